@@ -1,0 +1,53 @@
+"""One sentence for every bad argument: what was expected, what came, how to mend it."""
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+
+__all__ = ["bad_parameter", "check_integer", "check_option", "check_real"]
+
+
+def bad_parameter(name: str, owner: str, expected: str, got: object, fix: str = "") -> ValueError:
+    """Return the error "The 'name' parameter of owner must be expected. Got got instead."."""
+    message = f"The {name!r} parameter of {owner} must be {expected}. Got {got!r} instead."
+    return ValueError(f"{message} {fix}".rstrip())
+
+
+def check_real(
+    value: object,
+    name: str,
+    owner: str,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    closed: str = "neither",
+    fix: str = "",
+) -> float:
+    """Return ``value`` as a finite float between ``low`` and ``high``, or raise ValueError.
+
+    ``closed`` says which ends of the range are allowed: "neither", "low", "high" or "both".
+    NaN and infinities are always refused, and so are booleans.
+    """
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+        above = number >= low if closed in ("low", "both") else number > low
+        below = number <= high if closed in ("high", "both") else number < high
+        if math.isfinite(number) and above and below:
+            return number
+    left = "[" if closed in ("low", "both") else "("
+    right = "]" if closed in ("high", "both") else ")"
+    raise bad_parameter(name, owner, f"a finite number in {left}{low:g}, {high:g}{right}", value, fix)
+
+
+def check_integer(value: object, name: str, owner: str, *, low: int = 1, fix: str = "") -> int:
+    """Return ``value`` as an int of at least ``low``, or raise ValueError."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
+        return int(value)
+    raise bad_parameter(name, owner, f"an integer of at least {low}", value, fix)
+
+
+def check_option(value: object, name: str, owner: str, options: Collection[str]) -> str:
+    """Return ``value`` if it is one of ``options``, or raise ValueError."""
+    if isinstance(value, str) and value in options:
+        return value
+    raise bad_parameter(name, owner, "one of " + ", ".join(repr(o) for o in sorted(options)), value)

@@ -1,0 +1,43 @@
+"""What happened: frozen, self-validating, versioned records of what a mechanism released.
+
+Constitution. An event says only what happened, never what it costs: prices belong to
+``sklearn_ada.accounting``, so an old ledger can be read again under a better theorem. The meaning of an
+event type, and of each of its fields, never changes; a new meaning is a new type.
+"""
+
+from sklearn_ada.events._base import SCHEMA_VERSION, Event, event_from_dict
+from sklearn_ada.events._coded import FAILURES, CodedRelease, Symbol
+from sklearn_ada.events._composition import ComposedEvent, SelfComposedEvent
+from sklearn_ada.events._private import (
+    AboveThresholdEvent,
+    ApproximateDPEvent,
+    ExponentialMechanismEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    LeakyRandomizedResponseEvent,
+    PermuteAndFlipEvent,
+    PureDPEvent,
+    RandomizedResponseEvent,
+    ThresholdoutEvent,
+)
+
+__all__ = [
+    "FAILURES",
+    "SCHEMA_VERSION",
+    "AboveThresholdEvent",
+    "ApproximateDPEvent",
+    "CodedRelease",
+    "ComposedEvent",
+    "Event",
+    "ExponentialMechanismEvent",
+    "GaussianEvent",
+    "LaplaceEvent",
+    "LeakyRandomizedResponseEvent",
+    "PermuteAndFlipEvent",
+    "PureDPEvent",
+    "RandomizedResponseEvent",
+    "SelfComposedEvent",
+    "Symbol",
+    "ThresholdoutEvent",
+    "event_from_dict",
+]

@@ -1,0 +1,60 @@
+"""The base of every event: a type name, its fields, and the way to JSON and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+__all__ = ["SCHEMA_VERSION", "Event", "event_from_dict"]
+
+SCHEMA_VERSION = 1
+
+_TYPES: dict[str, type[Event]] = {}
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that was released about the holdout.
+
+    Subclasses are frozen dataclasses that check their own fields; the class name is the type's name in
+    a ledger.
+    """
+
+    type_name: ClassVar[str]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.type_name = cls.__name__
+        _TYPES[cls.type_name] = cls
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready dict from which `event_from_dict` rebuilds the event."""
+        body: dict[str, Any] = {"type": self.type_name}
+        for field in fields(self):
+            body[field.name] = _plain(getattr(self, field.name))
+        return body
+
+
+def event_from_dict(body: dict[str, Any]) -> Event:
+    """Return the event written by `Event.to_dict`; an unknown type or field is an error."""
+    values = dict(body)
+    name = values.pop("type", None)
+    if name not in _TYPES:
+        raise ValueError(f"Unknown event type {name!r}: this ledger was written by a newer version.")
+    return _TYPES[name](**{key: _rich(value) for key, value in values.items()})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Event):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return value
+
+
+def _rich(value: Any) -> Any:
+    if isinstance(value, dict):
+        return event_from_dict(value)
+    if isinstance(value, list):
+        return tuple(_rich(v) for v in value)
+    return value

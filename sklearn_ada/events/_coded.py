@@ -1,0 +1,77 @@
+"""Releases from a countable set: symbols of a code, each of which will have a price in nats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.events._base import Event
+
+__all__ = ["FAILURES", "CodedRelease", "Symbol"]
+
+FAILURES = (
+    "prediction raised ValueError",
+    "prediction raised TypeError",
+    "prediction raised MemoryError",
+    "prediction raised another error",
+    "prediction is not finite or of the wrong shape",
+    "metric is undefined",
+)
+"""Every way in which a question can fail on the holdout; each is a symbol with a price."""
+
+STREAMS = ("cells", "lattice", "grid", "spread", "count", "index", "overlap")
+
+
+@dataclass(frozen=True)
+class Symbol(Event):
+    """One symbol of a code, centred so that 0 is the expected outcome.
+
+    Parameters
+    ----------
+    stream : {"cells", "lattice", "grid", "spread", "count", "index", "overlap"}
+        Which code it belongs to. "cells": offset of a coarse cell from the guess. "lattice": offset of
+        an exact value on a fine lattice. "grid": offset of a median on its grid. "spread": distance in
+        grid points of an outer quantile from the median. "count": a coarse logarithmic count.
+        "index": one of `scale` alternatives. "overlap": whether training rows reappear in the holdout.
+    value : int or str
+        The offset, or one of `FAILURES`.
+    scale : float, default=0.0
+        The expected size of the offset, fixed without the holdout (0 where the code has none).
+    """
+
+    stream: str
+    value: int | str
+    scale: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_option(self.stream, "stream", "Symbol", STREAMS)
+        if isinstance(self.value, str):
+            check_option(self.value, "value", "Symbol", FAILURES)
+        else:
+            check_integer(self.value, "value", "Symbol", low=-(10**15))
+            object.__setattr__(self, "value", int(self.value))
+        object.__setattr__(self, "scale", check_real(self.scale, "scale", "Symbol", low=0.0, closed="low"))
+
+
+@dataclass(frozen=True)
+class CodedRelease(Event):
+    """Noiseless symbols of a code were released: no differential privacy whatever.
+
+    Parameters
+    ----------
+    symbols : tuple of Symbol
+        What was revealed, in order.
+    """
+
+    symbols: tuple[Symbol, ...]
+
+    def __post_init__(self) -> None:
+        check_symbols(self.symbols, "CodedRelease", optional=False)
+
+
+def check_symbols(symbols: object, owner: str, *, optional: bool) -> None:
+    """Raise unless ``symbols`` is a non-empty tuple of Symbol (or None where that is allowed)."""
+    if optional and symbols is None:
+        return
+    if not (isinstance(symbols, tuple) and symbols and all(isinstance(s, Symbol) for s in symbols)):
+        raise bad_parameter("symbols", owner, "a non-empty tuple of Symbol", symbols)

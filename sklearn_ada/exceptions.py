@@ -1,0 +1,42 @@
+"""Errors of the package. Each takes one argument, so it survives pickling between processes.
+
+None is a ``ValueError``: search classes swallow those.
+"""
+
+__all__ = [
+    "BudgetExhaustedError",
+    "HoldoutLeakError",
+    "LedgerDamagedError",
+    "LedgerError",
+    "LedgerMismatchError",
+    "LedgerUnavailableError",
+    "UnsupportedEventError",
+]
+
+
+class BudgetExhaustedError(RuntimeError):
+    """The holdout can answer no further question of this kind within its tolerance."""
+
+
+class HoldoutLeakError(RuntimeError):
+    """Rows of the holdout were found in the training data."""
+
+
+class LedgerError(RuntimeError):
+    """The ledger cannot be used; nothing was charged and nothing was answered."""
+
+
+class LedgerUnavailableError(LedgerError):
+    """The ledger cannot be reached or written: missing, locked, read-only, replaced."""
+
+
+class LedgerDamagedError(LedgerError):
+    """The ledger's records do not agree with its hash chain or its head."""
+
+
+class LedgerMismatchError(LedgerError):
+    """The ledger belongs to another holdout, another split or another policy."""
+
+
+class UnsupportedEventError(RuntimeError):
+    """No price is known for this event, so it must not be answered (unknown is dear)."""
