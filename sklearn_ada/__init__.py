@@ -1,1 +1,42 @@
-"""x."""
+"""Reusable holdouts for scikit-learn.
+
+Every score read off a holdout comes with an interval that stays valid however often, and however cleverly,
+the holdout is asked; and the budget for asking cannot be lost, reset or refilled by accident.
+"""
+
+from sklearn_ada.exceptions import (
+    BudgetExhaustedError,
+    HoldoutLeakError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerMismatchError,
+    LedgerUnavailableError,
+    UnsupportedEventError,
+)
+from sklearn_ada.guarantees.certificate import Certificate
+from sklearn_ada.holdout import Holdout, HoldoutReport
+from sklearn_ada.metrics import Metric
+from sklearn_ada.model_selection import ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.results import Answer, Cost
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "BudgetExhaustedError",
+    "Certificate",
+    "Cost",
+    "Holdout",
+    "HoldoutLeakError",
+    "HoldoutReport",
+    "LedgerDamagedError",
+    "LedgerError",
+    "LedgerMismatchError",
+    "LedgerUnavailableError",
+    "Metric",
+    "ReusableHoldoutCV",
+    "StableHoldoutScorer",
+    "ThresholdoutScorer",
+    "UnsupportedEventError",
+    "__version__",
+]

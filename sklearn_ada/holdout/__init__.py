@@ -1,1 +1,18 @@
-"""To be written."""
+"""One holdout, one ledger, one way to ask."""
+
+from sklearn_ada.holdout.facade import Holdout
+from sklearn_ada.holdout.guess import Guess, guess_from_rows, median_guess_from_rows
+from sklearn_ada.holdout.identity import model_digest, subject_key
+from sklearn_ada.holdout.report import HoldoutReport
+from sklearn_ada.holdout.stable import MedianSettings
+
+__all__ = [
+    "Guess",
+    "Holdout",
+    "HoldoutReport",
+    "MedianSettings",
+    "guess_from_rows",
+    "median_guess_from_rows",
+    "model_digest",
+    "subject_key",
+]

@@ -1,1 +1,16 @@
-"""To be written."""
+"""What is asked: metrics, how each is measured, and how an answer about it is certified."""
+
+from sklearn_ada.metrics.kinds import Measured, UndefinedMetricError
+from sklearn_ada.metrics.metric import Metric, as_metric
+from sklearn_ada.metrics.response import outputs_are_usable
+from sklearn_ada.metrics.rows import n_rows, take_rows
+
+__all__ = [
+    "Measured",
+    "Metric",
+    "UndefinedMetricError",
+    "as_metric",
+    "n_rows",
+    "outputs_are_usable",
+    "take_rows",
+]

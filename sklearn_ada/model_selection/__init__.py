@@ -1,1 +1,7 @@
-"""To be written."""
+"""Drop-in scorers, their splitter, and the wrapper around any search."""
+
+from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
+from sklearn_ada.model_selection.scorers import StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.model_selection.splitter import ValidationSplit
+
+__all__ = ["ReusableHoldoutCV", "StableHoldoutScorer", "ThresholdoutScorer", "ValidationSplit"]

@@ -1,0 +1,98 @@
+"""Codes: sub-probabilities over everything a question can reveal, fixed before the answer exists.
+
+Every code keeps mass for failures, or it would be no code. All return natural logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sklearn_ada._checks import bad_parameter, check_real
+from sklearn_ada.events import FAILURES, Symbol
+
+__all__ = ["Code", "ln_cauchy", "ln_geometric"]
+
+
+def ln_geometric(value: int, decay: float) -> float:
+    """Return ``ln[(1-t)/(1+t) * t^|z|]``, a law on the integers that expects 0.
+
+    Examples
+    --------
+    >>> round(math.exp(ln_geometric(0, 0.5)), 6), round(math.exp(ln_geometric(-1, 0.5)), 6)
+    (0.333333, 0.166667)
+    """
+    return math.log((1.0 - decay) / (1.0 + decay)) + abs(value) * math.log(decay)
+
+
+def ln_cauchy(value: int, scale: float) -> float:
+    """Return the log mass of z under a Cauchy law of this scale rounded to integers.
+
+    Its tails forgive a bad guess: an offset of z costs about ``2 ln(z/scale)`` nats more than none.
+
+    Examples
+    --------
+    >>> total = sum(math.exp(ln_cauchy(z, 3.0)) for z in range(-20000, 20001))
+    >>> 0.9999 < total < 1.0
+    True
+    """
+    upper, lower = (abs(value) + 0.5) / scale, (abs(value) - 0.5) / scale
+    # arctan(upper) - arctan(lower), without cancellation; two terms where the difference is wide
+    angle = math.atan2(upper - lower, 1.0 + upper * lower)
+    return math.log(angle / math.pi)
+
+
+@dataclass(frozen=True)
+class Code:
+    """The parameters of all codes of one ledger, fixed in its genesis.
+
+    Parameters
+    ----------
+    urn_weight : float, default=10.0
+        The prior of the Polya urn counts as this many earlier answers.
+    decay : float, default=0.001
+        Prior chance, roughly, that a guess is off by one cell.
+    failure_mass : float, default=0.001
+        Prior mass of all `FAILURES` together.
+    leak_mass : float, default=1e-6
+        Mass of the verdict that training data overlap the holdout.
+
+    Examples
+    --------
+    >>> code = Code()
+    >>> round(code.ln_prior(Symbol("cells", 0)), 4)
+    -0.003
+    """
+
+    urn_weight: float = 10.0
+    decay: float = 0.001
+    failure_mass: float = 0.001
+    leak_mass: float = 1e-6
+
+    def __post_init__(self) -> None:
+        check_real(self.urn_weight, "urn_weight", "Code", low=0.0)
+        for name in ("decay", "failure_mass", "leak_mass"):
+            check_real(getattr(self, name), name, "Code", low=0.0, high=1.0)
+
+    def ln_prior(self, symbol: Symbol) -> float:
+        """Return the log mass of a symbol under its stream's law, before any urn has learned."""
+        stream, value, scale = symbol.stream, symbol.value, symbol.scale
+        if stream == "overlap":
+            return self._ln_overlap(symbol)
+        if isinstance(value, str):
+            return math.log(self.failure_mass / len(FAILURES))
+        ln_rest = math.log1p(-self.failure_mass)
+        if stream == "cells":
+            return ln_rest + ln_geometric(value, self.decay)
+        if stream == "index":
+            if not 0 <= value < scale:
+                raise bad_parameter("value", "Symbol", f"an index in [0, {scale:g})", value)
+            return ln_rest - math.log(scale)
+        if stream == "spread":  # never negative, so twice the two-sided mass, once for 0
+            return ln_rest + ln_cauchy(value, scale) + (math.log(2.0) if value > 0 else 0.0)
+        return ln_rest + ln_cauchy(value, scale)
+
+    def _ln_overlap(self, symbol: Symbol) -> float:
+        if symbol.value not in (0, 1):
+            raise bad_parameter("value", "Symbol", "0 (clean) or 1 (leak)", symbol.value)
+        return math.log(self.leak_mass) if symbol.value else math.log1p(-self.leak_mass)

@@ -1,0 +1,103 @@
+"""The price of a symbol in nats, and the running total of everything revealed.
+
+Cells are priced by a Polya urn, ``p(z) = (count(z) + a * prior(z)) / (N + a)``: guesses that hold become
+cheap, and the total does not depend on the order of the answers. Other streams have fixed codes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from sklearn_ada.accounting.codes import Code
+from sklearn_ada.events import ComposedEvent, Event, SelfComposedEvent, Symbol
+from sklearn_ada.exceptions import UnsupportedEventError
+
+__all__ = ["DescriptionLength", "symbols_of"]
+
+_URNS = ("cells",)
+
+
+def symbols_of(event: Event) -> tuple[Symbol, ...]:
+    """Return everything an event revealed, in order; a continuous release has no finite price.
+
+    Raises
+    ------
+    UnsupportedEventError
+        If some output of the event was not a symbol of a countable code.
+    """
+    if isinstance(event, ComposedEvent):
+        return tuple(s for part in event.events for s in symbols_of(part))
+    if isinstance(event, SelfComposedEvent):
+        return symbols_of(event.event) * event.count
+    symbols: tuple[Symbol, ...] | None = getattr(event, "symbols", None)
+    if not symbols:
+        raise UnsupportedEventError(
+            f"{event.type_name} released something that is not a symbol of a code, so it has no price "
+            "in nats. Round the answer to a grid."
+        )
+    return symbols
+
+
+class DescriptionLength:
+    """Running total L, in nats, of everything a ledger has revealed.
+
+    Parameters
+    ----------
+    code : Code
+
+    Attributes
+    ----------
+    nats : float
+        The total so far.
+
+    Examples
+    --------
+    >>> from sklearn_ada.events import CodedRelease
+    >>> account = DescriptionLength(Code())
+    >>> held = CodedRelease((Symbol("cells", 0),))
+    >>> surprise = CodedRelease((Symbol("cells", 1),))
+    >>> account.price(held) < 0.01 < 5.0 < account.price(surprise)
+    True
+    """
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self.nats = 0.0
+        self._urns: dict[str, Counter[int | str]] = {stream: Counter() for stream in _URNS}
+        self._sizes = dict.fromkeys(_URNS, 0)
+
+    def price(self, event: Event) -> float:
+        """Return what the event would cost now, in nats; nothing is recorded."""
+        fresh: dict[str, Counter[int | str]] = {stream: Counter() for stream in _URNS}
+        total = 0.0
+        for symbol in symbols_of(event):
+            total -= self._ln_probability(symbol, fresh)
+            if symbol.stream in fresh:
+                fresh[symbol.stream][symbol.value] += 1
+        return total
+
+    def record(self, event: Event) -> float:
+        """Add the event to the total and let the urns learn from it; return its price."""
+        price = self.price(event)
+        for symbol in symbols_of(event):
+            if symbol.stream in self._urns:
+                self._urns[symbol.stream][symbol.value] += 1
+                self._sizes[symbol.stream] += 1
+        self.nats += price
+        return price
+
+    def count(self, stream: str, value: int | str) -> int:
+        """Return how often a symbol of an urn has been seen."""
+        return self._urns[stream][value]
+
+    def _ln_probability(self, symbol: Symbol, fresh: dict[str, Counter[int | str]]) -> float:
+        ln_prior = self.code.ln_prior(symbol)
+        if symbol.stream not in self._urns:
+            return ln_prior
+        weight = self.code.urn_weight
+        seen = self._urns[symbol.stream][symbol.value] + fresh[symbol.stream][symbol.value]
+        size = self._sizes[symbol.stream] + fresh[symbol.stream].total()
+        if seen:
+            return math.log(seen + weight * math.exp(ln_prior)) - math.log(size + weight)
+        return math.log(weight) + ln_prior - math.log(size + weight)

@@ -1,0 +1,42 @@
+"""What an interval is worth: the theorem behind it, what it speaks of, what it assumes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Certificate"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The promise that comes with an answer.
+
+    With probability at least ``confidence_level`` over the draw of the holdout, all intervals given out
+    by one ledger contain their ``target`` at once, however adaptively the questions were chosen.
+
+    Attributes
+    ----------
+    theorem : str
+        The theorem that makes the promise.
+    confidence_level : float
+        Probability that all intervals of the ledger hold together.
+    ln_delta : float
+        Logarithm of the share of the failure probability that this one interval used.
+    target : str
+        The population quantity that the interval contains.
+    assumptions : tuple of str
+        What must be true; none can be checked from the holdout alone.
+    vacuous : bool
+        True where the interval says nothing that was not known before looking.
+    """
+
+    theorem: str
+    confidence_level: float
+    ln_delta: float
+    target: str
+    assumptions: tuple[str, ...]
+    vacuous: bool
+
+    def __str__(self) -> str:
+        worth = "VACUOUS: it says nothing" if self.vacuous else "valid for all answers together"
+        return f"{self.confidence_level:.0%} {worth}; target: {self.target}; by {self.theorem}"

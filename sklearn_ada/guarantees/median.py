@@ -1,0 +1,91 @@
+"""Route A certificates of a median of disjoint subsamples.
+
+The holdout is cut once into m disjoint subsamples; phi is the metric on one of them. An answer v whose rank
+is known up to an error speaks of the population law of phi by the tail of a binomial at one fixed
+threshold, so no uniform bound is needed, and the ends are Clopper-Pearson's.
+"""
+
+from __future__ import annotations
+
+import math
+
+from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada.guarantees.intervals import clopper_pearson
+
+__all__ = ["median_is_covered", "outer_levels", "quantile_interval"]
+
+
+def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> tuple[float, float]:
+    """Return levels (l, 1 - l): the answer is between the quantiles of phi at these levels.
+
+    If at most ``(1/2 + rank_error) m`` of the m values are below v and as many above it, then, except with
+    probability delta, ``P[phi <= v] >= l`` and ``P[phi >= v] >= l``. With ``l = 0`` nothing is said.
+
+    Proof of one side: let A be the union of ``{phi <= w}`` over all w with ``P[phi <= w] < l``; then
+    ``P(A) <= l`` and A is fixed. If ``P[phi <= v] < l``, at least ``(1/2 - rank_error) m`` of the values are
+    in A, which is a binomial tail.
+
+    Parameters
+    ----------
+    n_subsamples : int
+    rank_error : float
+        At least 0; from 1/2 on the interval is vacuous. 0 for the exact median.
+    ln_delta : float
+        Logarithm of the failure probability of the sampling; that of the rank error comes on top.
+
+    Examples
+    --------
+    >>> low, high = quantile_interval(400, 0.0, math.log(0.05))
+    >>> round(low, 3), round(high, 3)
+    (0.45, 0.55)
+    """
+    m = check_integer(n_subsamples, "n_subsamples", "quantile_interval")
+    rank_error = check_real(rank_error, "rank_error", "quantile_interval", low=0.0, closed="low")
+    count = math.ceil(m * (0.5 - rank_error) - 1e-9)
+    if count <= 0:
+        return 0.0, 1.0
+    low, _ = clopper_pearson(count, m, m, ln_delta)
+    return low, 1.0 - low
+
+
+def outer_levels(n_subsamples: int, rank_error: float, ln_delta: float) -> tuple[float, float]:
+    """Return sample levels (l, 1 - l) whose quantiles enclose the population median of phi.
+
+    The largest l for which `median_is_covered` holds, or 0 if there is none.
+
+    Examples
+    --------
+    >>> low, high = outer_levels(400, 0.0, math.log(0.05))
+    >>> round(low, 3), round(high, 3)
+    (0.448, 0.552)
+    """
+    m = check_integer(n_subsamples, "n_subsamples", "outer_levels")
+    rank_error = check_real(rank_error, "rank_error", "outer_levels", low=0.0, closed="low")
+    _, high = quantile_interval(m, 0.0, ln_delta)
+    count = math.floor((1.0 - high) * m)  # a start close to the answer; then down to where it holds
+    while count >= 0 and not median_is_covered(m, count / m, 0.0, ln_delta):
+        count -= 1
+    level = count / m - rank_error
+    return (level, 1.0 - level) if level > 0.0 else (0.0, 1.0)
+
+
+def median_is_covered(n_subsamples: int, level: float, rank_error: float, ln_delta: float) -> bool:
+    """Return whether sample quantiles at ``level`` and ``1 - level`` enclose the population median.
+
+    True if, except with probability delta, a value with at most ``(level + rank_error) m`` of the m
+    values below it is not above the population median of phi, and mirrored. Proof: were it above, at
+    most that many of the values would be ``<= median``, each of which has probability at least 1/2.
+
+    Examples
+    --------
+    >>> median_is_covered(400, 0.44, 0.0, math.log(0.05)), median_is_covered(400, 0.49, 0.0, math.log(0.05))
+    (True, False)
+    """
+    m = check_integer(n_subsamples, "n_subsamples", "median_is_covered")
+    level = check_real(level, "level", "median_is_covered", low=0.0, high=0.5, closed="both")
+    rank_error = check_real(rank_error, "rank_error", "median_is_covered", low=0.0, closed="low")
+    if level == 0.0 or level + rank_error >= 0.5:
+        return False
+    count = math.floor(m * (level + rank_error) + 1e-9)
+    _, high = clopper_pearson(0, count, m, ln_delta)
+    return high <= 0.5

@@ -1,0 +1,226 @@
+"""A digest of any Python object that survives refitting, pickling and another process.
+
+A pickle's hash is neither: it keeps its value when a function is redefined, and changes with memo order and
+padding bytes. Here an object is walked: arrays by dtype, shape and values, functions and classes of the
+user by their code, those of installed libraries by name and version. What cannot be walked has no digest,
+for a false match would lie while a missing one only costs.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import struct
+import sys
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["Undigestible", "canonical_digest"]
+
+
+class Undigestible(TypeError):  # noqa: N818 - control flow between this module and its callers
+    """The object holds something whose content cannot be read."""
+
+
+def canonical_digest(obj: Any) -> str:
+    """Return a hexadecimal digest of the content of ``obj``.
+
+    Raises
+    ------
+    Undigestible
+        If some part (a lock, a generator, an open file) has no readable content.
+
+    Examples
+    --------
+    >>> canonical_digest({"b": [1.0], "a": None}) == canonical_digest({"a": None, "b": [1.0]})
+    True
+    >>> canonical_digest(np.arange(3)) == canonical_digest(np.arange(3.0))
+    False
+    """
+    try:
+        return _Walk().digest(obj).hex()
+    except Undigestible:
+        raise
+    except Exception as error:  # anything may fail in somebody's __reduce__
+        raise Undigestible(f"{type(obj).__name__} cannot be read: {error}") from error
+
+
+class _Walk:
+    """Bottom-up digests, each object once, cycles by their depth."""
+
+    def __init__(self) -> None:
+        self._done: dict[int, tuple[Any, bytes]] = {}  # keeps the objects alive, so that ids stay theirs
+        self._open: dict[int, int] = {}
+
+    def digest(self, obj: Any) -> bytes:
+        atom = _atom(obj)
+        if atom is not None:
+            return _hash(atom)
+        identity = id(obj)
+        if identity in self._done:
+            return self._done[identity][1]
+        if identity in self._open:
+            return _hash(b"cycle", str(len(self._open) - self._open[identity]).encode())
+        self._open[identity] = len(self._open)
+        try:
+            result = _hash(*self._parts(obj))
+        finally:
+            del self._open[identity]
+        self._done[identity] = (obj, result)
+        return result
+
+    def _parts(self, obj: Any) -> Iterable[bytes]:
+        if isinstance(obj, np.ndarray):
+            return self._array(obj)
+        if sparse.issparse(obj):
+            as_any: Any = obj
+            matrix = as_any.tocsr().copy()
+            matrix.sum_duplicates()
+            return self._tagged("sparse", matrix.shape, matrix.data, matrix.indices, matrix.indptr)
+        if isinstance(obj, types.ModuleType):
+            return self._tagged("module", obj.__name__, getattr(obj, "__version__", None))
+        if isinstance(obj, types.CodeType):
+            return self._code(obj)
+        if isinstance(obj, types.FunctionType):
+            return self._function(obj)
+        if isinstance(obj, types.MethodType):
+            return self._tagged("method", obj.__self__, obj.__func__)
+        if isinstance(obj, (types.BuiltinFunctionType, np.ufunc)):
+            return self._tagged("builtin", getattr(obj, "__module__", None), obj.__name__)
+        if isinstance(obj, type):
+            return self._class(obj)
+        if isinstance(obj, (staticmethod, classmethod)):
+            return self._tagged(type(obj).__name__, obj.__func__)
+        if isinstance(obj, property):
+            return self._tagged("property", obj.fget, obj.fset, obj.fdel)
+        if isinstance(obj, functools.partial):
+            return self._tagged("partial", obj.func, obj.args, obj.keywords)
+        if type(obj) in (list, tuple):
+            return self._tagged(type(obj).__name__, *obj)
+        if type(obj) in (set, frozenset):
+            return [b"set", *sorted(self.digest(item) for item in obj)]
+        if type(obj) is dict:
+            items = sorted((self.digest(k), self.digest(v)) for k, v in obj.items())
+            return [b"dict", *(part for item in items for part in item)]
+        if hasattr(obj, "columns") and hasattr(obj, "shape"):
+            return self._frame(obj)
+        return self._reduced(obj)
+
+    def _tagged(self, tag: str, *parts: Any) -> list[bytes]:
+        return [tag.encode(), *(self.digest(part) for part in parts)]
+
+    def _array(self, array: np.ndarray) -> list[bytes]:
+        array = np.asarray(array)
+        if array.dtype.names:  # field by field: the padding between them is whatever memory held
+            fields = {name: np.ascontiguousarray(array[name]) for name in array.dtype.names}
+            return self._tagged("record array", array.shape, fields)
+        if array.dtype.hasobject:
+            return self._tagged("object array", array.shape, array.ravel().tolist())
+        plain = np.ascontiguousarray(array)
+        content = hashlib.sha256(plain.view(np.uint8).data if plain.size else b"").digest()
+        return [b"array", plain.dtype.str.encode(), str(plain.shape).encode(), content]
+
+    def _frame(self, frame: Any) -> list[bytes]:
+        names = [str(name) for name in frame.columns]
+        if hasattr(frame, "iloc"):
+            columns = [np.asarray(frame.iloc[:, j]) for j in range(frame.shape[1])]
+        else:
+            columns = [np.asarray(frame[:, j]) for j in range(frame.shape[1])]
+        return self._tagged("frame", names, columns)
+
+    def _function(self, function: types.FunctionType) -> list[bytes]:
+        name = (function.__module__, function.__qualname__)
+        if _is_library(function.__module__) and _resolve(*name) is function:
+            return self._tagged("library", *name, _version(function.__module__))
+        used = _names(function.__code__)
+        scope = {k: function.__globals__[k] for k in used if k in function.__globals__}
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        return self._tagged(
+            "function", function.__code__, function.__defaults__, function.__kwdefaults__, cells, scope
+        )
+
+    def _code(self, code: types.CodeType) -> list[bytes]:
+        return self._tagged(
+            "code", code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_freevars
+        )
+
+    def _class(self, cls: type) -> list[bytes]:
+        name = (cls.__module__, cls.__qualname__)
+        if _is_library(cls.__module__) and _resolve(*name) is cls:
+            return self._tagged("library", *name, _version(cls.__module__))
+        skipped = ("__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl")
+        content = {k: v for k, v in vars(cls).items() if k not in skipped and not _is_descriptor(v)}
+        return self._tagged("class", cls.__qualname__, list(cls.__bases__), content)
+
+    def _reduced(self, obj: Any) -> list[bytes]:
+        """Digest any other object as it would be pickled."""
+        reduced = obj.__reduce_ex__(4)
+        if isinstance(reduced, str):
+            return self._tagged("global", type(obj), reduced)
+        parts = [list(part) if hasattr(part, "__next__") else part for part in reduced]
+        return self._tagged("object", *parts)
+
+
+def _atom(obj: Any) -> bytes | None:
+    """Return the content of an immutable scalar, tagged by type."""
+    kind = type(obj)
+    if obj is None or obj is Ellipsis or obj is NotImplemented:
+        return repr(obj).encode()
+    if kind in (bool, int):
+        return f"{kind.__name__}{obj}".encode()
+    if kind is float:
+        return b"float" + struct.pack("<d", obj)
+    if kind is complex:
+        return b"complex" + struct.pack("<dd", obj.real, obj.imag)
+    if kind is str:
+        return b"str" + obj.encode("utf-8", "surrogatepass")
+    if kind in (bytes, bytearray):
+        return b"bytes" + bytes(obj)
+    if isinstance(obj, np.generic) and not obj.dtype.hasobject and not obj.dtype.names:
+        return b"numpy" + obj.dtype.str.encode() + obj.tobytes()
+    if isinstance(obj, np.dtype):
+        return b"dtype" + repr(obj).encode()
+    return None
+
+
+def _hash(*parts: bytes) -> bytes:
+    hasher = hashlib.sha256()
+    for part in parts:
+        hasher.update(len(part).to_bytes(8, "little"))
+        hasher.update(part)
+    return hasher.digest()
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """Return every global name that a function's code, or code nested in it, may use."""
+    nested = (const for const in code.co_consts if isinstance(const, types.CodeType))
+    return set(code.co_names).union(*(_names(inner) for inner in nested))
+
+
+def _is_descriptor(value: Any) -> bool:
+    return isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType))
+
+
+def _is_library(module: str | None) -> bool:
+    """Whether a module belongs to Python or to an installed distribution."""
+    if not module or module == "__main__":
+        return False
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        return True
+    path = getattr(sys.modules.get(module), "__file__", None) or ""
+    return "site-packages" in path or "dist-packages" in path
+
+
+def _resolve(module: str, qualname: str) -> Any:
+    found: Any = sys.modules.get(module)
+    for part in qualname.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _version(module: str) -> str:
+    return str(getattr(sys.modules.get(module.partition(".")[0]), "__version__", ""))

@@ -1,0 +1,170 @@
+"""Checks and certifies: the cell around the guess in which the holdout's value lies.
+
+A check asks with coarse cells whether the guess holds; a certify with cells as fine as the lattice of
+possible values. Both fix everything but the symbol before the holdout is touched.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.events import FAILURES, CodedRelease, Event, Symbol
+from sklearn_ada.guarantees.cell_width import choose_half_cell
+from sklearn_ada.guarantees.weights import ln_share, round_weight
+from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.outcome import Outcome, Share
+from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.mechanisms.cells import Cells
+from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable
+
+__all__ = ["CodedQuestion"]
+
+_CHECKED = {True: "agrees", False: "differs"}
+_EXPECTED_QUESTIONS = 100  # cell widths are tuned for this many when the user does not say
+
+
+@dataclass(frozen=True)
+class CodedQuestion:
+    """One check or certify of a metric that has an interval, fixed up to its symbol.
+
+    Parameters
+    ----------
+    purpose : {"check", "certify"}
+    metric : Metric
+    guess : Guess
+    cells : Cells
+    stream : str
+        The code that prices the symbol.
+    scale : float
+        Expected size of the symbol.
+    size : float
+        Independent terms behind the value; for ratios, as foreseen from the guess.
+    target : str
+        The population quantity that is certified.
+    """
+
+    purpose: str
+    metric: Metric
+    guess: Guess
+    cells: Cells
+    stream: str
+    scale: float
+    size: float
+    target: str
+
+    @classmethod
+    def plan(
+        cls,
+        purpose: str,
+        metric: Metric,
+        guess: Guess | None,
+        data: HoldoutData,
+        policy: Policy,
+        *,
+        class_mix: bool,
+        half_cell: float | None = None,
+    ) -> CodedQuestion:
+        """Fix cells and code from the guess, the policy and the class counts; `UndefinedMetricError` if
+        the labels do not allow the metric.
+        """  # noqa: D205
+        low, high = metric.bounds
+        width = high - low
+        known = metric.rule.known_size(data.y)
+        if guess is None:
+            guess = Guess((low + high) / 2.0)
+        size = known if known is not None else max(1.0, len(data) * (guess.share or 0.5))
+        target = f"population {metric.name}"
+        if class_mix:  # class counts may be known to the asker, so they are conditioned on
+            target += " at the holdout's class mix"
+        unit = (guess.value - low) / width
+        floor = 1.0 / (size + 2.0)  # a guess of exactly 0 or 1 is not certain
+        spread = math.sqrt(max(unit, floor) * max(1.0 - unit, floor))  # of a [0, 1] variable at most
+        deviation = (
+            spread if guess.deviation is None else max(guess.deviation / width, math.sqrt(floor / size))
+        )
+        error = deviation * math.sqrt(1.0 / size + 1.0 / (guess.size or size))
+        if purpose == "certify":
+            # Cells as fine as counts are; for counts each then holds exactly one.
+            centre, scale = round(unit * size) / size, max(error * size, 0.5)
+            cells = Cells(low + width * centre, width * 0.5 / size)
+            return cls(purpose, metric, guess, cells, "lattice", float(f"{scale:.3g}"), size, target)
+        if half_cell is not None:
+            return cls(purpose, metric, guess, Cells(guess.value, half_cell), "cells", 0.0, size, target)
+        expected = policy.expected_questions or _EXPECTED_QUESTIONS
+        weight = round_weight("check", expected - 1, 1, policy.expected_questions)
+        last = policy.ln_beta + ln_share("check", policy.check_share) + math.log(weight)
+        half_cell = choose_half_cell(
+            expected, float(f"{error:.3g}"), float(f"{spread:.3g}"), float(f"{size:.3g}"), last, policy.code
+        )
+        return cls(purpose, metric, guess, Cells(guess.value, width * half_cell), "cells", 0.0, size, target)
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        return {
+            "name": self.purpose,
+            "centre": self.cells.guess,
+            "half_cell": self.cells.half_cell,
+            "scale": self.scale,
+        }
+
+    def evaluate(self, estimator: Any, data: HoldoutData) -> tuple[Symbol, ...]:
+        """Look at the holdout: return the symbols to be released, not yet admitted or priced."""
+        outputs = self.metric.outputs(estimator, data.X)
+        if not outputs_are_usable(outputs, len(data)):
+            return (Symbol(self.stream, FAILURES[4], self.scale),)
+        try:
+            measured = self.metric.measure(estimator, data.y, outputs)
+        except UndefinedMetricError:
+            return (Symbol(self.stream, FAILURES[5], self.scale),)
+        symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
+        if not self.metric.rule.size_is_released:
+            return (symbol,)
+        offset = self._bucket(measured.size) - self._bucket(self.size)
+        return (symbol, Symbol("count", offset, 3.0))
+
+    def release(self, sealed: tuple[Symbol, ...], share: Share, rng: np.random.Generator) -> CodedRelease:
+        """Return the event of releasing these symbols; no noise is drawn."""
+        return CodedRelease(sealed)
+
+    def half_width_bound(self, share: Share) -> tuple[float, float]:
+        """Return the worst half-width of the answer (for a ratio: at the foreseen denominator) and the
+        width of the range.
+        """  # noqa: D205
+        low, high = self.metric.bounds
+        width = high - low
+        return self.metric.rule.half_width_bound(
+            self.cells.half_cell, self.size, share.ln_delta, width
+        ), width
+
+    def read(self, event: Event, share: Share) -> Outcome:
+        """Return what the symbols certify at this failure probability."""
+        low, high = self.metric.bounds
+        symbols = symbols_of(event)
+        index = symbols[0].value
+        if isinstance(index, str):
+            return Outcome.failed(index, self.metric.bounds, self.target)
+        size = self.size
+        if self.metric.rule.size_is_released:
+            size = self._least_size(self._bucket(self.size) + int(symbols[1].value))
+        interval = self.metric.rule.interval(self.cells, index, size, share.ln_delta, self.metric.bounds)
+        value = min(max(self.cells.centre(index), low), high)
+        verdict = "exact" if self.purpose == "certify" else _CHECKED[index == 0]
+        vacuous = interval[0] <= low and interval[1] >= high
+        return Outcome(value, interval, verdict, self.metric.rule.theorem, self.target, vacuous)
+
+    def _bucket(self, size: float) -> int:
+        return math.floor(math.log(max(size, 1.0)) / math.log(self._growth) + 1e-9)
+
+    def _least_size(self, bucket: int) -> float:
+        return max(1.0, math.floor(self._growth**bucket * (1.0 - 1e-8)))
+
+    @property
+    def _growth(self) -> float:
+        """Ratio of neighbouring denominators that are told apart: finer for a certify."""
+        return 1.1 if self.purpose == "check" else 1.01

@@ -1,0 +1,94 @@
+"""The state of a conversation: a function of the log and nothing else.
+
+Record kinds: "answer" (a question that was admitted, whatever came out), "refusal", "round" (questions fixed
+together before any of their answers is seen) and "overlap" (the outcome of a check that training data
+do not contain the holdout).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn_ada.accounting.description_length import DescriptionLength
+from sklearn_ada.events import event_from_dict
+from sklearn_ada.guarantees import weights
+from sklearn_ada.guarantees.description_length import ln_delta
+from sklearn_ada.holdout.outcome import Share
+from sklearn_ada.holdout.policy import Policy
+
+__all__ = ["Conversation", "Round"]
+
+
+@dataclass
+class Round:
+    """Questions fixed before any of their answers: each has the L from before the round."""
+
+    share: Share
+    left: int
+
+
+class Conversation:
+    """What a ledger's records amount to so far.
+
+    Parameters
+    ----------
+    genesis : dict
+        The ledger's genesis record.
+
+    Attributes
+    ----------
+    account : DescriptionLength
+        Everything revealed, in nats.
+    asked : dict
+        Number of questions admitted for each purpose.
+    refused : int
+    """
+
+    def __init__(self, genesis: dict[str, Any]) -> None:
+        self.policy = Policy.from_genesis(genesis)
+        self.account = DescriptionLength(self.policy.code)
+        self.asked = dict.fromkeys(weights.PURPOSES, 0)
+        self.refused = 0
+        self._rounds: dict[str, Round] = {}
+
+    def advance(self, body: dict[str, Any]) -> None:
+        """Take one more record into account."""
+        kind = body["kind"]
+        if kind == "round":
+            self.asked[body["purpose"]] += body["size"]
+            self._rounds[body["round"]] = Round(Share(body["ln_delta"], body["nats"]), body["size"])
+        elif kind == "refusal":
+            self.refused += 1
+        else:
+            self.account.record(event_from_dict(body["event"]))
+            if kind == "answer":
+                self._count_question(body)
+
+    def _count_question(self, body: dict[str, Any]) -> None:
+        if body["round"] is None:
+            self.asked[body["purpose"]] += 1
+        else:
+            self._rounds[body["round"]].left -= 1
+
+    def open_round(self, name: str | None) -> str | None:
+        """Return ``name`` if that round still has room; a question beyond it stands alone."""
+        return name if name is not None and name in self._rounds and self._rounds[name].left > 0 else None
+
+    def share(self, purpose: str, size: int = 1, round_name: str | None = None, ahead: int = 0) -> Share:
+        """Return what each of the next ``size`` questions may spend, after ``ahead`` more have been asked."""
+        if round_name is not None:
+            return self._rounds[round_name].share
+        policy, nats = self.policy, self.account.nats
+        weight = weights.round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
+        ln_beta = policy.ln_beta + weights.ln_share(purpose, policy.check_share)
+        return Share(ln_delta(ln_beta, weight, nats), nats)
+
+    def admits(self, half_width: float, width: float) -> bool:
+        """Return whether an answer of this worst half-width is within the tolerance.
+
+        ``width`` is that of the metric's range (infinite ranges admit always). NaN fails.
+        """
+        tolerance = self.policy.tolerance
+        return tolerance is None or math.isinf(width) or half_width <= tolerance * width

@@ -1,0 +1,396 @@
+"""`Holdout`: the one way to ask."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from sklearn_ada._checks import bad_parameter, check_integer, check_option
+from sklearn_ada.events import CodedRelease, Symbol
+from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
+from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.holdout.askable import check_model
+from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.holdout.conversation import Conversation
+from sklearn_ada.holdout.data import HoldoutData, content_digest
+from sklearn_ada.holdout.guess import Guess, as_guess
+from sklearn_ada.holdout.identity import model_digest
+from sklearn_ada.holdout.inquiry import Question, put_question
+from sklearn_ada.holdout.outcome import answer_from_record
+from sklearn_ada.holdout.overlap import is_leak, row_hashes
+from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.report import HoldoutReport
+from sklearn_ada.holdout.stable import MedianSettings, StableQuestion
+from sklearn_ada.ledger import SQLiteLedger, temporary_ledger_path
+from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
+from sklearn_ada.results import Answer
+
+__all__ = ["Holdout"]
+
+
+class Holdout:
+    """A holdout set that stays valid while it is asked again and again.
+
+    With probability at least ``confidence_level`` all intervals that it ever gives out hold together,
+    however adaptively the questions were chosen (description length; Dwork et al., NIPS 2015).
+    Every question is charged to a durable ledger before its answer is returned.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix of shape (n, ...)
+        Rows that no model was trained on. Never shown, copied into no message.
+    y : array-like of shape (n,)
+    confidence_level : float, default=0.95
+        In (0, 1).
+    tolerance : float or None, default=None
+        Largest half-width accepted, as a share of the metric's range: a question whose answer could be
+        wider is refused. None refuses nothing; intervals then widen until they are vacuous.
+    expected_questions : int or None, default=None
+        Tunes cell widths and weights; more may be asked.
+    check_share : float, default=0.1
+        Part of the failure probability that belongs to checks; the rest belongs to certifies.
+    route : {"description_length"}, default="description_length"
+        The theory behind the intervals.
+    ledger : path-like or None, default=None
+        A file that keeps the count across processes and days. None uses one temporary file for these data
+        in this process: a second ``Holdout`` of the same data goes on paying.
+    random_state : int or None, default=None
+        Seeds the ledger's secret, so that an experiment can be repeated. It voids the guarantee of
+        randomised answers against whoever knows it.
+    split : dict or None, default=None
+        How the rows were chosen, ready for JSON; part of the genesis record.
+
+    Raises
+    ------
+    ValueError
+        For bad rows, labels or parameters, before anything is recorded.
+    LedgerMismatchError
+        If the ledger belongs to another holdout or was opened with another policy.
+    LedgerUnavailableError, LedgerDamagedError
+        If the ledger cannot be used.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_digits(return_X_y=True)
+    >>> holdout = Holdout(X[1000:], y[1000:], random_state=0)
+    >>> model = LogisticRegression(C=0.01, max_iter=1000).fit(X[:1000], y[:1000])
+    >>> answer = holdout.certify(model, scoring="accuracy", guess=0.9)
+    >>> answer.certificate.target
+    "population accuracy at the holdout's class mix"
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        confidence_level: float = 0.95,
+        tolerance: float | None = None,
+        expected_questions: int | None = None,
+        check_share: float = 0.1,
+        route: str = "description_length",
+        ledger: str | os.PathLike[str] | None = None,
+        random_state: int | None = None,
+        split: dict[str, Any] | None = None,
+    ) -> None:
+        self._policy = Policy(confidence_level, tolerance, expected_questions, check_share, route)
+        self._data = HoldoutData(X, y)
+        seed = _seed(random_state)
+        path = temporary_ledger_path(content_digest(X, y)) if ledger is None else ledger
+        if not isinstance(path, (str, os.PathLike)):
+            raise bad_parameter("ledger", "Holdout", "a path or None", ledger)
+        data, policy = self._data, self._policy
+
+        def genesis(secret: bytes) -> dict[str, Any]:
+            return policy.genesis(data.fingerprint(secret), len(data), split or {}, secret, seed)
+
+        self._ledger: SQLiteLedger[Conversation] = SQLiteLedger.create_or_open(
+            path, genesis, Conversation, secret=seed
+        )
+
+    def ask(
+        self,
+        estimator: Any,
+        *,
+        scoring: Any,
+        mechanism: str,
+        guess: float | Guess | None = None,
+        median: MedianSettings | None = None,
+        round_name: str | None = None,
+    ) -> Answer:
+        """Ask for a metric of one fitted model.
+
+        The identical question returns the recorded answer, free. Everything about the question is checked
+        before anything is charged.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Must predict row by row; a copy is asked and discarded.
+        scoring : str, callable or Metric
+        mechanism : {"check", "certify"}
+            "check": does the guess hold? Coarse and cheap. "certify": the exact value, or, for metrics
+            that only the stable median can certify, an interval for its population median.
+        guess : float, Guess or None
+            The metric estimated without the holdout. Required by a check of a mean, an AUC or a ratio.
+        median : MedianSettings or None
+            Ask for the stable median, and how; by default only where nothing else can certify the metric.
+        round_name : str or None
+            A round from `open_round`.
+
+        Returns
+        -------
+        Answer
+
+        Raises
+        ------
+        ValueError, TypeError
+            For a bad question; nothing was charged.
+        LedgerError
+            If the ledger cannot be used; nothing was charged.
+        """
+        model = model_digest(estimator)
+        question = self.plan(estimator, scoring=scoring, mechanism=mechanism, guess=guess, median=median)
+        answer = self.put(question, estimator, model=model, round_name=round_name)
+        assert answer is not None  # only `once` gives None
+        return answer
+
+    def put(
+        self,
+        question: Question,
+        estimator: Any,
+        *,
+        model: str,
+        round_name: str | None = None,
+        once: bool = False,
+    ) -> Answer | None:
+        """Put a question made by `plan`; scorers do, having taken the model's digest before its guess.
+
+        Parameters
+        ----------
+        question : Question
+        estimator : fitted estimator
+        model : str
+            `model_digest` of the estimator, taken before it predicted anything.
+        round_name : str or None
+        once : bool, default=False
+            Return None, and ask nothing, if this model was asked before with another guess.
+        """
+        return put_question(
+            question, estimator, self._data, self._ledger, model=model, round_name=round_name, once=once
+        )
+
+    def check(self, estimator: Any, *, scoring: Any, guess: float | Guess) -> Answer:
+        """Ask whether a guess holds: `ask` with ``mechanism="check"``."""
+        return self.ask(estimator, scoring=scoring, mechanism="check", guess=guess)
+
+    def certify(self, estimator: Any, *, scoring: Any, guess: float | Guess | None = None) -> Answer:
+        """Ask for the exact value of a model that is kept: `ask` with ``mechanism="certify"``."""
+        return self.ask(estimator, scoring=scoring, mechanism="certify", guess=guess)
+
+    def plan(
+        self,
+        estimator: Any,
+        *,
+        scoring: Any,
+        mechanism: str,
+        guess: float | Guess | None = None,
+        median: MedianSettings | None = None,
+        threshold: float | None = None,
+    ) -> Question:
+        """Return the question that `ask` would put, with every check of its parameters done.
+
+        ``threshold`` is the half cell of a check, where it is not to be chosen here.
+        """
+        check_option(mechanism, "mechanism", "Holdout.ask", PURPOSES)
+        metric = as_metric(scoring)
+        check_model(estimator, self._data)
+        metric.check_estimator(estimator)
+        known = as_guess(guess, metric)
+        if median is not None or not metric.has_interval:
+            settings = median or MedianSettings()
+            return StableQuestion.plan(
+                mechanism, metric, known, self._data, self._policy, settings, self._ledger.secret()
+            )
+        if mechanism == "check" and known is None:
+            raise bad_parameter(
+                "guess", "Holdout.check", "an estimate of the metric", None, "Take it from validation data."
+            )
+        classes = self._data.is_classification and is_classifier(estimator)
+        try:
+            return CodedQuestion.plan(
+                mechanism, metric, known, self._data, self._policy, class_mix=classes, half_cell=threshold
+            )
+        except UndefinedMetricError as error:
+            raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
+
+    def open_round(self, size: int, *, mechanism: str, scoring: Any, key: str) -> str | None:
+        """Declare that ``size`` questions are fixed before any of their answers is seen.
+
+        They share the failure probability of one round, which makes each of them cheaper. All are
+        admitted here or none.
+
+        Parameters
+        ----------
+        size : int
+        mechanism : {"check", "certify"}
+        scoring : str, callable or Metric
+        key : str
+            Identity of the round. If it was declared before, None is returned: questions already answered
+            are free, and new ones stand alone.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If the tolerance does not admit them all; the message says how many it admits.
+        """
+        check_option(mechanism, "mechanism", "Holdout.open_round", PURPOSES)
+        size = check_integer(size, "size", "Holdout.open_round")
+        metric = as_metric(scoring)
+
+        def decide(state: Conversation) -> dict[str, Any]:
+            if not self._admits(state, metric, mechanism, size):
+                most = _largest(lambda count: self._admits(state, metric, mechanism, count), size)
+                raise BudgetExhaustedError(
+                    f"{size} {mechanism}s were planned, and within the tolerance of "
+                    f"{self._policy.tolerance:g} the holdout can answer {most} of them: {size - most} too "
+                    "many. Search fewer candidates, use ask='winner', or take a larger holdout or tolerance."
+                )
+            share = state.share(mechanism, size)
+            body = {"kind": "round", "round": key, "purpose": mechanism, "size": size}
+            return {**body, "ln_delta": share.ln_delta, "nats": share.nats}
+
+        record = self._ledger.charge(f"round {key}", decide)
+        return key if record.fresh else None
+
+    def remaining(self, scoring: Any = "accuracy", *, mechanism: str = "check") -> int | None:
+        """Return how many more questions the tolerance admits if every guess holds, or None if all.
+
+        Parameters
+        ----------
+        scoring : str, callable or Metric, default="accuracy"
+        mechanism : {"check", "certify"}, default="check"
+        """
+        if self._policy.tolerance is None:
+            return None
+        metric = as_metric(scoring)
+        check_option(mechanism, "mechanism", "Holdout.remaining", PURPOSES)
+
+        def look(state: Conversation) -> int:
+            return _largest(lambda count: self._admits(state, metric, mechanism, 1, count - 1), 10**9)
+
+        return int(self._ledger.read(look))
+
+    def check_overlap(self, X: Any) -> None:
+        """Raise `HoldoutLeakError` if training rows X contain the holdout, or part of it beyond chance.
+
+        The outcome is a priced symbol of the ledger; a clean one costs about a millionth of a nat.
+        """
+        hashes = row_hashes(X)
+        leak = is_leak(hashes, row_hashes(self._data.X)) or content_digest(X, []) == content_digest(
+            self._data.X, []
+        )
+        event = CodedRelease((Symbol("overlap", int(leak)),))
+        key = "overlap " + hashlib.sha256(np.sort(hashes).tobytes()).hexdigest()
+
+        def decide(state: Conversation) -> dict[str, Any]:
+            return {"kind": "overlap", "event": event.to_dict(), "price": state.account.price(event)}
+
+        self._ledger.charge(key, decide)
+        if leak:
+            raise HoldoutLeakError(
+                "The training rows contain rows of the holdout, far more than chance allows. Take the "
+                "holdout out of X before the search, or let ReusableHoldoutCV do it."
+            )
+
+    def guess_behind(self, answer: Answer) -> Guess:
+        """Return the guess that an answer of this holdout was asked with."""
+        recorded = next(record for record in self._ledger.records() if record.seq == answer.index)
+        return Guess(**recorded.body["guess"])
+
+    def report(self) -> HoldoutReport:
+        """Return what was asked, answered and spent so far, read back from the ledger and verified."""
+        state: Conversation = self._ledger.read(lambda current: current)
+        answers = tuple(
+            (record.body["metric"]["name"], answer_from_record(record, self._ledger.genesis))
+            for record in self._ledger.records()
+            if record.body.get("kind") in ("answer", "refusal")
+        )
+        return HoldoutReport(
+            self.fingerprint, len(self._data), self._policy.confidence_level,
+            state.account.nats, dict(state.asked), state.refused, answers,
+        )  # fmt: skip
+
+    @property
+    def fingerprint(self) -> str:
+        """Keyed digest of the content; it tells nobody whether a row is in the holdout."""
+        return str(self._ledger.genesis["fingerprint"])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._data)
+
+    @property
+    def ledger(self) -> SQLiteLedger[Conversation]:
+        """The ledger that is charged."""
+        return self._ledger
+
+    def subsample_size(self, median: MedianSettings) -> int:
+        """Return how many records a subsample of the stable median has."""
+        return len(self._data) // median.subsamples(len(self._data))
+
+    def __repr__(self) -> str:
+        return f"Holdout({len(self._data)} rows, fingerprint {self.fingerprint[:12]}, {self._ledger!r})"
+
+    def __copy__(self) -> Holdout:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Holdout:
+        return self  # one holdout, one ledger: a copy would only be another name for it
+
+    def __sklearn_clone__(self) -> Holdout:
+        return self
+
+    def _admits(self, state: Conversation, metric: Metric, mechanism: str, size: int, ahead: int = 0) -> bool:
+        """Whether questions about this metric would be admitted, at the worst guess."""
+        share = state.share(mechanism, size, ahead=ahead)
+        if metric.has_interval:
+            low, high = metric.bounds
+            worst = Guess((low + high) / 2.0)
+            question: Question = CodedQuestion.plan(
+                mechanism, metric, worst, self._data, self._policy, class_mix=False
+            )
+        else:
+            grid = None if metric.range else Guess(0.0, deviation=1.0)
+            question = StableQuestion.plan(
+                mechanism, metric, grid, self._data, self._policy, MedianSettings(), self._ledger.secret()
+            )
+        return state.admits(*question.half_width_bound(share))
+
+
+def _largest(admits: Any, most: int) -> int:
+    """Return the largest count up to ``most`` that is admitted (admission is monotone)."""
+    low, high = 0, 1
+    while high <= most and admits(high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if admits(middle) else (low, middle)
+    return low
+
+
+def _seed(random_state: object) -> bytes | None:
+    if random_state is None:
+        return None
+    if not isinstance(random_state, Integral) or isinstance(random_state, bool):
+        raise bad_parameter("random_state", "Holdout", "an integer or None", random_state)
+    return hashlib.sha256(f"sklearn_ada random_state {int(random_state)}".encode()).digest()

@@ -1,0 +1,63 @@
+"""The identity of a question: what must agree for a recorded answer to be given again, free.
+
+It never touches the holdout, or it would be an oracle of membership. A false match would lie, a missing one
+only costs, so a model that cannot be read gets a nonce.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from typing import Any
+
+import numpy
+import scipy
+import sklearn
+
+from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
+from sklearn_ada.metrics import Metric
+
+__all__ = ["model_digest", "question_key", "subject_key"]
+
+_VERSIONS = {m.__name__: m.__version__ for m in (numpy, scipy, sklearn)}
+
+
+def model_digest(estimator: Any) -> str:
+    """Return a digest of a fitted model's state, or a nonce if it cannot be read.
+
+    Take it before the model predicts anything: some models change when they do.
+    """
+    try:
+        return canonical_digest(estimator)
+    except Undigestible:
+        return f"nonce {uuid.uuid4().hex}"
+
+
+def subject_key(model: str, metric: Metric, mechanism: str) -> str:
+    """Return what one question is about: a model, a metric and a mechanism, whatever the guess."""
+    try:
+        scoring = metric.scoring if isinstance(metric.scoring, str) else canonical_digest(metric.scoring)
+    except Undigestible:
+        scoring = f"nonce {uuid.uuid4().hex}"
+    return _digest({"model": model, "metric": metric.describe(), "scoring": scoring, "mechanism": mechanism})
+
+
+def question_key(
+    subject: str, purpose: str, guess: dict[str, Any], outputs: str, plan: dict[str, Any]
+) -> str:
+    """Return the identity of a question: its subject, guess, outputs on the guess rows, and versions."""
+    return _digest(
+        {
+            "subject": subject,
+            "purpose": purpose,
+            "guess": guess,
+            "outputs": outputs,
+            "plan": plan,
+            "versions": _VERSIONS,
+        }
+    )
+
+
+def _digest(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

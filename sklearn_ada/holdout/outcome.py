@@ -1,0 +1,93 @@
+"""What a question came to: the part of a record from which an `Answer` is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sklearn_ada.guarantees.certificate import Certificate
+from sklearn_ada.guarantees.description_length import ASSUMPTIONS, THEOREM
+from sklearn_ada.ledger import Record
+from sklearn_ada.results import Answer, Cost
+
+__all__ = ["Outcome", "Share", "answer_from_record"]
+
+_SEEDED = "nobody who asks knows the random_state of the holdout"
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one question may spend of the failure probability.
+
+    Attributes
+    ----------
+    ln_delta : float
+        Logarithm of its failure probability for the sampling of the holdout.
+    nats : float
+        The L that is in it; without L the same share bounds the mechanism's own noise.
+    """
+
+    ln_delta: float
+    nats: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A value and its interval, or the reason why there is none. NaN and infinity are None in JSON."""
+
+    value: float
+    interval: tuple[float, float]
+    verdict: str
+    theorem: str
+    target: str
+    vacuous: bool
+    levels: tuple[float, float] | None = None
+    reason: str | None = None
+
+    @classmethod
+    def failed(cls, reason: str, bounds: tuple[float, float], target: str) -> Outcome:
+        """Return the outcome of a question that the holdout could not answer."""
+        return cls(math.nan, bounds, "failed", "none: the question failed", target, True, reason=reason)
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready dict."""
+        body = asdict(self)
+        body["value"] = _finite(self.value)
+        body["interval"] = [_finite(end) for end in self.interval]
+        return body
+
+
+def answer_from_record(record: Record, genesis: dict[str, Any]) -> Answer:
+    """Return the answer that a record holds; the same record always gives the same answer."""
+    body = record.body
+    if body["kind"] == "refusal":
+        return Answer(
+            math.nan, (-math.inf, math.inf), "refused", Cost(0.0), None, record.seq, reason=body["reason"]
+        )
+    outcome = body["outcome"]
+    low, high = outcome["interval"]
+    certificate = Certificate(
+        theorem=f"{THEOREM}; {outcome['theorem']}",
+        confidence_level=genesis["confidence_level"],
+        ln_delta=body["ln_delta"],
+        target=outcome["target"],
+        assumptions=(*ASSUMPTIONS, _SEEDED) if genesis["seeded"] else ASSUMPTIONS,
+        vacuous=outcome["vacuous"],
+    )
+    levels = outcome["levels"]
+    return Answer(
+        value=math.nan if outcome["value"] is None else outcome["value"],
+        interval=(-math.inf if low is None else low, math.inf if high is None else high),
+        verdict=outcome["verdict"],
+        cost=Cost(body["price"], epsilon=body["epsilon"], rho=body["rho"]),
+        certificate=certificate,
+        index=record.seq,
+        levels=None if levels is None else (levels[0], levels[1]),
+        reason=outcome["reason"],
+        repeated=not record.fresh,
+    )
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,119 @@
+"""Whether training rows reappear in the holdout more often than chance allows.
+
+A rule that fires on any shared row would tell everybody which rows are in the holdout, and would fire on
+clean discrete data. Here only rows that occur exactly twice in training and holdout together count: if the
+split is innocent, it is random which of the two places each of the twins is in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
+
+from sklearn_ada.metrics.rows import n_rows
+
+__all__ = ["FALSE_ALARM", "is_leak", "ln_tail_of_cross_pairs", "row_hashes"]
+
+FALSE_ALARM = 1e-9
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def is_leak(train_hashes: NDArray[np.uint64], holdout_hashes: NDArray[np.uint64]) -> bool:
+    """Return whether far more rows are shared than a random split would share.
+
+    False alarm at most 1e-9 for every exchangeable split. Leaked rows are found from about 21 on
+    (30 when training and holdout are of one size) if they occur once on each side.
+    """
+    pooled = np.concatenate([train_hashes, holdout_hashes])
+    values, inverse, counts = np.unique(pooled, return_inverse=True, return_counts=True)
+    twins = counts == 2
+    pairs = int(twins.sum())
+    if pairs == 0:
+        return False
+    in_holdout = np.bincount(inverse[len(train_hashes) :], minlength=len(values))[twins]
+    cross = int((in_holdout == 1).sum())
+    return ln_tail_of_cross_pairs(pairs, int(in_holdout.sum()), cross) < math.log(FALSE_ALARM)
+
+
+def ln_tail_of_cross_pairs(pairs: int, members_in_holdout: int, cross: int) -> float:
+    """Return ``ln P[C >= cross]`` for the number C of pairs with one member on each side.
+
+    Given that ``members_in_holdout`` of the ``2 * pairs`` members, chosen at random, are in the
+    holdout: ``P[C = c]`` is ``pairs! / (b! c! rest!) * 2^c / C(2 pairs, members)`` with b pairs inside.
+
+    Examples
+    --------
+    >>> round(math.exp(ln_tail_of_cross_pairs(2, 2, 2)), 4)
+    0.6667
+    """
+    most = min(members_in_holdout, 2 * pairs - members_in_holdout)
+    c = np.arange(cross, most + 1)
+    c = c[(members_in_holdout - c) % 2 == 0]
+    if len(c) == 0:
+        return -math.inf
+    both = (members_in_holdout - c) // 2
+    ln_ways = gammaln(pairs + 1) - gammaln(both + 1) - gammaln(c + 1) - gammaln(pairs - both - c + 1)
+    ln_all = gammaln(2 * pairs + 1) - gammaln(members_in_holdout + 1)
+    ln_all -= gammaln(2 * pairs - members_in_holdout + 1)
+    return float(logsumexp(ln_ways + c * math.log(2.0)) - ln_all)
+
+
+def row_hashes(X: Any) -> NDArray[np.uint64]:
+    """Return a 64-bit hash of the content of every row, the same in every process and container.
+
+    Examples
+    --------
+    >>> hashes = row_hashes(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
+    >>> bool(hashes[0] == hashes[2]), bool(hashes[0] == hashes[1])
+    (True, False)
+    """
+    total = np.zeros(n_rows(X), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        if hasattr(X, "tocsr"):
+            matrix = X.tocsr()
+            entries = _mix(_bits(matrix.data) + _salt(matrix.indices))
+            np.add.at(total, np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), entries)
+            return total
+        for j, column in enumerate(_columns(X)):
+            total += _mix(_bits(column) + _salt(np.array([j])))
+    return total
+
+
+def _columns(X: Any) -> list[NDArray[Any]]:
+    if hasattr(X, "iloc"):
+        return [np.asarray(X.iloc[:, j]) for j in range(X.shape[1])]
+    if hasattr(X, "get_columns"):
+        return [np.asarray(column) for column in X.get_columns()]
+    array = np.asarray(X)
+    return list(array.reshape(len(array), -1).T)
+
+
+def _bits(column: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return 64 bits for every value, equal for equal values of any numeric type."""
+    if column.dtype.kind in "biuf":
+        plain = column.astype(np.float64) + 0.0  # turns -0.0 into 0.0
+        plain[np.isnan(plain)] = np.nan
+        return plain.view(np.uint64)
+    known: dict[str, int] = {}
+    for text in map(repr, column.tolist()):
+        if text not in known:
+            digest = hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).digest()
+            known[text] = int.from_bytes(digest, "little")
+    return np.array([known[repr(value)] for value in column.tolist()], dtype=np.uint64)
+
+
+def _salt(columns: NDArray[Any]) -> NDArray[np.uint64]:
+    return (columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN
+
+
+def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Finalise as splitmix64 does, so that a sum over columns tells rows apart."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

@@ -1,0 +1,80 @@
+"""Everything that is fixed before the first question, and stands in the ledger's genesis record."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from sklearn_ada._checks import check_integer, check_option, check_real
+from sklearn_ada.accounting.codes import Code
+from sklearn_ada.events import SCHEMA_VERSION
+
+__all__ = ["Policy"]
+
+ROUTES = ("description_length",)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a holdout shares out its failure probability and prices its answers.
+
+    Parameters
+    ----------
+    confidence_level : float
+        In (0, 1): all intervals together hold with at least this probability.
+    tolerance : float or None
+        Largest half-width of an answer, as a share of the metric's range, at which questions are still
+        admitted; None never refuses.
+    expected_questions : int or None
+        Tunes weights and cell widths; more may be asked.
+    check_share : float
+        Part of the failure probability that belongs to checks; the rest belongs to certifies.
+    route : {"description_length"}
+        The theory behind the intervals.
+    code : Code
+    """
+
+    confidence_level: float = 0.95
+    tolerance: float | None = None
+    expected_questions: int | None = None
+    check_share: float = 0.1
+    route: str = "description_length"
+    code: Code = field(default_factory=Code)
+
+    def __post_init__(self) -> None:
+        check_real(self.confidence_level, "confidence_level", "Holdout", low=0.0, high=1.0)
+        check_real(self.check_share, "check_share", "Holdout", low=0.0, high=1.0)
+        check_option(self.route, "route", "Holdout", ROUTES)
+        if self.tolerance is not None:
+            check_real(self.tolerance, "tolerance", "Holdout", low=0.0, high=0.5, closed="high")
+        if self.expected_questions is not None:
+            check_integer(self.expected_questions, "expected_questions", "Holdout")
+
+    @property
+    def ln_beta(self) -> float:
+        """Logarithm of the failure probability of the whole conversation."""
+        return math.log1p(-self.confidence_level)
+
+    def genesis(
+        self, fingerprint: str, n: int, split: dict[str, Any], secret: bytes, seed: bytes | None
+    ) -> dict[str, Any]:
+        """Return the genesis record; a ledger is opened only under the very same one."""
+        secret_digest = hashlib.sha256(b"sklearn_ada ledger secret" + (seed or secret)).hexdigest()
+        return {
+            "schema": SCHEMA_VERSION,
+            "fingerprint": fingerprint,
+            "rows": n,
+            "split": split,
+            "secret_digest": secret_digest,
+            "seeded": seed is not None,
+            "class_mix": "conditional",
+            **asdict(self),
+        }
+
+    @classmethod
+    def from_genesis(cls, genesis: dict[str, Any]) -> Policy:
+        """Return the policy that a genesis record fixes."""
+        names = ("confidence_level", "tolerance", "expected_questions", "check_share", "route")
+        return cls(code=Code(**genesis["code"]), **{name: genesis[name] for name in names})

@@ -1,0 +1,297 @@
+"""Stable medians: any estimator, certified through its median over disjoint subsamples.
+
+Feldman, Steinke, "Generalization for Adaptively-chosen Estimators via Stable Median", COLT 2017. The median
+is drawn from a finite grid by the exponential mechanism, or taken exactly; either way it is a symbol.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.events import (
+    FAILURES,
+    CodedRelease,
+    ComposedEvent,
+    Event,
+    ExponentialMechanismEvent,
+    Symbol,
+)
+from sklearn_ada.guarantees.cell_width import choose_half_cell
+from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quantile_interval
+from sklearn_ada.guarantees.weights import ln_share, round_weight
+from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.outcome import Outcome, Share
+from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.mechanisms.grid import Grid, UniformGrid
+from sklearn_ada.mechanisms.quantile import exponential_quantile, grid_quantile, rank_error
+from sklearn_ada.metrics import Metric
+
+__all__ = ["MedianSettings", "StableQuestion"]
+
+_LN2 = math.log(2.0)
+_EXPECTED_QUESTIONS = 100
+_MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
+_GRID_POINTS = 401  # of a grid centred at a guess
+_RANGE_POINTS = 1001  # of a grid over a metric's range
+_AUTO_RANK_ERROR = 0.1
+METHODS = ("exact", "exponential")
+
+
+@dataclass(frozen=True)
+class MedianSettings:
+    """How a stable median is drawn.
+
+    Parameters
+    ----------
+    n_subsamples : int or "auto"
+        "auto": one for every 20 records, at most 400.
+    grid : Grid or "auto"
+        "auto": centred at the guess with a step that the guess's spread suggests, or over the metric's range.
+    epsilon : float or "auto"
+        Privacy parameter of one draw; "auto" aims at a rank error of 0.1.
+    method : {"exponential", "exact"}
+    """
+
+    n_subsamples: int | str = "auto"
+    grid: Grid | str = "auto"
+    epsilon: float | str = "auto"
+    method: str = "exponential"
+
+    def __post_init__(self) -> None:
+        owner = "StableHoldoutScorer"
+        check_option(self.method, "method", owner, METHODS)
+        if self.n_subsamples != "auto":
+            check_integer(self.n_subsamples, "n_subsamples", owner)
+        if self.epsilon != "auto":
+            check_real(self.epsilon, "epsilon", owner, low=0.0)
+        if self.grid != "auto" and not isinstance(self.grid, Grid):
+            raise bad_parameter("grid", owner, "'auto' or a Grid such as UniformGrid(0, 1, 1001)", self.grid)
+
+    def subsamples(self, n: int) -> int:
+        """Return the number of subsamples for n records."""
+        if isinstance(self.n_subsamples, str):
+            return max(1, min(n // 20, 400))
+        if self.n_subsamples > n:
+            raise bad_parameter(
+                "n_subsamples",
+                "StableHoldoutScorer",
+                f"at most the {n} records of the holdout",
+                self.n_subsamples,
+            )
+        return self.n_subsamples
+
+
+@dataclass(frozen=True)
+class StableQuestion:
+    """One stable median, fixed up to its draws.
+
+    Parameters
+    ----------
+    purpose : {"check", "certify"}
+        A check releases the median; a certify also two outer quantiles, which enclose the population median.
+    metric : Metric
+    guess : Guess or None
+    rows : ndarray of shape (m, t)
+        The subsamples.
+    grid : Grid
+    centre : int
+        The grid index that the code expects.
+    stream : str
+    scale : float
+    epsilon : float or None
+        None for the exact median.
+    """
+
+    purpose: str
+    metric: Metric
+    guess: Guess | None
+    rows: NDArray[np.int64]
+    grid: Grid
+    centre: int
+    stream: str
+    scale: float
+    epsilon: float | None
+
+    @classmethod
+    def plan(
+        cls,
+        purpose: str,
+        metric: Metric,
+        guess: Guess | None,
+        data: HoldoutData,
+        policy: Policy,
+        settings: MedianSettings,
+        secret: bytes,
+    ) -> StableQuestion:
+        """Fix subsamples, grid and code from the guess, the policy and the settings."""
+        m = settings.subsamples(len(data))
+        rows = data.partition(secret, m)
+        if isinstance(settings.grid, Grid):
+            grid, centred = settings.grid, False
+        elif guess is not None and guess.deviation is not None:
+            grid, centred = _centred_grid(guess, m, policy), True
+        elif metric.range is not None:
+            grid, centred = UniformGrid(*metric.range, _RANGE_POINTS), False
+        else:
+            raise bad_parameter(
+                "grid",
+                "StableHoldoutScorer",
+                f"given for {metric.name}, which has no finite range, when there are too few guess rows",
+                settings.grid,
+                "Pass grid=UniformGrid(low, high, size) or LogGrid(...), or more validation rows.",
+            )
+        centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
+        if isinstance(settings.epsilon, str):
+            ln_beta = policy.ln_beta - math.log(2.0 * _EXPECTED_QUESTIONS)
+            epsilon = float(f"{2.0 * (math.log(grid.size) - ln_beta) / (_AUTO_RANK_ERROR * m):.3g}")
+        else:
+            epsilon = settings.epsilon
+        return cls(
+            purpose=purpose, metric=metric, guess=guess, rows=rows, grid=grid, centre=centre,
+            stream="cells" if centred else "grid",
+            scale=0.0 if centred else max(grid.size / 50.0, 1.0),
+            epsilon=None if settings.method == "exact" else epsilon,
+        )  # fmt: skip
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        m, t = self.rows.shape
+        return {
+            "name": f"median {self.purpose}",
+            "n_subsamples": m,
+            "subsample_size": t,
+            "grid": repr(self.grid),
+            "centre": self.centre,
+            "scale": self.scale,
+            "epsilon": self.epsilon,
+        }
+
+    def evaluate(self, estimator: Any, data: HoldoutData) -> NDArray[np.int64] | tuple[Symbol, ...]:
+        """Look at the holdout: return the metric of every subsample as grid indices, still sealed."""
+        values = self.metric.blocks(estimator, data.X, data.y, self.rows)
+        if np.isnan(values).all():
+            return (Symbol(self.stream, FAILURES[5], self.scale),)
+        # A subsample without a value (one class only, say) counts as the worst.
+        return self.grid.index(np.where(np.isnan(values), -np.inf, values))
+
+    def release(
+        self, sealed: NDArray[np.int64] | tuple[Symbol, ...], share: Share, rng: np.random.Generator
+    ) -> Event:
+        """Draw the median (and, for a certify, the outer quantiles) and return what was released."""
+        if isinstance(sealed, tuple):
+            return CodedRelease(sealed)
+        median = self._draw(sealed, 0.5, rng)
+        symbols = [Symbol(self.stream, median - self.centre, self.scale)]
+        if self.purpose == "certify":
+            level = self._outer_level(share)
+            if level > 0.0:
+                scale = self._spread_scale(level)
+                low = min(self._draw(sealed, level, rng), median)
+                high = max(self._draw(sealed, 1.0 - level, rng), median)
+                symbols += [Symbol("spread", median - low, scale), Symbol("spread", high - median, scale)]
+        if self.epsilon is None:
+            return CodedRelease(tuple(symbols))
+        draws = tuple(ExponentialMechanismEvent(self.epsilon, (symbol,)) for symbol in symbols)
+        return draws[0] if len(draws) == 1 else ComposedEvent(draws)
+
+    def half_width_bound(self, share: Share) -> tuple[float, float]:
+        """Return the worst half-width in quantile levels, whose range has width 1."""
+        low, high = self._levels(share)
+        return (high - low) / 2.0, 1.0
+
+    def read(self, event: Event, share: Share) -> Outcome:
+        """Return what the released symbols certify."""
+        symbols = symbols_of(event)
+        m, t = self.rows.shape
+        target = f"median of {self.metric.name} over random subsamples of {t} records"
+        bounds = self.metric.range or (-math.inf, math.inf)
+        first = symbols[0].value
+        if isinstance(first, str):
+            return Outcome.failed(first, bounds, target)
+        median = self.centre + first
+        levels = self._levels(share)
+        interval, vacuous = bounds, levels == (0.0, 1.0)
+        if self.purpose == "certify":
+            covered = len(symbols) == 3 and median_is_covered(
+                m, self._outer_level(share), self._rank_error(share), self._ln_sampling(share)
+            )
+            vacuous = not covered
+            if covered:
+                interval = self._interval(
+                    median - int(symbols[1].value), median + int(symbols[2].value), bounds
+                )
+        theorem = "binomial tail of a quantile (after Feldman, Steinke 2017)"
+        return Outcome(
+            self.grid.value(median), interval, self._verdict(first), theorem, target, vacuous, levels
+        )
+
+    def _verdict(self, offset: int) -> str:
+        if self.purpose == "certify":
+            return "exact" if self.epsilon is None else "drawn"
+        return "agrees" if offset == 0 else "differs"
+
+    def _draw(self, indices: NDArray[np.int64], level: float, rng: np.random.Generator) -> int:
+        if self.epsilon is None:
+            return grid_quantile(indices, level)
+        return exponential_quantile(indices, self.grid.size, self.epsilon, rng, low=level, high=level)
+
+    def _ln_sampling(self, share: Share) -> float:
+        """Half of the share is for the sampling, half for the mechanism's own noise, if there is any."""
+        return share.ln_delta if self.epsilon is None else share.ln_delta - _LN2
+
+    def _rank_error(self, share: Share) -> float:
+        """Largest rank error of up to three draws; noise does not depend on what was revealed before."""
+        if self.epsilon is None:
+            return 0.0
+        draws = 3 if self.purpose == "certify" else 1
+        beta = math.exp(share.ln_delta + share.nats - _LN2) / draws
+        return rank_error(self.epsilon, self.rows.shape[0], self.grid.size, beta)
+
+    def _levels(self, share: Share) -> tuple[float, float]:
+        return quantile_interval(self.rows.shape[0], self._rank_error(share), self._ln_sampling(share))
+
+    def _outer_level(self, share: Share) -> float:
+        return outer_levels(self.rows.shape[0], self._rank_error(share), self._ln_sampling(share))[0]
+
+    def _spread_scale(self, level: float) -> float:
+        """Return the expected distance of an outer quantile from the median, in grid points."""
+        if self.stream != "cells" or self.guess is None or self.guess.deviation is None:
+            return self.scale
+        step = self.grid.value(1) - self.grid.value(0)
+        return float(f"{max(2.5 * self.guess.deviation * (0.5 - level) / step, 0.5):.3g}")
+
+    def _interval(self, low: int, high: int, bounds: tuple[float, float]) -> tuple[float, float]:
+        """Return ends in units of the metric: half a step outwards for rounding, open where T truncates."""
+        last = self.grid.size - 1
+        left = bounds[0] if low == 0 else (self.grid.value(low - 1) + self.grid.value(low)) / 2.0
+        right = bounds[1] if high == last else (self.grid.value(high) + self.grid.value(high + 1)) / 2.0
+        return max(left, bounds[0]), min(right, bounds[1])
+
+
+def _centred_grid(guess: Guess, m: int, policy: Policy) -> UniformGrid:
+    """Return a grid around the guess, coarse enough that a good guess is the grid point itself."""
+    assert guess.deviation is not None
+    smallest = 1e-6 * max(abs(guess.value), 1e-3)
+    spread = max(guess.deviation, smallest)
+    error = _MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
+    expected = policy.expected_questions or _EXPECTED_QUESTIONS
+    weight = round_weight("check", expected - 1, 1, policy.expected_questions)
+    last = policy.ln_beta + ln_share("check", policy.check_share) + math.log(weight)
+    half_cell = choose_half_cell(
+        expected,
+        float(f"{error:.3g}"),
+        float(f"{_MEDIAN_DEVIATION * spread:.3g}"),
+        float(m),
+        last,
+        policy.code,
+    )
+    reach = half_cell * (_GRID_POINTS - 1)
+    return UniformGrid(guess.value - reach, guess.value + reach, _GRID_POINTS)

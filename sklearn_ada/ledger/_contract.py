@@ -1,0 +1,88 @@
+"""The contract of a ledger backend."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+__all__ = ["Fold", "Ledger", "Record", "State"]
+
+
+class Fold(Protocol):
+    """A state that advances record by record."""
+
+    def advance(self, body: dict[str, Any]) -> None:
+        """Take one more record into account."""
+
+
+State = TypeVar("State", bound=Fold)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record as it stands in the ledger.
+
+    Attributes
+    ----------
+    seq : int
+        Position; 0 is the genesis.
+    key : str or None
+        Identity of the question, unique in a ledger; None for records that can repeat.
+    body : dict
+        What happened.
+    fresh : bool
+        True if this call wrote it, False if it had been recorded before.
+    """
+
+    seq: int
+    key: str | None
+    body: dict[str, Any]
+    fresh: bool = False
+
+
+class Ledger(ABC, Generic[State]):
+    """A durable, append-only, hash-chained log with one writer at a time.
+
+    A backend must keep these promises; the conformance tests check each of them.
+
+    1. `charge` serialises all askers, in all threads and processes: ``decide`` sees the state of every
+       record before its own, and no other.
+    2. The record is durable before `charge` returns. A crash may lose the answer, never the charge.
+    3. One key has one record: charged again, it is returned as it was recorded and ``decide`` is not
+       called.
+    4. If anything goes wrong, a `LedgerError` is raised and nothing is charged.
+    5. A handle can be pickled and copied; every copy leads to the same ledger. It never creates one:
+       only `create_or_open` does.
+    """
+
+    genesis: dict[str, Any]
+
+    @abstractmethod
+    def charge(self, key: str | None, decide: Callable[[State], dict[str, Any]]) -> Record:
+        """Record ``decide(state)`` under ``key``, or return what is recorded there.
+
+        ``decide`` is a pure function of the state and of values fixed before; it runs inside the
+        transaction. An exception that it raises leaves the ledger as it was.
+        """
+
+    @abstractmethod
+    def find(self, key: str) -> Record | None:
+        """Return the record under ``key``, if any."""
+
+    @abstractmethod
+    def find_subject(self, subject: str) -> Record | None:
+        """Return the first record whose body has this ``"subject"``, if any."""
+
+    @abstractmethod
+    def read(self, look: Callable[[State], Any]) -> Any:
+        """Return ``look(state)`` for the state of all records so far."""
+
+    @abstractmethod
+    def records(self) -> Iterator[Record]:
+        """Return all records from the genesis on, verified."""
+
+    @abstractmethod
+    def secret(self) -> bytes:
+        """Return the ledger's secret, from which noise and partitions are derived."""

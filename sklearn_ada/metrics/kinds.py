@@ -1,0 +1,253 @@
+"""How the value of a metric becomes an interval: one class per kind of metric.
+
+A kind knows three things: the value and the number of independent terms behind it, the interval around a
+released cell, and a half-width that no such interval exceeds (for admission, before the answer exists).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from sklearn_ada.guarantees.intervals import (
+    chernoff_kl,
+    class_mean_size,
+    clopper_pearson,
+    hoeffding,
+    hoeffding_half_width,
+)
+from sklearn_ada.mechanisms.cells import Cells
+
+__all__ = ["AUC", "ClassMean", "Kind", "Mean", "Measured", "Ratio", "UndefinedMetricError"]
+
+Range = tuple[float, float]
+
+
+class UndefinedMetricError(ValueError):
+    """The metric has no value on these rows (a class or a denominator is missing)."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An empirical value and what an interval around it rests on.
+
+    Attributes
+    ----------
+    value : float
+    size : float
+        Number of independent terms behind the value.
+    deviation : float
+        Standard deviation of one term, as seen on these rows.
+    """
+
+    value: float
+    size: float
+    deviation: float
+
+
+class Kind(ABC):
+    """How a metric is measured and what its intervals rest on."""
+
+    size_is_released = False
+    """Whether the size depends on the answer, so that it must be released and priced."""
+    theorem: str
+
+    @abstractmethod
+    def known_size(self, y: NDArray[Any]) -> float | None:
+        """Return the size that the labels alone decide, or None if it depends on the predictions."""
+
+    @abstractmethod
+    def measure(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> Measured:
+        """Return the value on some rows; `UndefinedMetricError` where there is none."""
+
+    def interval(self, cells: Cells, index: int, size: float, ln_delta: float, bounds: Range) -> Range:
+        """Return the certified interval when the value is known to lie in one cell."""
+        low, high = (min(max(end, bounds[0]), bounds[1]) for end in cells.ends(index))
+        return chernoff_kl(low, high, size, ln_delta, bounds)
+
+    def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
+        """Return a half-width that no interval of this kind exceeds."""
+        return min(half_cell + hoeffding_half_width(size, ln_delta, width), width / 2.0)
+
+
+@dataclass(frozen=True)
+class Mean(Kind):
+    """The mean of one bounded score per record.
+
+    Parameters
+    ----------
+    scores : callable
+        Takes ``(y, outputs, classes)`` and returns an array (n,); clipped to the metric's range.
+    zero_one : bool
+        Whether every score is 0 or 1, so that the exact binomial tail applies.
+    """
+
+    scores: Callable[[NDArray[Any], NDArray[Any], NDArray[Any] | None], NDArray[Any]]
+    zero_one: bool = False
+
+    @property
+    def theorem(self) -> str:  # type: ignore[override]
+        """Name of the fixed-question bound."""
+        return "Clopper-Pearson" if self.zero_one else "Chernoff-KL (Hoeffding 1963)"
+
+    def known_size(self, y: NDArray[Any]) -> float:
+        """Return the number of records."""
+        return len(y)
+
+    def measure(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> Measured:
+        """Return the mean of the clipped scores."""
+        scores = np.asarray(self.scores(y, outputs, classes), dtype=np.float64)
+        if scores.shape != (len(y),) or np.isnan(scores).any():
+            raise UndefinedMetricError("a score per record is missing")
+        if self.zero_one:  # a count, so that the value is exactly count / n
+            value = int(np.count_nonzero(scores)) / len(y)
+            return Measured(value, len(y), math.sqrt(value * (1.0 - value)))
+        scores = np.clip(scores, *bounds)
+        return Measured(float(scores.mean()), len(y), float(scores.std()))
+
+    def interval(self, cells: Cells, index: int, size: float, ln_delta: float, bounds: Range) -> Range:
+        """Return Clopper-Pearson for counts, Chernoff-KL for other bounded scores."""
+        if self.zero_one:
+            n = int(size)
+            return clopper_pearson(*cells.counts(index, n), n, ln_delta)
+        return super().interval(cells, index, size, ln_delta, bounds)
+
+
+class AUC(Kind):
+    """The area under the ROC curve of a binary classifier, ties counting one half."""
+
+    theorem = "Chernoff-KL for two-sample U-statistics (Hoeffding 1963)"
+
+    def known_size(self, y: NDArray[Any]) -> float:
+        """Return the size of the smaller class."""
+        counts = np.unique(y, return_counts=True)[1]
+        if len(counts) != 2:
+            raise UndefinedMetricError(f"the AUC needs two classes, and there are {len(counts)}")
+        return int(counts.min())
+
+    def measure(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> Measured:
+        """Return the AUC; its size is that of the smaller class."""
+        if classes is None or len(classes) != 2 or outputs.ndim != 1:
+            raise UndefinedMetricError("the AUC needs two classes and one score per record")
+        positive = np.asarray(y == classes[1])
+        size = int(min(np.count_nonzero(positive), np.count_nonzero(~positive)))
+        if size == 0:
+            raise UndefinedMetricError("the AUC needs records of both classes")
+        value = float(roc_auc_score(positive, outputs))
+        return Measured(value, size, math.sqrt(value * (1.0 - value)))
+
+
+@dataclass(frozen=True)
+class ClassMean(Kind):
+    """The mean over classes of the share of each class that is predicted right.
+
+    Parameters
+    ----------
+    positive : object or None
+        Only this class (recall); by default all classes of the rows (balanced accuracy).
+    """
+
+    positive: Any = None
+    theorem = "Hoeffding for independent class means (Hoeffding 1963)"
+
+    def known_size(self, y: NDArray[Any]) -> float:
+        """Return the harmonic size of the class counts."""
+        counts = [int(np.count_nonzero(y == c)) for c in self._classes(y)]
+        if not all(counts):
+            raise UndefinedMetricError(f"recall needs records of class {self.positive!r}, and there are none")
+        if self.positive is None and len(counts) < 2:
+            raise UndefinedMetricError("a mean over classes needs two classes, and there is one")
+        return class_mean_size(tuple(counts))
+
+    def _classes(self, y: NDArray[Any]) -> list[Any]:
+        return list(np.unique(y)) if self.positive is None else [self.positive]
+
+    def measure(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> Measured:
+        """Return the mean recall; its size is the harmonic one of the class counts."""
+        hits = [(outputs[y == c] == c) for c in self._classes(y)]
+        if not all(len(h) for h in hits):
+            raise UndefinedMetricError("a class has no records")
+        value = float(np.mean([h.mean() for h in hits]))
+        size = class_mean_size(tuple(len(h) for h in hits))
+        return Measured(value, size, math.sqrt(value * (1.0 - value)))
+
+    def interval(self, cells: Cells, index: int, size: float, ln_delta: float, bounds: Range) -> Range:
+        """Return Hoeffding's interval: a mean of unequal means is no binomial."""
+        low, high = (min(max(end, bounds[0]), bounds[1]) for end in cells.ends(index))
+        return hoeffding(low, high, size, ln_delta, bounds)
+
+
+@dataclass(frozen=True)
+class Ratio(Kind):
+    """Precision, Jaccard index or F1 of one class: a binomial share given its denominator.
+
+    Given the denominator N, the true positives are Bin(N, J) with J the precision or the Jaccard index, and
+    ``F1 = 2J / (1 + J)``. N depends on the predictions, so it is released (coarsely, rounded down) and
+    priced.
+
+    Parameters
+    ----------
+    positive : object
+        The class.
+    counts_misses : bool
+        Whether N holds false negatives (Jaccard, F1) or not (precision).
+    doubled : bool
+        Whether the score is ``2J / (1 + J)``.
+    """
+
+    positive: Any
+    counts_misses: bool
+    doubled: bool
+    size_is_released = True
+    theorem = "Chernoff-KL given the denominator (Hoeffding 1963)"
+
+    def known_size(self, y: NDArray[Any]) -> None:
+        """Return None: the denominator depends on the predictions."""
+        if not np.any(y == self.positive):
+            raise UndefinedMetricError(
+                f"a ratio needs records of class {self.positive!r}, and there are none"
+            )
+
+    def measure(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> Measured:
+        """Return the score; its size is the denominator."""
+        true, said = y == self.positive, outputs == self.positive
+        hits = int(np.count_nonzero(true & said))
+        size = int(np.count_nonzero(true | said if self.counts_misses else said))
+        if size == 0:
+            raise UndefinedMetricError("the denominator is zero")
+        share = hits / size
+        return Measured(self._score(share), size, math.sqrt(share * (1.0 - share)))
+
+    def interval(self, cells: Cells, index: int, size: float, ln_delta: float, bounds: Range) -> Range:
+        """Return the Chernoff interval of the share, carried over to the score."""
+        low, high = (self._share(min(max(end, 0.0), 1.0)) for end in cells.ends(index))
+        share_low, share_high = chernoff_kl(low, high, size, ln_delta)
+        return self._score(share_low), self._score(share_high)
+
+    def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
+        """Return a half-width not exceeded at this denominator (the score's slope is at most 2)."""
+        slope = 2.0 if self.doubled else 1.0
+        return min(half_cell + slope * hoeffding_half_width(size, ln_delta), 0.5)
+
+    def _score(self, share: float) -> float:
+        return 2.0 * share / (1.0 + share) if self.doubled else share
+
+    def _share(self, score: float) -> float:
+        return score / (2.0 - score) if self.doubled else score

@@ -1,0 +1,220 @@
+"""`Metric`: what is asked of a model, and how an answer about it can be certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from sklearn_ada._checks import bad_parameter, check_option
+from sklearn_ada.metrics import blocks, scores
+from sklearn_ada.metrics.kinds import AUC, ClassMean, Kind, Mean, Measured, Range, Ratio
+from sklearn_ada.metrics.response import available_response, respond
+from sklearn_ada.metrics.rows import take_rows
+
+__all__ = ["Metric", "as_metric"]
+
+_SCORE = ("decision_function", "predict_proba")
+_UNBOUNDED = None
+
+# scorer string: kind, range, response methods, whether the positive class's column is enough
+_KNOWN: dict[str, tuple[Kind, Range | None, tuple[str, ...], bool]] = {
+    "accuracy": (Mean(scores.hits, zero_one=True), (0.0, 1.0), ("predict",), False),
+    "balanced_accuracy": (ClassMean(), (0.0, 1.0), ("predict",), False),
+    "f1": (Ratio(1, counts_misses=True, doubled=True), (0.0, 1.0), ("predict",), False),
+    "jaccard": (Ratio(1, counts_misses=True, doubled=False), (0.0, 1.0), ("predict",), False),
+    "neg_brier_score": (Mean(scores.neg_brier), (-1.0, 0.0), ("predict_proba",), True),
+    "neg_log_loss": (Mean(scores.neg_log), _UNBOUNDED, ("predict_proba",), False),
+    "neg_mean_absolute_error": (Mean(scores.neg_absolute), _UNBOUNDED, ("predict",), False),
+    "neg_mean_squared_error": (Mean(scores.neg_squared), _UNBOUNDED, ("predict",), False),
+    "precision": (Ratio(1, counts_misses=False, doubled=False), (0.0, 1.0), ("predict",), False),
+    "recall": (ClassMean(positive=1), (0.0, 1.0), ("predict",), False),
+    "recall_macro": (ClassMean(), (0.0, 1.0), ("predict",), False),
+    "roc_auc": (AUC(), (0.0, 1.0), _SCORE, True),
+}
+_KIND_NAMES = {Mean: "mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
+
+
+class Metric:
+    """A metric and how it is certified.
+
+    Means of bounded scores, the ROC AUC, per-class means and ratios get intervals of their own; every other
+    estimator is certified through the stable median of subsamples (``kind="general"``). Scikit-learn's
+    scorer strings are classified; a function of one's own is declared.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        A scorer string; or a scorer ``(estimator, X, y) -> float`` (kind "general"); or, with
+        ``kind="mean"``, a function ``(y_true, outputs) -> array (n,)`` of one score per record.
+    kind : {"mean", "general"} or None, default=None
+        For a callable: which of the two it is. A string may be forced to "general".
+    range : tuple of float or None, default=None
+        Finite bounds of one record's score, larger being better, such as ``(-10, 0)`` for
+        ``"neg_mean_absolute_error"``. Scores outside are clipped to it, and the certificate speaks of
+        the clipped score.
+    response_method : str, default="predict"
+        For ``kind="mean"`` and a callable: the method of the estimator that gives the outputs.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"mean", "auc", "class_mean", "ratio", "general"}
+    range : tuple of float or None
+
+    Raises
+    ------
+    ValueError
+        For an unknown scorer string, kind or range.
+
+    Examples
+    --------
+    >>> Metric("accuracy")
+    Metric('accuracy', kind='mean', range=(0.0, 1.0))
+    >>> Metric("neg_mean_absolute_error", range=(-10, 0))
+    Metric('neg_mean_absolute_error', kind='mean', range=(-10.0, 0.0))
+    >>> Metric("r2")
+    Metric('r2', kind='general', range=None)
+    """
+
+    def __init__(
+        self,
+        scoring: str | Callable[..., Any],
+        *,
+        kind: str | None = None,
+        range: tuple[float, float] | None = None,
+        response_method: str = "predict",
+    ) -> None:
+        bounds = _check_range(range)
+        rule: Kind | None = None
+        methods: tuple[str, ...] = (response_method,)
+        one_column = False
+        if isinstance(scoring, str):
+            if scoring not in get_scorer_names():
+                raise bad_parameter(
+                    "scoring", "Metric", "a scikit-learn scorer string, a scorer or a Metric", scoring
+                )
+            if kind is not None:
+                check_option(kind, "kind", "Metric", ("general",))
+            if scoring in _KNOWN and kind is None:
+                rule, known, methods, one_column = _KNOWN[scoring]
+                if known is not None and bounds is not None and bounds != known:
+                    raise bad_parameter("range", "Metric", f"left out, as {scoring} has {known}", range)
+                bounds = known if bounds is None else bounds
+            self.name, self._scorer = scoring, get_scorer(scoring)
+        elif callable(scoring):
+            check_option(kind or "general", "kind", "Metric", ("mean", "general"))
+            self.name = getattr(scoring, "__name__", None) or repr(scoring)
+            self._scorer = scoring
+            if kind == "mean":
+                rule = Mean(scores.UserScores(scoring))
+                self._scorer = None
+        else:
+            raise bad_parameter("scoring", "Metric", "a scorer string, a scorer or a Metric", scoring)
+        self.kind = "general" if rule is None else _KIND_NAMES[type(rule)]
+        self.range = bounds
+        self.methods = methods
+        self.scoring = scoring
+        self._rule, self._one_column = rule, one_column
+
+    def __repr__(self) -> str:
+        return f"Metric({self.name!r}, kind={self.kind!r}, range={self.range})"
+
+    @property
+    def rule(self) -> Kind:
+        """How the metric becomes an interval; raises ValueError if only the stable median can do it."""
+        if self._rule is None or self.range is None:
+            reason = "is no mean of bounded scores" if self._rule is None else "has no finite range"
+            fix = (
+                "" if self._rule is None else f" or declare one, as in Metric({self.name!r}, range=(-10, 0))"
+            )
+            raise bad_parameter(
+                "scoring",
+                "a check or certify",
+                "a mean of bounded scores, an AUC, a per-class mean or a ratio",
+                self.name,
+                f"It {reason}: use the stable median (StableHoldoutScorer, or mechanism='median'){fix}.",
+            )
+        return self._rule
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the metric can be checked and certified without the stable median."""
+        return self._rule is not None and self.range is not None
+
+    @property
+    def bounds(self) -> Range:
+        """The range; only metrics with an interval have one."""
+        rule_range = self.range if self.rule else None
+        assert rule_range is not None  # `rule` has raised otherwise
+        return rule_range
+
+    def check_estimator(self, estimator: Any) -> None:
+        """Raise TypeError if the estimator cannot be scored by this metric at all."""
+        if self._rule is not None:
+            available_response(estimator, self.methods)
+
+    def outputs(self, estimator: Any, X: Any) -> NDArray[Any]:
+        """Return what the estimator says of some rows, as `measure` takes it."""
+        return respond(estimator, X, self.methods, one_column=self._one_column)
+
+    def measure(self, estimator: Any, y: NDArray[Any], outputs: NDArray[Any]) -> Measured:
+        """Return the value on some rows and what it rests on."""
+        classes = getattr(estimator, "classes_", None)
+        return self.rule.measure(y, outputs, None if classes is None else np.asarray(classes), self.bounds)
+
+    def blocks(self, estimator: Any, X: Any, y: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the metric on each of several subsamples of the rows, NaN where it is undefined.
+
+        Parameters
+        ----------
+        rows : ndarray of int, shape (m, t)
+            The subsamples; where the metric is known, one prediction serves them all.
+        """
+        if self.scoring in blocks.BLOCK_SCORERS:
+            methods = blocks.response_method(self.scoring)
+            methods = (methods,) if isinstance(methods, str) else methods
+            outputs = respond(estimator, X, methods, one_column="decision_function" in methods)
+            order = rows.ravel()
+            return blocks.block_scores(
+                self.scoring, y[order], outputs[order], len(rows), labels=getattr(estimator, "classes_", None)
+            )
+        return np.array([self.score(estimator, take_rows(X, block), y[block]) for block in rows])
+
+    def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
+        """Return the plain metric on any rows, as scikit-learn would: no question, no cost."""
+        if self._scorer is None:
+            outputs = self.outputs(estimator, X)
+            return self.measure(estimator, np.asarray(y), outputs).value
+        return float(self._scorer(estimator, X, y, **params))
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description, part of every record and of a question's identity."""
+        return {"name": self.name, "kind": self.kind, "range": None if self.range is None else [*self.range]}
+
+
+def as_metric(scoring: str | Callable[..., Any] | Metric) -> Metric:
+    """Return ``scoring`` as a `Metric`.
+
+    Examples
+    --------
+    >>> as_metric("roc_auc").kind
+    'auc'
+    """
+    return scoring if isinstance(scoring, Metric) else Metric(scoring)
+
+
+def _check_range(bounds: tuple[float, float] | None) -> Range | None:
+    if bounds is None:
+        return None
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise bad_parameter("range", "Metric", "a pair of finite numbers low < high", bounds)
+    return low, high

@@ -1,0 +1,32 @@
+"""Counting and taking rows of whatever scikit-learn accepts as X."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["n_rows", "take_rows"]
+
+
+def n_rows(X: Any) -> int:
+    """Return the number of rows of an array, a frame, a sparse matrix or a list."""
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else len(X)
+
+
+def take_rows(X: Any, rows: NDArray[np.int64] | Sequence[int]) -> Any:
+    """Return some rows of an array, a frame, a sparse matrix or a list.
+
+    Examples
+    --------
+    >>> take_rows([["a"], ["b"], ["c"]], [2, 0])
+    [['c'], ['a']]
+    """
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "shape"):
+        return X[rows]
+    return [X[i] for i in rows]

@@ -1,0 +1,454 @@
+"""`ReusableHoldoutCV`: any search, with a holdout taken out before it starts and a certificate at its end."""
+
+from __future__ import annotations
+
+import uuid
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, RandomizedSearchCV
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.holdout import Guess, Holdout, MedianSettings
+from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
+from sklearn_ada.metrics import Metric, as_metric, n_rows, take_rows
+from sklearn_ada.model_selection.recording import RecordingScorer, certified_columns
+from sklearn_ada.model_selection.scorers import HoldoutScorer, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.model_selection.setting_aside import set_aside
+from sklearn_ada.results import Answer
+
+__all__ = ["ReusableHoldoutCV"]
+
+_MECHANISMS = ("auto", "thresholdout", "stable_median")
+
+
+def _delegated(method: str) -> Any:
+    def has(self: ReusableHoldoutCV) -> bool:
+        getattr(getattr(self, "best_estimator_", None) or self.search.estimator, method)
+        return True
+
+    return available_if(has)
+
+
+class ReusableHoldoutCV(MetaEstimatorMixin, BaseEstimator):
+    """Run a hyperparameter search whose scores stay valid, on a holdout that can be used again.
+
+    The holdout is taken out of X before the search sees it, and never gets into a training set. In the end
+    ``best_estimator_`` is refitted on everything else and certified itself: with probability at least
+    ``confidence_level``, ``best_score_interval_`` and all other intervals of the same ledger hold together,
+    however many searches were run, each in view of the last (description length; Dwork et al., NIPS 2015).
+
+    Parameters
+    ----------
+    search : estimator
+        An unfitted search, such as ``GridSearchCV(model, grid)``.
+    scoring : str, callable, Metric or None, default=None
+        What is certified; by default the search's own scoring, else accuracy or R^2.
+    holdout : float, bool array, splitter or Holdout, default=0.25
+        A share of the rows; a mask of X's length; a splitter with one split, whose test part is the holdout;
+        or a `Holdout`, and then all of X is for training. Integer indices are refused.
+    mechanism : {"auto", "thresholdout", "stable_median"}, default="auto"
+        "auto": thresholdout for means, AUC and ratios, the stable median otherwise.
+    ask : "candidates", "winner" or int, default="candidates"
+        "winner" keeps the search's own cross-validation and asks about its winner only (an integer: about its
+        best few): one question a search. "candidates" asks about every candidate, fitted on one part of the
+        rows, with its score on the other part as the guess.
+    validation : float, default=0.25
+        For ``ask="candidates"``: part of the rows that guesses come from.
+    confidence_level : float, default=0.95
+    tolerance : float or None, default=None
+        Largest half-width accepted; see `Holdout`.
+    expected_questions : int or None, default=None
+        See `Holdout`.
+    ledger : path-like or None, default=None
+        A file that keeps the count. None: one temporary ledger for these data in this process, so that a
+        second search on them goes on paying.
+    random_state : int or None, default=None
+        Seeds the split together with the data's fingerprint; never the ledger's secret.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        Refitted on all rows but the holdout's.
+    best_params_ : dict
+    best_index_ : int
+    best_score_ : float
+        The certified score of ``best_estimator_``; NaN if it fails on the holdout.
+    best_score_interval_ : tuple of float
+    best_answer_ : Answer
+        With the certificate.
+    cv_results_ : dict
+        As the search's, with ``certified_low``, ``certified_high`` and ``verdict`` for every candidate asked.
+    answers_ : list of Answer
+        In the order of the candidates asked, then the certified winner.
+    search_ : estimator
+        The fitted inner search.
+    holdout_ : Holdout
+        A `HoldoutReport` after unpickling: rows and secret are not pickled.
+
+    Raises
+    ------
+    BudgetExhaustedError
+        If the tolerance does not admit all questions of the search; checked before the first fit where the
+        number of candidates is known.
+    HoldoutLeakError
+        If X contains a given holdout.
+    LedgerMismatchError
+        If the ledger belongs to other data, another split or another policy.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]})
+    >>> search = ReusableHoldoutCV(inner, ask="winner").fit(X, y)
+    >>> low, high = search.best_score_interval_
+    >>> 0.8 < low < search.best_score_ < high < 1.0
+    True
+    """
+
+    def __init__(
+        self,
+        search: Any,
+        *,
+        scoring: Any = None,
+        holdout: Any = 0.25,
+        mechanism: str = "auto",
+        ask: str | int = "candidates",
+        validation: float = 0.25,
+        confidence_level: float = 0.95,
+        tolerance: float | None = None,
+        expected_questions: int | None = None,
+        ledger: Any = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.search = search
+        self.scoring = scoring
+        self.holdout = holdout
+        self.mechanism = mechanism
+        self.ask = ask
+        self.validation = validation
+        self.confidence_level = confidence_level
+        self.tolerance = tolerance
+        self.expected_questions = expected_questions
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> ReusableHoldoutCV:
+        """Set the holdout aside, run the search on the rest, refit its best and certify that.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+        y : array-like of shape (n,)
+        **fit_params : dict
+            Passed to the search and the refit; parameters of X's length are split along with it.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        if y is None:
+            raise bad_parameter(
+                "y", "ReusableHoldoutCV.fit", "the labels of X", None, "It requires y to be passed."
+            )
+        X, y = indexable(X, y)
+        metric = self._metric()
+        policy = {
+            name: getattr(self, name) for name in ("confidence_level", "tolerance", "expected_questions")
+        }
+        self.holdout_, train = set_aside(X, y, self.holdout, self.ledger, self.random_state, policy)
+        n = n_rows(X)
+        X_train, y_train = take_rows(X, train), take_rows(y, train)
+        params = {k: take_rows(v, train) if _is_aligned(v, n) else v for k, v in fit_params.items()}
+        self.holdout_.check_overlap(X_train)
+        median = self._median(metric)
+        if self.ask == "candidates":
+            self._ask_candidates(X_train, y_train, params, metric, median)
+        else:
+            self._ask_winners(X_train, y_train, params, metric, median)
+        self._finish(metric)
+        return self
+
+    def _ask_candidates(
+        self, X: Any, y: Any, params: dict[str, Any], metric: Metric, median: MedianSettings | None
+    ) -> None:
+        """Check every candidate, then refit the best on all rows and certify it."""
+        scorer = self._scorer(metric, median)
+        candidates = _n_candidates(self.search)
+        if candidates is not None:
+            key = self._round_key(X, y, metric)
+            scorer.round_name = self.holdout_.open_round(
+                candidates, mechanism="check", scoring=metric, key=key
+            )
+        recording = RecordingScorer(scorer)
+        search = clone(self.search).set_params(scoring=recording, cv=scorer.cv, refit=False)
+        search.fit(X, y, **params)
+        results, answers = certified_columns(search.cv_results_, self.holdout_)
+        refused = [answer for answer in answers if answer is not None and answer.verdict == "refused"]
+        if refused:
+            raise BudgetExhaustedError(
+                f"{len(refused)} of {len(answers)} candidates were refused: {refused[0].reason}. The search "
+                "is not finished, so no winner is chosen."
+            )
+        scores = np.asarray(results["mean_test_score"], dtype=float)
+        if np.isnan(scores).all():
+            reasons = {answer.reason for answer in answers if answer is not None} or {"fitting failed"}
+            raise ValueError(f"No candidate got a score from the holdout: {'; '.join(map(str, reasons))}.")
+        self.search_, self.cv_results_ = search, results
+        self.best_index_ = int(np.nanargmax(scores))
+        self.best_params_ = results["params"][self.best_index_]
+        self.best_estimator_ = self._refit(self.best_params_, X, y, params)
+        self.answers_ = [answer for answer in answers if answer is not None]
+        best = answers[self.best_index_]
+        assert best is not None
+        behind = self.holdout_.guess_behind(best)
+        guess = Guess(best.value, behind.size, behind.deviation, behind.share)
+        self.best_answer_ = self._certify(self.best_estimator_, guess, metric, median, None)
+        self.answers_.append(self.best_answer_)
+
+    def _ask_winners(
+        self, X: Any, y: Any, params: dict[str, Any], metric: Metric, median: MedianSettings | None
+    ) -> None:
+        """Let the search run as it is, then certify its best, or the best of its best few."""
+        count = 1 if self.ask == "winner" else int(self.ask)
+        round_name = self.holdout_.open_round(
+            count, mechanism="certify", scoring=metric, key=self._round_key(X, y, metric)
+        )
+        search = clone(self.search)
+        same_metric = self.scoring is None or search.get_params(deep=False).get("scoring") == self.scoring
+        if search.get_params(deep=False).get("scoring") is None:
+            same_metric = True
+            search.set_params(scoring=metric.scoring if isinstance(metric.scoring, str) else metric.score)
+        search.fit(X, y, **params)
+        scores, order = _ranked(search)
+        self.search_, self.cv_results_ = search, dict(search.cv_results_)
+        self.answers_, models, chosen = [], [], order[:count]
+        for index in chosen:
+            model = self._refit(search.cv_results_["params"][index], X, y, params)
+            guess = self._guess_from_folds(search, scores, index, X, median) if same_metric else None
+            models.append(model)
+            self.answers_.append(self._certify(model, guess, metric, median, round_name))
+        for name, values in _columns_of(self.answers_, chosen, len(scores)).items():
+            self.cv_results_[name] = values
+        certified = [answer.value for answer in self.answers_]
+        best = int(np.nanargmax(certified)) if np.isfinite(certified).any() else 0
+        self.best_index_, self.best_estimator_ = int(chosen[best]), models[best]
+        self.best_params_ = search.cv_results_["params"][self.best_index_]
+        self.best_answer_ = self.answers_[best]
+
+    def _finish(self, metric: Metric) -> None:
+        """Set what users read, and leave no holdout in the inner search."""
+        self.best_score_ = self.best_answer_.value
+        self.best_score_interval_ = self.best_answer_.interval
+        self.scorer_ = metric.score
+        if isinstance(self.search_.get_params(deep=False).get("scoring"), RecordingScorer):
+            plain = metric.scoring if isinstance(metric.scoring, str) else metric.score
+            self.search_.set_params(scoring=plain, cv=None)
+            self.search_.scorer_ = metric.score
+            self.search_.cv_results_ = self.cv_results_
+        if self.best_answer_.verdict == "failed":
+            warnings.warn(
+                f"The best model failed on the holdout ({self.best_answer_.reason}); its score is NaN.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _certify(
+        self, model: Any, guess: Guess | None, metric: Metric, median: Any, round_name: str | None
+    ) -> Answer:
+        answer = self.holdout_.ask(
+            model, scoring=metric, mechanism="certify", guess=guess, median=median, round_name=round_name
+        )
+        if answer.verdict == "refused":
+            raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
+        return answer
+
+    def _guess_from_folds(
+        self, search: Any, scores: np.ndarray, index: int, X: Any, median: MedianSettings | None
+    ) -> Guess | None:
+        """Return a candidate's out-of-fold score as a guess; its spread over folds serves the median."""
+        if not np.isfinite(scores[index]):
+            return None
+        value, n = float(scores[index]), n_rows(X)
+        if median is None:
+            return Guess(value, size=float(n))
+        folds = max(int(getattr(search, "n_splits_", 1)), 1)
+        over_folds = search.cv_results_.get("std_test_score", np.zeros(len(scores)))[index]
+        shrink = (n / folds) / self.holdout_.subsample_size(median)
+        spread = float(over_folds) * shrink**0.5 or abs(value) or 1.0
+        return Guess(value, size=float(folds), deviation=spread)
+
+    def _refit(self, candidate: dict[str, Any], X: Any, y: Any, params: dict[str, Any]) -> Any:
+        values = {key: clone(value, safe=False) for key, value in candidate.items()}
+        return clone(self.search.estimator).set_params(**values).fit(X, y, **params)
+
+    def _round_key(self, X: Any, y: Any, metric: Metric) -> str:
+        """Return the identity of this search on these rows: run again, it is the same round."""
+        try:
+            content = (
+                self.search,
+                X,
+                np.asarray(y),
+                self.ask,
+                self.validation,
+                self.mechanism,
+                metric.describe(),
+            )
+            return canonical_digest(content)
+        except Undigestible:
+            return uuid.uuid4().hex
+
+    def _scorer(self, metric: Metric, median: MedianSettings | None) -> HoldoutScorer:
+        if median is not None:
+            return StableHoldoutScorer(metric, self.holdout_, validation=self.validation)
+        return ThresholdoutScorer(metric, self.holdout_, validation=self.validation)
+
+    def _median(self, metric: Metric) -> MedianSettings | None:
+        """Return the settings of the stable median, or None where thresholdout is used."""
+        if self.mechanism == "stable_median" or (self.mechanism == "auto" and not metric.has_interval):
+            return MedianSettings()
+        return None
+
+    def _metric(self) -> Metric:
+        scoring = self.scoring
+        if scoring is None:
+            own = self.search.get_params(deep=False)
+            scoring = own.get("scoring")
+            if isinstance(scoring, dict):
+                scoring = scoring.get(own.get("refit"))
+        if scoring is None:
+            scoring = "accuracy" if is_classifier(self.search.estimator) else "r2"
+        if isinstance(scoring, (dict, list, tuple, set)):
+            raise bad_parameter(
+                "scoring",
+                "ReusableHoldoutCV",
+                "one metric",
+                scoring,
+                "Name the one to certify: scoring='accuracy'.",
+            )
+        return as_metric(scoring)
+
+    def _check_parameters(self) -> None:
+        owner = "ReusableHoldoutCV"
+        own = self.search.get_params(deep=False) if hasattr(self.search, "get_params") else {}
+        if "estimator" not in own or not hasattr(self.search, "fit"):
+            raise bad_parameter("search", owner, "a search such as GridSearchCV(model, grid)", self.search)
+        check_option(self.mechanism, "mechanism", owner, _MECHANISMS)
+        check_real(self.validation, "validation", owner, low=0.0, high=1.0)
+        if self.ask not in ("candidates", "winner"):
+            check_integer(self.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")
+        if self.ask == "candidates" and own.get("cv") is not None:
+            raise bad_parameter(
+                "search", owner, "without a cv of its own when ask='candidates'", f"cv={own['cv']!r}",
+                "Use ask='winner', which keeps the search's cross-validation.",
+            )  # fmt: skip
+
+    @_delegated("predict")
+    def predict(self, X: Any) -> Any:
+        """Predict with ``best_estimator_``."""
+        return self._fitted().predict(X)
+
+    @_delegated("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """Predict probabilities with ``best_estimator_``."""
+        return self._fitted().predict_proba(X)
+
+    @_delegated("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> Any:
+        """Predict log-probabilities with ``best_estimator_``."""
+        return self._fitted().predict_log_proba(X)
+
+    @_delegated("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """Return the decision function of ``best_estimator_``."""
+        return self._fitted().decision_function(X)
+
+    @_delegated("transform")
+    def transform(self, X: Any) -> Any:
+        """Transform with ``best_estimator_``."""
+        return self._fitted().transform(X)
+
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+        """Return the plain metric on the X given; asks the holdout nothing."""
+        model = self._fitted()
+        return self._metric().score(model, X, y, **params)
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    @property
+    def classes_(self) -> Any:
+        """Class labels of ``best_estimator_``."""
+        return self._fitted().classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of ``best_estimator_``; AttributeError before fit."""
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} is not fitted, so it has no 'n_features_in_'.")
+        return int(self.best_estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Feature names of ``best_estimator_``, where it has them."""
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} is not fitted, so it has no 'feature_names_in_'.")
+        return self.best_estimator_.feature_names_in_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.search)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.input_tags.sparse, tags.input_tags.pairwise = inner.input_tags.sparse, inner.input_tags.pairwise
+        tags.target_tags.required = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Drop holdout rows and secret: a pickled search keeps plain results and the report."""
+        state = dict(super().__getstate__())
+        for name in ("holdout_", "holdout") if "holdout_" in state else ():
+            if isinstance(state[name], Holdout):
+                state[name] = state[name].report()
+        return state
+
+
+def _n_candidates(search: Any) -> int | None:
+    """Return how many candidates are fixed before the first is fitted, or None if that is not known."""
+    if type(search) is GridSearchCV:
+        return len(ParameterGrid(search.param_grid))
+    if type(search) is RandomizedSearchCV:
+        return len(ParameterSampler(search.param_distributions, search.n_iter))
+    return None
+
+
+def _ranked(search: Any) -> tuple[np.ndarray, list[int]]:
+    """Return the search's own mean scores and its candidates from the best down."""
+    refit = search.get_params(deep=False).get("refit")
+    name = refit if isinstance(refit, str) else "score"
+    scores = np.asarray(search.cv_results_[f"mean_test_{name}"], dtype=float)
+    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
+    return scores, [int(index) for index in order]
+
+
+def _columns_of(answers: list[Answer], chosen: list[int], size: int) -> dict[str, np.ndarray]:
+    low, high = np.full(size, np.nan), np.full(size, np.nan)
+    verdict = np.full(size, "", dtype=object)
+    for answer, index in zip(answers, chosen, strict=True):
+        (low[index], high[index]), verdict[index] = answer.interval, answer.verdict
+    return {"certified_low": low, "certified_high": high, "verdict": verdict}
+
+
+def _is_aligned(value: Any, n: int) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, (str, dict)) and n_rows(value) == n

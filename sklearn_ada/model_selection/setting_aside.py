@@ -1,0 +1,74 @@
+"""Taking the holdout out of X, the same way every time for the same data."""
+
+from __future__ import annotations
+
+import hashlib
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ada._checks import bad_parameter, check_real
+from sklearn_ada.holdout import Holdout
+from sklearn_ada.holdout.data import content_digest
+from sklearn_ada.ledger import temporary_ledger_path
+from sklearn_ada.metrics import n_rows, take_rows
+from sklearn_ada.model_selection.splitter import split_rows
+
+__all__ = ["set_aside"]
+
+
+def set_aside(
+    X: Any, y: Any, holdout: Any, ledger: Any, random_state: int | None, policy: dict[str, Any]
+) -> tuple[Holdout, NDArray[np.int64]]:
+    """Return the holdout and the numbers of the rows that are for training.
+
+    The split is a function of the data's content and of ``random_state``, so a second search on the same
+    data uses the same holdout. With ``ledger=None`` the temporary ledger belongs to the data, so another
+    split of them does not get a fresh budget.
+    """
+    n = n_rows(X)
+    if isinstance(holdout, Holdout):
+        return holdout, np.arange(n)
+    digest = content_digest(X, y)
+    train, test, kind = _rows(X, y, holdout, n, digest, random_state)
+    path = temporary_ledger_path(digest) if ledger is None else ledger
+    made = Holdout(
+        take_rows(X, test),
+        take_rows(np.asarray(y), test),
+        ledger=path,
+        split={"holdout": kind, "random_state": random_state, "rows_in_all": n},
+        **policy,
+    )
+    return made, train
+
+
+def _rows(
+    X: Any, y: Any, holdout: Any, n: int, digest: str, random_state: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
+    if isinstance(holdout, Real) and not isinstance(holdout, (bool, int)):
+        share = check_real(holdout, "holdout", "ReusableHoldoutCV", low=0.0, high=1.0)
+        seed = int(hashlib.sha256(f"{digest} {random_state}".encode()).hexdigest()[:8], 16)
+        train, test = split_rows(n, y, share, seed)
+        return train, test, f"share {share:g}"
+    if hasattr(holdout, "split"):
+        splits = list(holdout.split(X, y))
+        if len(splits) != 1:
+            raise _bad(holdout, f"a splitter with {len(splits)} splits")
+        train, test = splits[0]
+        return np.asarray(train), np.asarray(test), "splitter"
+    mask = np.asarray(holdout)
+    if mask.dtype != bool or mask.shape != (n,) or not mask.any() or mask.all():
+        raise _bad(holdout, f"{type(holdout).__name__} of {mask.dtype.name}")
+    return np.flatnonzero(~mask), np.flatnonzero(mask), "mask"
+
+
+def _bad(holdout: Any, got: str) -> ValueError:
+    return bad_parameter(
+        "holdout",
+        "ReusableHoldoutCV",
+        "a share in (0, 1), a boolean mask of X's length, a splitter with one split, or a Holdout",
+        got,
+        "Integer indices mean other rows inside an outer cross-validation; make a mask of them.",
+    )

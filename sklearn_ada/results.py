@@ -1,0 +1,83 @@
+"""What an asker gets: an answer and what it cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Answer", "Cost"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one answer cost.
+
+    Attributes
+    ----------
+    nats : float
+        Description length of what it revealed; widens later intervals.
+    epsilon, rho : float or None
+        Privacy loss, where the answer came from a differentially private mechanism.
+    """
+
+    nats: float
+    epsilon: float | None = None
+    rho: float | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer of the holdout with the interval that it certifies.
+
+    Attributes
+    ----------
+    value : float
+        The released value; NaN if the question was refused or failed.
+    interval : tuple of float
+        The certified interval ``(low, high)`` in units of the metric. An end may be infinite.
+    verdict : {"agrees", "differs", "exact", "failed", "refused"}
+        Whether the holdout agreed with the guess (checks), or what happened instead.
+    cost : Cost
+    certificate : object
+        The theorem, the confidence level, the target and the assumptions of the interval; its
+        ``vacuous`` says that the interval says nothing. None for a refusal.
+    index : int
+        Position in the ledger.
+    levels : tuple of float or None
+        For a stable median: the quantile levels between which the value certainly lies.
+    reason : str or None
+        Why the question failed or was refused.
+    repeated : bool
+        True if the identical question had been answered before; it cost nothing this time.
+    """
+
+    value: float
+    interval: tuple[float, float]
+    verdict: str
+    cost: Cost
+    certificate: Any
+    index: int
+    levels: tuple[float, float] | None = None
+    reason: str | None = None
+    repeated: bool = field(default=False, compare=False)
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval."""
+        low, high = self.interval
+        return (high - low) / 2.0
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+    def __str__(self) -> str:
+        if not self.answered:
+            return f"{self.verdict}: {self.reason}"
+        low, high = self.interval
+        text = f"{self.value:.4g} in [{low:.4g}, {high:.4g}] ({self.verdict}, {self.cost.nats:.3g} nats)"
+        if self.levels is not None:
+            text += f", between the {self.levels[0]:.0%} and {self.levels[1]:.0%} quantiles"
+        return text + (", VACUOUS" if self.certificate is not None and self.certificate.vacuous else "")
