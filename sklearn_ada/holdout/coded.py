@@ -14,8 +14,6 @@ import numpy as np
 
 from sklearn_ada.accounting.description_length import symbols_of
 from sklearn_ada.events import FAILURES, CodedRelease, Event, Symbol
-from sklearn_ada.guarantees.cell_width import choose_half_cell
-from sklearn_ada.guarantees.weights import ln_share, round_weight
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.outcome import Outcome, Share
@@ -26,7 +24,6 @@ from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable
 __all__ = ["CodedQuestion"]
 
 _CHECKED = {True: "agrees", False: "differs"}
-_EXPECTED_QUESTIONS = 100  # cell widths are tuned for this many when the user does not say
 
 
 @dataclass(frozen=True)
@@ -96,12 +93,7 @@ class CodedQuestion:
             return cls(purpose, metric, guess, cells, "lattice", float(f"{scale:.3g}"), size, target)
         if half_cell is not None:
             return cls(purpose, metric, guess, Cells(guess.value, half_cell), "cells", 0.0, size, target)
-        expected = policy.expected_questions or _EXPECTED_QUESTIONS
-        weight = round_weight("check", expected - 1, 1, policy.expected_questions)
-        last = policy.ln_beta + ln_share("check", policy.check_share) + math.log(weight)
-        half_cell = choose_half_cell(
-            expected, float(f"{error:.3g}"), float(f"{spread:.3g}"), float(f"{size:.3g}"), last, policy.code
-        )
+        half_cell = policy.half_cell(error, spread, size)
         return cls(purpose, metric, guess, Cells(guess.value, width * half_cell), "cells", 0.0, size, target)
 
     def describe(self) -> dict[str, Any]:

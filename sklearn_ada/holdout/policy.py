@@ -10,6 +10,7 @@ from typing import Any
 from sklearn_ada._checks import check_integer, check_option, check_real
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.events import SCHEMA_VERSION
+from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, planned_questions
 
 __all__ = ["Policy"]
 
@@ -56,6 +57,21 @@ class Policy:
     def ln_beta(self) -> float:
         """Logarithm of the failure probability of the whole conversation."""
         return math.log1p(-self.confidence_level)
+
+    def half_cell(self, error: float, deviation: float, size: float) -> float:
+        """Return how wide the cells of a check should be, half of it (see `choose_half_cell`).
+
+        Parameters
+        ----------
+        error : float
+            Standard error of the difference between the holdout's value and the guess.
+        deviation, size : float
+            What the interval will work with.
+        """
+        check, certify = planned_ln_deltas(self.ln_beta, self.check_share, self.expected_questions)
+        error, deviation, size = (float(f"{number:.3g}") for number in (error, deviation, size))
+        planned = planned_questions(self.expected_questions)
+        return choose_half_cell(planned, error, deviation, size, check, certify, self.code)
 
     def genesis(
         self, fingerprint: str, n: int, split: dict[str, Any], secret: bytes, seed: bytes | None

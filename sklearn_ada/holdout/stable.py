@@ -23,9 +23,8 @@ from sklearn_ada.events import (
     ExponentialMechanismEvent,
     Symbol,
 )
-from sklearn_ada.guarantees.cell_width import choose_half_cell
+from sklearn_ada.guarantees.cell_width import planned_questions
 from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quantile_interval
-from sklearn_ada.guarantees.weights import ln_share, round_weight
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.outcome import Outcome, Share
@@ -37,7 +36,6 @@ from sklearn_ada.metrics import Metric
 __all__ = ["MedianSettings", "StableQuestion"]
 
 _LN2 = math.log(2.0)
-_EXPECTED_QUESTIONS = 100
 _MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
 _GRID_POINTS = 401  # of a grid centred at a guess
 _RANGE_POINTS = 1001  # of a grid over a metric's range
@@ -150,7 +148,7 @@ class StableQuestion:
             )
         centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
         if isinstance(settings.epsilon, str):
-            ln_beta = policy.ln_beta - math.log(2.0 * _EXPECTED_QUESTIONS)
+            ln_beta = policy.ln_beta - math.log(2.0 * planned_questions(policy.expected_questions))
             epsilon = float(f"{2.0 * (math.log(grid.size) - ln_beta) / (_AUTO_RANK_ERROR * m):.3g}")
         else:
             epsilon = settings.epsilon
@@ -282,16 +280,6 @@ def _centred_grid(guess: Guess, m: int, policy: Policy) -> UniformGrid:
     smallest = 1e-6 * max(abs(guess.value), 1e-3)
     spread = max(guess.deviation, smallest)
     error = _MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
-    expected = policy.expected_questions or _EXPECTED_QUESTIONS
-    weight = round_weight("check", expected - 1, 1, policy.expected_questions)
-    last = policy.ln_beta + ln_share("check", policy.check_share) + math.log(weight)
-    half_cell = choose_half_cell(
-        expected,
-        float(f"{error:.3g}"),
-        float(f"{_MEDIAN_DEVIATION * spread:.3g}"),
-        float(m),
-        last,
-        policy.code,
-    )
+    half_cell = policy.half_cell(error, _MEDIAN_DEVIATION * spread, float(m))
     reach = half_cell * (_GRID_POINTS - 1)
     return UniformGrid(guess.value - reach, guess.value + reach, _GRID_POINTS)

@@ -310,13 +310,18 @@ class ReusableHoldoutCV(MetaEstimatorMixin, BaseEstimator):
 
     def _scorer(self, metric: Metric, median: MedianSettings | None) -> HoldoutScorer:
         if median is not None:
-            return StableHoldoutScorer(metric, self.holdout_, validation=self.validation)
+            return StableHoldoutScorer(
+                metric, self.holdout_, method=median.method, validation=self.validation
+            )
         return ThresholdoutScorer(metric, self.holdout_, validation=self.validation)
 
     def _median(self, metric: Metric) -> MedianSettings | None:
-        """Return the settings of the stable median, or None where thresholdout is used."""
+        """Return the settings of the stable median, or None where thresholdout is used.
+
+        Exact: by description length a draw's noise would only widen the interval.
+        """
         if self.mechanism == "stable_median" or (self.mechanism == "auto" and not metric.has_interval):
-            return MedianSettings()
+            return MedianSettings(method="exact")
         return None
 
     def _metric(self) -> Metric:

@@ -58,11 +58,8 @@ class HoldoutScorer(ABC):
         self.on_exhausted = check_option(on_exhausted, "on_exhausted", owner, ("nan", "raise"))
         self.cv = ValidationSplit(holdout, validation)
         self.round_name: str | None = None
+        self.__name__ = f"{owner}_{self.metric.name}"  # displays of learning curves read it
         self._warned = False
-
-    @property
-    def __name__(self) -> str:
-        return f"{type(self).__name__}_{self.metric.name}"
 
     @property
     def select_best(self) -> SelectBest:

@@ -1,0 +1,1 @@
+"""Measurements: validity against published figures, speed against named peers."""

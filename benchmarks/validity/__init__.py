@@ -1,0 +1,1 @@
+"""Coverage and the figures of published experiments."""

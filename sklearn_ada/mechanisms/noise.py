@@ -1,0 +1,199 @@
+"""One number or one bit with noise: Laplace, Gaussian, randomised response.
+
+A question of declared sensitivity s is any number that changes by at most s when one record is replaced
+(a mean of [0, 1] losses over n records has s = 1/n). Nothing checks the declaration.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sklearn_ada._checks import bad_parameter, check_real
+from sklearn_ada.events import Event, GaussianEvent, LaplaceEvent, RandomizedResponseEvent, Symbol
+from sklearn_ada.mechanisms._inputs import check_generator
+from sklearn_ada.mechanisms.release import Release, Rounding, check_rounding
+
+__all__ = ["gaussian_mechanism", "laplace_mechanism", "randomized_response"]
+
+
+def laplace_mechanism(
+    value: float,
+    *,
+    sensitivity: float,
+    epsilon: float,
+    rng: np.random.Generator,
+    clip: tuple[float, float] | None = None,
+    rounding: Rounding | None = None,
+) -> Release[float]:
+    """Release a low-sensitivity number with Laplace noise: epsilon-differentially private.
+
+    The noise has scale ``sensitivity / epsilon``. Clipping and rounding come after it, so they cost
+    nothing; a rounded answer is a symbol as well, with a price under description length.
+
+    Parameters
+    ----------
+    value : float
+        The number on the holdout.
+    sensitivity : float
+        How much it can change when one record is replaced, positive.
+    epsilon : float
+        The privacy parameter, positive.
+    rng : numpy.random.Generator
+        The source of randomness.
+    clip : (low, high) or None, default=None
+        The range of a possible answer.
+    rounding : Rounding or None, default=None
+        The grid that the answer is rounded to.
+
+    Returns
+    -------
+    Release
+        The noisy number; a `LaplaceEvent`.
+
+    Raises
+    ------
+    ValueError
+        For a parameter outside its range; nothing has been drawn then.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim, Smith, "Calibrating noise to sensitivity in private data analysis", TCC 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> release = laplace_mechanism(
+    ...     0.85, sensitivity=1e-4, epsilon=0.1, rng=np.random.default_rng(0), clip=(0.0, 1.0)
+    ... )
+    >>> round(release.answer, 4), release.event
+    (0.8503, LaplaceEvent(epsilon=0.1, symbols=None))
+    """
+    owner = "laplace_mechanism"
+    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
+    scale = noise_scale(check_real(sensitivity, "sensitivity", owner, low=0.0) / epsilon, owner)
+    finish = _Finish(value, clip, rounding, owner)
+    answer, symbols = finish(check_generator(rng, owner).laplace(scale=scale))
+    return Release(answer, LaplaceEvent(epsilon, symbols))
+
+
+def gaussian_mechanism(
+    value: float,
+    *,
+    sensitivity: float,
+    noise_multiplier: float,
+    rng: np.random.Generator,
+    clip: tuple[float, float] | None = None,
+    rounding: Rounding | None = None,
+) -> Release[float]:
+    """Release a low-sensitivity number with Gaussian noise: ``1/(2 noise_multiplier^2)``-zCDP.
+
+    The noise has standard deviation ``noise_multiplier * sensitivity``.
+
+    Parameters
+    ----------
+    value, sensitivity, rng, clip, rounding
+        As in `laplace_mechanism`.
+    noise_multiplier : float
+        Standard deviation of the noise over the sensitivity, positive.
+
+    Returns
+    -------
+    Release
+        The noisy number; a `GaussianEvent`.
+
+    Raises
+    ------
+    ValueError
+        For a parameter outside its range; nothing has been drawn then.
+
+    References
+    ----------
+    Bun, Steinke, "Concentrated differential privacy", TCC 2016, Proposition 1.6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_ada.mechanisms import UniformGrid
+    >>> release = gaussian_mechanism(
+    ...     0.85, sensitivity=1e-4, noise_multiplier=10.0, rng=np.random.default_rng(0),
+    ...     rounding=Rounding(UniformGrid(0.0, 1.0, 1001), guess=0.84),
+    ... )
+    >>> release.answer, release.event.symbols[0].value
+    (0.85, 10)
+    """
+    owner = "gaussian_mechanism"
+    multiplier = check_real(noise_multiplier, "noise_multiplier", owner, low=0.0)
+    scale = noise_scale(check_real(sensitivity, "sensitivity", owner, low=0.0) * multiplier, owner)
+    finish = _Finish(value, clip, rounding, owner)
+    answer, symbols = finish(check_generator(rng, owner).normal(scale=scale))
+    return Release(answer, GaussianEvent(multiplier, symbols))
+
+
+def randomized_response(bit: bool, epsilon: float, rng: np.random.Generator) -> Release[bool]:
+    """Release one bit, truthful with probability ``e^epsilon / (1 + e^epsilon)``: epsilon-DP.
+
+    Parameters
+    ----------
+    bit : bool
+        The truth.
+    epsilon : float
+        The privacy parameter, positive.
+    rng : numpy.random.Generator
+        The source of randomness.
+
+    Returns
+    -------
+    Release
+        The bit or its opposite; a `RandomizedResponseEvent`.
+
+    Raises
+    ------
+    ValueError
+        For a parameter outside its range; nothing has been drawn then.
+
+    References
+    ----------
+    Warner, "Randomized response", JASA 1965.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> randomized_response(True, 2.0, np.random.default_rng(0)).answer
+    True
+    """
+    owner = "randomized_response"
+    if not isinstance(bit, bool | np.bool_):
+        raise bad_parameter("bit", owner, "a bool", bit)
+    event: Event = RandomizedResponseEvent(check_real(epsilon, "epsilon", owner, low=0.0))
+    lies = check_generator(rng, owner).random() < 1.0 / (1.0 + math.exp(min(epsilon, 700.0)))
+    return Release(bool(bit) != lies, event)
+
+
+def noise_scale(scale: float, owner: str) -> float:
+    """Return ``scale`` if it is positive and finite: an underflow to 0 would be an answer without noise."""
+    return check_real(scale, "scale of the noise", owner, low=0.0)
+
+
+class _Finish:
+    """Checks what is wanted of the answer before the noise is drawn; then adds, clips and rounds."""
+
+    def __init__(
+        self, value: float, clip: tuple[float, float] | None, rounding: Rounding | None, owner: str
+    ) -> None:
+        self.value = check_real(value, "value", owner)
+        self.low, self.high = -math.inf, math.inf
+        if clip is not None:
+            if not (isinstance(clip, tuple) and len(clip) == 2):
+                raise bad_parameter("clip", owner, "a pair (low, high) or None", clip)
+            self.low = check_real(clip[0], "clip", owner)
+            self.high = check_real(clip[1], "clip", owner, low=self.low)
+        self.rounding = None if rounding is None else check_rounding(rounding, owner)
+
+    def __call__(self, noise: float) -> tuple[float, tuple[Symbol, ...] | None]:
+        answer = min(max(self.value + noise, self.low), self.high)
+        if self.rounding is None:
+            return float(answer), None
+        index = int(self.rounding.grid.index(answer))
+        return self.rounding.grid.value(index), (self.rounding.symbol(index, "lattice"),)

@@ -1,0 +1,269 @@
+"""Choose one of finitely many candidates by its score on the holdout, privately."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.events import ExponentialMechanismEvent, PermuteAndFlipEvent, Symbol
+from sklearn_ada.mechanisms._inputs import check_generator, check_values
+from sklearn_ada.mechanisms.release import Release
+
+__all__ = [
+    "exponential_mechanism",
+    "permute_and_flip",
+    "private_minimum",
+    "report_noisy_max",
+    "selection_error",
+]
+
+
+def exponential_mechanism(
+    scores: ArrayLike,
+    *,
+    sensitivity: float,
+    epsilon: float,
+    rng: np.random.Generator,
+    sampler: str = "inverse",
+) -> Release[int]:
+    """Draw a candidate with weight ``exp(epsilon * score / (2 * sensitivity))``: epsilon-DP.
+
+    Its score is within `selection_error` of the best, except with the probability stated there. It is
+    also epsilon-bounded-range, which composes better than epsilon-DP alone.
+
+    Parameters
+    ----------
+    scores : array of float, shape (n_candidates,)
+        Larger is better.
+    sensitivity : float
+        How much any one score can change when one record is replaced, positive.
+    epsilon : float
+        The privacy parameter, positive.
+    rng : numpy.random.Generator
+        The source of randomness.
+    sampler : {"inverse", "rejection"}, default="inverse"
+        "inverse" draws one uniform number and inverts the cumulative law. "rejection" is Algorithm 2 of
+        the lecture: propose uniformly, accept with the candidate's own probability; the law is the same
+        and n_candidates proposals are expected, each with two draws.
+
+    Returns
+    -------
+    Release
+        The candidate's index; an `ExponentialMechanismEvent` with its "index" symbol.
+
+    Raises
+    ------
+    ValueError
+        For a parameter outside its range; nothing has been drawn then.
+
+    References
+    ----------
+    McSherry, Talwar, "Mechanism design via differential privacy", FOCS 2007. Sorrell, Theory of
+    Replicable ML, lecture 16, Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> exponential_mechanism(
+    ...     [0.71, 0.86, 0.74], sensitivity=0.001, epsilon=0.5, rng=np.random.default_rng(0)
+    ... ).answer
+    1
+    """
+    owner = "exponential_mechanism"
+    weights = np.exp(_exponents(scores, sensitivity, epsilon, owner))
+    check_option(sampler, "sampler", owner, ("inverse", "rejection"))
+    rng = check_generator(rng, owner)
+    if sampler == "inverse":
+        cumulative = np.cumsum(weights)
+        index = int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
+    else:
+        law = weights / weights.sum()
+        index = int(rng.integers(law.size))
+        while law[index] < rng.random():
+            index = int(rng.integers(law.size))
+    return Release(index, ExponentialMechanismEvent(epsilon, (_index_symbol(index, weights.size),)))
+
+
+def report_noisy_max(
+    scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator
+) -> Release[int]:
+    """Return the index of the largest score after Gumbel noise: the exponential mechanism's exact law.
+
+    The noise has scale ``2 * sensitivity / epsilon``.
+
+    Parameters
+    ----------
+    scores, sensitivity, epsilon, rng
+        As in `exponential_mechanism`.
+
+    Returns
+    -------
+    Release
+        The index; an `ExponentialMechanismEvent`, because the law is the same.
+
+    Raises
+    ------
+    ValueError
+        For a parameter outside its range; nothing has been drawn then.
+
+    References
+    ----------
+    Durfee, Rogers, "Practical differentially private top-k selection with pay-what-you-get composition",
+    NeurIPS 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> report_noisy_max(
+    ...     [0.71, 0.86, 0.74], sensitivity=0.001, epsilon=0.5, rng=np.random.default_rng(0)
+    ... ).answer
+    1
+    """
+    owner = "report_noisy_max"
+    exponents = _exponents(scores, sensitivity, epsilon, owner)
+    index = int(np.argmax(exponents + check_generator(rng, owner).gumbel(size=exponents.size)))
+    return Release(index, ExponentialMechanismEvent(epsilon, (_index_symbol(index, exponents.size),)))
+
+
+def permute_and_flip(
+    scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator
+) -> Release[int]:
+    """Choose a candidate by permute-and-flip: epsilon-DP, never a worse expected score.
+
+    Goes through the candidates in random order and stops at each with probability
+    ``exp(epsilon (score - best) / (2 sensitivity))``. It is not epsilon-bounded-range: composed many
+    times it is dearer than `exponential_mechanism` at the same epsilon.
+
+    Parameters
+    ----------
+    scores, sensitivity, epsilon, rng
+        As in `exponential_mechanism`.
+
+    Returns
+    -------
+    Release
+        The index; a `PermuteAndFlipEvent` with its "index" symbol.
+
+    Raises
+    ------
+    ValueError
+        For a parameter outside its range; nothing has been drawn then.
+
+    References
+    ----------
+    McKenna, Sheldon, "Permute-and-flip: a new mechanism for differentially private selection",
+    NeurIPS 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> permute_and_flip(
+    ...     [0.71, 0.86, 0.74], sensitivity=0.001, epsilon=0.5, rng=np.random.default_rng(0)
+    ... ).answer
+    1
+    """
+    owner = "permute_and_flip"
+    chances = np.exp(_exponents(scores, sensitivity, epsilon, owner))
+    rng = check_generator(rng, owner)
+    order = rng.permutation(chances.size)
+    # The best candidate's chance is 1, so some candidate stops the walk.
+    index = int(order[np.argmax(rng.random(chances.size) < chances[order])])
+    return Release(index, PermuteAndFlipEvent(epsilon, (_index_symbol(index, chances.size),)))
+
+
+def private_minimum(
+    losses: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator
+) -> Release[int]:
+    """Answer a minimisation question over finitely many parameters: epsilon-DP.
+
+    The loss of the answer exceeds the least loss by less than `selection_error`, except with the
+    probability stated there.
+
+    Parameters
+    ----------
+    losses : array of float, shape (n_parameters,)
+        Smaller is better.
+    sensitivity : float
+        How much any one loss can change when one record is replaced, positive.
+    epsilon, rng
+        As in `exponential_mechanism`.
+
+    Returns
+    -------
+    Release
+        The index of a parameter; an `ExponentialMechanismEvent`.
+
+    Raises
+    ------
+    ValueError
+        For a parameter outside its range; nothing has been drawn then.
+
+    References
+    ----------
+    Bassily et al., "Algorithmic stability for adaptive data analysis", STOC 2016 (minimisation queries).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> private_minimum(
+    ...     [0.29, 0.14, 0.26], sensitivity=0.001, epsilon=0.5, rng=np.random.default_rng(0)
+    ... ).answer
+    1
+    """
+    scores = -check_values(losses, "losses", "private_minimum")
+    return exponential_mechanism(scores, sensitivity=sensitivity, epsilon=epsilon, rng=rng)
+
+
+def selection_error(
+    n_candidates: int, *, sensitivity: float, epsilon: float, t: float, n_optimal: int = 1
+) -> float:
+    """Return how far the exponential mechanism's score can be below the best.
+
+    ``P[score <= best - (2 sensitivity / epsilon)(ln(n_candidates / n_optimal) + t)] <= e^-t``.
+    Permute-and-flip satisfies the same bound.
+
+    Parameters
+    ----------
+    n_candidates, n_optimal : int
+        How many candidates there are, and how many of them attain the best score.
+    sensitivity, epsilon : float
+        As in `exponential_mechanism`.
+    t : float
+        Minus the logarithm of the failure probability, at least 0.
+
+    References
+    ----------
+    Sorrell, Theory of Replicable ML, lecture 16, Theorem 0.2.
+
+    Examples
+    --------
+    >>> round(selection_error(100, sensitivity=0.001, epsilon=0.5, t=3.0), 4)
+    0.0304
+    """
+    owner = "selection_error"
+    n = check_integer(n_candidates, "n_candidates", owner)
+    best = check_integer(n_optimal, "n_optimal", owner)
+    if best > n:
+        raise bad_parameter("n_optimal", owner, "at most n_candidates", n_optimal)
+    sensitivity = check_real(sensitivity, "sensitivity", owner, low=0.0)
+    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
+    t = check_real(t, "t", owner, low=0.0, closed="low")
+    return 2.0 * sensitivity / epsilon * (math.log(n / best) + t)
+
+
+def _exponents(scores: ArrayLike, sensitivity: float, epsilon: float, owner: str) -> NDArray[np.float64]:
+    """Return ``epsilon (score - best) / (2 sensitivity)``, at most 0."""
+    array = check_values(scores, "scores", owner)
+    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
+    sensitivity = check_real(sensitivity, "sensitivity", owner, low=0.0)
+    factor = check_real(epsilon / (2.0 * sensitivity), "epsilon / (2 sensitivity)", owner, low=0.0)
+    with np.errstate(over="ignore"):
+        exponents: NDArray[np.float64] = (array - array.max()) * factor
+    return exponents
+
+
+def _index_symbol(index: int, n_candidates: int) -> Symbol:
+    return Symbol("index", index, float(n_candidates))

@@ -1,0 +1,181 @@
+"""Thresholdout: confirm a guess, or correct it with a noisy value (Dwork et al. 2015)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada.events import GaussianEvent, SelfComposedEvent, ThresholdoutEvent
+from sklearn_ada.mechanisms._inputs import check_generator
+from sklearn_ada.mechanisms.noise import noise_scale
+from sklearn_ada.mechanisms.release import Release
+from sklearn_ada.mechanisms.state import StatefulMechanism
+
+__all__ = ["Thresholdout", "ThresholdoutAnswer", "gaussian_thresholdout"]
+
+
+@dataclass(frozen=True)
+class ThresholdoutAnswer:
+    """What Thresholdout says: the guess if it agrees with the holdout, else a noisy holdout value."""
+
+    verdict: Literal["agrees", "differs"]
+    value: float
+
+
+@dataclass
+class Thresholdout(StatefulMechanism):
+    """Thresholdout with Laplace noise: differentially private for at most ``max_hits`` corrections.
+
+    Answers the guess unless it differs from the holdout by more than a noisy threshold; then the
+    holdout's value with noise, and one hit is used. Guesses that agree use none. One `ThresholdoutEvent`
+    covers all hits and the last, open run; it happens at the first question.
+
+    Parameters
+    ----------
+    threshold : float
+        The difference that is tolerated, positive.
+    scale : float
+        s > 0: Laplace noise of scale s in a corrected value, 2 s in the threshold, 4 s in a comparison.
+    max_hits : int
+        B, how many corrections there may be.
+    sensitivity : float
+        How much a holdout value can change when one record is replaced: 1/n for the mean of n losses
+        in [0, 1].
+    threshold_noise : float or None
+        Memory: the noise of the open threshold.
+    hits : int
+        Memory: how many corrections there have been.
+
+    References
+    ----------
+    Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, "The reusable holdout: preserving validity in
+    adaptive data analysis", Science 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> holdout = Thresholdout(threshold=0.04, scale=0.001, max_hits=1, sensitivity=1e-4)
+    >>> holdout.ask(0.86, 0.85, rng).answer
+    ThresholdoutAnswer(verdict='agrees', value=0.86)
+    >>> holdout.ask(0.97, 0.85, rng).answer.verdict, holdout.exhausted
+    ('differs', True)
+    """
+
+    threshold: float
+    scale: float
+    max_hits: int
+    sensitivity: float
+    threshold_noise: float | None = field(default=None, repr=False)
+    hits: int = 0
+
+    def __post_init__(self) -> None:
+        owner = "Thresholdout"
+        self.threshold = check_real(self.threshold, "threshold", owner, low=0.0)
+        self.scale = check_real(self.scale, "scale", owner, low=0.0)
+        self.max_hits = check_integer(self.max_hits, "max_hits", owner)
+        self.sensitivity = check_real(self.sensitivity, "sensitivity", owner, low=0.0)
+        self._event()
+        self._check_memory("hits", self.max_hits)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether all hits are used."""
+        return self.hits == self.max_hits
+
+    def ask(self, guess: float, value: float, rng: np.random.Generator) -> Release[ThresholdoutAnswer]:
+        """Compare the guess with the value on the holdout.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If all hits are used.
+        ValueError
+            If ``guess`` or ``value`` is not finite. Either way nothing has been drawn.
+        """
+        guess = check_real(guess, "guess", "Thresholdout")
+        value = check_real(value, "value", "Thresholdout")
+        rng = check_generator(rng, "Thresholdout")
+        self._refuse_if_exhausted()
+        opening = self.hits == 0 and self.threshold_noise is None
+        event = self._event() if opening else None
+        if self.threshold_noise is None:
+            self.threshold_noise = float(rng.laplace(scale=2.0 * self.scale))
+        noisy_threshold = self.threshold + self.threshold_noise + rng.laplace(scale=4.0 * self.scale)
+        if abs(guess - value) <= noisy_threshold:
+            return Release(ThresholdoutAnswer("agrees", guess), event)
+        self.hits += 1
+        self.threshold_noise = None
+        corrected = float(value + rng.laplace(scale=self.scale))
+        return Release(ThresholdoutAnswer("differs", corrected), event)
+
+    def _event(self) -> ThresholdoutEvent:
+        return ThresholdoutEvent(self.sensitivity / self.scale, self.max_hits)
+
+
+def gaussian_thresholdout(
+    guess: float,
+    value: float,
+    *,
+    threshold: float,
+    scale: float,
+    sensitivity: float,
+    rng: np.random.Generator,
+) -> Release[ThresholdoutAnswer]:
+    """Compare a guess with the holdout as the published figure did: Gaussian noise, fixed threshold.
+
+    **Without the theorem of the algorithm**: there is no budget of hits, and every comparison, also one
+    that agrees, is a Gaussian release of its own. Use `Thresholdout` for a guarantee.
+
+    Parameters
+    ----------
+    guess : float
+        The value claimed.
+    value : float
+        The value on the holdout.
+    threshold : float
+        The difference that is tolerated, positive.
+    scale : float
+        Standard deviation of the noise in the comparison and in a corrected value, positive.
+    sensitivity : float
+        How much ``value`` can change when one record is replaced, positive.
+    rng : numpy.random.Generator
+        The source of randomness.
+
+    Returns
+    -------
+    Release
+        A `ThresholdoutAnswer`; one `GaussianEvent` for the comparison, two if it was corrected.
+
+    Raises
+    ------
+    ValueError
+        For a parameter outside its range; nothing has been drawn then.
+
+    References
+    ----------
+    The simulation behind Figures 1 and 2 of Dwork et al., Science 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gaussian_thresholdout(
+    ...     0.86, 0.85, threshold=0.04, scale=0.01, sensitivity=1e-4, rng=np.random.default_rng(0)
+    ... ).answer
+    ThresholdoutAnswer(verdict='agrees', value=0.86)
+    """
+    owner = "gaussian_thresholdout"
+    guess = check_real(guess, "guess", owner)
+    value = check_real(value, "value", owner)
+    threshold = check_real(threshold, "threshold", owner, low=0.0)
+    scale = noise_scale(check_real(scale, "scale", owner, low=0.0), owner)
+    sensitivity = check_real(sensitivity, "sensitivity", owner, low=0.0)
+    event = GaussianEvent(scale / sensitivity)
+    rng = check_generator(rng, owner)
+    if abs(guess - value) <= threshold + rng.normal(scale=scale):
+        return Release(ThresholdoutAnswer("agrees", guess), event)
+    corrected = float(value + rng.normal(scale=scale))
+    return Release(ThresholdoutAnswer("differs", corrected), SelfComposedEvent(event, 2))

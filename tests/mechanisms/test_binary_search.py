@@ -1,0 +1,103 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_ada.events import GaussianEvent, Symbol
+from sklearn_ada.mechanisms import (
+    Rounding,
+    UniformGrid,
+    binary_search_error,
+    binary_search_quantile,
+    binary_search_sample_size,
+    n_counting_questions,
+    search_quantile,
+)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 8, 9, 33])
+@pytest.mark.parametrize("level", [0.5, 0.8])
+def test_search_survives_any_error_within_its_tolerance(size, level):
+    rng, tolerance = np.random.default_rng(size), 0.06
+    for _ in range(300):
+        data = rng.integers(size, size=int(rng.integers(1, 30)))
+        asked = []
+
+        def share(v, side, data=data, asked=asked):
+            asked.append(v)
+            truth = (data <= v).mean() if side == "at most" else (data < v).mean()
+            return truth + tolerance * rng.choice([-0.999, 0.999])
+
+        v = search_quantile(share, size, level=level, tolerance=tolerance)
+        assert (data <= v).mean() > level - 2 * tolerance
+        assert (data < v).mean() < level + 2 * tolerance
+        assert len(asked) <= n_counting_questions(size)
+
+
+@pytest.mark.parametrize(("size", "questions"), [(1, 0), (2, 2), (3, 4), (4, 4), (5, 6), (10**12, 80)])
+def test_number_of_questions_by_hand(size, questions):
+    assert n_counting_questions(size) == questions
+
+
+def three_point_law(at_most, below, m, sigma, alpha):
+    """The law on a grid of three points: only the middle one is tested."""
+    too_low = stats.norm.cdf((0.5 - alpha / 4) * m, at_most, sigma)
+    too_high = (1 - too_low) * stats.norm.sf((0.5 + alpha / 4) * m, below, sigma)
+    return np.array([too_high, 1 - too_low - too_high, too_low])
+
+
+def test_search_agrees_with_its_law(chi_square, false_alarm):
+    rng, rounding = np.random.default_rng(0), Rounding(UniformGrid(0.0, 1.0, 3))
+    values = np.repeat([0.0, 0.5, 1.0], [40, 20, 40])
+    drawn = [
+        binary_search_quantile(values, rounding, noise_multiplier=20.0, alpha=0.3, rng=rng).answer
+        for _ in range(30_000)
+    ]
+    counts = np.bincount(np.multiply(drawn, 2).astype(int), minlength=3)
+    assert chi_square(counts, three_point_law(60, 40, 100, 20.0, 0.3)) > false_alarm
+    for wrong in (0.9, 1.1):
+        assert chi_square(counts, three_point_law(60, 40, 100, wrong * 20.0, 0.3)) < false_alarm
+
+
+def test_the_event_counts_every_question_and_names_the_answer():
+    rounding = Rounding(UniformGrid(0.0, 1.0, 1025), guess=0.75)
+    release = binary_search_quantile(
+        [0.75] * 100, rounding, noise_multiplier=1.0, alpha=0.5, rng=np.random.default_rng(0)
+    )
+    # 11 halvings, 2 questions each.
+    offset = round((release.answer - 0.75) * 1024)
+    assert release.event == GaussianEvent(1.0 / math.sqrt(22), (Symbol("grid", offset),))
+
+
+def test_error_holds_with_its_probability():
+    grid, m, sigma, beta, runs = UniformGrid(0.0, 1.0, 10**6), 500, 12.0, 0.2, 2000
+    rng, alpha = np.random.default_rng(0), binary_search_error(12.0, 500, 10**6, 0.2)
+    missed = 0
+    for _ in range(runs):
+        values = rng.beta(5, 2, size=m)
+        answer = binary_search_quantile(
+            values, Rounding(grid), noise_multiplier=sigma, alpha=alpha, rng=rng
+        ).answer
+        indices, v = grid.index(values), grid.index(answer)
+        missed += (indices <= v).mean() <= (1 - alpha) / 2 or (indices < v).mean() >= (1 + alpha) / 2
+    assert stats.binomtest(missed, runs, beta, alternative="greater").pvalue > 1e-6
+
+
+def test_error_by_hand():
+    # 10 halvings, 20 counts; each exceeds t standard deviations with probability at most e^(-t^2/2).
+    t = math.sqrt(2 * math.log(20 / 0.05))
+    assert binary_search_error(7.0, 500, 1000, 0.05) / 4 * 500 == pytest.approx(7.0 * t)
+    assert 20 * 2 * stats.norm.sf(t) <= 0.05
+
+
+@pytest.mark.parametrize("size", [2, 1000, 10**12])
+def test_corollary_3_3_follows_from_the_error(size):
+    epsilon, delta, alpha, beta = 0.3, 1e-6, 0.2, 0.05
+    m = binary_search_sample_size(size, epsilon=epsilon, delta=delta, alpha=alpha, beta=beta)
+    steps = math.ceil(math.log2(size))
+    sigma = 3 * math.sqrt(steps * math.log(1 / delta)) / epsilon
+    assert binary_search_error(sigma, m, size, beta) <= alpha
+    # 2 steps Gaussian answers, as zCDP, converted (Bun, Steinke 2016, Proposition 1.3).
+    rho = 2 * steps / (2 * sigma**2)
+    assert rho + 2 * math.sqrt(rho * math.log(1 / delta)) <= epsilon

@@ -1,0 +1,92 @@
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from sklearn_ada.events import CodedRelease, Symbol
+from sklearn_ada.mechanisms import Ladder, ParameterFreeLadder
+
+
+def ladder_by_hand(losses, step):
+    best, answers = math.inf, []
+    for loss in losses:
+        if loss < best - step - 1e-12:
+            best = step * math.floor(loss / step + 0.5)
+        answers.append(min(best, 1.0))
+    return answers
+
+
+@pytest.mark.parametrize("step", [0.1, 0.03, 0.5])
+def test_ladder_agrees_with_the_paper(step):
+    losses = np.random.default_rng(0).uniform(size=500) * np.linspace(1, 0, 500)
+    ladder = Ladder(step)
+    assert [ladder.ask(loss).answer for loss in losses] == pytest.approx(ladder_by_hand(losses, step))
+
+
+@pytest.mark.parametrize("step", [1.0, 0.5, 0.3, 0.15])
+def test_few_transcripts_are_possible(step):
+    k, m = 3, math.floor(1 / step) + 1
+    transcripts = set()
+    for losses in product(np.linspace(0, 1, 21), repeat=k):
+        ladder = Ladder(step)
+        transcripts.add(tuple(ladder.ask(loss).answer for loss in losses))
+    assert len(transcripts) <= math.comb(k + m, m)
+    assert len(transcripts) > 1 or step == 1.0
+
+
+def test_ladder_symbols_count_steps():
+    ladder = Ladder(0.25)
+    events = [ladder.ask(loss).event for loss in (0.8, 0.7, 0.1, 0.5)]
+    assert events == [CodedRelease((Symbol("lattice", z),)) for z in (1, 0, 3, 0)]
+    assert not ladder.exhausted
+
+
+def parameter_free_by_hand(questions):
+    best, best_losses, answers = None, None, []
+    for losses in questions:
+        n, mean = len(losses), sum(losses) / len(losses)
+        if best_losses is None:
+            improves = True
+        else:
+            difference = [a - b for a, b in zip(losses, best_losses, strict=True)]
+            centre = sum(difference) / n
+            deviation = math.sqrt(sum((d - centre) ** 2 for d in difference) / (n - 1))
+            improves = mean < best - deviation / math.sqrt(n)
+        if improves:
+            best, best_losses = math.floor(mean * n + 0.5) / n, losses
+        answers.append(best)
+    return answers
+
+
+def test_parameter_free_ladder_agrees_with_the_paper():
+    rng = np.random.default_rng(0)
+    questions = [(rng.random(200) < p).astype(float) for p in rng.uniform(0.1, 0.6, size=60)]
+    ladder = ParameterFreeLadder()
+    answers = [ladder.ask(losses).answer for losses in questions]
+    assert answers == pytest.approx(parameter_free_by_hand([list(q) for q in questions]))
+    assert len(set(answers)) > 2
+    assert not ladder.exhausted
+
+
+def test_the_standard_error_divides_by_n_minus_1():
+    # The difference to the best is -1 on one record of two: mean -1/2, standard error 1/2.
+    ladder = ParameterFreeLadder()
+    assert [ladder.ask(losses).answer for losses in ([1.0, 1.0], [0.0, 1.0])] == [1.0, 1.0]
+    # On three of four: mean -3/4, standard error 1/4.
+    ladder = ParameterFreeLadder()
+    assert [ladder.ask(losses).answer for losses in ([1.0] * 4, [0.0] * 3 + [1.0])] == [1.0, 0.25]
+
+
+def test_parameter_free_symbols_count_records():
+    ladder = ParameterFreeLadder()
+    questions = np.repeat([[1.0, 0.0]], [5, 5], axis=1), np.repeat([[1.0, 0.0]], [1, 9], axis=1)
+    events = [ladder.ask(losses[0]).event for losses in questions]
+    assert events == [CodedRelease((Symbol("lattice", z),)) for z in (5, 4)]
+
+
+def test_the_record_length_may_not_change():
+    ladder = ParameterFreeLadder()
+    ladder.ask([0.0, 1.0])
+    with pytest.raises(ValueError, match="'losses'"):
+        ladder.ask([0.0, 1.0, 1.0])

@@ -1,0 +1,98 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_ada.events import CodedRelease, GaussianEvent, LaplaceEvent, RandomizedResponseEvent, Symbol
+from sklearn_ada.mechanisms import (
+    Rounding,
+    SampleSplitting,
+    UniformGrid,
+    gaussian_mechanism,
+    laplace_mechanism,
+    randomized_response,
+    rounded,
+)
+
+N = 40_000
+
+
+def test_laplace_agrees_with_its_law(false_alarm):
+    rng = np.random.default_rng(0)
+    drawn = [laplace_mechanism(0.3, sensitivity=0.5, epsilon=0.2, rng=rng).answer for _ in range(N)]
+    assert stats.kstest(drawn, stats.laplace(0.3, 0.5 / 0.2).cdf).pvalue > false_alarm
+    for wrong in (0.9, 1.1):
+        assert stats.kstest(drawn, stats.laplace(0.3, 0.5 / (wrong * 0.2)).cdf).pvalue < false_alarm
+
+
+def test_gaussian_agrees_with_its_law(false_alarm):
+    rng = np.random.default_rng(0)
+    drawn = [gaussian_mechanism(0.3, sensitivity=0.5, noise_multiplier=3.0, rng=rng).answer for _ in range(N)]
+    assert stats.kstest(drawn, stats.norm(0.3, 1.5).cdf).pvalue > false_alarm
+    for wrong in (0.9, 1.1):
+        assert stats.kstest(drawn, stats.norm(0.3, wrong * 1.5).cdf).pvalue < false_alarm
+
+
+@pytest.mark.parametrize("bit", [True, False])
+def test_randomized_response_agrees_with_its_law(false_alarm, bit):
+    rng = np.random.default_rng(0)
+    truths = sum(randomized_response(bit, 1.0, rng).answer is bit for _ in range(N))
+    assert stats.binomtest(truths, N, math.e / (1 + math.e)).pvalue > false_alarm
+    for wrong in (0.9, 1.1):
+        assert stats.binomtest(truths, N, 1 / (1 + math.exp(-wrong))).pvalue < false_alarm
+
+
+def test_randomized_response_with_a_huge_epsilon_tells_the_truth():
+    assert randomized_response(True, 1e6, np.random.default_rng(0)).answer is True
+
+
+def test_events_say_what_happened():
+    rng = np.random.default_rng(0)
+    assert laplace_mechanism(0.0, sensitivity=2.0, epsilon=0.3, rng=rng).event == LaplaceEvent(0.3)
+    gaussian = gaussian_mechanism(0.0, sensitivity=2.0, noise_multiplier=4.0, rng=rng)
+    assert gaussian.event == GaussianEvent(4.0)
+    assert randomized_response(False, 0.3, rng).event == RandomizedResponseEvent(0.3)
+
+
+def test_answers_are_clipped_and_rounded():
+    rng = np.random.default_rng(0)
+    clipped = [
+        laplace_mechanism(0.5, sensitivity=1.0, epsilon=0.1, rng=rng, clip=(0.0, 1.0)).answer
+        for _ in range(100)
+    ]
+    assert {0.0, 1.0} < set(clipped)
+    assert max(clipped) == 1.0
+    assert min(clipped) == 0.0
+    rounding = Rounding(UniformGrid(0.0, 1.0, 11), guess=0.8, scale=2.0)
+    for _ in range(100):
+        release = gaussian_mechanism(0.5, sensitivity=0.1, noise_multiplier=2.0, rng=rng, rounding=rounding)
+        (symbol,) = release.event.symbols
+        assert release.answer == pytest.approx(0.8 + 0.1 * symbol.value)
+        assert (symbol.stream, symbol.scale) == ("lattice", 2.0)
+
+
+def test_noise_that_underflows_is_refused():
+    with pytest.raises(ValueError, match="'scale of the noise'"):
+        laplace_mechanism(0.5, sensitivity=1e-300, epsilon=1e300, rng=np.random.default_rng(0))
+
+
+def test_rounding_is_a_coded_release():
+    grid = UniformGrid(0.0, 1.0, 101)
+    release = rounded(0.834, Rounding(grid, guess=0.85))
+    assert release.answer == pytest.approx(0.83)
+    assert release.event == CodedRelease((Symbol("lattice", -2),))
+    assert rounded(0.834, Rounding(grid)).event == CodedRelease((Symbol("lattice", 33),))
+    assert rounded(1.7, Rounding(grid)).answer == 1.0
+
+
+def test_splitting_uses_each_slice_once_in_order():
+    splitting, rounding = SampleSplitting(3), Rounding(UniformGrid(0.0, 2.0, 3))
+    assert [splitting.ask(float, rounding).answer for _ in range(3)] == [0.0, 1.0, 2.0]
+
+
+def test_a_slice_without_a_value_is_not_used():
+    splitting, rounding = SampleSplitting(1), Rounding(UniformGrid(0.0, 2.0, 3))
+    with pytest.raises(ValueError, match="'value'"):
+        splitting.ask(lambda i: math.nan, rounding)
+    assert not splitting.exhausted

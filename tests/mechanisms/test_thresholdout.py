@@ -1,0 +1,95 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from sklearn_ada.events import GaussianEvent, SelfComposedEvent, ThresholdoutEvent
+from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.mechanisms import Thresholdout, gaussian_thresholdout
+
+N = 40_000
+
+
+def agree_probability(difference, threshold, scale):
+    comparison = stats.laplace(0, 4 * scale)
+
+    def density(z):
+        return stats.laplace.pdf(z, 0, 2 * scale) * comparison.sf(difference - threshold - z)
+
+    edges = [-80 * scale, min(0.0, difference - threshold), max(0.0, difference - threshold), 80 * scale]
+    return sum(integrate.quad(density, a, b)[0] for a, b in pairwise(edges))
+
+
+def test_laplace_agrees_with_its_law(false_alarm):
+    rng, scale = np.random.default_rng(0), 0.02
+    answers = [Thresholdout(0.04, scale, 1, 1e-4).ask(0.9, 0.8, rng).answer for _ in range(N)]
+    agreed = sum(a.verdict == "agrees" for a in answers)
+    assert stats.binomtest(agreed, N, agree_probability(0.1, 0.04, scale)).pvalue > false_alarm
+    corrections = [a.value for a in answers if a.verdict == "differs"]
+    assert stats.kstest(corrections, stats.laplace(0.8, scale).cdf).pvalue > false_alarm
+    for wrong in (0.9, 1.1):
+        assert stats.binomtest(agreed, N, agree_probability(0.1, 0.04, wrong * scale)).pvalue < 1e-3
+        assert stats.kstest(corrections, stats.laplace(0.8, wrong * scale).cdf).pvalue < false_alarm
+
+
+def test_gaussian_agrees_with_its_law(false_alarm):
+    rng, scale = np.random.default_rng(0), 0.05
+    answers = [
+        gaussian_thresholdout(0.9, 0.8, threshold=0.04, scale=scale, sensitivity=1e-4, rng=rng).answer
+        for _ in range(N)
+    ]
+    agreed = sum(a.verdict == "agrees" for a in answers)
+    corrections = [a.value for a in answers if a.verdict == "differs"]
+    assert stats.binomtest(agreed, N, stats.norm.sf(0.06, 0, scale)).pvalue > false_alarm
+    assert stats.kstest(corrections, stats.norm(0.8, scale).cdf).pvalue > false_alarm
+    for wrong in (0.9, 1.1):
+        assert stats.binomtest(agreed, N, stats.norm.sf(0.06, 0, wrong * scale)).pvalue < false_alarm
+        assert stats.kstest(corrections, stats.norm(0.8, wrong * scale).cdf).pvalue < false_alarm
+
+
+def test_agreement_uses_no_hit_but_the_opening_is_an_event():
+    rng, holdout = np.random.default_rng(0), Thresholdout(0.1, 0.001, max_hits=2, sensitivity=1e-4)
+    releases = [holdout.ask(0.8, 0.8, rng) for _ in range(100_000)]
+    assert {r.answer.verdict for r in releases} == {"agrees"}
+    assert {r.answer.value for r in releases} == {0.8}
+    assert holdout.hits == 0
+    assert releases[0].event == ThresholdoutEvent(1e-4 / 0.001, 2)
+    assert {r.event for r in releases[1:]} == {None}
+
+
+def test_one_event_covers_all_hits_and_then_every_question_is_refused():
+    rng, holdout = np.random.default_rng(0), Thresholdout(0.1, 0.001, max_hits=3, sensitivity=1e-4)
+    releases = [holdout.ask(0.99, 0.8, rng) for _ in range(3)]
+    assert [r.event for r in releases] == [ThresholdoutEvent(1e-4 / 0.001, 3), None, None]
+    assert [r.answer.verdict for r in releases] == ["differs"] * 3
+    state = rng.bit_generator.state
+    for _ in range(3):
+        with pytest.raises(BudgetExhaustedError, match="Thresholdout is exhausted"):
+            holdout.ask(0.8, 0.8, rng)
+    assert rng.bit_generator.state == state
+
+
+@pytest.mark.parametrize("guess", [0.6, 0.99])
+def test_a_guess_may_be_wrong_on_either_side(guess):
+    rng = np.random.default_rng(0)
+    assert Thresholdout(0.1, 0.001, 1, 1e-4).ask(guess, 0.8, rng).answer.verdict == "differs"
+    options = {"threshold": 0.1, "scale": 0.001, "sensitivity": 1e-4}
+    assert gaussian_thresholdout(guess, 0.8, **options, rng=rng).answer.verdict == "differs"
+
+
+def test_threshold_is_redrawn_after_a_hit():
+    rng, holdout = np.random.default_rng(0), Thresholdout(0.1, 0.001, max_hits=2, sensitivity=1e-4)
+    holdout.ask(0.8, 0.8, rng)
+    first = holdout.threshold_noise
+    holdout.ask(0.99, 0.8, rng)
+    holdout.ask(0.8, 0.8, rng)
+    assert holdout.threshold_noise not in (None, first)
+
+
+def test_gaussian_charges_every_comparison():
+    rng = np.random.default_rng(0)
+    options = {"threshold": 0.04, "scale": 0.001, "sensitivity": 1e-4, "rng": rng}
+    comparison = GaussianEvent(0.001 / 1e-4)
+    assert gaussian_thresholdout(0.8, 0.8, **options).event == comparison
+    assert gaussian_thresholdout(0.9, 0.8, **options).event == SelfComposedEvent(comparison, 2)
