@@ -77,11 +77,11 @@ class SimulatedHoldout:
             return None
         symbols = (Symbol(question.stream, question.cells.index(value), question.scale),)
         event = question.release(symbols, share, self._rng)
-        if not self.admits_symbols(symbols_of(event), self.state.account.price(event)):
+        price = self.state.account.price(event)
+        if not self.admits_symbols(symbols_of(event), price):
             return None
-        self.state.advance(
-            {"kind": "answer", "purpose": purpose, "round": round_name, "event": event.to_dict()}
-        )
+        body = {"kind": "answer", "purpose": purpose, "round": round_name, "price": price}
+        self.state.advance({**body, "event": event.to_dict()})
         return question.read(event, share)
 
     def admits_symbols(self, symbols: tuple[Symbol, ...], price: float) -> bool:

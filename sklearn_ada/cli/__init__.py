@@ -1,1 +1,5 @@
-"""To be written."""
+"""The command line: ``python -m sklearn_ada demo | ledger``."""
+
+from sklearn_ada.cli.main import main
+
+__all__ = ["main"]

@@ -80,17 +80,17 @@ class CodedQuestion:
         if class_mix:  # class counts may be known to the asker, so they are conditioned on
             target += " at the holdout's class mix"
         unit = (guess.value - low) / width
-        floor = 1.0 / (size + 2.0)  # a guess of exactly 0 or 1 is not certain
-        spread = math.sqrt(max(unit, floor) * max(1.0 - unit, floor))  # of a [0, 1] variable at most
-        deviation = (
-            spread if guess.deviation is None else max(guess.deviation / width, math.sqrt(floor / size))
-        )
-        error = deviation * math.sqrt(1.0 / size + 1.0 / (guess.size or size))
+        behind = guess.size or size
+        # A guess near 0 or 1 may owe that to luck: Wilson's centre at four standard errors.
+        centre = (unit * behind + 8.0) / (behind + 16.0)
+        spread = math.sqrt(centre * (1.0 - centre))  # a [0, 1] variable has no more
+        deviation = spread if guess.deviation is None else max(guess.deviation / width, 1e-3 * spread)
+        error = deviation * math.sqrt(1.0 / size + 1.0 / behind)
         if purpose == "certify":
             # Cells as fine as counts are; for counts each then holds exactly one.
-            centre, scale = round(unit * size) / size, max(error * size, 0.5)
-            cells = Cells(low + width * centre, width * 0.5 / size)
-            return cls(purpose, metric, guess, cells, "lattice", float(f"{scale:.3g}"), size, target)
+            scale = float(f"{max(error * size, 0.5):.3g}")
+            cells = Cells(low + width * round(unit * size) / size, width * 0.5 / size)
+            return cls(purpose, metric, guess, cells, "lattice", scale, size, target)
         if half_cell is not None:
             return cls(purpose, metric, guess, Cells(guess.value, half_cell), "cells", 0.0, size, target)
         half_cell = policy.half_cell(error, spread, size)

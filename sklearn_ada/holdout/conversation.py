@@ -13,6 +13,7 @@ from typing import Any
 
 from sklearn_ada.accounting.description_length import DescriptionLength
 from sklearn_ada.events import event_from_dict
+from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import weights
 from sklearn_ada.guarantees.description_length import ln_delta
 from sklearn_ada.holdout.outcome import Share
@@ -62,7 +63,9 @@ class Conversation:
         elif kind == "refusal":
             self.refused += 1
         else:
-            self.account.record(event_from_dict(body["event"]))
+            price = self.account.record(event_from_dict(body["event"]))
+            if not math.isclose(price, body["price"], rel_tol=1e-9, abs_tol=1e-12):
+                raise LedgerDamagedError("A recorded price is not that of its event: the ledger was edited.")
             if kind == "answer":
                 self._count_question(body)
 

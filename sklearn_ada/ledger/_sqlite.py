@@ -96,6 +96,22 @@ class SQLiteLedger(Ledger[State]):
         ledger.read(lambda state: None)  # replay now: damage should not wait for the first question
         return ledger
 
+    @classmethod
+    def open_existing(
+        cls, path: str | os.PathLike[str], start: Callable[[dict[str, Any]], State]
+    ) -> SQLiteLedger[State]:
+        """Open a ledger under whatever genesis it has, to look at it; it must exist."""
+        path = os.path.abspath(os.fspath(path))
+        with lock, translated(path):
+            db = connect(path, "ro")
+            try:
+                genesis = _read_genesis(db, path)
+            finally:
+                db.close()
+        ledger = cls(path, genesis, start)
+        ledger.read(lambda state: None)
+        return ledger
+
     def charge(self, key: str | None, decide: Callable[[State], dict[str, Any]]) -> Record:
         """Record ``decide(state)`` under ``key``, or return what is recorded there."""
         with lock, translated(self.path):
@@ -173,11 +189,16 @@ def _create_or_read(
             db.execute("INSERT INTO secret VALUES (1, ?)", (secret,))
             db.execute("INSERT INTO records VALUES (0, NULL, NULL, ?, ?)", (text, digest))
             db.execute("INSERT INTO head VALUES (1, 1, ?)", (digest,))
-        if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
-            raise LedgerDamagedError(f"The file {os.path.basename(path)!r} is not a ledger of sklearn_ada.")
-        row = db.execute("SELECT body FROM records WHERE seq = 0").fetchone()
+        return _read_genesis(db, path)
+
+
+def _read_genesis(db: sqlite3.Connection, path: str) -> dict[str, Any]:
+    name = os.path.basename(path)
+    if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
+        raise LedgerDamagedError(f"The file {name!r} is not a ledger of sklearn_ada.")
+    row = db.execute("SELECT body FROM records WHERE seq = 0").fetchone()
     if row is None:
-        raise LedgerDamagedError(f"The ledger {os.path.basename(path)!r} has lost its genesis record.")
+        raise LedgerDamagedError(f"The ledger {name!r} has lost its genesis record.")
     return parse_json(row[0])
 
 

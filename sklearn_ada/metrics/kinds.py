@@ -6,7 +6,6 @@ released cell, and a half-width that no such interval exceeds (for admission, be
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,13 +42,13 @@ class Measured:
     value : float
     size : float
         Number of independent terms behind the value.
-    deviation : float
-        Standard deviation of one term, as seen on these rows.
+    deviation : float or None
+        Standard deviation of one term as seen on these rows; None where the value alone bounds it.
     """
 
     value: float
     size: float
-    deviation: float
+    deviation: float | None = None
 
 
 class Kind(ABC):
@@ -112,7 +111,7 @@ class Mean(Kind):
             raise UndefinedMetricError("a score per record is missing")
         if self.zero_one:  # a count, so that the value is exactly count / n
             value = int(np.count_nonzero(scores)) / len(y)
-            return Measured(value, len(y), math.sqrt(value * (1.0 - value)))
+            return Measured(value, len(y))
         scores = np.clip(scores, *bounds)
         return Measured(float(scores.mean()), len(y), float(scores.std()))
 
@@ -147,7 +146,7 @@ class AUC(Kind):
         if size == 0:
             raise UndefinedMetricError("the AUC needs records of both classes")
         value = float(roc_auc_score(positive, outputs))
-        return Measured(value, size, math.sqrt(value * (1.0 - value)))
+        return Measured(value, size)
 
 
 @dataclass(frozen=True)
@@ -184,7 +183,7 @@ class ClassMean(Kind):
             raise UndefinedMetricError("a class has no records")
         value = float(np.mean([h.mean() for h in hits]))
         size = class_mean_size(tuple(len(h) for h in hits))
-        return Measured(value, size, math.sqrt(value * (1.0 - value)))
+        return Measured(value, size)
 
     def interval(self, cells: Cells, index: int, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Hoeffding's interval: a mean of unequal means is no binomial."""
@@ -233,7 +232,7 @@ class Ratio(Kind):
         if size == 0:
             raise UndefinedMetricError("the denominator is zero")
         share = hits / size
-        return Measured(self._score(share), size, math.sqrt(share * (1.0 - share)))
+        return Measured(self._score(share), size)
 
     def interval(self, cells: Cells, index: int, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return the Chernoff interval of the share, carried over to the score."""

@@ -159,7 +159,7 @@ def test_refusals_carry_no_news_and_a_free_refusal_is_seen():
     assert not consistent(mutant, runs, 0.05)
 
 
-# --- class counts: an analyst who knows them is right exactly on the classes that are over-represented -------
+# --- class counts: an analyst who knows them is right exactly where they are over-represented ---------------
 
 
 def class_count_case(rng, *, n=1000, classes=10):

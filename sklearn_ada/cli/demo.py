@@ -1,0 +1,183 @@
+"""``demo``: the main job on real data, then the same thing where there is nothing to find."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import loguniform
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ada import ReusableHoldoutCV
+
+__all__ = ["run_demo"]
+
+_SUBSET = 4
+_ROWS = 2000
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One search: what it would have reported from a plain holdout, and what is certified."""
+
+    search: str
+    candidates: int
+    naive: float
+    certified: float
+    low: float
+    high: float
+    nats: float
+    climb: tuple[tuple[int, float], ...]
+
+
+class SubsetCentroids(ClassifierMixin, BaseEstimator):
+    """Nearest class mean on a random subset of the columns: a candidate per subset."""
+
+    def __init__(self, subset: int = 0) -> None:
+        self.subset = subset
+
+    def fit(self, X: Any, y: Any) -> SubsetCentroids:
+        """Fit on the subset."""
+        self.columns_ = np.random.default_rng(self.subset).choice(X.shape[1], _SUBSET, replace=False)
+        self.model_ = NearestCentroid().fit(X[:, self.columns_], y)
+        self.classes_, self.n_features_in_ = self.model_.classes_, X.shape[1]
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict from the subset."""
+        return self.model_.predict(X[:, self.columns_])
+
+
+def run_demo(picture: str, candidates: int) -> None:
+    """Run both parts, print their tables, and save a picture where matplotlib is present."""
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        digits = _digits(os.path.join(folder, "digits.db"))
+        chance = _random_labels(os.path.join(folder, "random.db"), candidates)
+    print("\nThree searches on one holdout of scikit-learn's digits (450 rows), one ledger, 95 % together:")
+    _table(digits)
+    print(f"\nA search over {candidates} random feature subsets on random labels (500 rows held out):")
+    print("the truth is 0.500 for every candidate, whatever the search believes.")
+    _table(chance)
+    steps = ", ".join(f"{count}: {best:.3f}" for count, best in chance[0].climb)
+    print(f"naive best score after so many candidates: {steps}, {candidates}: {chance[0].naive:.3f}")
+    low, high = chance[0].low, chance[0].high
+    verb = "contains" if low <= 0.5 <= high else "MISSES"
+    print(f"the certified interval [{low:.3f}, {high:.3f}] {verb} 0.500")
+    _draw(digits, chance, picture)
+    print(f"\nDone in {time.perf_counter() - started:.0f} s.")
+
+
+def _digits(ledger: str) -> list[_Line]:
+    X, y = load_digits(return_X_y=True)
+    scaled = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
+    searches = [
+        (
+            "grid, logistic regression",
+            GridSearchCV(scaled, {"logisticregression__C": [0.001, 0.01, 0.1, 1.0]}),
+        ),
+        (
+            "random, support vectors",
+            RandomizedSearchCV(
+                SVC(), {"C": loguniform(0.1, 100), "gamma": loguniform(1e-4, 1e-2)}, n_iter=12, random_state=0
+            ),
+        ),
+        (
+            "grid, decision tree",
+            GridSearchCV(
+                DecisionTreeClassifier(random_state=0),
+                {"max_depth": [4, 8, 12, None], "min_samples_leaf": [1, 5]},
+            ),
+        ),
+    ]
+    held = np.random.default_rng(0).permutation(len(y)) < 450
+    lines = []
+    for number, (name, search) in enumerate(searches, 1):
+        _progress(f"digits, search {number} of {len(searches)}: {name}")
+        lines.append(_run(name, search, X, y, ledger, held))
+    return lines
+
+
+def _random_labels(ledger: str, candidates: int) -> list[_Line]:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(_ROWS, 40)), rng.integers(0, 2, _ROWS)
+    held = np.arange(_ROWS) < 500
+    _progress(f"random labels: {candidates} candidates")
+    search = GridSearchCV(SubsetCentroids(), {"subset": list(range(candidates))})
+    return [_run("random subsets, centroids", search, X, y, ledger, held)]
+
+
+def _run(name: str, search: Any, X: Any, y: Any, ledger: str, held: Any) -> _Line:
+    fitted = ReusableHoldoutCV(search, holdout=held, ledger=ledger, expected_questions=300).fit(X, y)
+    low, high = fitted.best_score_interval_
+    scores = _naive_scores(fitted, X, y, held)
+    nats = fitted.holdout_.report().nats
+    climb = tuple((count, max(scores[:count])) for count in (1, 10, 100, 1000) if count < len(scores))
+    return _Line(name, len(scores), max(scores), fitted.best_score_, low, high, nats, climb)
+
+
+def _naive_scores(fitted: ReusableHoldoutCV, X: Any, y: Any, held: Any) -> list[float]:
+    """Score every candidate on the holdout as one does without protection; for comparison only."""
+    scores = []
+    for number, candidate in enumerate(fitted.cv_results_["params"]):
+        if number % 10 == 0:
+            _dot()
+        model = clone(fitted.search.estimator).set_params(**candidate).fit(X[~held], y[~held])
+        scores.append(float(np.mean(model.predict(X[held]) == y[held])))
+    return scores
+
+
+def _table(lines: list[_Line]) -> None:
+    print(
+        f"{'search':<28} {'candidates':>10} {'naive best':>11} {'certified':>10} {'interval':>17} {'nats':>6}"
+    )
+    for line in lines:
+        interval = f"[{line.low:.3f}, {line.high:.3f}]"
+        print(
+            f"{line.search:<28} {line.candidates:>10} {line.naive:>11.3f} {line.certified:>10.3f} "
+            f"{interval:>17} {line.nats:>6.2f}"
+        )
+
+
+def _draw(digits: list[_Line], chance: list[_Line], picture: str) -> None:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        print("\nNo picture: install the extra for it, sklearn-ada[plot].")
+        return
+    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    for axes, lines, title in zip(
+        figure.subplots(1, 2), (digits, chance), ("digits", "random labels"), strict=True
+    ):
+        places = np.arange(len(lines))
+        middle = np.array([(line.low + line.high) / 2 for line in lines])
+        half = np.array([(line.high - line.low) / 2 for line in lines])
+        axes.errorbar(middle, places, xerr=half, fmt="none", capsize=5, label="certified interval")
+        axes.plot([line.naive for line in lines], places, "x", color="tab:red", label="naive best score")
+        axes.set(yticks=places, yticklabels=[line.search for line in lines], title=title, xlabel="accuracy")
+        axes.set_ylim(-0.6, len(lines) - 0.4)
+        axes.legend(loc="best", fontsize="small")
+    axes.axvline(0.5, color="gray", linestyle=":")
+    figure.savefig(picture, dpi=120)
+    print(f"\nPicture saved as {picture}")
+
+
+def _progress(text: str) -> None:
+    print(f"\n{text} ", end="", flush=True, file=sys.stderr)
+
+
+def _dot() -> None:
+    print(".", end="", flush=True, file=sys.stderr)

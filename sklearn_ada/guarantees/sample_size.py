@@ -1,0 +1,210 @@
+"""How many records are enough: solvers for bounds that improve with n."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq, minimize, minimize_scalar
+
+from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada.accounting.zcdp import laplace_zcdp
+from sklearn_ada.accounting.zcdp_conversion import zcdp_epsilon
+
+__all__ = ["LaplacePlan", "laplace_plan", "private_learner_sample_size", "smallest_integer"]
+
+
+def smallest_integer(holds: Callable[[int], bool], *, start: int = 1) -> int:
+    """Return the smallest integer from ``start`` on at which a monotone condition holds.
+
+    The integer returned is one at which ``holds`` was called and true.
+
+    Parameters
+    ----------
+    holds : callable
+        Takes an integer; once true it must stay true.
+    start : int, default=1
+        Where to begin.
+
+    Returns
+    -------
+    int
+        The integer.
+
+    Raises
+    ------
+    OverflowError
+        If the condition does not hold up to 2^60.
+
+    Examples
+    --------
+    >>> smallest_integer(lambda n: n * n >= 1000)
+    32
+    """
+    start = check_integer(start, "start", "smallest_integer", low=0)
+    if holds(start):
+        return start
+    low, step = start, 1  # it does not hold at low
+    while not holds(low + step):
+        low, step = low + step, 2 * step
+        if step > 2**60:
+            raise OverflowError("The condition does not hold for any reasonable number.")
+    high = low + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+_NONE = 1e9  # a half-width where there is none; the simplex search cannot subtract infinities
+
+
+class LaplacePlan(NamedTuple):
+    """How to answer k questions with Laplace noise.
+
+    Attributes
+    ----------
+    n : int
+        Number of records.
+    epsilon : float
+        Privacy parameter of each answer: the noise has the scale ``1/(n epsilon)``.
+    """
+
+    n: int
+    epsilon: float
+
+
+def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
+    """Return how many records lecture 19 needs for k adaptive answers within alpha, with Laplace noise.
+
+    The smallest n found with an epsilon per answer such that `bassily_2016` (Theorem 1.2) gives half-width
+    alpha and failure probability beta: the noise exceeds ``ln(1/b)/(n epsilon)`` with probability b (Claim
+    1.3), and the answers compose to (epsilon', delta)-DP by the exact zCDP of Laplace noise, or by basic
+    composition where that is better. The lecture composes by a looser theorem and leaves the constants open.
+    The split of beta, delta and epsilon' are chosen numerically.
+
+    Parameters
+    ----------
+    n_questions : int
+        k, at least 1, fixed in advance.
+    alpha : float
+        Accuracy wanted for all answers together, in (0, 1).
+    beta : float
+        Failure probability, in (0, 1/4]; beyond, ``delta <= epsilon/16`` would have to be checked too.
+
+    Returns
+    -------
+    LaplacePlan
+        Number of records and privacy parameter of each answer.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> laplace_plan(1, alpha=0.1, beta=0.05).n
+    95069
+    """
+    owner = "laplace_plan"
+    k = check_integer(n_questions, "n_questions", owner)
+    alpha = check_real(alpha, "alpha", owner, low=0.0, high=1.0)
+    beta = check_real(beta, "beta", owner, low=0.0, high=0.25, closed="high")
+    # Below this, 6 epsilon alone is above alpha.
+    start = math.floor(432.0 / alpha**2)
+    n = smallest_integer(lambda n: _laplace_half_width(n, k, beta)[0] <= alpha, start=start)
+    return LaplacePlan(n, _laplace_half_width(n, k, beta)[1])
+
+
+def _laplace_half_width(n: int, k: int, beta: float) -> tuple[float, float]:
+    """Half-width of Theorem 1.2 of lecture 19 and the epsilon of each answer that gives it; _NONE if none."""
+
+    def half_width(total_epsilon: float, delta: float, epsilon: float) -> float:
+        """Of k answers at ``epsilon`` that are together (total_epsilon, delta)-DP."""
+        if not math.sqrt(12.0 / n) <= total_epsilon <= 0.125:
+            return _NONE
+        overfitting = max(4.0 * delta / total_epsilon, math.exp(-(total_epsilon**2) * n / 8.0))
+        if not overfitting < beta:
+            return _NONE
+        return 6.0 * total_epsilon + math.log(k / (beta - overfitting)) / (n * epsilon)
+
+    def by_zcdp(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+        if not np.all(np.abs(x) < 100.0):
+            return _NONE
+        rho, delta = math.exp(x[0]), min(math.exp(x[1]), 0.5)
+        return half_width(zcdp_epsilon(rho, delta), delta, _laplace_epsilon(rho / k))
+
+    # No smaller epsilon in total is allowed by the theorem, or by beta.
+    least = math.sqrt(max(12.0, -8.0 * math.log(beta)) / n)
+    if least >= 0.125:
+        return _NONE, math.nan
+    basic = minimize_scalar(lambda e: half_width(e, 0.0, e / k), bounds=(least, 0.125), method="bounded")
+    best = float(basic.fun), float(basic.x) / k
+    for epsilon in (1.1 * least, min(3.0 * least, 0.12)):
+        delta = epsilon * beta / 12.0
+        start = [math.log(epsilon**2 / (4.0 * -math.log(delta))), math.log(delta)]
+        found = minimize(by_zcdp, start, method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-8})
+        if found.fun < best[0]:
+            best = float(found.fun), _laplace_epsilon(math.exp(found.x[0]) / k)
+    return best
+
+
+def private_learner_sample_size(n_hypotheses: int, alpha: float, epsilon: float, beta: float) -> int:
+    """Return how many records an epsilon-DP learner of a finite class needs (lecture 16, Theorem 0.3).
+
+    The exponential mechanism over the empirical errors returns a hypothesis whose error on D is within alpha
+    of the smallest in the class, except with probability beta, if n is at least both of::
+
+        4 (ln|H| + ln(2/beta)) / (alpha epsilon)        selection: alpha/2 above the best empirical error
+        8 ln(2 (|H| + 1)/beta) / alpha^2                sampling: alpha/4 for every hypothesis from above,
+                                                        and alpha/4 for the best one from below
+
+    (Kasiviswanathan, Lee, Nissim, Raskhodnikova, Smith 2011; each with probability beta/2, by Theorem 0.2
+    and by Hoeffding's inequality.) The class need not contain a perfect hypothesis.
+
+    Parameters
+    ----------
+    n_hypotheses : int
+        ``|H|``, at least 1.
+    alpha : float
+        Excess error, in (0, 1).
+    epsilon : float
+        Privacy parameter, positive.
+    beta : float
+        Failure probability, in (0, 1).
+
+    Returns
+    -------
+    int
+        Number of records.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> private_learner_sample_size(1000, alpha=0.1, epsilon=1.0, beta=0.05)
+    8479
+    """
+    owner = "private_learner_sample_size"
+    size = check_integer(n_hypotheses, "n_hypotheses", owner)
+    alpha = check_real(alpha, "alpha", owner, low=0.0, high=1.0)
+    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
+    beta = check_real(beta, "beta", owner, low=0.0, high=1.0)
+    ln_two_over_beta = math.log(2.0) - math.log(beta)
+    selection = 4.0 * (math.log(size) + ln_two_over_beta) / (alpha * epsilon)
+    sampling = 8.0 * (math.log(size + 1.0) + ln_two_over_beta) / alpha**2
+    return math.ceil(max(selection, sampling))
+
+
+def _laplace_epsilon(rho: float) -> float:
+    """Return the epsilon at which Laplace noise costs rho (rounded down)."""
+    # laplace_zcdp(e) >= e - 1 and, for e <= 1, >= e^2/3
+    high = max(math.sqrt(3.0 * rho), rho + 1.0) if rho > 1.0 / 3.0 else math.sqrt(3.0 * rho)
+    root = float(brentq(lambda e: laplace_zcdp(e) - rho, high * 1e-3, high, rtol=1e-12))
+    return root * (1.0 - 1e-11)
