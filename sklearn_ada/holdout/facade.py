@@ -15,6 +15,7 @@ from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.guarantees.weights import PURPOSES
 from sklearn_ada.holdout.askable import check_model
+from sklearn_ada.holdout.budget import admitted_at_once, admitted_one_by_one
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData, content_digest
@@ -48,8 +49,9 @@ class Holdout:
     confidence_level : float, default=0.95
         In (0, 1).
     tolerance : float or None, default=None
-        Largest half-width accepted, as a share of the metric's range: a question whose answer could be
-        wider is refused. None refuses nothing; intervals then widen until they are vacuous.
+        Largest half-width accepted, as a share of the metric's range (for a stable median: in quantile
+        levels): a question whose answer could be wider is refused. None refuses nothing; intervals then
+        widen until they are vacuous.
     expected_questions : int or None, default=None
         Tunes cell widths and weights; more may be asked.
     check_share : float, default=0.1
@@ -253,11 +255,11 @@ class Holdout:
         """
         check_option(mechanism, "mechanism", "Holdout.open_round", PURPOSES)
         size = check_integer(size, "size", "Holdout.open_round")
-        metric = as_metric(scoring)
+        probe = self._probe(as_metric(scoring), mechanism)
 
         def decide(state: Conversation) -> dict[str, Any]:
-            if not self._admits(state, metric, mechanism, size):
-                most = _largest(lambda count: self._admits(state, metric, mechanism, count), size)
+            most = admitted_at_once(state, probe, size)
+            if most < size:
                 raise BudgetExhaustedError(
                     f"{size} {mechanism}s were planned, and within the tolerance of "
                     f"{self._policy.tolerance:g} the holdout can answer {most} of them: {size - most} too "
@@ -280,13 +282,9 @@ class Holdout:
         """
         if self._policy.tolerance is None:
             return None
-        metric = as_metric(scoring)
         check_option(mechanism, "mechanism", "Holdout.remaining", PURPOSES)
-
-        def look(state: Conversation) -> int:
-            return _largest(lambda count: self._admits(state, metric, mechanism, 1, count - 1), 10**9)
-
-        return int(self._ledger.read(look))
+        probe = self._probe(as_metric(scoring), mechanism)
+        return int(self._ledger.read(lambda state: admitted_one_by_one(state, probe)))
 
     def check_overlap(self, X: Any) -> None:
         """Raise `HoldoutLeakError` if training rows X contain the holdout, or part of it beyond chance.
@@ -347,6 +345,17 @@ class Holdout:
         """Return how many records a subsample of the stable median has."""
         return len(self._data) // median.subsamples(len(self._data))
 
+    def _probe(self, metric: Metric, mechanism: str) -> Question:
+        """Return a question about this metric with the worst guess: what admission has to reckon with."""
+        if metric.has_interval:
+            low, high = metric.bounds
+            worst = Guess((low + high) / 2.0)
+            return CodedQuestion.plan(mechanism, metric, worst, self._data, self._policy, class_mix=False)
+        guess = None if metric.range else Guess(0.0, deviation=1.0)
+        return StableQuestion.plan(
+            mechanism, metric, guess, self._data, self._policy, MedianSettings(), self._ledger.secret()
+        )
+
     def __repr__(self) -> str:
         return f"Holdout({len(self._data)} rows, fingerprint {self.fingerprint[:12]}, {self._ledger!r})"
 
@@ -358,34 +367,6 @@ class Holdout:
 
     def __sklearn_clone__(self) -> Holdout:
         return self
-
-    def _admits(self, state: Conversation, metric: Metric, mechanism: str, size: int, ahead: int = 0) -> bool:
-        """Whether questions about this metric would be admitted, at the worst guess."""
-        share = state.share(mechanism, size, ahead=ahead)
-        if metric.has_interval:
-            low, high = metric.bounds
-            worst = Guess((low + high) / 2.0)
-            question: Question = CodedQuestion.plan(
-                mechanism, metric, worst, self._data, self._policy, class_mix=False
-            )
-        else:
-            grid = None if metric.range else Guess(0.0, deviation=1.0)
-            question = StableQuestion.plan(
-                mechanism, metric, grid, self._data, self._policy, MedianSettings(), self._ledger.secret()
-            )
-        return state.admits(*question.half_width_bound(share))
-
-
-def _largest(admits: Any, most: int) -> int:
-    """Return the largest count up to ``most`` that is admitted (admission is monotone)."""
-    low, high = 0, 1
-    while high <= most and admits(high):
-        low, high = high, 2 * high
-    high = min(high, most + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if admits(middle) else (low, middle)
-    return low
 
 
 def _seed(random_state: object) -> bytes | None:

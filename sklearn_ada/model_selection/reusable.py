@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, RandomizedSearchCV
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import Guess, Holdout, MedianSettings
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.metrics import Metric, as_metric, n_rows, take_rows
+from sklearn_ada.model_selection.candidates import columns_of, is_aligned, n_candidates, ranked
+from sklearn_ada.model_selection.delegation import DelegatesToBest
 from sklearn_ada.model_selection.recording import RecordingScorer, certified_columns
 from sklearn_ada.model_selection.scorers import HoldoutScorer, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.model_selection.setting_aside import set_aside
@@ -28,15 +27,7 @@ __all__ = ["ReusableHoldoutCV"]
 _MECHANISMS = ("auto", "thresholdout", "stable_median")
 
 
-def _delegated(method: str) -> Any:
-    def has(self: ReusableHoldoutCV) -> bool:
-        getattr(getattr(self, "best_estimator_", None) or self.search.estimator, method)
-        return True
-
-    return available_if(has)
-
-
-class ReusableHoldoutCV(MetaEstimatorMixin, BaseEstimator):
+class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
     """Run a hyperparameter search whose scores stay valid, on a holdout that can be used again.
 
     The holdout is taken out of X before the search sees it, and never gets into a training set. In the end
@@ -169,7 +160,7 @@ class ReusableHoldoutCV(MetaEstimatorMixin, BaseEstimator):
         self.holdout_, train = set_aside(X, y, self.holdout, self.ledger, self.random_state, policy)
         n = n_rows(X)
         X_train, y_train = take_rows(X, train), take_rows(y, train)
-        params = {k: take_rows(v, train) if _is_aligned(v, n) else v for k, v in fit_params.items()}
+        params = {k: take_rows(v, train) if is_aligned(v, n) else v for k, v in fit_params.items()}
         self.holdout_.check_overlap(X_train)
         median = self._median(metric)
         if self.ask == "candidates":
@@ -184,7 +175,7 @@ class ReusableHoldoutCV(MetaEstimatorMixin, BaseEstimator):
     ) -> None:
         """Check every candidate, then refit the best on all rows and certify it."""
         scorer = self._scorer(metric, median)
-        candidates = _n_candidates(self.search)
+        candidates = n_candidates(self.search)
         if candidates is not None:
             key = self._round_key(X, y, metric)
             scorer.round_name = self.holdout_.open_round(
@@ -230,7 +221,7 @@ class ReusableHoldoutCV(MetaEstimatorMixin, BaseEstimator):
             same_metric = True
             search.set_params(scoring=metric.scoring if isinstance(metric.scoring, str) else metric.score)
         search.fit(X, y, **params)
-        scores, order = _ranked(search)
+        scores, order = ranked(search)
         self.search_, self.cv_results_ = search, dict(search.cv_results_)
         self.answers_, models, chosen = [], [], order[:count]
         for index in chosen:
@@ -238,7 +229,7 @@ class ReusableHoldoutCV(MetaEstimatorMixin, BaseEstimator):
             guess = self._guess_from_folds(search, scores, index, X, median) if same_metric else None
             models.append(model)
             self.answers_.append(self._certify(model, guess, metric, median, round_name))
-        for name, values in _columns_of(self.answers_, chosen, len(scores)).items():
+        for name, values in columns_of(self.answers_, chosen, len(scores)).items():
             self.cv_results_[name] = values
         certified = [answer.value for answer in self.answers_]
         best = int(np.nanargmax(certified)) if np.isfinite(certified).any() else 0
@@ -358,58 +349,10 @@ class ReusableHoldoutCV(MetaEstimatorMixin, BaseEstimator):
                 "Use ask='winner', which keeps the search's cross-validation.",
             )  # fmt: skip
 
-    @_delegated("predict")
-    def predict(self, X: Any) -> Any:
-        """Predict with ``best_estimator_``."""
-        return self._fitted().predict(X)
-
-    @_delegated("predict_proba")
-    def predict_proba(self, X: Any) -> Any:
-        """Predict probabilities with ``best_estimator_``."""
-        return self._fitted().predict_proba(X)
-
-    @_delegated("predict_log_proba")
-    def predict_log_proba(self, X: Any) -> Any:
-        """Predict log-probabilities with ``best_estimator_``."""
-        return self._fitted().predict_log_proba(X)
-
-    @_delegated("decision_function")
-    def decision_function(self, X: Any) -> Any:
-        """Return the decision function of ``best_estimator_``."""
-        return self._fitted().decision_function(X)
-
-    @_delegated("transform")
-    def transform(self, X: Any) -> Any:
-        """Transform with ``best_estimator_``."""
-        return self._fitted().transform(X)
-
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Return the plain metric on the X given; asks the holdout nothing."""
         model = self._fitted()
         return self._metric().score(model, X, y, **params)
-
-    def _fitted(self) -> Any:
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_
-
-    @property
-    def classes_(self) -> Any:
-        """Class labels of ``best_estimator_``."""
-        return self._fitted().classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features of ``best_estimator_``; AttributeError before fit."""
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} is not fitted, so it has no 'n_features_in_'.")
-        return int(self.best_estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> Any:
-        """Feature names of ``best_estimator_``, where it has them."""
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} is not fitted, so it has no 'feature_names_in_'.")
-        return self.best_estimator_.feature_names_in_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -427,33 +370,3 @@ class ReusableHoldoutCV(MetaEstimatorMixin, BaseEstimator):
             if isinstance(state[name], Holdout):
                 state[name] = state[name].report()
         return state
-
-
-def _n_candidates(search: Any) -> int | None:
-    """Return how many candidates are fixed before the first is fitted, or None if that is not known."""
-    if type(search) is GridSearchCV:
-        return len(ParameterGrid(search.param_grid))
-    if type(search) is RandomizedSearchCV:
-        return len(ParameterSampler(search.param_distributions, search.n_iter))
-    return None
-
-
-def _ranked(search: Any) -> tuple[np.ndarray, list[int]]:
-    """Return the search's own mean scores and its candidates from the best down."""
-    refit = search.get_params(deep=False).get("refit")
-    name = refit if isinstance(refit, str) else "score"
-    scores = np.asarray(search.cv_results_[f"mean_test_{name}"], dtype=float)
-    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
-    return scores, [int(index) for index in order]
-
-
-def _columns_of(answers: list[Answer], chosen: list[int], size: int) -> dict[str, np.ndarray]:
-    low, high = np.full(size, np.nan), np.full(size, np.nan)
-    verdict = np.full(size, "", dtype=object)
-    for answer, index in zip(answers, chosen, strict=True):
-        (low[index], high[index]), verdict[index] = answer.interval, answer.verdict
-    return {"certified_low": low, "certified_high": high, "verdict": verdict}
-
-
-def _is_aligned(value: Any, n: int) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, (str, dict)) and n_rows(value) == n

@@ -1,0 +1,59 @@
+"""Rows, a fitted model, and a way to see that nothing was charged."""
+
+from contextlib import contextmanager
+
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_ada import Holdout
+
+
+@pytest.fixture(scope="session")
+def rows():
+    """Training X and y, then holdout X and y."""
+    X, y = make_classification(500, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
+    return X[:250], y[:250], X[250:], y[250:]
+
+
+@pytest.fixture(scope="session")
+def model(rows):
+    return LogisticRegression().fit(rows[0], rows[1])
+
+
+@pytest.fixture
+def holdout(rows, tmp_path):
+    return Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
+
+
+@pytest.fixture(scope="session")
+def spent():
+    """The number of records of a holdout's ledger and the nats of its account."""
+
+    def look(holdout):
+        return len(list(holdout.ledger.records())), holdout.report().nats
+
+    return look
+
+
+@pytest.fixture(scope="session")
+def uncharged(spent):
+    """A context in which a holdout must not be charged."""
+
+    @contextmanager
+    def watch(holdout):
+        before = spent(holdout)
+        yield
+        assert spent(holdout) == before
+
+    return watch
+
+
+@pytest.fixture(scope="session")
+def sentence():
+    """The pattern of the one error sentence about a parameter."""
+
+    def pattern(name, owner=".+"):
+        return rf"^The '{name}' parameter of {owner} must be .+\. Got .+ instead\."
+
+    return pattern

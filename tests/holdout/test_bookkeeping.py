@@ -1,0 +1,140 @@
+"""The ledger's prices, shares and weights against arithmetic written down a second time."""
+
+import math
+import random
+from collections import Counter
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_ada import Holdout
+from sklearn_ada.accounting.codes import Code
+from sklearn_ada.events import FAILURES, Symbol
+from sklearn_ada.guarantees.weights import round_weight
+
+GUESSES = (0.8, 0.81, 0.5, 0.82, 0.1, 0.83, 0.99, 0.79)
+
+
+@pytest.fixture
+def conversation(rows, tmp_path):
+    """A holdout that was asked about several models, with good and with absurd guesses."""
+    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", check_share=0.25, confidence_level=0.9)
+    for number, guess in enumerate(GUESSES):
+        model = LogisticRegression(C=2.0**-number).fit(rows[0], rows[1])
+        holdout.check(model, scoring="accuracy", guess=guess)
+        if number % 3 == 0:
+            holdout.certify(model, scoring="accuracy", guess=guess)
+    return holdout
+
+
+@pytest.fixture
+def answers(conversation):
+    return [record.body for record in conversation.ledger.records() if record.body.get("kind") == "answer"]
+
+
+def test_the_prices_in_the_ledger_add_up_to_the_account(conversation, answers):
+    assert len(answers) == 11
+    assert conversation.report().nats == pytest.approx(math.fsum(body["price"] for body in answers))
+
+
+def test_every_answer_says_what_the_ledger_says(conversation, answers):
+    costs = [answer.cost.nats for _, answer in conversation.report().answers]
+    assert costs == [body["price"] for body in answers]
+
+
+def test_coarse_cells_are_priced_by_the_urn(conversation, answers):
+    code = conversation.ledger.genesis["code"]
+    a, t, e0 = code["urn_weight"], code["decay"], code["failure_mass"]
+    seen = Counter()
+    for body in answers:
+        (symbol,) = body["event"]["symbols"]
+        if symbol["stream"] != "cells":
+            continue
+        z = symbol["value"]
+        prior = (1 - e0) * (1 - t) / (1 + t) * t ** abs(z)
+        chance = (seen[z] + a * prior) / (seen.total() + a)
+        assert body["price"] == pytest.approx(-math.log(chance))
+        seen[z] += 1
+    assert len(seen) > 1  # there was a surprise
+    assert seen.total() == len(GUESSES)
+
+
+def test_fine_cells_are_priced_by_a_rounded_cauchy_law(conversation, answers):
+    e0 = conversation.ledger.genesis["code"]["failure_mass"]
+    exact = [body["event"]["symbols"][0] | {"price": body["price"]} for body in answers]
+    exact = [symbol for symbol in exact if symbol["stream"] == "lattice"]
+    assert len(exact) == 3
+    for symbol in exact:
+        z, scale = symbol["value"], symbol["scale"]
+        mass = (math.atan((z + 0.5) / scale) - math.atan((z - 0.5) / scale)) / math.pi
+        assert symbol["price"] == pytest.approx(-math.log((1 - e0) * mass))
+
+
+def test_a_failure_is_priced_by_its_share_of_the_failure_mass(rows, tmp_path):
+    class Broken(LogisticRegression):
+        def predict(self, X):
+            raise ValueError
+
+    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
+    answer = holdout.certify(Broken().fit(rows[0], rows[1]), scoring="accuracy")
+    assert answer.cost.nats == pytest.approx(-math.log(0.001 / len(FAILURES)))
+
+
+def test_each_share_uses_the_nats_from_before_its_own_answer(conversation, answers):
+    nats, asked = 0.0, Counter()
+    for body in answers:
+        purpose = body["purpose"]
+        asked[purpose] += 1
+        j = asked[purpose]
+        if purpose == "check":
+            weight, share = 1 / (j * (j + 1)), 0.25
+        else:
+            weight, share = (0.8 if j == 1 else 0.2 / ((j - 1) * j)), 0.75
+        assert body["ln_delta"] == pytest.approx(math.log(0.1 * share * weight) - nats)
+        nats += body["price"]
+
+
+@pytest.mark.parametrize("stream", ["cells", "lattice", "grid", "count"])
+def test_a_code_never_gives_out_more_than_all_its_mass(stream):
+    code = Code()
+    symbols = [*range(-20_000, 20_001), *FAILURES]
+    mass = math.fsum(math.exp(code.ln_prior(Symbol(stream, value, 5.0))) for value in symbols)
+    assert 0.999 < mass < 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("expected", [None, 1, 7, 100])
+@pytest.mark.parametrize("purpose", ["check", "certify"])
+def test_a_round_weighs_as_much_as_its_questions_one_by_one(purpose, expected):
+    for first in (0, 1, 5, 6, 7, 99, 250):
+        for size in (1, 2, 3, 40):
+            alone = math.fsum(round_weight(purpose, first + i, 1, expected) for i in range(size))
+            assert size * round_weight(purpose, first, size, expected) == pytest.approx(alone)
+
+
+@pytest.mark.parametrize("expected", [None, 1, 50])
+@pytest.mark.parametrize("purpose", ["check", "certify"])
+def test_weights_never_add_up_to_more_than_one(purpose, expected):
+    sizes, first, total = random.Random(0), 0, 0.0
+    for _ in range(3000):
+        size = sizes.choice([1, 1, 1, 5, 300])
+        total += size * round_weight(purpose, first, size, expected)
+        first += size
+    assert 0.99 < total <= 1.0 + 1e-12
+
+
+def test_questions_of_one_round_share_its_weight_and_its_nats(rows, tmp_path):
+    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
+    name = holdout.open_round(4, mechanism="check", scoring="accuracy", key="four")
+    for number in range(5):
+        model = LogisticRegression(C=2.0**-number).fit(rows[0], rows[1])
+        holdout.ask(model, scoring="accuracy", mechanism="check", guess=0.2, round_name=name)
+    deltas = [answer.certificate.ln_delta for _, answer in holdout.report().answers]
+    assert deltas[:4] == pytest.approx([math.log(0.05 * 0.1 * (1 - 1 / 5) / 4)] * 4)
+    assert deltas[4] < deltas[0] - 5  # the fifth stands alone and pays for the surprises
+
+
+def test_a_round_that_was_declared_before_gives_no_second_share(rows, tmp_path):
+    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
+    assert holdout.open_round(4, mechanism="check", scoring="accuracy", key="four") == "four"
+    assert holdout.open_round(4, mechanism="check", scoring="accuracy", key="four") is None
+    assert holdout.report().asked["check"] == 4

@@ -1,0 +1,125 @@
+"""One holdout, one ledger: the same data go on paying, other data and other policies are refused."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sklearn_ada import Holdout, LedgerDamagedError, LedgerMismatchError
+
+
+def test_the_same_data_share_one_temporary_ledger(rows, model):
+    X, y = rows[2] + 0.125, rows[3]  # data of this test alone
+    first = Holdout(X, y)
+    first.certify(model, scoring="accuracy")
+    again = Holdout(X.copy(), list(y))
+    assert again.fingerprint == first.fingerprint
+    assert again.report().asked["certify"] == 1
+
+
+def test_other_data_get_another_temporary_ledger(rows):
+    first, second = Holdout(rows[2] + 0.25, rows[3]), Holdout(rows[2] + 0.375, rows[3])
+    assert first.ledger.path != second.ledger.path
+
+
+def test_the_same_labels_in_another_order_are_other_data(rows, tmp_path):
+    Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
+    with pytest.raises(LedgerMismatchError, match="another holdout"):
+        Holdout(rows[2], rows[3][::-1], ledger=tmp_path / "ledger.db")
+
+
+def test_a_ledger_of_another_holdout_is_refused_and_unchanged(holdout, rows, model, uncharged):
+    holdout.certify(model, scoring="accuracy")
+    with uncharged(holdout), pytest.raises(LedgerMismatchError, match="another holdout"):
+        Holdout(rows[0], rows[1], ledger=holdout.ledger.path)
+
+
+OTHER_POLICIES = [
+    ("confidence_level", 0.9),
+    ("tolerance", 0.1),
+    ("expected_questions", 10),
+    ("check_share", 0.5),
+    ("random_state", 7),
+    ("split", {"holdout": "share 0.5"}),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), OTHER_POLICIES)
+def test_another_policy_on_the_same_ledger_is_refused(holdout, rows, name, value, uncharged):
+    with uncharged(holdout), pytest.raises(LedgerMismatchError):
+        Holdout(rows[2], rows[3], ledger=holdout.ledger.path, **{name: value})
+
+
+def test_another_policy_is_refused_for_the_temporary_ledger_too(rows):
+    Holdout(rows[2] + 0.5, rows[3])
+    with pytest.raises(LedgerMismatchError, match="another policy"):
+        Holdout(rows[2] + 0.5, rows[3], confidence_level=0.5)
+
+
+def test_a_file_that_is_no_ledger_is_refused_and_unchanged(rows, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("not a ledger " * 100)
+    with pytest.raises(LedgerDamagedError, match="not a readable ledger"):
+        Holdout(rows[2], rows[3], ledger=path)
+    assert path.read_text() == "not a ledger " * 100
+
+
+def test_the_identical_question_is_free_and_gets_the_same_answer(holdout, model, uncharged):
+    first = holdout.check(model, scoring="accuracy", guess=0.8)
+    with uncharged(holdout):
+        again = holdout.check(model, scoring="accuracy", guess=0.8)
+    assert again == first
+    assert again.repeated
+    assert not first.repeated
+
+
+@pytest.mark.parametrize("change", [{"guess": 0.81}, {"scoring": "balanced_accuracy"}])
+def test_another_guess_or_metric_is_another_question(holdout, model, change, spent):
+    question = {"scoring": "accuracy", "guess": 0.8}
+    holdout.check(model, **question)
+    before = spent(holdout)
+    assert not holdout.check(model, **{**question, **change}).repeated
+    assert spent(holdout)[0] == before[0] + 1
+
+
+def test_an_answer_outlives_the_holdout_object(holdout, rows, model):
+    answer = holdout.certify(model, scoring="accuracy")
+    reopened = Holdout(rows[2], rows[3], ledger=holdout.ledger.path)
+    assert reopened.report().answers == (("accuracy", answer),)
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.copy, copy.deepcopy, lambda h: clone(h, safe=False), lambda h: pickle.loads(pickle.dumps(h))],
+    ids=["copy", "deepcopy", "clone", "pickle"],
+)
+def test_every_copy_charges_the_same_ledger(holdout, model, duplicate):
+    duplicate(holdout).certify(model, scoring="accuracy")
+    assert holdout.report().asked["certify"] == 1
+
+
+def test_a_holdout_without_tolerance_refuses_nothing(holdout):
+    assert holdout.remaining() is None
+
+
+def test_remaining_goes_down_with_every_question(rows, model, tmp_path):
+    holdout = Holdout(rows[2], rows[3], tolerance=0.3, ledger=tmp_path / "ledger.db")
+    before = holdout.remaining()
+    holdout.check(model, scoring="accuracy", guess=0.8)
+    assert 0 < holdout.remaining() < before
+
+
+def test_beyond_the_tolerance_a_question_is_refused_and_costs_nothing(rows, model, tmp_path):
+    holdout = Holdout(rows[2], rows[3], tolerance=0.01, ledger=tmp_path / "ledger.db")
+    answer = holdout.check(model, scoring="accuracy", guess=0.8)
+    assert answer.verdict == "refused"
+    assert np.isnan(answer.value)
+    assert (answer.cost.nats, holdout.report().nats, holdout.report().refused) == (0.0, 0.0, 1)
+    assert "tolerance of 0.01" in answer.reason
+
+
+def test_numpy_number_as_guess_is_the_same_question(holdout, model):
+    holdout.check(model, scoring="accuracy", guess=0.75)
+    assert holdout.check(model, scoring="accuracy", guess=np.float32(0.75)).repeated

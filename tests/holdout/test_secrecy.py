@@ -1,0 +1,118 @@
+"""The holdout stays out of messages, warnings and representations."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+
+from sklearn_ada import Holdout, ThresholdoutScorer
+
+MARKER = 987654.125
+
+
+class Talkative(DummyClassifier):
+    """Fails, or warns, where it sees the marker, and quotes it."""
+
+    def __init__(self, act="raise", error=ValueError):
+        super().__init__()
+        self.act, self.error = act, error
+
+    def predict(self, X):
+        if MARKER in X:
+            if self.act == "raise":
+                raise self.error(f"the value {MARKER} is not expected")
+            warnings.warn(f"the value {MARKER} is strange", UserWarning, stacklevel=1)
+            if self.act == "nan":
+                return np.full(len(X), np.nan)
+        return super().predict(X)
+
+
+@pytest.fixture
+def marked(rows, tmp_path):
+    X = rows[2].copy()
+    X[3, 0] = MARKER
+    return Holdout(X, rows[3], ledger=tmp_path / "ledger.db")
+
+
+FAILURES = {
+    ValueError: "prediction raised ValueError",
+    TypeError: "prediction raised TypeError",
+    MemoryError: "prediction raised MemoryError",
+    KeyError: "prediction raised another error",
+    UnicodeError: "prediction raised ValueError",
+}
+
+
+@pytest.mark.parametrize("error", FAILURES)
+def test_a_model_that_fails_on_the_holdout_gets_a_priced_answer_without_values(marked, rows, error):
+    answer = marked.certify(Talkative(error=error).fit(rows[0], rows[1]), scoring="accuracy")
+    assert (answer.verdict, answer.reason) == ("failed", FAILURES[error])
+    assert answer.cost.nats == marked.report().nats > 5
+    assert "987654" not in f"{answer!r} {answer} {marked.report()!r} {list(marked.ledger.records())!r}"
+
+
+def test_outputs_that_are_not_finite_are_a_priced_failure(marked, rows):
+    answer = marked.certify(Talkative("nan").fit(rows[0], rows[1]), scoring="accuracy")
+    assert answer.reason == "prediction is not finite or of the wrong shape"
+    assert answer.cost.nats > 5
+
+
+def test_a_failure_says_nothing_of_the_value(marked, rows):
+    answer = marked.certify(Talkative().fit(rows[0], rows[1]), scoring="accuracy", guess=0.5)
+    assert np.isnan(answer.value)
+    assert answer.interval == (0.0, 1.0)
+    assert answer.certificate.vacuous
+
+
+def test_a_failure_is_the_same_answer_the_second_time(marked, rows, uncharged):
+    model = Talkative().fit(rows[0], rows[1])
+    marked.certify(model, scoring="accuracy")
+    with uncharged(marked):
+        assert marked.certify(model, scoring="accuracy").repeated
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "f1_macro"])
+def test_warnings_raised_on_the_holdout_do_not_reach_the_user(marked, rows, scoring):
+    model = Talkative("warn").fit(rows[0], rows[1])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        marked.ask(
+            model, scoring=scoring, mechanism="certify", guess=None if scoring == "accuracy" else None
+        ) if scoring == "accuracy" else _ask_median(marked, model, scoring)
+    assert not [w for w in caught if "987654" in str(w.message)]
+
+
+def _ask_median(holdout, model, scoring):
+    from sklearn_ada import Metric
+
+    return holdout.certify(model, scoring=Metric(scoring, range=(0, 1)))
+
+
+def test_the_warning_does_reach_the_user_elsewhere(rows):
+    model = Talkative("warn").fit(rows[0], rows[1])
+    with pytest.warns(UserWarning, match="987654"):
+        model.predict(np.full((1, 5), MARKER))
+
+
+def test_nothing_that_is_shown_holds_a_value_of_the_holdout(marked, rows):
+    model = Talkative("quiet").fit(rows[0], rows[1])
+    answer = marked.certify(model, scoring="accuracy")
+    report = marked.report()
+    scorer = ThresholdoutScorer("accuracy", marked)
+    shown = [marked, report, report._repr_html_(), answer, answer.certificate, scorer, scorer.cv]
+    shown += [marked.ledger, report.to_dicts(), vars(marked)]
+    text = " ".join(f"{thing!r} {thing!s}" for thing in shown)
+    assert "987654" not in text
+    assert marked.ledger.secret().hex() not in text
+
+
+def test_a_prediction_on_the_holdout_leaves_the_model_as_it_was(marked, rows):
+    class Remembering(DummyClassifier):
+        def predict(self, X):
+            self.seen_ = X
+            return super().predict(X)
+
+    model = Remembering().fit(rows[0], rows[1])
+    marked.certify(model, scoring="accuracy")
+    assert not hasattr(model, "seen_")
