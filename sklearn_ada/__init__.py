@@ -16,7 +16,12 @@ from sklearn_ada.exceptions import (
 from sklearn_ada.guarantees.certificate import Certificate
 from sklearn_ada.holdout import Holdout, HoldoutReport
 from sklearn_ada.metrics import Metric
-from sklearn_ada.model_selection import ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.model_selection import (
+    LadderScorer,
+    ReusableHoldoutCV,
+    StableHoldoutScorer,
+    ThresholdoutScorer,
+)
 from sklearn_ada.results import Answer, Cost
 
 __version__ = "0.1.0"
@@ -29,6 +34,7 @@ __all__ = [
     "Holdout",
     "HoldoutLeakError",
     "HoldoutReport",
+    "LadderScorer",
     "LedgerDamagedError",
     "LedgerError",
     "LedgerMismatchError",

@@ -17,6 +17,7 @@ from sklearn_ada.events import Symbol
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.outcome import Outcome
 from sklearn_ada.holdout.policy import Policy
@@ -47,7 +48,6 @@ class SimulatedHoldout:
         self.state = self.conversation(genesis)
         self.metric = Metric("accuracy")
         self._data = HoldoutData(np.zeros((self.n, 1)), np.zeros(self.n, dtype=int))
-        self._rng = np.random.default_rng(0)
 
     def open_round(self, purpose: str, size: int) -> str:
         """Fix ``size`` questions together."""
@@ -76,13 +76,13 @@ class SimulatedHoldout:
         if not self.state.admits(*question.half_width_bound(share)):
             return None
         symbols = (Symbol(question.stream, question.cells.index(value), question.scale),)
-        event = question.release(symbols, share, self._rng)
+        event, memory = question.release(symbols, share, Draw(b"", ""))
         price = self.state.account.price(event)
         if not self.admits_symbols(symbols_of(event), price):
             return None
-        body = {"kind": "answer", "purpose": purpose, "round": round_name, "price": price}
+        body = {"kind": "answer", "purpose": purpose, "round": round_name, "price": price, "memory_name": ""}
         self.state.advance({**body, "event": event.to_dict()})
-        return question.read(event, share)
+        return question.read(event, share, memory)
 
     def admits_symbols(self, symbols: tuple[Symbol, ...], price: float) -> bool:
         """Return True: the real thing never looks at the answer to decide on admission."""

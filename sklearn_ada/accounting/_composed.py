@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.events import ComposedEvent, Event, SelfComposedEvent
+from sklearn_ada.events import ComposedEvent, CoveredRelease, Event, SelfComposedEvent
 from sklearn_ada.exceptions import UnsupportedEventError
 
 __all__ = ["total_price", "unsupported"]
@@ -26,6 +26,8 @@ def total_price(event: Event, price: Callable[[Event], float], owner: str) -> fl
                 cost = math.fsum(total_price(e, price, owner) for e in events)
             case SelfComposedEvent(event=repeated, count=count):
                 cost = count * total_price(repeated, price, owner)
+            case CoveredRelease():
+                cost = 0.0  # an event recorded earlier has paid for it
             case _:
                 cost = price(event)
     except OverflowError:

@@ -6,7 +6,7 @@ event type, and of each of its fields, never changes; a new meaning is a new typ
 """
 
 from sklearn_ada.events._base import SCHEMA_VERSION, Event, event_from_dict
-from sklearn_ada.events._coded import FAILURES, CodedRelease, Symbol
+from sklearn_ada.events._coded import FAILURES, CodedRelease, CoveredRelease, Symbol
 from sklearn_ada.events._composition import ComposedEvent, SelfComposedEvent
 from sklearn_ada.events._private import (
     AboveThresholdEvent,
@@ -28,6 +28,7 @@ __all__ = [
     "ApproximateDPEvent",
     "CodedRelease",
     "ComposedEvent",
+    "CoveredRelease",
     "Event",
     "ExponentialMechanismEvent",
     "GaussianEvent",

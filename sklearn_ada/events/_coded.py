@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.events._base import Event
 
-__all__ = ["FAILURES", "CodedRelease", "Symbol"]
+__all__ = ["FAILURES", "CodedRelease", "CoveredRelease", "Symbol"]
 
 FAILURES = (
     "prediction raised ValueError",
@@ -67,6 +67,22 @@ class CodedRelease(Event):
 
     def __post_init__(self) -> None:
         check_symbols(self.symbols, "CodedRelease", optional=False)
+
+
+@dataclass(frozen=True)
+class CoveredRelease(Event):
+    """Symbols of a mechanism were released whose privacy event, recorded earlier, covers them.
+
+    Parameters
+    ----------
+    symbols : tuple of Symbol
+        What was revealed, in order.
+    """
+
+    symbols: tuple[Symbol, ...]
+
+    def __post_init__(self) -> None:
+        check_symbols(self.symbols, "CoveredRelease", optional=False)
 
 
 def check_symbols(symbols: object, owner: str, *, optional: bool) -> None:

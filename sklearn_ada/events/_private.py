@@ -80,16 +80,20 @@ class ThresholdoutEvent(Event):
         comparison (Dwork et al., Science 2015).
     max_hits : int
         How many hits are allowed in total; the last, open run is part of the event.
+    symbols : tuple of Symbol or None
+        The answer with which it was opened, where answers are rounded; later ones are `CoveredRelease`.
     """
 
     scaled_epsilon: float
     max_hits: int
+    symbols: tuple[Symbol, ...] | None = None
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
         scaled = check_real(self.scaled_epsilon, "scaled_epsilon", owner, low=0.0)
         object.__setattr__(self, "scaled_epsilon", scaled)
         object.__setattr__(self, "max_hits", check_integer(self.max_hits, "max_hits", owner))
+        check_symbols(self.symbols, owner, optional=True)
 
 
 @dataclass(frozen=True)

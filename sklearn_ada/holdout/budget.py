@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sklearn_ada.holdout.conversation import Conversation
-from sklearn_ada.holdout.inquiry import Question
+from sklearn_ada.holdout.question import Question
 
 __all__ = ["admitted_at_once", "admitted_one_by_one"]
 

@@ -10,16 +10,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from sklearn_ada.accounting.description_length import symbols_of
 from sklearn_ada.events import FAILURES, CodedRelease, Event, Symbol
 from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.mechanisms.cells import Cells
-from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable
+from sklearn_ada.metrics import Measured, Metric, UndefinedMetricError, outputs_are_usable
 
 __all__ = ["CodedQuestion"]
 
@@ -105,24 +104,40 @@ class CodedQuestion:
             "scale": self.scale,
         }
 
-    def evaluate(self, estimator: Any, data: HoldoutData) -> tuple[Symbol, ...]:
-        """Look at the holdout: return the symbols to be released, not yet admitted or priced."""
+    @property
+    def memory_name(self) -> str:
+        """Return nothing: only the urn remembers, and it belongs to the whole ledger."""
+        return ""
+
+    def exhausted(self, memory: dict[str, Any]) -> None:
+        """Return None: there is no budget but the tolerance."""
+
+    def measure(self, estimator: Any, data: HoldoutData) -> Measured | tuple[Symbol, ...]:
+        """Look at the holdout: return what is measured, or the symbol of a failure."""
         outputs = self.metric.outputs(estimator, data.X)
         if not outputs_are_usable(outputs, len(data)):
             return (Symbol(self.stream, FAILURES[4], self.scale),)
         try:
-            measured = self.metric.measure(estimator, data.y, outputs)
+            return self.metric.measure(estimator, data.y, outputs)
         except UndefinedMetricError:
             return (Symbol(self.stream, FAILURES[5], self.scale),)
+
+    def evaluate(self, estimator: Any, data: HoldoutData) -> tuple[Symbol, ...]:
+        """Look at the holdout: return the symbols to be released, not yet admitted or priced."""
+        measured = self.measure(estimator, data)
+        if not isinstance(measured, Measured):
+            return measured
         symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
         if not self.metric.rule.size_is_released:
             return (symbol,)
         offset = self._bucket(measured.size) - self._bucket(self.size)
         return (symbol, Symbol("count", offset, 3.0))
 
-    def release(self, sealed: tuple[Symbol, ...], share: Share, rng: np.random.Generator) -> CodedRelease:
-        """Return the event of releasing these symbols; no noise is drawn."""
-        return CodedRelease(sealed)
+    def release(
+        self, sealed: tuple[Symbol, ...], share: Share, draw: Draw
+    ) -> tuple[CodedRelease, dict[str, Any]]:
+        """Return the event of releasing these symbols; nothing is drawn and nothing remembered."""
+        return CodedRelease(sealed), {}
 
     def half_width_bound(self, share: Share) -> tuple[float, float]:
         """Return the worst half-width of the answer (for a ratio: at the foreseen denominator) and the
@@ -134,7 +149,7 @@ class CodedQuestion:
             self.cells.half_cell, self.size, share.ln_delta, width
         ), width
 
-    def read(self, event: Event, share: Share) -> Outcome:
+    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
         low, high = self.metric.bounds
         symbols = symbols_of(event)
@@ -144,7 +159,7 @@ class CodedQuestion:
         size = self.size
         if self.metric.rule.size_is_released:
             size = self._least_size(self._bucket(self.size) + int(symbols[1].value))
-        interval = self.metric.rule.interval(self.cells, index, size, share.ln_delta, self.metric.bounds)
+        interval = self.metric.rule.interval(self.cells.ends(index), size, share.ln_delta, self.metric.bounds)
         value = min(max(self.cells.centre(index), low), high)
         verdict = "exact" if self.purpose == "certify" else _CHECKED[index == 0]
         vacuous = interval[0] <= low and interval[1] >= high

@@ -1,8 +1,8 @@
 """The state of a conversation: a function of the log and nothing else.
 
 Record kinds: "answer" (a question that was admitted, whatever came out), "refusal", "round" (questions fixed
-together before any of their answers is seen) and "overlap" (the outcome of a check that training data
-do not contain the holdout).
+together before any of their answers is seen), "selection" (one of several models was chosen) and "overlap"
+(the outcome of a check that training data do not contain the holdout).
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ class Conversation:
     asked : dict
         Number of questions admitted for each purpose.
     refused : int
+    memory : dict
+        What each stateful mechanism recorded last, by its name.
     """
 
     def __init__(self, genesis: dict[str, Any]) -> None:
@@ -52,6 +54,7 @@ class Conversation:
         self.account = DescriptionLength(self.policy.code)
         self.asked = dict.fromkeys(weights.PURPOSES, 0)
         self.refused = 0
+        self.memory: dict[str, dict[str, Any]] = {}
         self._rounds: dict[str, Round] = {}
 
     def advance(self, body: dict[str, Any]) -> None:
@@ -68,6 +71,8 @@ class Conversation:
                 raise LedgerDamagedError("A recorded price is not that of its event: the ledger was edited.")
             if kind == "answer":
                 self._count_question(body)
+                if body["memory_name"]:
+                    self.memory[body["memory_name"]] = body["memory"]
 
     def _count_question(self, body: dict[str, Any]) -> None:
         if body["round"] is None:

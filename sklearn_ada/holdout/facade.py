@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option
 from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.guarantees.weights import PURPOSES
-from sklearn_ada.holdout.askable import check_model
 from sklearn_ada.holdout.budget import admitted_at_once, admitted_one_by_one
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData, content_digest
-from sklearn_ada.holdout.guess import Guess, as_guess
+from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.identity import model_digest
-from sklearn_ada.holdout.inquiry import Question, put_question
+from sklearn_ada.holdout.inquiry import put_question
 from sklearn_ada.holdout.outcome import answer_from_record
 from sklearn_ada.holdout.overlap import is_leak, row_hashes
+from sklearn_ada.holdout.planner import Settings, plan_question, worst_question
 from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.question import Question
 from sklearn_ada.holdout.report import HoldoutReport
-from sklearn_ada.holdout.stable import MedianSettings, StableQuestion
+from sklearn_ada.holdout.selection import select_model
+from sklearn_ada.holdout.stable import MedianSettings
 from sklearn_ada.ledger import SQLiteLedger, temporary_ledger_path
-from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
+from sklearn_ada.metrics import as_metric
 from sklearn_ada.results import Answer
 
 __all__ = ["Holdout"]
@@ -124,7 +126,7 @@ class Holdout:
         scoring: Any,
         mechanism: str,
         guess: float | Guess | None = None,
-        median: MedianSettings | None = None,
+        settings: Settings = None,
         round_name: str | None = None,
     ) -> Answer:
         """Ask for a metric of one fitted model.
@@ -142,8 +144,9 @@ class Holdout:
             that only the stable median can certify, an interval for its population median.
         guess : float, Guess or None
             The metric estimated without the holdout. Required by a check of a mean, an AUC or a ratio.
-        median : MedianSettings or None
-            Ask for the stable median, and how; by default only where nothing else can certify the metric.
+        settings : float, MedianSettings, NoiseSettings, LadderSettings or None
+            Which mechanism answers, and how. None: cells, or the stable median where nothing else can
+            certify the metric. A number: cells of this half width. Noise and ladder are for checks.
         round_name : str or None
             A round from `open_round`.
 
@@ -159,7 +162,7 @@ class Holdout:
             If the ledger cannot be used; nothing was charged.
         """
         model = model_digest(estimator)
-        question = self.plan(estimator, scoring=scoring, mechanism=mechanism, guess=guess, median=median)
+        question = self.plan(estimator, scoring=scoring, mechanism=mechanism, guess=guess, settings=settings)
         answer = self.put(question, estimator, model=model, round_name=round_name)
         assert answer is not None  # only `once` gives None
         return answer
@@ -204,34 +207,51 @@ class Holdout:
         scoring: Any,
         mechanism: str,
         guess: float | Guess | None = None,
-        median: MedianSettings | None = None,
-        threshold: float | None = None,
+        settings: Settings = None,
     ) -> Question:
-        """Return the question that `ask` would put, with every check of its parameters done.
+        """Return the question that `ask` would put, with every check of its parameters done."""
+        secret = self._ledger.secret()
+        return plan_question(
+            estimator,
+            scoring,
+            mechanism,
+            guess,
+            settings,
+            data=self._data,
+            policy=self._policy,
+            secret=secret,
+        )
 
-        ``threshold`` is the half cell of a check, where it is not to be chosen here.
+    def select(self, models: Sequence[Any], *, scoring: Any, epsilon: float | str = "auto") -> int:
+        """Choose among fitted models by the exponential mechanism; only the winner's number is revealed.
+
+        Costs ``ln N`` nats and is epsilon-DP (McSherry, Talwar 2007). The winner is near the best, not
+        certified: `certify` it.
+
+        Parameters
+        ----------
+        models : sequence of fitted estimators
+        scoring : str, callable or Metric
+            A mean, an AUC or a per-class mean.
+        epsilon : float or "auto", default="auto"
+            "auto" aims at a loss of about half a standard error.
+
+        Returns
+        -------
+        int
         """
-        check_option(mechanism, "mechanism", "Holdout.ask", PURPOSES)
+        if not len(models):
+            raise bad_parameter("models", "Holdout.select", "a non-empty sequence of fitted models", models)
         metric = as_metric(scoring)
-        check_model(estimator, self._data)
-        metric.check_estimator(estimator)
-        known = as_guess(guess, metric)
-        if median is not None or not metric.has_interval:
-            settings = median or MedianSettings()
-            return StableQuestion.plan(
-                mechanism, metric, known, self._data, self._policy, settings, self._ledger.secret()
-            )
-        if mechanism == "check" and known is None:
-            raise bad_parameter(
-                "guess", "Holdout.check", "an estimate of the metric", None, "Take it from validation data."
-            )
-        classes = self._data.is_classification and is_classifier(estimator)
-        try:
-            return CodedQuestion.plan(
-                mechanism, metric, known, self._data, self._policy, class_mix=classes, half_cell=threshold
-            )
-        except UndefinedMetricError as error:
-            raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
+        low, high = metric.bounds
+        digests = [model_digest(model) for model in models]
+        middle = Guess((low + high) / 2.0)
+        questions = []
+        for model in models:
+            question = self.plan(model, scoring=metric, mechanism="check", guess=middle)
+            assert isinstance(question, CodedQuestion)  # `bounds` has refused what needs a stable median
+            questions.append(question)
+        return select_model(models, questions, digests, self._data, self._ledger, epsilon)
 
     def open_round(self, size: int, *, mechanism: str, scoring: Any, key: str) -> str | None:
         """Declare that ``size`` questions are fixed before any of their answers is seen.
@@ -255,7 +275,7 @@ class Holdout:
         """
         check_option(mechanism, "mechanism", "Holdout.open_round", PURPOSES)
         size = check_integer(size, "size", "Holdout.open_round")
-        probe = self._probe(as_metric(scoring), mechanism)
+        probe = worst_question(as_metric(scoring), mechanism, self._data, self._policy, self._ledger.secret())
 
         def decide(state: Conversation) -> dict[str, Any]:
             most = admitted_at_once(state, probe, size)
@@ -283,7 +303,7 @@ class Holdout:
         if self._policy.tolerance is None:
             return None
         check_option(mechanism, "mechanism", "Holdout.remaining", PURPOSES)
-        probe = self._probe(as_metric(scoring), mechanism)
+        probe = worst_question(as_metric(scoring), mechanism, self._data, self._policy, self._ledger.secret())
         return int(self._ledger.read(lambda state: admitted_one_by_one(state, probe)))
 
     def check_overlap(self, X: Any) -> None:
@@ -344,17 +364,6 @@ class Holdout:
     def subsample_size(self, median: MedianSettings) -> int:
         """Return how many records a subsample of the stable median has."""
         return len(self._data) // median.subsamples(len(self._data))
-
-    def _probe(self, metric: Metric, mechanism: str) -> Question:
-        """Return a question about this metric with the worst guess: what admission has to reckon with."""
-        if metric.has_interval:
-            low, high = metric.bounds
-            worst = Guess((low + high) / 2.0)
-            return CodedQuestion.plan(mechanism, metric, worst, self._data, self._policy, class_mix=False)
-        guess = None if metric.range else Guess(0.0, deviation=1.0)
-        return StableQuestion.plan(
-            mechanism, metric, guess, self._data, self._policy, MedianSettings(), self._ledger.secret()
-        )
 
     def __repr__(self) -> str:
         return f"Holdout({len(self._data)} rows, fingerprint {self.fingerprint[:12]}, {self._ledger!r})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -18,7 +19,7 @@ import sklearn
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.metrics import Metric
 
-__all__ = ["model_digest", "question_key", "subject_key"]
+__all__ = ["model_digest", "question_key", "selection_key", "subject_key"]
 
 _VERSIONS = {m.__name__: m.__version__ for m in (numpy, scipy, sklearn)}
 
@@ -57,6 +58,12 @@ def question_key(
             "versions": _VERSIONS,
         }
     )
+
+
+def selection_key(metric: Metric, models: Sequence[str], epsilon: float) -> str:
+    """Return the identity of a selection: the models in their order, the metric and epsilon."""
+    subject = subject_key(" ".join(models), metric, "selection")
+    return "selection " + _digest({"subject": subject, "epsilon": epsilon, "versions": _VERSIONS})
 
 
 def _digest(body: dict[str, Any]) -> str:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import copy
 import datetime
-import hashlib
-import hmac
 import warnings
-from typing import Any, Protocol
-
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
 from sklearn_ada.accounting.pure_dp import pure_dp_cost
 from sklearn_ada.accounting.zcdp import zcdp_cost
@@ -17,55 +14,16 @@ from sklearn_ada.events import FAILURES, Event, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData
-from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.identity import question_key, subject_key
-from sklearn_ada.holdout.outcome import Outcome, Share, answer_from_record
+from sklearn_ada.holdout.outcome import Share, answer_from_record
+from sklearn_ada.holdout.question import Question
 from sklearn_ada.ledger import Ledger
-from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer
 
-__all__ = ["Question", "look", "put_question"]
+__all__ = ["look", "put_question"]
 
 _FAILURE_OF = ((ValueError, FAILURES[0]), (TypeError, FAILURES[1]), (MemoryError, FAILURES[2]))
-
-
-class Question(Protocol):
-    """A question fixed before the holdout is looked at."""
-
-    @property
-    def purpose(self) -> str:
-        """Whose share of the failure probability it uses: "check" or "certify"."""
-
-    @property
-    def metric(self) -> Metric:
-        """What is asked."""
-
-    @property
-    def guess(self) -> Guess | None:
-        """What the answer is expected to be."""
-
-    @property
-    def stream(self) -> str:
-        """The code of its first symbol."""
-
-    @property
-    def scale(self) -> float:
-        """The expected size of that symbol."""
-
-    def describe(self) -> dict[str, Any]:
-        """Return everything that is fixed, ready for JSON."""
-
-    def evaluate(self, estimator: Any, data: HoldoutData) -> Any:
-        """Look at the holdout and return what was seen, sealed."""
-
-    def release(self, sealed: Any, share: Share, rng: np.random.Generator) -> Event:
-        """Return what leaves the holdout."""
-
-    def half_width_bound(self, share: Share) -> tuple[float, float]:
-        """Return the worst half-width of the answer and the width of the metric's range."""
-
-    def read(self, event: Event, share: Share) -> Outcome:
-        """Return what the release certifies."""
 
 
 class _Refused(Exception):  # noqa: N818 - leaves a transaction, nothing more
@@ -104,46 +62,57 @@ def put_question(
     if once and ledger.find_subject(subject) is not None:
         return None
 
-    def admitted(state: Conversation) -> Share | None:
+    def admitted(state: Conversation) -> Share:
         """Decide from the log alone: nothing that the holdout said about this question is in it."""
-        name = state.open_round(round_name)
-        share = state.share(question.purpose, round_name=name)
-        return share if state.admits(*question.half_width_bound(share)) else None
-
-    if ledger.read(admitted) is None:
-        return _refuse(question, plan, guess, ledger)
-    sealed = look(question, estimator, data)
-    seed = hmac.new(ledger.secret(), key.encode(), hashlib.sha256).digest()
+        exhausted = question.exhausted(state.memory.get(question.memory_name, {}))
+        if exhausted is not None:
+            raise _Refused(exhausted)
+        share = state.share(question.purpose, round_name=state.open_round(round_name))
+        if not state.admits(*question.half_width_bound(share)):
+            raise _Refused(_too_wide(question, state))
+        return share
 
     def decide(state: Conversation) -> dict[str, Any]:
         share = admitted(state)
-        if share is None:
-            raise _Refused
-        event = question.release(sealed, share, np.random.default_rng(int.from_bytes(seed, "little")))
-        epsilon, rho = _privacy(event)
+        draw = Draw(secret, key, state.memory.get(question.memory_name, {}))
+        event, memory = question.release(sealed, share, draw)
         return {
             "kind": "answer",
             "subject": subject,
             "purpose": question.purpose,
             "round": state.open_round(round_name),
-            **_circumstances(question, plan, guess),
+            **circumstances,
+            "memory_name": question.memory_name,
+            "memory": memory,
             "event": event.to_dict(),
             "price": state.account.price(event),
-            "epsilon": epsilon,
-            "rho": rho,
+            "epsilon": _price_or_none(pure_dp_cost, event),
+            "rho": _price_or_none(zcdp_cost, event),
             "ln_delta": share.ln_delta,
             "nats": share.nats,
-            "outcome": question.read(event, share).describe(),
+            "outcome": question.read(event, share, memory).describe(),
         }
 
+    circumstances = _circumstances(question, plan, guess)
     try:
+        ledger.read(admitted)
+        sealed = look(question.evaluate, estimator, data, stream=question.stream, scale=question.scale)
+        secret = ledger.secret()
         record = ledger.charge(key, decide)
-    except _Refused:
-        return _refuse(question, plan, guess, ledger)
+    except _Refused as refused:
+        body = {"kind": "refusal", "purpose": question.purpose, "reason": str(refused), **circumstances}
+        record = ledger.charge(None, lambda state: body)
     return answer_from_record(record, ledger.genesis)
 
 
-def look(question: Question, estimator: Any, data: HoldoutData) -> Any:
+def look(
+    evaluate: Callable[[Any, HoldoutData], Any],
+    estimator: Any,
+    data: HoldoutData,
+    *,
+    stream: str,
+    scale: float,
+) -> Any:
     """Evaluate on a discarded copy of the model; a failure is a symbol like any other.
 
     Warnings raised on the way may quote holdout values, so they are dropped.
@@ -152,29 +121,18 @@ def look(question: Question, estimator: Any, data: HoldoutData) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return question.evaluate(discarded, data)
+            return evaluate(discarded, data)
     except Exception as error:  # whatever a model raises on the holdout has a price
         reason = next((text for kind, text in _FAILURE_OF if isinstance(error, kind)), FAILURES[3])
-        return (Symbol(question.stream, reason, question.scale),)
+        return (Symbol(stream, reason, scale),)
 
 
-def _refuse(
-    question: Question,
-    plan: dict[str, Any],
-    guess: dict[str, Any],
-    ledger: Ledger[Conversation],
-) -> Answer:
-    tolerance = ledger.genesis["tolerance"]
-    reason = (
-        f"the next {question.purpose} could be less precise than the tolerance of {tolerance:g}; use a "
-        "larger tolerance with a new holdout, fewer questions, or more holdout rows"
+def _too_wide(question: Question, state: Conversation) -> str:
+    return (
+        f"the next {question.purpose} could be less precise than the tolerance of "
+        f"{state.policy.tolerance:g}; use a larger tolerance with a new holdout, fewer questions, or more "
+        "holdout rows"
     )
-
-    def decide(state: Conversation) -> dict[str, Any]:
-        circumstances = _circumstances(question, plan, guess)
-        return {"kind": "refusal", "purpose": question.purpose, "reason": reason, **circumstances}
-
-    return answer_from_record(ledger.charge(None, decide), ledger.genesis)
 
 
 def _circumstances(question: Question, plan: dict[str, Any], guess: dict[str, Any]) -> dict[str, Any]:
@@ -188,9 +146,9 @@ def _circumstances(question: Question, plan: dict[str, Any], guess: dict[str, An
     }
 
 
-def _privacy(event: Event) -> tuple[float | None, float | None]:
-    """Return the privacy loss of a release, or None where it has none to speak of."""
+def _price_or_none(cost: Callable[[Event], float], event: Event) -> float | None:
+    """Return a privacy cost of a release, or None where no theorem gives one."""
     try:
-        return pure_dp_cost(event), zcdp_cost(event)
+        return cost(event)
     except UnsupportedEventError:
-        return None, None
+        return None

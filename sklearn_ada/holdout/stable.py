@@ -21,14 +21,21 @@ from sklearn_ada.events import (
     ComposedEvent,
     Event,
     ExponentialMechanismEvent,
+    GaussianEvent,
     Symbol,
 )
 from sklearn_ada.guarantees.cell_width import planned_questions
 from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quantile_interval
 from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.mechanisms.binary_search import (
+    binary_search_error,
+    n_counting_questions,
+    search_quantile,
+)
 from sklearn_ada.mechanisms.grid import Grid, UniformGrid
 from sklearn_ada.mechanisms.quantile import exponential_quantile, grid_quantile, rank_error
 from sklearn_ada.metrics import Metric
@@ -40,7 +47,7 @@ _MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, ov
 _GRID_POINTS = 401  # of a grid centred at a guess
 _RANGE_POINTS = 1001  # of a grid over a metric's range
 _AUTO_RANK_ERROR = 0.1
-METHODS = ("exact", "exponential")
+METHODS = ("binary_search", "exact", "exponential")
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,9 @@ class MedianSettings:
     grid : Grid or "auto"
         "auto": centred at the guess with a step that the guess's spread suggests, or over the metric's range.
     epsilon : float or "auto"
-        Privacy parameter of one draw; "auto" aims at a rank error of 0.1.
-    method : {"exponential", "exact"}
+        Privacy parameter of one draw (for "binary_search": mu of Gaussian DP); "auto" aims at a rank error
+        of 0.1.
+    method : {"exponential", "binary_search", "exact"}
     """
 
     n_subsamples: int | str = "auto"
@@ -104,8 +112,9 @@ class StableQuestion:
         The grid index that the code expects.
     stream : str
     scale : float
-    epsilon : float or None
-        None for the exact median.
+    epsilon : float
+        Privacy parameter of one draw; not used by the exact median.
+    method : {"exponential", "binary_search", "exact"}
     """
 
     purpose: str
@@ -116,7 +125,8 @@ class StableQuestion:
     centre: int
     stream: str
     scale: float
-    epsilon: float | None
+    epsilon: float
+    method: str
 
     @classmethod
     def plan(
@@ -147,16 +157,13 @@ class StableQuestion:
                 "Pass grid=UniformGrid(low, high, size) or LogGrid(...), or more validation rows.",
             )
         centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
-        if isinstance(settings.epsilon, str):
-            ln_beta = policy.ln_beta - math.log(2.0 * planned_questions(policy.expected_questions))
-            epsilon = float(f"{2.0 * (math.log(grid.size) - ln_beta) / (_AUTO_RANK_ERROR * m):.3g}")
-        else:
-            epsilon = settings.epsilon
+        ln_beta = policy.ln_beta - math.log(2.0 * planned_questions(policy.expected_questions))
+        epsilon = _auto_epsilon(settings, grid.size, m, ln_beta)
         return cls(
             purpose=purpose, metric=metric, guess=guess, rows=rows, grid=grid, centre=centre,
             stream="cells" if centred else "grid",
             scale=0.0 if centred else max(grid.size / 50.0, 1.0),
-            epsilon=None if settings.method == "exact" else epsilon,
+            epsilon=epsilon, method=settings.method,
         )  # fmt: skip
 
     def describe(self) -> dict[str, Any]:
@@ -170,6 +177,7 @@ class StableQuestion:
             "centre": self.centre,
             "scale": self.scale,
             "epsilon": self.epsilon,
+            "method": self.method,
         }
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> NDArray[np.int64] | tuple[Symbol, ...]:
@@ -180,12 +188,21 @@ class StableQuestion:
         # A subsample without a value (one class only, say) counts as the worst.
         return self.grid.index(np.where(np.isnan(values), -np.inf, values))
 
+    @property
+    def memory_name(self) -> str:
+        """Return nothing: every draw is a function of its question."""
+        return ""
+
+    def exhausted(self, memory: dict[str, Any]) -> None:
+        """Return None: there is no budget but the tolerance."""
+
     def release(
-        self, sealed: NDArray[np.int64] | tuple[Symbol, ...], share: Share, rng: np.random.Generator
-    ) -> Event:
+        self, sealed: NDArray[np.int64] | tuple[Symbol, ...], share: Share, draw: Draw
+    ) -> tuple[Event, dict[str, Any]]:
         """Draw the median (and, for a certify, the outer quantiles) and return what was released."""
         if isinstance(sealed, tuple):
-            return CodedRelease(sealed)
+            return CodedRelease(sealed), {}
+        rng = draw.question()
         median = self._draw(sealed, 0.5, rng)
         symbols = [Symbol(self.stream, median - self.centre, self.scale)]
         if self.purpose == "certify":
@@ -195,17 +212,17 @@ class StableQuestion:
                 low = min(self._draw(sealed, level, rng), median)
                 high = max(self._draw(sealed, 1.0 - level, rng), median)
                 symbols += [Symbol("spread", median - low, scale), Symbol("spread", high - median, scale)]
-        if self.epsilon is None:
-            return CodedRelease(tuple(symbols))
-        draws = tuple(ExponentialMechanismEvent(self.epsilon, (symbol,)) for symbol in symbols)
-        return draws[0] if len(draws) == 1 else ComposedEvent(draws)
+        if self.method == "exact":
+            return CodedRelease(tuple(symbols)), {}
+        draws = tuple(self._event(symbol) for symbol in symbols)
+        return draws[0] if len(draws) == 1 else ComposedEvent(draws), {}
 
     def half_width_bound(self, share: Share) -> tuple[float, float]:
         """Return the worst half-width in quantile levels, whose range has width 1."""
         low, high = self._levels(share)
         return (high - low) / 2.0, 1.0
 
-    def read(self, event: Event, share: Share) -> Outcome:
+    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify."""
         symbols = symbols_of(event)
         m, t = self.rows.shape
@@ -233,24 +250,53 @@ class StableQuestion:
 
     def _verdict(self, offset: int) -> str:
         if self.purpose == "certify":
-            return "exact" if self.epsilon is None else "drawn"
+            return "exact" if self.method == "exact" else "drawn"
         return "agrees" if offset == 0 else "differs"
 
     def _draw(self, indices: NDArray[np.int64], level: float, rng: np.random.Generator) -> int:
-        if self.epsilon is None:
+        if self.method == "exact":
             return grid_quantile(indices, level)
+        if self.method == "binary_search":
+            return self._search(np.sort(indices), level, rng)
         return exponential_quantile(indices, self.grid.size, self.epsilon, rng, low=level, high=level)
+
+    def _search(self, ordered: NDArray[np.int64], level: float, rng: np.random.Generator) -> int:
+        """Search the grid with noisy counts (Lemma 3.2); only the point found leaves."""
+
+        def share_of(point: int, side: str) -> float:
+            count = np.searchsorted(ordered, point, side="right" if side == "at most" else "left")
+            return float(count + rng.normal(scale=self._count_noise)) / len(ordered)
+
+        return search_quantile(share_of, self.grid.size, level=level, tolerance=self._count_tolerance)
+
+    @property
+    def _count_noise(self) -> float:
+        """Standard deviation of each noisy count: all of one search together are epsilon-GDP."""
+        return math.sqrt(n_counting_questions(self.grid.size)) / self.epsilon
+
+    @property
+    def _count_tolerance(self) -> float:
+        return _AUTO_RANK_ERROR / 2.0
+
+    def _event(self, symbol: Symbol) -> Event:
+        if self.method == "binary_search":
+            return GaussianEvent(1.0 / self.epsilon, (symbol,))
+        return ExponentialMechanismEvent(self.epsilon, (symbol,))
 
     def _ln_sampling(self, share: Share) -> float:
         """Half of the share is for the sampling, half for the mechanism's own noise, if there is any."""
-        return share.ln_delta if self.epsilon is None else share.ln_delta - _LN2
+        return share.ln_delta if self.method == "exact" else share.ln_delta - _LN2
 
     def _rank_error(self, share: Share) -> float:
         """Largest rank error of up to three draws; noise does not depend on what was revealed before."""
-        if self.epsilon is None:
+        if self.method == "exact":
             return 0.0
         draws = 3 if self.purpose == "certify" else 1
         beta = math.exp(share.ln_delta + share.nats - _LN2) / draws
+        if self.method == "binary_search":  # its tolerance is fixed: it holds at this beta or says nothing
+            m, size = self.rows.shape[0], self.grid.size
+            reached = binary_search_error(self._count_noise, m, size, beta) / 4.0
+            return 2.0 * self._count_tolerance if reached <= self._count_tolerance else 0.5
         return rank_error(self.epsilon, self.rows.shape[0], self.grid.size, beta)
 
     def _levels(self, share: Share) -> tuple[float, float]:
@@ -283,3 +329,14 @@ def _centred_grid(guess: Guess, m: int, policy: Policy) -> UniformGrid:
     half_cell = policy.half_cell(error, _MEDIAN_DEVIATION * spread, float(m))
     reach = half_cell * (_GRID_POINTS - 1)
     return UniformGrid(guess.value - reach, guess.value + reach, _GRID_POINTS)
+
+
+def _auto_epsilon(settings: MedianSettings, grid_size: int, m: int, ln_beta: float) -> float:
+    """Return the privacy parameter, chosen for a rank error of 0.1 where the user leaves it open."""
+    if not isinstance(settings.epsilon, str):
+        return settings.epsilon
+    if settings.method == "binary_search":
+        questions = n_counting_questions(grid_size)
+        noise = _AUTO_RANK_ERROR / 2.0 * m / math.sqrt(2.0 * (math.log(questions) - ln_beta))
+        return float(f"{math.sqrt(questions) / noise:.3g}")
+    return float(f"{2.0 * (math.log(grid_size) - ln_beta) / (_AUTO_RANK_ERROR * m):.3g}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._checks import check_real
 
 __all__ = ["Cells"]
 
@@ -30,8 +30,6 @@ class Cells:
     >>> cells = Cells(guess=0.8, half_cell=0.05)
     >>> cells.index(0.84), cells.index(0.86), cells.index(0.6)
     (0, 1, -2)
-    >>> Cells(guess=0.801, half_cell=0.05).counts(0, 100)
-    (76, 85)
     """
 
     guess: float
@@ -55,25 +53,3 @@ class Cells:
         slack = 1e-12 * (abs(self.guess) + 2.0 * self.half_cell * (abs(index) + 1))
         centre = self.centre(index)
         return centre - self.half_cell - slack, centre + self.half_cell + slack
-
-    def counts(self, index: int, n: int) -> tuple[int, int]:
-        """Return the lowest and highest count c of n for which ``c / n`` lies in the cell.
-
-        Found with `index` itself, so that it is exact in floating point. A cell that holds no
-        count raises ValueError.
-        """
-        n = check_integer(n, "n", "Cells.counts")
-        low, high = self.ends(index)
-        inside = [
-            count
-            for end in (low, high)
-            for count in range(math.floor(end * n) - 1, math.floor(end * n) + 3)
-            if 0 <= count <= n and self.index(count / n) == index
-        ]
-        if low < 0.0 <= high and self.index(0.0) == index:
-            inside.append(0)
-        if low <= 1.0 < high and self.index(1.0) == index:
-            inside.append(n)
-        if not inside:
-            raise ValueError(f"No count of {n} lies in cell {index}.")
-        return min(inside), max(inside)

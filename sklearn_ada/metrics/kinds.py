@@ -1,11 +1,13 @@
 """How the value of a metric becomes an interval: one class per kind of metric.
 
-A kind knows three things: the value and the number of independent terms behind it, the interval around a
-released cell, and a half-width that no such interval exceeds (for admission, before the answer exists).
+A kind knows three things: the value and the number of independent terms behind it, the interval around what
+is known of the value, and a half-width that no such interval exceeds (for admission, before the answer
+exists).
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +24,6 @@ from sklearn_ada.guarantees.intervals import (
     hoeffding,
     hoeffding_half_width,
 )
-from sklearn_ada.mechanisms.cells import Cells
 
 __all__ = ["AUC", "ClassMean", "Kind", "Mean", "Measured", "Ratio", "UndefinedMetricError"]
 
@@ -62,16 +63,20 @@ class Kind(ABC):
     def known_size(self, y: NDArray[Any]) -> float | None:
         """Return the size that the labels alone decide, or None if it depends on the predictions."""
 
+    def sensitivity(self, y: NDArray[Any], width: float) -> float | None:
+        """Return how far the value can move when one record (of the same class) is replaced, if bounded."""
+        size = self.known_size(y)
+        return None if size is None else width / size
+
     @abstractmethod
     def measure(
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
     ) -> Measured:
         """Return the value on some rows; `UndefinedMetricError` where there is none."""
 
-    def interval(self, cells: Cells, index: int, size: float, ln_delta: float, bounds: Range) -> Range:
-        """Return the certified interval when the value is known to lie in one cell."""
-        low, high = (min(max(end, bounds[0]), bounds[1]) for end in cells.ends(index))
-        return chernoff_kl(low, high, size, ln_delta, bounds)
+    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
+        """Return the certified interval when the value is known to lie in ``known``."""
+        return chernoff_kl(*_clipped(known, bounds), size, ln_delta, bounds)
 
     def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
         """Return a half-width that no interval of this kind exceeds."""
@@ -115,12 +120,13 @@ class Mean(Kind):
         scores = np.clip(scores, *bounds)
         return Measured(float(scores.mean()), len(y), float(scores.std()))
 
-    def interval(self, cells: Cells, index: int, size: float, ln_delta: float, bounds: Range) -> Range:
+    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Clopper-Pearson for counts, Chernoff-KL for other bounded scores."""
         if self.zero_one:
-            n = int(size)
-            return clopper_pearson(*cells.counts(index, n), n, ln_delta)
-        return super().interval(cells, index, size, ln_delta, bounds)
+            n, (low, high) = int(size), _clipped(known, bounds)
+            slack = 1e-9  # of one count, against rounding
+            return clopper_pearson(math.ceil(low * n - slack), math.floor(high * n + slack), n, ln_delta)
+        return super().interval(known, size, ln_delta, bounds)
 
 
 class AUC(Kind):
@@ -171,6 +177,11 @@ class ClassMean(Kind):
             raise UndefinedMetricError("a mean over classes needs two classes, and there is one")
         return class_mean_size(tuple(counts))
 
+    def sensitivity(self, y: NDArray[Any], width: float) -> float:
+        """Return that of the smallest class."""
+        counts = [int(np.count_nonzero(y == c)) for c in self._classes(y)]
+        return width / (len(counts) * min(counts))
+
     def _classes(self, y: NDArray[Any]) -> list[Any]:
         return list(np.unique(y)) if self.positive is None else [self.positive]
 
@@ -185,10 +196,9 @@ class ClassMean(Kind):
         size = class_mean_size(tuple(len(h) for h in hits))
         return Measured(value, size)
 
-    def interval(self, cells: Cells, index: int, size: float, ln_delta: float, bounds: Range) -> Range:
+    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Hoeffding's interval: a mean of unequal means is no binomial."""
-        low, high = (min(max(end, bounds[0]), bounds[1]) for end in cells.ends(index))
-        return hoeffding(low, high, size, ln_delta, bounds)
+        return hoeffding(*_clipped(known, bounds), size, ln_delta, bounds)
 
 
 @dataclass(frozen=True)
@@ -234,9 +244,9 @@ class Ratio(Kind):
         share = hits / size
         return Measured(self._score(share), size)
 
-    def interval(self, cells: Cells, index: int, size: float, ln_delta: float, bounds: Range) -> Range:
+    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return the Chernoff interval of the share, carried over to the score."""
-        low, high = (self._share(min(max(end, 0.0), 1.0)) for end in cells.ends(index))
+        low, high = (self._share(end) for end in _clipped(known, bounds))
         share_low, share_high = chernoff_kl(low, high, size, ln_delta)
         return self._score(share_low), self._score(share_high)
 
@@ -250,3 +260,8 @@ class Ratio(Kind):
 
     def _share(self, score: float) -> float:
         return score / (2.0 - score) if self.doubled else score
+
+
+def _clipped(known: Range, bounds: Range) -> Range:
+    low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
+    return low, high

@@ -1,7 +1,13 @@
 """Drop-in scorers, their splitter, and the wrapper around any search."""
 
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
-from sklearn_ada.model_selection.scorers import StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.model_selection.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.model_selection.splitter import ValidationSplit
 
-__all__ = ["ReusableHoldoutCV", "StableHoldoutScorer", "ThresholdoutScorer", "ValidationSplit"]
+__all__ = [
+    "LadderScorer",
+    "ReusableHoldoutCV",
+    "StableHoldoutScorer",
+    "ThresholdoutScorer",
+    "ValidationSplit",
+]

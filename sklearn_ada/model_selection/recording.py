@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_ada.holdout import Holdout
-from sklearn_ada.model_selection.scorers import HoldoutScorer
+from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.results import Answer
 
 __all__ = ["RecordingScorer", "certified_columns"]
@@ -27,8 +27,11 @@ class RecordingScorer:
         self.scorer = scorer
         self.__name__ = scorer.__name__
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> dict[str, float]:
-        """Return ``{"score": value, "record": number}``; a question that failed to be put has no number."""
+    def __call__(self, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> dict[str, float]:
+        """Return ``{"score": value, "record": number}``; what was no question has no number.
+
+        Weights belong to X and y, and say nothing of the holdout.
+        """
         answer = self.scorer.answer(estimator, X, y)
         if answer is None:
             return {"score": self.scorer.metric.score(estimator, X, y), "record": _NO_RECORD}

@@ -17,14 +17,19 @@ from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.metrics import Metric, as_metric, n_rows, take_rows
 from sklearn_ada.model_selection.candidates import columns_of, is_aligned, n_candidates, ranked
 from sklearn_ada.model_selection.delegation import DelegatesToBest
+from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.recording import RecordingScorer, certified_columns
-from sklearn_ada.model_selection.scorers import HoldoutScorer, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.model_selection.scorers import (
+    LadderScorer,
+    StableHoldoutScorer,
+    ThresholdoutScorer,
+)
 from sklearn_ada.model_selection.setting_aside import set_aside
 from sklearn_ada.results import Answer
 
 __all__ = ["ReusableHoldoutCV"]
 
-_MECHANISMS = ("auto", "thresholdout", "stable_median")
+_MECHANISMS = ("auto", "exponential_mechanism", "ladder", "stable_median", "thresholdout")
 
 
 class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
@@ -44,8 +49,10 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
     holdout : float, bool array, splitter or Holdout, default=0.25
         A share of the rows; a mask of X's length; a splitter with one split, whose test part is the holdout;
         or a `Holdout`, and then all of X is for training. Integer indices are refused.
-    mechanism : {"auto", "thresholdout", "stable_median"}, default="auto"
-        "auto": thresholdout for means, AUC and ratios, the stable median otherwise.
+    mechanism : str or scorer, default="auto"
+        "auto": "thresholdout" for means, AUC and ratios, "stable_median" otherwise. "ladder" reveals
+        improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
+        few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.
     ask : "candidates", "winner" or int, default="candidates"
         "winner" keeps the search's own cross-validation and asks about its winner only (an integer: about its
         best few): one question a search. "candidates" asks about every candidate, fitted on one part of the
@@ -112,7 +119,7 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         *,
         scoring: Any = None,
         holdout: Any = 0.25,
-        mechanism: str = "auto",
+        mechanism: Any = "auto",
         ask: str | int = "candidates",
         validation: float = 0.25,
         confidence_level: float = 0.95,
@@ -157,7 +164,8 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         policy = {
             name: getattr(self, name) for name in ("confidence_level", "tolerance", "expected_questions")
         }
-        self.holdout_, train = set_aside(X, y, self.holdout, self.ledger, self.random_state, policy)
+        chosen = self.mechanism.holdout if isinstance(self.mechanism, HoldoutScorer) else self.holdout
+        self.holdout_, train = set_aside(X, y, chosen, self.ledger, self.random_state, policy)
         n = n_rows(X)
         X_train, y_train = take_rows(X, train), take_rows(y, train)
         params = {k: take_rows(v, train) if is_aligned(v, n) else v for k, v in fit_params.items()}
@@ -212,8 +220,12 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
     ) -> None:
         """Let the search run as it is, then certify its best, or the best of its best few."""
         count = 1 if self.ask == "winner" else int(self.ask)
+        selecting = self.mechanism == "exponential_mechanism"
         round_name = self.holdout_.open_round(
-            count, mechanism="certify", scoring=metric, key=self._round_key(X, y, metric)
+            1 if selecting else count,
+            mechanism="certify",
+            scoring=metric,
+            key=self._round_key(X, y, metric),
         )
         search = clone(self.search)
         same_metric = self.scoring is None or search.get_params(deep=False).get("scoring") == self.scoring
@@ -223,11 +235,14 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         search.fit(X, y, **params)
         scores, order = ranked(search)
         self.search_, self.cv_results_ = search, dict(search.cv_results_)
-        self.answers_, models, chosen = [], [], order[:count]
-        for index in chosen:
-            model = self._refit(search.cv_results_["params"][index], X, y, params)
+        chosen = order[:count]
+        models = [self._refit(search.cv_results_["params"][index], X, y, params) for index in chosen]
+        if selecting:
+            winner = self.holdout_.select(models, scoring=metric)
+            chosen, models = [chosen[winner]], [models[winner]]
+        self.answers_ = []
+        for index, model in zip(chosen, models, strict=True):
             guess = self._guess_from_folds(search, scores, index, X, median) if same_metric else None
-            models.append(model)
             self.answers_.append(self._certify(model, guess, metric, median, round_name))
         for name, values in columns_of(self.answers_, chosen, len(scores)).items():
             self.cv_results_[name] = values
@@ -258,7 +273,7 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         self, model: Any, guess: Guess | None, metric: Metric, median: Any, round_name: str | None
     ) -> Answer:
         answer = self.holdout_.ask(
-            model, scoring=metric, mechanism="certify", guess=guess, median=median, round_name=round_name
+            model, scoring=metric, mechanism="certify", guess=guess, settings=median, round_name=round_name
         )
         if answer.verdict == "refused":
             raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
@@ -286,20 +301,17 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
     def _round_key(self, X: Any, y: Any, metric: Metric) -> str:
         """Return the identity of this search on these rows: run again, it is the same round."""
         try:
-            content = (
-                self.search,
-                X,
-                np.asarray(y),
-                self.ask,
-                self.validation,
-                self.mechanism,
-                metric.describe(),
-            )
+            how = str(self.mechanism)
+            content = (self.search, X, np.asarray(y), self.ask, self.validation, how, metric.describe())
             return canonical_digest(content)
         except Undigestible:
             return uuid.uuid4().hex
 
     def _scorer(self, metric: Metric, median: MedianSettings | None) -> HoldoutScorer:
+        if isinstance(self.mechanism, HoldoutScorer):
+            return self.mechanism.fresh(self.validation)
+        if self.mechanism == "ladder":
+            return LadderScorer(metric, self.holdout_, validation=self.validation)
         if median is not None:
             return StableHoldoutScorer(
                 metric, self.holdout_, method=median.method, validation=self.validation
@@ -311,12 +323,14 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
 
         Exact: by description length a draw's noise would only widen the interval.
         """
+        if isinstance(self.mechanism, StableHoldoutScorer):
+            return self.mechanism.median
         if self.mechanism == "stable_median" or (self.mechanism == "auto" and not metric.has_interval):
             return MedianSettings(method="exact")
         return None
 
     def _metric(self) -> Metric:
-        scoring = self.scoring
+        scoring = self.mechanism.metric if isinstance(self.mechanism, HoldoutScorer) else self.scoring
         if scoring is None:
             own = self.search.get_params(deep=False)
             scoring = own.get("scoring")
@@ -339,7 +353,13 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         own = self.search.get_params(deep=False) if hasattr(self.search, "get_params") else {}
         if "estimator" not in own or not hasattr(self.search, "fit"):
             raise bad_parameter("search", owner, "a search such as GridSearchCV(model, grid)", self.search)
-        check_option(self.mechanism, "mechanism", owner, _MECHANISMS)
+        if not isinstance(self.mechanism, HoldoutScorer):
+            check_option(self.mechanism, "mechanism", owner, _MECHANISMS)
+        if self.mechanism == "exponential_mechanism" and self.ask in ("candidates", "winner"):
+            raise bad_parameter(
+                "ask", owner, "an integer with mechanism='exponential_mechanism'", self.ask,
+                "It says among how many of the search's best to choose.",
+            )  # fmt: skip
         check_real(self.validation, "validation", owner, low=0.0, high=1.0)
         if self.ask not in ("candidates", "winner"):
             check_integer(self.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")

@@ -1,150 +1,22 @@
-"""Drop-in scorers: what a search reads of a model is an answer of the holdout.
-
-A scorer sees an estimator and some rows, nothing else. So each fitted model gets one question, at the first
-call; the rows passed are where the guess comes from. Every other call (train scores, ``search.score`` on new
-rows) returns the plain metric and costs nothing.
-"""
+"""Drop-in scorers: what a search reads of a model is an answer of the holdout."""
 
 from __future__ import annotations
 
-import warnings
-from abc import ABC, abstractmethod
-from typing import Any, NoReturn
-
-import numpy as np
-from sklearn.utils.metadata_routing import MetadataRequest
+from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_option, check_real
-from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import (
     Guess,
     Holdout,
+    LadderSettings,
     MedianSettings,
+    NoiseSettings,
     guess_from_rows,
     median_guess_from_rows,
-    model_digest,
 )
-from sklearn_ada.holdout.data import content_digest
-from sklearn_ada.metrics import Metric, as_metric
-from sklearn_ada.model_selection.splitter import ValidationSplit
-from sklearn_ada.results import Answer
+from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 
-__all__ = ["HoldoutScorer", "SelectBest", "StableHoldoutScorer", "ThresholdoutScorer"]
-
-
-class HoldoutScorer(ABC):
-    """What all scorers share; use `ThresholdoutScorer` or `StableHoldoutScorer`.
-
-    All state is in the holdout's ledger: copies, clones and pickles of a scorer charge the same one.
-
-    Attributes
-    ----------
-    cv : ValidationSplit
-        For ``cv=`` of a search: fits on one part of X and takes the guess from the rest. Once it has been
-        used, only its validation rows are questions.
-    select_best : SelectBest
-        For ``refit=`` of a search: raises `BudgetExhaustedError` if any candidate has no score, where
-        scikit-learn would silently pick the first.
-    """
-
-    def __init__(
-        self, scoring: Any, holdout: Holdout, *, validation: float = 0.25, on_exhausted: str = "nan"
-    ) -> None:
-        owner = self.__class__.__name__
-        if not isinstance(holdout, Holdout):
-            raise bad_parameter("holdout", owner, "a Holdout", holdout, "Make one: Holdout(X_hold, y_hold).")
-        self.metric: Metric = as_metric(scoring)
-        self.holdout = holdout
-        self.on_exhausted = check_option(on_exhausted, "on_exhausted", owner, ("nan", "raise"))
-        self.cv = ValidationSplit(holdout, validation)
-        self.round_name: str | None = None
-        self.__name__ = f"{owner}_{self.metric.name}"  # displays of learning curves read it
-        self._warned = False
-
-    @property
-    def select_best(self) -> SelectBest:
-        """A callable for ``refit=``."""
-        return SelectBest()
-
-    def __call__(self, estimator: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
-        """Return the holdout's answer about a fitted model, or the plain metric if this is no question.
-
-        Parameters
-        ----------
-        estimator : fitted estimator
-        X, y : array-like
-            Rows from which the guess is taken.
-        sample_weight : array-like or None
-            Belongs to these rows, so it weighs the plain metric only.
-
-        Returns
-        -------
-        float
-            NaN if the holdout refused (or `BudgetExhaustedError`, if ``on_exhausted="raise"``) or failed.
-        """
-        if y is None:
-            raise bad_parameter("y", self.__name__, "the labels of X", None)
-        answer = self.answer(estimator, X, y)
-        if answer is None:
-            params = {} if sample_weight is None else {"sample_weight": sample_weight}
-            return self.metric.score(estimator, X, y, **params)
-        if answer.verdict == "refused" and self.on_exhausted == "raise":
-            raise BudgetExhaustedError(f"The holdout refused: {answer.reason}.")
-        return answer.value
-
-    def answer(self, estimator: Any, X: Any, y: Any) -> Answer | None:
-        """Ask about a fitted model with a guess from X and y; None if this call is no question."""
-        if self.cv.registered and content_digest(X, y) not in self.cv.registered:
-            self._warn_once()
-            return None
-        model = model_digest(estimator)  # before it predicts anything
-        question = self._plan(estimator, X, y)
-        return self.holdout.put(
-            question, estimator, model=model, round_name=self.round_name, once=not self.cv.registered
-        )
-
-    @abstractmethod
-    def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
-        """Return the question about this model, its guess taken from X and y."""
-
-    def _warn_once(self) -> None:
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"{self.__name__} was called with rows that its cv did not set aside for guesses; it returns "
-                "the plain metric of those rows, which costs nothing and certifies nothing.",
-                UserWarning,
-                stacklevel=4,
-            )
-
-    @property
-    def _score_func(self) -> NoReturn:
-        raise TypeError(
-            f"{type(self).__name__} answers questions about fitted models; it cannot be asked at every "
-            "decision threshold. Tune the threshold with a plain scorer and certify the tuned model: "
-            "holdout.certify(...)."
-        )
-
-    def _accept_sample_weight(self) -> bool:
-        return False
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Return the metadata request: none, as the weights of other rows say nothing of the holdout."""
-        request = MetadataRequest(owner=self)
-        request.score.add_request(param="sample_weight", alias=False)
-        return request
-
-    def __copy__(self) -> HoldoutScorer:
-        return self
-
-    def __deepcopy__(self, memo: object) -> HoldoutScorer:
-        return self
-
-    def __sklearn_clone__(self) -> HoldoutScorer:
-        return self
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.metric.name!r}, {self.holdout!r})"
+__all__ = ["LadderScorer", "StableHoldoutScorer", "ThresholdoutScorer"]
 
 
 class ThresholdoutScorer(HoldoutScorer):
@@ -163,8 +35,15 @@ class ThresholdoutScorer(HoldoutScorer):
     threshold : float or "auto", default="auto"
         Half width of a cell, in units of the metric. "auto" chooses it from the sizes of guess and holdout
         and the number of questions expected.
-    noise : {"none"}, default="none"
-        Answers are exact up to their cell.
+    noise : {"none", "laplace", "gaussian"}, default="none"
+        "none": answers are exact up to their cell, and certified most sharply. "laplace": the algorithm of
+        the article, differentially private for ``max_hits`` corrections. "gaussian": its published figure,
+        with a fixed threshold; no theorem bounds its privacy loss over questions that agree.
+    noise_scale : float or "auto", default="auto"
+        Scale of the noise of a corrected value, in units of the metric; "auto" is 2 % of the threshold.
+    max_hits : int or None, default=None
+        How often the holdout may correct a guess; afterwards every question is refused. None: 20 for
+        "laplace", no limit for "gaussian".
     validation : float, default=0.25
         Part of X that `cv` takes guesses from.
     on_exhausted : {"nan", "raise"}, default="nan"
@@ -182,7 +61,7 @@ class ThresholdoutScorer(HoldoutScorer):
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from sklearn_ada import Holdout
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> holdout = Holdout(X[300:], y[300:], random_state=1)
+    >>> holdout = Holdout(X[310:], y[310:])
     >>> scorer = ThresholdoutScorer("accuracy", holdout)
     >>> grid = {"max_depth": [1, 3, 5]}
     >>> search = GridSearchCV(
@@ -200,22 +79,28 @@ class ThresholdoutScorer(HoldoutScorer):
         *,
         threshold: float | str = "auto",
         noise: str = "none",
+        noise_scale: float | str = "auto",
+        max_hits: int | None = None,
         validation: float = 0.25,
         on_exhausted: str = "nan",
     ) -> None:
         super().__init__(scoring, holdout, validation=validation, on_exhausted=on_exhausted)
-        check_option(noise, "noise", "ThresholdoutScorer", ("none",))
+        owner = "ThresholdoutScorer"
         low, high = self.metric.bounds  # raises if only a stable median can certify the metric
-        self.threshold: float | None = None
+        half_cell: float | None = None
         if threshold != "auto":
-            self.threshold = check_real(
-                threshold, "threshold", "ThresholdoutScorer", low=0.0, high=high - low
-            )
+            half_cell = check_real(threshold, "threshold", owner, low=0.0, high=high - low)
+        self.settings: float | NoiseSettings | None = half_cell
+        check_option(noise, "noise", owner, ("none", "laplace", "gaussian"))
+        if noise != "none":
+            self.settings = NoiseSettings(noise, noise_scale, max_hits, half_cell)
+        elif max_hits is not None:
+            raise bad_parameter("max_hits", owner, "None when noise='none'", max_hits)
 
     def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
         guess = guess_from_rows(self.metric, estimator, X, y)
         return self.holdout.plan(
-            estimator, scoring=self.metric, mechanism="check", guess=guess, threshold=self.threshold
+            estimator, scoring=self.metric, mechanism="check", guess=guess, settings=self.settings
         )
 
 
@@ -239,8 +124,8 @@ class StableHoldoutScorer(HoldoutScorer):
         The finite set that answers come from.
     epsilon : float or "auto", default="auto"
         Privacy parameter of one draw.
-    method : {"exponential", "exact"}, default="exponential"
-        Draw the median by the exponential mechanism, or take it exactly.
+    method : {"exponential", "binary_search", "exact"}, default="exponential"
+        Draw the median by the exponential mechanism or by noisy binary search, or take it exactly.
     validation : float, default=0.25
         Part of X that `cv` takes guesses from.
     on_exhausted : {"nan", "raise"}, default="nan"
@@ -252,7 +137,7 @@ class StableHoldoutScorer(HoldoutScorer):
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn_ada import Holdout
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> scorer = StableHoldoutScorer("neg_mean_absolute_error", Holdout(X[200:], y[200:], random_state=1))
+    >>> scorer = StableHoldoutScorer("neg_mean_absolute_error", Holdout(X[200:], y[200:]))
     >>> score = scorer(Ridge().fit(X[:100], y[:100]), X[100:200], y[100:200])
     >>> -70 < score < -40
     True
@@ -278,44 +163,57 @@ class StableHoldoutScorer(HoldoutScorer):
         size = self.holdout.subsample_size(self.median)
         guess: Guess = median_guess_from_rows(self.metric, estimator, X, y, size)
         return self.holdout.plan(
-            estimator, scoring=self.metric, mechanism="check", guess=guess, median=self.median
+            estimator, scoring=self.metric, mechanism="check", guess=guess, settings=self.median
         )
 
 
-class SelectBest:
-    """Choose the best candidate of a finished search, or raise: for ``refit=``.
+class LadderScorer(HoldoutScorer):
+    """Reveal improvements only: the score is the best so far, which a model must beat by a step.
+
+    A model that improves is certified on both sides, any other from above: it is not better than the best so
+    far by more than a step. Source: Blum, Hardt, "The Ladder", ICML 2015; certified by description length.
 
     Parameters
     ----------
-    name : str, default="score"
-        Which score to go by; ``select_best.by("acc")`` where ``scoring`` is a dict.
+    scoring : str, callable or Metric
+        A mean of bounded scores, a ROC AUC or a per-class mean.
+    holdout : Holdout
+    step : float or "auto", default="auto"
+        Least improvement that is revealed, in units of the metric; "auto" is two standard errors of a share
+        of one half.
+    validation : float, default=0.25
+        Part of X that `cv` takes guesses from.
+    on_exhausted : {"nan", "raise"}, default="nan"
+        What a refusal does inside a search.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sklearn_ada import Holdout
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> scorer = LadderScorer("accuracy", Holdout(X[320:], y[320:]))
+    >>> stumps = [DecisionTreeClassifier(max_depth=d, random_state=0).fit(X[:200], y[:200]) for d in (3, 1)]
+    >>> first, second = (scorer(stump, X[200:300], y[200:300]) for stump in stumps)
+    >>> first == second
+    True
     """
 
-    def __init__(self, name: str = "score") -> None:
-        self.name = name
+    def __init__(
+        self,
+        scoring: Any,
+        holdout: Holdout,
+        *,
+        step: float | str = "auto",
+        validation: float = 0.25,
+        on_exhausted: str = "nan",
+    ) -> None:
+        super().__init__(scoring, holdout, validation=validation, on_exhausted=on_exhausted)
+        self.settings = LadderSettings(step)
+        _ = self.metric.rule  # raises if only a stable median can certify the metric
 
-    def by(self, name: str) -> SelectBest:
-        """Return a selector that goes by another score of a dict."""
-        return SelectBest(name)
-
-    def __call__(self, cv_results: dict[str, Any]) -> int:
-        """Return the index of the best candidate.
-
-        Raises
-        ------
-        BudgetExhaustedError
-            If any candidate has no score: refused by the holdout, or failed.
-        """
-        column = f"mean_test_{self.name}"
-        if column not in cv_results:
-            names = sorted(key[10:] for key in cv_results if key.startswith("mean_test_"))
-            raise bad_parameter("name", "select_best.by", f"one of {names}", self.name)
-        scores = np.asarray(cv_results[column], dtype=float)
-        answered = int(np.isfinite(scores).sum())
-        if answered < len(scores):
-            raise BudgetExhaustedError(
-                f"Only {answered} of {len(scores)} candidates were answered; the rest were refused by the "
-                "holdout or failed. Look at holdout.report(); search fewer candidates, or take a larger "
-                "holdout or tolerance."
-            )
-        return int(np.argmax(scores))
+    def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
+        guess = guess_from_rows(self.metric, estimator, X, y)
+        return self.holdout.plan(
+            estimator, scoring=self.metric, mechanism="check", guess=guess, settings=self.settings
+        )

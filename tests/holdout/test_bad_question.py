@@ -66,7 +66,9 @@ def test_another_number_of_columns_is_refused(holdout, rows, uncharged, sentence
         holdout.certify(narrow, scoring="accuracy")
 
 
-@pytest.mark.xfail(strict=True, reason="columns of a list are not counted: a priced failure", raises=BaseException)
+@pytest.mark.xfail(
+    strict=True, reason="columns of a list are not counted: a priced failure", raises=BaseException
+)
 def test_another_number_of_columns_is_refused_for_lists_too(rows, tmp_path, uncharged, sentence):
     holdout = Holdout(rows[2].tolist(), rows[3].tolist(), ledger=tmp_path / "ledger.db")
     narrow = LogisticRegression().fit(rows[0][:, :3], rows[1])

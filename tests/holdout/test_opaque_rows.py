@@ -28,6 +28,8 @@ def frame(X):
 
 
 boosting = HistGradientBoostingClassifier(max_iter=5)
+of_words = make_pipeline(CountVectorizer(), LogisticRegression())
+of_kinds = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
 CONTAINERS = {
     "NaN": (with_nan, boosting),
     "csr matrix": (sparse.csr_matrix, LogisticRegression()),
@@ -35,10 +37,10 @@ CONTAINERS = {
     "csc matrix": (sparse.csc_matrix, LogisticRegression()),
     "list": (np.ndarray.tolist, LogisticRegression()),
     "frame": (pd.DataFrame, LogisticRegression()),
-    "frame with text and None": (frame, make_pipeline(OneHotEncoder(), LogisticRegression())),
-    "strings": (lambda X: np.where(X > 0, "up", "down"), make_pipeline(OneHotEncoder(), LogisticRegression())),
-    "list of texts": (words, make_pipeline(CountVectorizer(), LogisticRegression())),
-    "series of texts": (lambda X: pd.Series(words(X)), make_pipeline(CountVectorizer(), LogisticRegression())),
+    "frame with text and None": (frame, of_kinds),
+    "strings": (lambda X: np.where(X > 0, "up", "down"), of_kinds),
+    "list of texts": (words, of_words),
+    "series of texts": (lambda X: pd.Series(words(X)), of_words),
     "read-only": (lambda X: (X.setflags(write=False), X)[1], LogisticRegression()),
 }
 
@@ -53,7 +55,9 @@ def test_certified_accuracy_is_the_models_own(container, rows, tmp_path):
     assert answer.value == pytest.approx(model.score(X_hold, rows[3]))
 
 
-@pytest.mark.parametrize("container", ["csr matrix", "csr array", "frame", "list of texts", "series of texts"])
+@pytest.mark.parametrize(
+    "container", ["csr matrix", "csr array", "frame", "list of texts", "series of texts"]
+)
 def test_stable_medians_take_subsamples_of_any_container(container, rows, tmp_path):
     wrap, estimator = CONTAINERS[container]
     model = estimator.fit(wrap(rows[0].copy()), rows[1])

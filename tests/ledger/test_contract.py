@@ -1,12 +1,14 @@
 """What every ledger backend promises; a new backend joins by one more parameter of `backend`."""
 
+import contextlib
 import copy
+import dataclasses
 import pickle
 
 import pytest
-from tests.ledger.ledger_backends import FINGERPRINT, Genesis, SQLiteBackend, count, fill, pickled
 
 from sklearn_ada.exceptions import LedgerError, LedgerMismatchError, LedgerUnavailableError
+from tests.ledger.ledger_backends import FINGERPRINT, Genesis, SQLiteBackend, count, fill, pickled
 
 
 @pytest.fixture(params=[SQLiteBackend])
@@ -58,8 +60,7 @@ def test_charge_returns_what_it_recorded(ledger):
     record = ledger.charge("k", lambda state: {"value": 0.1, "none": None, "list": [1, "ä"]})
     assert (record.seq, record.key, record.fresh) == (1, "k", True)
     assert record.body == {"value": 0.1, "none": None, "list": [1, "ä"]}
-    assert ledger.find("k") == copy.replace(record, fresh=False) if hasattr(copy, "replace") else True
-    assert ledger.find("k").body == record.body
+    assert ledger.find("k") == dataclasses.replace(record, fresh=False)
 
 
 def test_a_tuple_is_returned_as_it_will_be_read(ledger):
@@ -100,7 +101,8 @@ def test_the_next_charge_after_a_failed_one_is_whole(ledger):
 
 
 @pytest.mark.parametrize(
-    "body", [{"value": float("nan")}, {"value": float("inf")}, {"value": object()}, {"value": b"x"}, [1], None]
+    "body",
+    [{"value": float("nan")}, {"value": float("inf")}, {"value": object()}, {"value": b"x"}, [1], None],
 )
 def test_what_cannot_be_written_is_not_charged(ledger, body):
     with pytest.raises((ValueError, TypeError, AttributeError)):
@@ -120,10 +122,8 @@ def test_what_the_state_cannot_take_is_not_charged(ledger):
 
 @pytest.mark.xfail(strict=True, reason="a subject that is a number is stored as text and then looks damaged")
 def test_whatever_was_charged_verifies(ledger):
-    try:
+    with contextlib.suppress(TypeError, ValueError):  # refusing it is just as well
         ledger.charge("k", lambda state: {"subject": 5})
-    except (TypeError, ValueError):
-        pass  # refusing it is just as well
     assert len(contents(ledger)) in (1, 2)
 
 

@@ -1,0 +1,43 @@
+"""Noise as a function: of the ledger's secret and of what is being drawn, never of a stream."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Draw"]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Where one question takes its noise, and what its mechanism remembers of earlier ones.
+
+    Parameters
+    ----------
+    secret : bytes
+        The ledger's.
+    key : str
+        Identity of the question.
+    memory : dict
+        What the mechanism recorded last; empty at first, and for mechanisms that remember nothing.
+    """
+
+    secret: bytes = field(repr=False)
+    key: str
+    memory: dict[str, Any] = field(default_factory=dict)
+
+    def question(self) -> np.random.Generator:
+        """Return the generator of this question: asked again, it draws the same."""
+        return self._generator(f"question {self.key}")
+
+    def run(self, name: str, number: int) -> np.random.Generator:
+        """Return the generator of a run of questions, such as those up to the next hit."""
+        return self._generator(f"run {name} {number}")
+
+    def _generator(self, label: str) -> np.random.Generator:
+        seed = hmac.new(self.secret, label.encode(), hashlib.sha256).digest()
+        return np.random.default_rng(int.from_bytes(seed, "little"))

@@ -1,0 +1,137 @@
+"""The Ladder: the holdout speaks only of improvements (Blum, Hardt, ICML 2015).
+
+A score is revealed, rounded to a step, if it beats the best so far by more than a step. "No improvement" is
+nearly free, and certifies that the model is not better than the best so far.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn_ada._checks import bad_parameter, check_real
+from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.events import CodedRelease, Event, Symbol
+from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.holdout.draw import Draw
+from sklearn_ada.holdout.outcome import Outcome, Share
+from sklearn_ada.holdout.question import RefinedCheck
+from sklearn_ada.mechanisms.ladder import Ladder
+
+__all__ = ["LadderQuestion", "LadderSettings"]
+
+
+@dataclass(frozen=True)
+class LadderSettings:
+    """How large an improvement must be to be revealed.
+
+    Parameters
+    ----------
+    step : float or "auto"
+        In units of the metric. "auto": two standard errors of a share of one half.
+    """
+
+    step: float | str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.step != "auto":
+            check_real(self.step, "step", "LadderScorer", low=0.0)
+
+
+@dataclass(frozen=True)
+class LadderQuestion(RefinedCheck):
+    """One question to a Ladder, fixed up to what it remembers.
+
+    Parameters
+    ----------
+    coded : CodedQuestion
+        What is measured, and what it rests on.
+    step : float
+        As a share of the metric's range.
+    """
+
+    coded: CodedQuestion
+    step: float
+
+    @classmethod
+    def plan(cls, coded: CodedQuestion, settings: LadderSettings) -> LadderQuestion:
+        """Fix the step; ratios, whose size is part of the answer, are refused."""
+        if coded.metric.rule.size_is_released:
+            raise bad_parameter(
+                "scoring", "LadderScorer", "a mean, an AUC or a per-class mean", coded.metric.name
+            )
+        low, high = coded.metric.bounds
+        if isinstance(settings.step, str):
+            return cls(coded, float(f"{min(1.0 / math.sqrt(coded.size), 1.0):.3g}"))
+        return cls(
+            coded, check_real(settings.step, "step", "LadderScorer", low=0.0, high=high - low) / (high - low)
+        )
+
+    @property
+    def memory_name(self) -> str:
+        """Name of the ladder that this question belongs to."""
+        return json.dumps(["ladder", self.step, self.metric.describe()], sort_keys=True)
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        return {**self.coded.describe(), "name": "ladder", "step": self.step}
+
+    def exhausted(self, memory: dict[str, Any]) -> str | None:
+        """Return None: a ladder has no budget of its own."""
+        return None
+
+    def release(
+        self, sealed: float | tuple[Symbol, ...], share: Share, draw: Draw
+    ) -> tuple[Event, dict[str, Any]]:
+        """Return by how many steps the best loss fell, and the new best."""
+        best = draw.memory.get("best")
+        if isinstance(sealed, tuple):
+            return CodedRelease(sealed), {"best": best}
+        ladder = Ladder(self.step, best)
+        ladder.ask(self._loss(sealed))
+        assert ladder.best is not None
+        if best is None:  # the first answer is a value, coded around the guess
+            expected = round(self._loss(self.coded.cells.guess) / self.step)
+            spread = max(self.coded.cells.half_cell / self._width / self.step, 0.5)
+            symbol = Symbol("lattice", ladder.best - expected, float(f"{spread:.3g}"))
+        else:
+            symbol = Symbol(self.stream, best - ladder.best, self.scale)
+        return CodedRelease((symbol,)), {"best": ladder.best}
+
+    def half_width_bound(self, share: Share) -> tuple[float, float]:
+        """Return the worst half-width of an improvement (of anything else only one side is certified)."""
+        low, high = self.metric.bounds
+        half = self.step * (high - low)
+        return self.metric.rule.half_width_bound(
+            half, self.coded.size, share.ln_delta, high - low
+        ), high - low
+
+    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
+        """Return what the rung certifies: the value of an improvement, an upper end of anything else."""
+        (low, high), target = self.metric.bounds, self.coded.target
+        symbol = symbols_of(event)[0]
+        if isinstance(symbol.value, str):
+            return Outcome.failed(symbol.value, (low, high), target)
+        best = high - memory["best"] * self.step * self._width
+        reach = self.step * self._width
+        improved = symbol.stream == "lattice" or symbol.value > 0
+        known = (best - reach if improved else low, best + reach)
+        interval = self.metric.rule.interval(known, self.coded.size, share.ln_delta, (low, high))
+        return Outcome(
+            min(max(best, low), high),
+            interval if improved else (low, interval[1]),
+            "improves" if improved else "no improvement",
+            self.metric.rule.theorem,
+            target,
+            interval[1] >= high and (not improved or interval[0] <= low),
+        )
+
+    @property
+    def _width(self) -> float:
+        low, high = self.metric.bounds
+        return high - low
+
+    def _loss(self, value: float) -> float:
+        return min(max((self.metric.bounds[1] - value) / self._width, 0.0), 1.0)

@@ -1,0 +1,192 @@
+"""Thresholdout with noise: guess, compare with a noisy threshold, correct with a noisy value.
+
+Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, "The reusable holdout", Science 2015. The corrected value is
+rounded to cells, so that it has a price in nats; the threshold's noise belongs to a run of
+questions (up to the next hit), the rest to the question. All of it is a function of the ledger's secret and
+of the recorded order.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.events import (
+    CodedRelease,
+    CoveredRelease,
+    Event,
+    GaussianEvent,
+    Symbol,
+    ThresholdoutEvent,
+)
+from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.draw import Draw
+from sklearn_ada.holdout.outcome import Outcome, Share
+from sklearn_ada.holdout.question import RefinedCheck
+
+__all__ = ["NoiseSettings", "NoisyCheck"]
+
+_LN2 = math.log(2.0)
+_DEFAULT_HITS = 20
+_DEFAULT_SCALE = 0.02  # of the threshold
+
+
+@dataclass(frozen=True)
+class NoiseSettings:
+    """How Thresholdout is randomised.
+
+    Parameters
+    ----------
+    noise : {"laplace", "gaussian"}
+        "laplace": the algorithm, with a budget of hits. "gaussian": the published figure, with a fixed
+        threshold; no theorem bounds how its privacy loss adds up over questions that agree.
+    scale : float or "auto"
+        Scale (standard deviation) of the noise of a corrected value, in units of the metric; "auto" is 2 % of
+        the threshold.
+    max_hits : int or None
+        How often the holdout may correct a guess; None is 20 for "laplace", no limit for "gaussian".
+    threshold : float or None
+        None takes what a check without noise would take.
+    """
+
+    noise: str
+    scale: float | str = "auto"
+    max_hits: int | None = None
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        owner = "ThresholdoutScorer"
+        check_option(self.noise, "noise", owner, ("laplace", "gaussian"))
+        if self.scale != "auto":
+            check_real(self.scale, "scale", owner, low=0.0)
+        if self.max_hits is not None:
+            check_integer(self.max_hits, "max_hits", owner)
+
+    @property
+    def hits(self) -> float:
+        """The budget of hits; infinite where there is none."""
+        if self.max_hits is not None:
+            return self.max_hits
+        return _DEFAULT_HITS if self.noise == "laplace" else math.inf
+
+
+@dataclass(frozen=True)
+class NoisyCheck(RefinedCheck):
+    """One question to a randomised Thresholdout, fixed up to its noise."""
+
+    coded: CodedQuestion
+    settings: NoiseSettings
+    scale_of_noise: float
+    sensitivity: float
+
+    @classmethod
+    def plan(cls, coded: CodedQuestion, settings: NoiseSettings, data: HoldoutData) -> NoisyCheck:
+        """Fix threshold, scale and sensitivity; ratios have no bounded sensitivity and are refused."""
+        low, high = coded.metric.bounds
+        sensitivity = coded.metric.rule.sensitivity(data.y, high - low)
+        if sensitivity is None:
+            raise bad_parameter(
+                "scoring", "ThresholdoutScorer", "a mean, an AUC or a per-class mean when noise is added",
+                coded.metric.name, "One record can move a ratio too far: use noise='none'.",
+            )  # fmt: skip
+        auto = _DEFAULT_SCALE * coded.cells.half_cell
+        return cls(coded, settings, auto if isinstance(settings.scale, str) else settings.scale, sensitivity)
+
+    @property
+    def memory_name(self) -> str:
+        """Name of the Thresholdout that this question belongs to: its metric and its settings."""
+        settings = self.settings
+        name = ["thresholdout", settings.noise, settings.scale, settings.max_hits, settings.threshold]
+        return json.dumps([*name, self.metric.describe()], sort_keys=True)
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        return {
+            **self.coded.describe(),
+            "name": f"thresholdout {self.settings.noise}",
+            "noise_scale": self.scale_of_noise,
+            "max_hits": self.settings.max_hits,
+        }
+
+    def exhausted(self, memory: dict[str, Any]) -> str | None:
+        """Return why nothing more is answered, or None."""
+        if memory.get("hits", 0) >= self.settings.hits:
+            return f"all {self.settings.hits} hits of this Thresholdout are used"
+        return None
+
+    def release(
+        self, sealed: float | tuple[Symbol, ...], share: Share, draw: Draw
+    ) -> tuple[Event, dict[str, Any]]:
+        """Compare with noise and return what is released, and what is remembered."""
+        memory = {"opened": draw.memory.get("opened", False), "hits": draw.memory.get("hits", 0)}
+        if isinstance(sealed, tuple):
+            return CodedRelease(sealed), memory
+        rng, scale, threshold = draw.question(), self.scale_of_noise, self.coded.cells.half_cell
+        value, guess = sealed, self.coded.cells.guess
+        if self.settings.noise == "laplace":
+            run = draw.run(self.memory_name, memory["hits"])
+            allowed = threshold + run.laplace(scale=2.0 * scale) + rng.laplace(scale=4.0 * scale)
+            corrected = value + rng.laplace(scale=scale)
+        else:
+            allowed = threshold + rng.normal(scale=scale)
+            corrected = value + rng.normal(scale=scale)
+        hit = abs(guess - value) > allowed
+        symbols = (Symbol(self.stream, self._cell(corrected) if hit else 0, self.scale),)
+        event = self._event(symbols, hit=hit, opened=memory["opened"])
+        return event, {"opened": True, "hits": memory["hits"] + int(hit)}
+
+    def half_width_bound(self, share: Share) -> tuple[float, float]:
+        """Return the worst half-width of the answer and the width of the range."""
+        low, high = self.metric.bounds
+        reach = self.coded.cells.half_cell + self._allowance(share)
+        rule = self.metric.rule
+        return rule.half_width_bound(reach, self.coded.size, share.ln_delta - _LN2, high - low), high - low
+
+    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
+        """Return what the released symbol certifies: the value is near it up to the noise."""
+        bounds, target = self.metric.bounds, self.coded.target
+        symbol = symbols_of(event)[0].value
+        if isinstance(symbol, str):
+            return Outcome.failed(symbol, bounds, target)
+        half, guess = self.coded.cells.half_cell, self.coded.cells.guess
+        # Cell j > 0 is [2h(j-1), 2hj] above the guess, and mirrored: 0 is kept for "agrees".
+        centre = guess + half * (2 * symbol - (symbol > 0) + (symbol < 0))
+        reach = half + self._allowance(share)
+        ln_sampling = share.ln_delta - _LN2
+        known = (centre - reach, centre + reach)
+        interval = self.metric.rule.interval(known, self.coded.size, ln_sampling, bounds)
+        return Outcome(
+            min(max(centre, bounds[0]), bounds[1]),
+            interval,
+            "differs" if symbol else "agrees",
+            f"{self.metric.rule.theorem}; tail of the noise",
+            target,
+            interval[0] <= bounds[0] and interval[1] >= bounds[1],
+        )
+
+    def _cell(self, corrected: float) -> int:
+        """Return the number of the cell of a corrected value, never 0."""
+        distance = corrected - self.coded.cells.guess
+        number = 1 + math.floor(abs(distance) / (2.0 * self.coded.cells.half_cell))
+        return number if distance > 0 else -number
+
+    def _event(self, symbols: tuple[Symbol, ...], *, hit: bool, opened: bool) -> Event:
+        if self.settings.noise == "gaussian":
+            # A hit makes two Gaussian releases, which are exactly one of smaller noise.
+            multiplier = self.scale_of_noise / self.sensitivity / math.sqrt(2.0 if hit else 1.0)
+            return GaussianEvent(multiplier, symbols)
+        if opened:
+            return CoveredRelease(symbols)
+        return ThresholdoutEvent(self.sensitivity / self.scale_of_noise, int(self.settings.hits), symbols)
+
+    def _allowance(self, share: Share) -> float:
+        """Return how far noise can have moved any answer, except with half of the share."""
+        ln_beta = share.ln_delta + share.nats - _LN2  # noise does not depend on what was revealed before
+        if self.settings.noise == "laplace":
+            return self.scale_of_noise * 6.0 * (_LN2 - ln_beta)  # 2s + 4s when it agrees, s when not
+        return self.scale_of_noise * math.sqrt(2.0 * (_LN2 - ln_beta))

@@ -1,0 +1,80 @@
+"""From what a user asks to a question in which everything but the answer is fixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_regressor
+
+from sklearn_ada._checks import bad_parameter, check_option
+from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.holdout.askable import check_model
+from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.guess import Guess, as_guess
+from sklearn_ada.holdout.ladder import LadderQuestion, LadderSettings
+from sklearn_ada.holdout.noisy import NoiseSettings, NoisyCheck
+from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.question import Question
+from sklearn_ada.holdout.stable import MedianSettings, StableQuestion
+from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
+
+__all__ = ["Settings", "plan_question", "worst_question"]
+
+Settings = float | MedianSettings | NoiseSettings | LadderSettings | None
+
+
+def plan_question(
+    estimator: Any,
+    scoring: Any,
+    mechanism: str,
+    guess: float | Guess | None,
+    settings: Settings,
+    *,
+    data: HoldoutData,
+    policy: Policy,
+    secret: bytes,
+) -> Question:
+    """Return the question, or raise before anything is looked at or charged (see `Holdout.ask`)."""
+    check_option(mechanism, "mechanism", "Holdout.ask", PURPOSES)
+    metric = as_metric(scoring)
+    check_model(estimator, data)
+    metric.check_estimator(estimator)
+    known = as_guess(guess, metric)
+    if isinstance(settings, MedianSettings) or (settings is None and not metric.has_interval):
+        median = settings or MedianSettings()
+        return StableQuestion.plan(mechanism, metric, known, data, policy, median, secret)
+    if mechanism == "check" and known is None:
+        raise bad_parameter(
+            "guess", "Holdout.check", "an estimate of the metric", None, "Take it from validation data."
+        )
+    half_cell = settings.threshold if isinstance(settings, NoiseSettings) else settings
+    class_mix = data.is_classification and not _is_regressor(estimator)
+    try:
+        coded = CodedQuestion.plan(
+            mechanism, metric, known, data, policy, class_mix=class_mix,
+            half_cell=None if isinstance(half_cell, LadderSettings) else half_cell,
+        )  # fmt: skip
+    except UndefinedMetricError as error:
+        raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
+    if isinstance(settings, NoiseSettings):
+        return NoisyCheck.plan(coded, settings, data)
+    return LadderQuestion.plan(coded, settings) if isinstance(settings, LadderSettings) else coded
+
+
+def _is_regressor(estimator: Any) -> bool:
+    try:
+        return bool(is_regressor(estimator))
+    except AttributeError:  # anything that predicts may be asked about, scikit-learn's own or not
+        return False
+
+
+def worst_question(
+    metric: Metric, mechanism: str, data: HoldoutData, policy: Policy, secret: bytes
+) -> Question:
+    """Return a question about this metric with the worst guess: what admission has to reckon with."""
+    if metric.has_interval:
+        low, high = metric.bounds
+        return CodedQuestion.plan(mechanism, metric, Guess((low + high) / 2.0), data, policy, class_mix=False)
+    guess = None if metric.range else Guess(0.0, deviation=1.0)
+    return StableQuestion.plan(mechanism, metric, guess, data, policy, MedianSettings(), secret)

@@ -1,0 +1,186 @@
+"""What all scorers share: which call is a question, and where a search may choose its best.
+
+A scorer sees an estimator and some rows, nothing else. So each fitted model gets one question, at the first
+call; the rows passed are where the guess comes from. Every other call (train scores, ``search.score`` on new
+rows) returns the plain metric and costs nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, NoReturn
+
+import numpy as np
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from sklearn_ada._checks import bad_parameter, check_option
+from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.holdout import Holdout, model_digest
+from sklearn_ada.holdout.data import content_digest
+from sklearn_ada.metrics import Metric, as_metric
+from sklearn_ada.model_selection.splitter import ValidationSplit
+from sklearn_ada.results import Answer
+
+__all__ = ["HoldoutScorer", "SelectBest"]
+
+
+class HoldoutScorer(ABC):
+    """What all scorers share; use `ThresholdoutScorer` or `StableHoldoutScorer`.
+
+    All state is in the holdout's ledger: copies, clones and pickles of a scorer charge the same one.
+
+    Attributes
+    ----------
+    cv : ValidationSplit
+        For ``cv=`` of a search: fits on one part of X and takes the guess from the rest. Once it has been
+        used, only its validation rows are questions.
+    select_best : SelectBest
+        For ``refit=`` of a search: raises `BudgetExhaustedError` if any candidate has no score, where
+        scikit-learn would silently pick the first.
+    """
+
+    def __init__(
+        self, scoring: Any, holdout: Holdout, *, validation: float = 0.25, on_exhausted: str = "nan"
+    ) -> None:
+        owner = self.__class__.__name__
+        if not isinstance(holdout, Holdout):
+            raise bad_parameter("holdout", owner, "a Holdout", holdout, "Make one: Holdout(X_hold, y_hold).")
+        self.metric: Metric = as_metric(scoring)
+        self.holdout = holdout
+        self.on_exhausted = check_option(on_exhausted, "on_exhausted", owner, ("nan", "raise"))
+        self.cv = ValidationSplit(holdout, validation)
+        self.round_name: str | None = None
+        self.__name__ = f"{owner}_{self.metric.name}"  # displays of learning curves read it
+        self._warned = False
+
+    @property
+    def select_best(self) -> SelectBest:
+        """A callable for ``refit=``."""
+        return SelectBest()
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
+        """Return the holdout's answer about a fitted model, or the plain metric if this is no question.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X, y : array-like
+            Rows from which the guess is taken.
+        sample_weight : array-like or None
+            Belongs to these rows, so it weighs the plain metric only.
+
+        Returns
+        -------
+        float
+            NaN if the holdout refused (or `BudgetExhaustedError`, if ``on_exhausted="raise"``) or failed.
+        """
+        if y is None:
+            raise bad_parameter("y", self.__name__, "the labels of X", None)
+        answer = self.answer(estimator, X, y)
+        if answer is None:
+            params = {} if sample_weight is None else {"sample_weight": sample_weight}
+            return self.metric.score(estimator, X, y, **params)
+        if answer.verdict == "refused" and self.on_exhausted == "raise":
+            raise BudgetExhaustedError(f"The holdout refused: {answer.reason}.")
+        return answer.value
+
+    def answer(self, estimator: Any, X: Any, y: Any) -> Answer | None:
+        """Ask about a fitted model with a guess from X and y; None if this call is no question."""
+        if self.cv.registered and content_digest(X, y) not in self.cv.registered:
+            self._warn_once()
+            return None
+        model = model_digest(estimator)  # before it predicts anything
+        question = self._plan(estimator, X, y)
+        return self.holdout.put(
+            question, estimator, model=model, round_name=self.round_name, once=not self.cv.registered
+        )
+
+    @abstractmethod
+    def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
+        """Return the question about this model, its guess taken from X and y."""
+
+    def fresh(self, validation: float) -> HoldoutScorer:
+        """Return a scorer with the same settings and a splitter of its own."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        other.cv, other.round_name = ValidationSplit(self.holdout, validation), None
+        return other
+
+    def _warn_once(self) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{self.__name__} was called with rows that its cv did not set aside for guesses; it returns "
+                "the plain metric of those rows, which costs nothing and certifies nothing.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    @property
+    def _score_func(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} answers questions about fitted models; it cannot be asked at every "
+            "decision threshold. Tune the threshold with a plain scorer and certify the tuned model: "
+            "holdout.certify(...)."
+        )
+
+    def _accept_sample_weight(self) -> bool:
+        return False
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return the metadata request: none, as the weights of other rows say nothing of the holdout."""
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="sample_weight", alias=False)
+        return request
+
+    def __copy__(self) -> HoldoutScorer:
+        return self
+
+    def __deepcopy__(self, memo: object) -> HoldoutScorer:
+        return self
+
+    def __sklearn_clone__(self) -> HoldoutScorer:
+        return self
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.metric.name!r}, {self.holdout!r})"
+
+
+class SelectBest:
+    """Choose the best candidate of a finished search, or raise: for ``refit=``.
+
+    Parameters
+    ----------
+    name : str, default="score"
+        Which score to go by; ``select_best.by("acc")`` where ``scoring`` is a dict.
+    """
+
+    def __init__(self, name: str = "score") -> None:
+        self.name = name
+
+    def by(self, name: str) -> SelectBest:
+        """Return a selector that goes by another score of a dict."""
+        return SelectBest(name)
+
+    def __call__(self, cv_results: dict[str, Any]) -> int:
+        """Return the index of the best candidate.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If any candidate has no score: refused by the holdout, or failed.
+        """
+        column = f"mean_test_{self.name}"
+        if column not in cv_results:
+            names = sorted(key[10:] for key in cv_results if key.startswith("mean_test_"))
+            raise bad_parameter("name", "select_best.by", f"one of {names}", self.name)
+        scores = np.asarray(cv_results[column], dtype=float)
+        answered = int(np.isfinite(scores).sum())
+        if answered < len(scores):
+            raise BudgetExhaustedError(
+                f"Only {answered} of {len(scores)} candidates were answered; the rest were refused by the "
+                "holdout or failed. Look at holdout.report(); search fewer candidates, or take a larger "
+                "holdout or tolerance."
+            )
+        return int(np.argmax(scores))

@@ -1,0 +1,72 @@
+"""Kill a search at any moment: the ledger opens, verifies and holds every answer that was delivered."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sklearn_ada import ThresholdoutScorer
+from tests.concurrency.searching import MANY_LEAVES, X, Y, holdout_at, search_with
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def killed_search(path, lines, delay):
+    """Return what a search delivered, killed after so many lines and so many seconds more."""
+    command = [sys.executable, "-m", "tests.concurrency.searching", str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        told = [process.stdout.readline() for _ in range(lines)]
+        time.sleep(delay)
+        process.kill()
+        told += process.stdout.readlines()
+    whole = [line.split() for line in told if line.endswith("\n")]
+    return {int(index): float(value) for index, value in whole}
+
+
+def check_after_a_kill(path, seed):
+    chance = random.Random(seed)
+    lines, delay = chance.randrange(1, len(MANY_LEAVES) - 20), chance.choice([0.0, chance.random() / 50])
+    delivered = killed_search(path, lines, delay)
+    assert lines <= len(delivered)
+
+    holdout = holdout_at(path)
+    recorded = {answer.index: answer.value for _, answer in holdout.report().answers}
+    assert delivered.items() <= recorded.items()
+
+    before = holdout.report()
+    search_with(ThresholdoutScorer("accuracy", holdout), MANY_LEAVES).fit(X, Y)
+    after = holdout.report()
+    assert after.answers[: len(before.answers)] == before.answers
+    return len(delivered), len(before.answers), len(after.answers)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_delivered_answer_is_in_the_ledger_after_a_kill(tmp_path, seed):
+    delivered, recorded, in_all = check_after_a_kill(tmp_path / "ledger.db", seed)
+    assert delivered <= recorded <= delivered + 1  # at most one was charged and not yet delivered
+    assert in_all == len(MANY_LEAVES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4, 34))
+def test_every_delivered_answer_is_in_the_ledger_after_many_kills(tmp_path, seed):
+    delivered, recorded, _ = check_after_a_kill(tmp_path / "ledger.db", seed)
+    assert delivered <= recorded <= delivered + 1
+
+
+def test_a_search_killed_again_and_again_ends_with_every_question_asked_once(tmp_path):
+    path = tmp_path / "ledger.db"
+    delivered = {}
+    for lines in (5, 25):
+        found = killed_search(path, lines, 0.0)
+        assert all(found[index] == value for index, value in delivered.items())
+        delivered.update(found)
+    holdout = holdout_at(path)
+    search_with(ThresholdoutScorer("accuracy", holdout), MANY_LEAVES).fit(X, Y)
+    fresh = holdout_at(tmp_path / "undisturbed.db")
+    search_with(ThresholdoutScorer("accuracy", fresh), MANY_LEAVES).fit(X, Y)
+    assert [a.value for _, a in holdout.report().answers] == [a.value for _, a in fresh.report().answers]
+    assert holdout.report().nats == pytest.approx(fresh.report().nats, rel=1e-9)

@@ -1,0 +1,166 @@
+"""One ledger for every copy of a scorer, in whatever process it works."""
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_validate
+
+from sklearn_ada import ReusableHoldoutCV
+from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BACKENDS = ["loky", "threading", "multiprocessing"]
+
+
+def questions(holdout):
+    """Return every question's key with the value that was answered."""
+    return {
+        record.key: record.body["outcome"]["value"]
+        for record in holdout.ledger.records()
+        if record.body.get("kind") == "answer"
+    }
+
+
+@pytest.fixture(params=SCORERS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def holdout(tmp_path):
+    return holdout_at(tmp_path / "ledger.db", random_state=0)
+
+
+def test_two_workers_ask_and_pay_what_one_does(tmp_path, kind):
+    found = []
+    for n_jobs in (1, 2):
+        holdout = holdout_at(tmp_path / f"{n_jobs}.db", random_state=0)
+        search = search_with(SCORERS[kind](holdout), n_jobs=n_jobs).fit(X, Y)
+        found.append((questions(holdout), holdout.report().nats, search.cv_results_["mean_test_score"]))
+    one, two = found
+    assert len(one[0]) == 7
+    assert one[0] == two[0]
+    assert one[1] == pytest.approx(two[1], rel=1e-9)
+    np.testing.assert_array_equal(one[2], two[2])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_workers_of_every_kind_charge_the_parents_ledger(holdout, backend):
+    with joblib.parallel_config(backend, n_jobs=2):
+        search_with(SCORERS["thresholdout"](holdout)).fit(X, Y)
+    report = holdout.report()
+    assert report.asked["check"] == len(report.answers) == 7
+
+
+def by_pickle(obj):
+    return pickle.loads(pickle.dumps(obj))
+
+
+COPIES = {
+    "clone of the search": clone,
+    "deepcopy of the search": copy.deepcopy,
+    "pickle of the search": by_pickle,
+    "copy of the scorer": lambda search: search_with(copy.copy(search.scoring)),
+    "deepcopy of the scorer": lambda search: search_with(copy.deepcopy(search.scoring)),
+    "clone of the scorer": lambda search: search_with(clone(search.scoring, safe=False)),
+    "pickle of the scorer": lambda search: search_with(by_pickle(search.scoring)),
+}
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_every_copy_charges_the_same_ledger(holdout, kind, copied):
+    search = search_with(SCORERS[kind](holdout)).fit(X, Y)
+    before = holdout.report()
+    again = copied(search).fit(X, Y)
+    assert holdout.report() == before  # the same questions are free
+    np.testing.assert_array_equal(again.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"])
+    more = copied(search).set_params(param_grid={"max_leaf_nodes": [20]}).fit(X, Y)
+    assert holdout.report().asked["check"] == before.asked["check"] + 1
+    assert more.cv_results_["mean_test_score"][0] == holdout.report().answers[-1][1].value
+
+
+SECOND = """
+import pickle, sys
+from tests.concurrency.searching import X, Y
+with open(sys.argv[1], "rb") as file:
+    search = pickle.load(file)
+search.fit(X, Y)
+more = search.set_params(param_grid={"max_leaf_nodes": [20]}).fit(X, Y)
+print(*search.scoring.holdout.report().asked.values())
+"""
+
+
+def test_a_second_interpreter_charges_the_same_ledger(holdout, kind, tmp_path):
+    search = search_with(SCORERS[kind](holdout)).fit(X, Y)
+    before = questions(holdout)
+    (tmp_path / "search.pickle").write_bytes(pickle.dumps(search))
+    done = subprocess.run(
+        [sys.executable, "-c", SECOND, tmp_path / "search.pickle"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    after = questions(holdout)
+    assert done.stdout.split() == [str(len(before) + 1), "0"]
+    assert len(after) == len(before) + 1
+    assert before.items() <= after.items()
+
+
+def test_a_holdout_made_again_on_the_same_file_goes_on_paying(holdout, kind):
+    search_with(SCORERS[kind](holdout)).fit(X, Y)
+    again = holdout_at(holdout.ledger.path, random_state=0)
+    search_with(SCORERS[kind](again)).fit(X, Y)
+    assert again.report() == holdout.report()
+    assert again.report().asked["check"] == 7
+
+
+def test_the_identical_question_is_free_and_says_so(holdout, kind):
+    scorer = SCORERS[kind](holdout)
+    model = LogisticRegression().fit(X[:200], Y[:200])
+    first, second = (scorer.answer(model, X[200:], Y[200:]) for _ in range(2))
+    assert second == first
+    assert (first.repeated, second.repeated) == (False, True)
+    assert holdout.report().nats == pytest.approx(first.cost.nats, rel=1e-9)
+
+
+def test_nested_searches_in_workers_charge_one_ledger(holdout):
+    """Each outer fold is a search of its own, whose plain scores are free."""
+    inner = search_with(SCORERS["thresholdout"](holdout), leaves=[2, 3])
+    inner.set_params(refit=inner.scoring.select_best)
+    cross_validate(inner, X, Y, cv=3, n_jobs=2, error_score="raise")
+    report = holdout.report()
+    assert report.asked["check"] == len(report.answers) == 6
+
+
+def test_searches_in_two_threads_share_the_count(holdout):
+    searches = [search_with(SCORERS["thresholdout"](holdout), leaves=range(2 + k, 8 + k)) for k in (0, 3)]
+    threads = [threading.Thread(target=search.fit, args=(X, Y)) for search in searches]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert holdout.report().asked["check"] == len(range(2, 11))
+
+
+def test_a_reusable_search_pays_the_same_in_parallel(tmp_path):
+    data = rows(2, 400)
+    reports = []
+    for n_jobs in (1, 2):
+        inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 0.1, 1.0]}, n_jobs=n_jobs)
+        search = ReusableHoldoutCV(inner, ledger=tmp_path / f"{n_jobs}.db").fit(*data)
+        reports.append(search.holdout_.report())
+        again = ReusableHoldoutCV(inner, ledger=tmp_path / f"{n_jobs}.db").fit(*data)
+        assert again.holdout_.report() == reports[-1]
+    values = [sorted(answer.value for _, answer in report.answers) for report in reports]
+    assert values[0] == values[1]
+    assert reports[0].nats == pytest.approx(reports[1].nats, rel=1e-9)

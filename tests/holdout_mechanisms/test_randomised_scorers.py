@@ -1,0 +1,291 @@
+"""Every mechanism through the holdout: budget, price, privacy and certificate."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.accounting import exponential_mechanism_zcdp, gaussian_zcdp, thresholdout_epsilon
+from sklearn_ada.events import Symbol
+from sklearn_ada.holdout import Guess, LadderSettings, NoiseSettings
+from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.draw import Draw
+from sklearn_ada.holdout.ladder import LadderQuestion
+from sklearn_ada.holdout.noisy import NoisyCheck
+from sklearn_ada.holdout.outcome import Share
+from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.metrics import Metric
+
+ROWS = 400
+
+
+class Coin:
+    """A fitted model that is right on a chosen number of rows: labels are all 1, X counts the rows."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, right, tag=0):
+        self.right, self.tag = right, tag
+
+    def predict(self, X):
+        return (X[:, 0] < self.right).astype(int)
+
+
+@pytest.fixture
+def holdout(tmp_path):
+    X, y = np.arange(ROWS, dtype=float)[:, None], np.ones(ROWS, dtype=int)
+    y[-1] = 0  # a class of one, so that labels are a classification
+    return Holdout(X, y, ledger=tmp_path / "ledger.db", random_state=0)
+
+
+def ask(holdout, right, guess, settings, tag=0):
+    model = Coin(right, tag)
+    return holdout.ask(model, scoring="accuracy", mechanism="check", guess=guess, settings=settings)
+
+
+# --- Thresholdout with noise ------------------------------------------------------------------------------
+
+
+def test_laplace_answers_what_agrees_for_ever_and_corrects_max_hits_times(holdout):
+    settings = NoiseSettings("laplace", 1e-4, max_hits=2, threshold=0.05)
+    agreed = [ask(holdout, 200, 0.5, settings, tag) for tag in range(40)]
+    assert {answer.verdict for answer in agreed} == {"agrees"}
+    corrected = [ask(holdout, 100 + tag, 0.5, settings, tag) for tag in range(2)]
+    assert {answer.verdict for answer in corrected} == {"differs"}
+    refused = [ask(holdout, right, 0.5, settings, 99) for right in (200, 100)]
+    assert {answer.verdict for answer in refused} == {"refused"}
+    assert "hits" in refused[0].reason
+
+
+def test_laplace_is_charged_when_its_threshold_is_drawn_and_covers_the_rest(holdout):
+    settings = NoiseSettings("laplace", 0.01, max_hits=3, threshold=0.05)
+    answers = [ask(holdout, 200, 0.5, settings, tag) for tag in range(5)]
+    assert answers[0].cost.epsilon == pytest.approx(thresholdout_epsilon(1 / (ROWS * 0.01), 3))
+    assert [answer.cost.epsilon for answer in answers[1:]] == [0.0] * 4
+
+
+def test_gaussian_charges_every_comparison_and_a_hit_twice(holdout):
+    settings = NoiseSettings("gaussian", 0.002, threshold=0.05)
+    agreed, hit = ask(holdout, 200, 0.5, settings), ask(holdout, 100, 0.5, settings)
+    assert agreed.cost.rho == pytest.approx(gaussian_zcdp(0.002 * ROWS))
+    assert hit.cost.rho == pytest.approx(2 * agreed.cost.rho)
+    assert (agreed.verdict, hit.verdict) == ("agrees", "differs")
+    assert agreed.cost.epsilon is None
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_noise_is_a_function_of_secret_and_recorded_order(noise, tmp_path):
+    X, y = np.arange(ROWS, dtype=float)[:, None], np.arange(ROWS) % 2
+    settings = NoiseSettings(noise, 0.3, threshold=0.05)
+    runs = []
+    for name in ("first", "second"):
+        holdout = Holdout(X, y, ledger=tmp_path / name, random_state=7)
+        runs.append([ask(holdout, right, 0.5, settings).value for right in range(0, 400, 40)])
+    assert runs[0] == runs[1]
+    other = Holdout(X, y, ledger=tmp_path / "third", random_state=8)
+    assert [ask(other, right, 0.5, settings).value for right in range(0, 400, 40)] != runs[0]
+
+
+def _coded(n, guess=0.5, half_cell=0.02):
+    data = HoldoutData(np.zeros((n, 1)), np.zeros(n, dtype=int))
+    coded = CodedQuestion.plan(
+        "check", Metric("accuracy"), Guess(guess), data, Policy(), class_mix=False, half_cell=half_cell
+    )
+    return coded, data
+
+
+@pytest.mark.parametrize(("noise", "scale"), [("laplace", 0.02), ("gaussian", 0.06)])
+def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale):
+    n, delta, runs = 4000, 0.2, 400
+    coded, data = _coded(n)
+    question = NoisyCheck.plan(coded, NoiseSettings(noise, scale, threshold=0.02), data)
+    share, rng, misses, naive = Share(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
+    for run in range(runs):
+        value = rng.binomial(n, 0.42) / n  # away from the guess, so that values are corrected
+        event, memory = question.release(value, share, Draw(b"secret", str(run)))
+        outcome = question.read(event, share, memory)
+        misses += not outcome.interval[0] <= 0.42 <= outcome.interval[1]
+        naive += not abs(outcome.value - 0.42) <= 0.02 + math.sqrt(math.log(2 / delta) / (2 * n))
+    assert stats.binomtest(misses, runs, delta, alternative="greater").pvalue > 1e-6
+    assert stats.binomtest(naive, runs, delta, alternative="greater").pvalue < 1e-6
+
+
+def test_a_ratio_takes_no_noise(holdout):
+    with pytest.raises(ValueError, match="ratio"):
+        holdout.ask(
+            Coin(10), scoring="f1", mechanism="check", guess=0.5, settings=NoiseSettings("laplace", 0.01)
+        )
+
+
+@pytest.mark.parametrize("bad", [math.nan, 0.0, -1.0, math.inf, "x"])
+def test_bad_noise_settings_are_refused(bad):
+    with pytest.raises(ValueError, match="must be"):
+        NoiseSettings("laplace", bad)
+    with pytest.raises(ValueError, match="must be"):
+        NoiseSettings("laplace", max_hits=bad)
+    with pytest.raises(ValueError, match="must be"):
+        LadderSettings(bad)
+
+
+# --- Ladder ------------------------------------------------------------------------------------------------
+
+
+def test_the_ladder_speaks_of_improvements_only(holdout):
+    settings = LadderSettings(0.05)
+    first, worse, near, better = (ask(holdout, right, 0.5, settings) for right in (200, 100, 210, 300))
+    assert first.verdict == "improves"
+    assert first.value == pytest.approx(0.5, abs=0.03)
+    assert (worse.verdict, near.verdict, better.verdict) == ("no improvement", "no improvement", "improves")
+    assert worse.value == near.value == first.value
+    assert better.value == pytest.approx(0.75, abs=0.03)
+    assert worse.interval[0] == 0.0
+    assert worse.interval[1] < 0.8
+    assert worse.cost.nats < 0.01 < better.cost.nats
+
+
+def test_the_ladder_covers_on_both_sides():
+    n, delta, runs = 1000, 0.2, 400
+    coded, _ = _coded(n)
+    question = LadderQuestion.plan(coded, LadderSettings(0.002))
+    share, rng, misses = Share(math.log(delta), 0.0), np.random.default_rng(0), 0
+    for run in range(runs):
+        value = rng.binomial(n, 0.6) / n
+        event, memory = question.release(value, share, Draw(b"", str(run)))
+        low, high = question.read(event, share, memory).interval
+        misses += not low <= 0.6 <= high
+        event, memory = question.release(value, share, Draw(b"", "", {"best": 100}))
+        low, high = question.read(event, share, memory).interval
+        assert (low, high >= 0.6) == (0.0, True)
+    assert stats.binomtest(misses, runs, delta, alternative="greater").pvalue > 1e-6
+    assert misses > 0.2 * runs * delta  # and not because it says nothing
+
+
+# --- medians -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["exponential", "binary_search", "exact"])
+def test_medians_by_every_method_lie_between_their_levels(method, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8000, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=8000)
+    holdout = Holdout(X[1000:], y[1000:], ledger=tmp_path / "ledger.db", random_state=0)
+    model = Ridge().fit(X[:500], y[:500])
+    scorer = StableHoldoutScorer("neg_mean_absolute_error", holdout, n_subsamples=350, method=method)
+    answer = scorer.answer(model, X[500:1000], y[500:1000])
+    low, high = answer.levels
+    assert 0.0 < low < 0.5 < high < 1.0
+    truth = -np.mean(np.abs(rng.normal(size=(20_000, 20))), axis=1)  # the law on subsamples of 20
+    assert np.quantile(truth, low) - 0.1 <= answer.value <= np.quantile(truth, high) + 0.1
+    private = {"exponential": exponential_mechanism_zcdp, "binary_search": lambda e: e**2 / 2}
+    if method == "exact":
+        assert answer.cost.rho is None
+    else:
+        epsilon = scorer._plan(model, X[500:1000], y[500:1000]).epsilon
+        assert answer.cost.rho == pytest.approx(private[method](epsilon))
+
+
+# --- selection ---------------------------------------------------------------------------------------------
+
+
+def test_selection_reveals_a_good_winner_for_ln_n(holdout):
+    models = [Coin(right) for right in (100, 390, 150, 200)]
+    assert holdout.select(models, scoring="accuracy", epsilon=2.0) == 1
+    before = holdout.report().nats
+    assert before == pytest.approx(math.log(4), abs=0.01)
+    assert holdout.select(models, scoring="accuracy", epsilon=2.0) == 1
+    assert holdout.report().nats == before
+
+
+def test_a_model_that_fails_is_the_worst(holdout):
+    class Failing(Coin):
+        def predict(self, X):
+            raise ValueError("no")
+
+    assert holdout.select([Failing(0), Coin(380)], scoring="accuracy", epsilon=2.0) == 1
+
+
+def test_selection_needs_bounded_sensitivity_models_and_epsilon(holdout):
+    with pytest.raises(ValueError, match="a selection"):
+        holdout.select([Coin(1), Coin(2)], scoring="f1")
+    with pytest.raises(ValueError, match="non-empty"):
+        holdout.select([], scoring="accuracy")
+    with pytest.raises(ValueError, match="epsilon"):
+        holdout.select([Coin(1)], scoring="accuracy", epsilon=math.nan)
+    assert holdout.report().nats == 0.0
+
+
+# --- through a search --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def classification():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    return X, (X[:, 0] + 0.5 * rng.normal(size=600) > 0).astype(int)
+
+
+@pytest.mark.parametrize("mechanism", ["ladder", "thresholdout", "stable_median"])
+def test_reusable_holdout_takes_mechanisms_by_name(mechanism, classification, tmp_path):
+    inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
+    search = ReusableHoldoutCV(inner, mechanism=mechanism, ledger=tmp_path / "ledger.db").fit(*classification)
+    low, high = search.best_score_interval_
+    assert low <= search.best_score_ <= high
+    assert len(search.answers_) == 4
+
+
+def test_reusable_holdout_selects_and_certifies_only_the_winner(classification, tmp_path):
+    inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
+    search = ReusableHoldoutCV(
+        inner, mechanism="exponential_mechanism", ask=3, ledger=tmp_path / "ledger.db"
+    ).fit(*classification)
+    kinds = [record.body.get("kind") for record in search.holdout_.ledger.records()]
+    assert kinds.count("selection") == 1
+    assert kinds.count("answer") == 1
+    assert len(search.answers_) == 1
+
+
+def test_selection_without_a_number_of_models_is_refused(classification):
+    inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]})
+    with pytest.raises(ValueError, match="'ask' parameter"):
+        ReusableHoldoutCV(inner, mechanism="exponential_mechanism").fit(*classification)
+
+
+@pytest.mark.parametrize("kind", ["laplace", "ladder"])
+def test_reusable_holdout_takes_a_scorer(kind, classification, tmp_path):
+    X, y = classification
+    holdout = Holdout(X[400:], y[400:], ledger=tmp_path / "ledger.db", random_state=0)
+    if kind == "ladder":
+        scorer = LadderScorer("accuracy", holdout, step=0.02)
+    else:
+        scorer = ThresholdoutScorer("accuracy", holdout, noise="laplace", max_hits=5)
+    inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
+    search = ReusableHoldoutCV(inner, mechanism=scorer).fit(X[:400], y[:400])
+    assert search.holdout_ is holdout
+    names = [r.body["mechanism"]["name"] for r in holdout.ledger.records() if r.body.get("kind") == "answer"]
+    assert names[-1] == "certify"
+    assert set(names[:-1]) == {"ladder" if kind == "ladder" else "thresholdout laplace"}
+
+
+def test_a_refused_candidate_is_raised_in_the_parent(classification, tmp_path):
+    from sklearn_ada import BudgetExhaustedError
+
+    X, y = classification
+    holdout = Holdout(X[400:], 1 - y[400:], ledger=tmp_path / "ledger.db", random_state=0)  # guesses all fail
+    scorer = ThresholdoutScorer("accuracy", holdout, noise="laplace", noise_scale=1e-4, max_hits=1)
+    inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
+    with pytest.raises(BudgetExhaustedError, match="hits"):
+        ReusableHoldoutCV(inner, mechanism=scorer).fit(X[:400], y[:400])
+
+
+def test_a_failure_is_released_by_every_mechanism():
+    coded, data = _coded(100)
+    share, failure = Share(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
+    noisy = NoisyCheck.plan(coded, NoiseSettings("laplace", 0.01), data)
+    for question in (noisy, LadderQuestion.plan(coded, LadderSettings())):
+        event, memory = question.release(failure, share, Draw(b"", ""))
+        assert question.read(event, share, memory).verdict == "failed"

@@ -1,0 +1,133 @@
+"""Ledgers without a path: one for the same data in a process, gone with the process that made it."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from sklearn_ada import Holdout
+from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
+from sklearn_ada.ledger import temporary_ledger_path
+from tests.ledger.fitted_models import Constant
+
+ROWS = np.arange(200.0).reshape(100, 2)
+LABELS = np.arange(100) % 2
+
+
+def constant():
+    return Constant(0).fit(ROWS, LABELS)
+
+
+def test_the_same_data_have_the_same_ledger():
+    Holdout(ROWS + 1, LABELS).certify(constant(), scoring="accuracy")
+    again = Holdout(ROWS + 1, LABELS)
+    assert again.report().asked["certify"] == 1
+    assert again.certify(constant(), scoring="accuracy").repeated
+
+
+def test_equal_data_in_another_container_have_the_same_ledger():
+    first = Holdout(ROWS.tolist(), LABELS.tolist())
+    assert Holdout(ROWS.copy(order="F"), LABELS).ledger.path == first.ledger.path
+
+
+@pytest.mark.parametrize("other", [(ROWS + 2, LABELS), (ROWS, 1 - LABELS)], ids=["X", "y"])
+def test_other_data_have_another_ledger(other):
+    assert Holdout(ROWS, LABELS).ledger.path != Holdout(*other).ledger.path
+
+
+def test_another_policy_gets_no_second_budget():
+    Holdout(ROWS + 3, LABELS, tolerance=0.4)
+    with pytest.raises(LedgerMismatchError, match="tolerance"):
+        Holdout(ROWS + 3, LABELS, tolerance=0.5)
+
+
+def test_a_ledger_that_vanished_is_not_begun_anew():
+    holdout = Holdout(ROWS + 4, LABELS)
+    holdout.certify(constant(), scoring="accuracy")
+    os.unlink(holdout.ledger.path)
+    with pytest.raises(LedgerUnavailableError):
+        holdout.certify(constant(), scoring="accuracy")
+
+
+@pytest.mark.xfail(strict=True, reason="a second Holdout makes the file again, though this process had one")
+def test_a_ledger_that_vanished_is_not_begun_anew_by_a_second_holdout():
+    holdout = Holdout(ROWS + 5, LABELS)
+    holdout.certify(constant(), scoring="accuracy")
+    os.unlink(holdout.ledger.path)
+    with pytest.raises(LedgerUnavailableError):
+        Holdout(ROWS + 5, LABELS)
+
+
+def run(script, **kwargs):
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, **kwargs)
+
+
+def test_the_folder_is_gone_after_the_process_but_not_after_its_forks():
+    done = run(
+        """
+        import os, sys
+        from sklearn_ada.ledger import temporary_ledger_path
+        path = temporary_ledger_path("data")
+        open(path, "w").close()
+        child = os.fork()
+        if child == 0:
+            assert temporary_ledger_path("data") == path
+            sys.exit(0)  # runs what was registered for the end of the process
+        assert os.waitpid(child, 0)[1] == 0
+        print(path, os.path.exists(path))
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    path, there_after_the_fork = done.stdout.split()
+    assert there_after_the_fork == "True"
+    assert not os.path.exists(os.path.dirname(path))
+
+
+def test_an_uncaught_error_does_not_leave_the_folder_behind():
+    done = run(
+        """
+        from sklearn_ada.ledger import temporary_ledger_path
+        print(temporary_ledger_path("data"), flush=True)
+        raise SystemExit(3)
+        """
+    )
+    assert done.returncode == 3
+    assert not os.path.exists(os.path.dirname(done.stdout.strip()))
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "spawn",
+        pytest.param(
+            "fork",
+            marks=pytest.mark.xfail(
+                strict=True, reason="children of multiprocessing end with os._exit, which runs no atexit"
+            ),
+        ),
+    ],
+)
+def test_a_worker_takes_its_own_ledgers_with_it(context):
+    done = run(
+        f"""
+        import multiprocessing
+        from sklearn_ada.ledger import temporary_ledger_path
+        if __name__ == "__main__":
+            with multiprocessing.get_context({context!r}).Pool(1) as pool:
+                print(pool.apply(temporary_ledger_path, ("of the worker",)))
+                pool.close()
+                pool.join()
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert not os.path.exists(os.path.dirname(done.stdout.strip()))
+
+
+def test_others_may_not_read_the_folder():
+    folder = os.path.dirname(temporary_ledger_path("private"))
+    assert os.stat(folder).st_mode & 0o077 == 0

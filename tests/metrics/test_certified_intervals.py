@@ -1,0 +1,137 @@
+"""Certified intervals against an independent computation at the recorded failure probability."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.metrics import confusion_matrix, get_scorer
+
+from sklearn_ada import Holdout, Metric
+
+
+def cell_of(value, plan):
+    """Return the ends of the cell that holds a value."""
+    width = 2 * plan["half_cell"]
+    number = math.floor((value - plan["centre"]) / width + 0.5)
+    centre = plan["centre"] + width * number
+    return centre - plan["half_cell"], centre + plan["half_cell"]
+
+
+def clopper_pearson(low_count, high_count, n, delta):
+    low = binomtest(low_count, n).proportion_ci(1 - delta, "exact").low
+    return low, binomtest(high_count, n).proportion_ci(1 - delta, "exact").high
+
+
+@pytest.mark.parametrize("task", ["binary", "three"])
+@pytest.mark.parametrize("confidence_level", [0.5, 0.95, 0.999])
+def test_exact_accuracy_has_the_clopper_pearson_interval(task, confidence_level, data, asked):
+    model, X, y = data[task]
+    answer, body = asked(task, "accuracy", "certify", confidence_level=confidence_level)
+    hits = int(np.sum(model.predict(X) == y))
+    assert body["ln_delta"] == pytest.approx(math.log((1 - confidence_level) * 0.9 * 0.8))
+    expected = clopper_pearson(hits, hits, len(y), math.exp(body["ln_delta"]))
+    assert answer.interval == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("guess", [0.85, 0.99, 0.5, 0.01])
+def test_checked_accuracy_has_the_clopper_pearson_interval_of_the_cells_end_counts(guess, data, asked):
+    model, X, y = data["binary"]
+    answer, body = asked("binary", "accuracy", "check", guess)
+    plan, n = body["mechanism"], len(y)
+    low, high = cell_of(model.score(X, y), plan)
+    counts = [count for count in range(n + 1) if low - 1e-9 <= count / n < high + 1e-9]
+    expected = clopper_pearson(counts[0], counts[-1], n, math.exp(body["ln_delta"]))
+    assert answer.interval == pytest.approx(expected, abs=1e-9)
+
+
+MEANS = [
+    ("binary", "neg_brier_score", (-1, 0)),
+    ("binary", "neg_log_loss", (-20, 0)),
+    ("regression", "neg_mean_absolute_error", (-500, 0)),
+    ("regression", "neg_mean_squared_error", (-100_000, 0)),
+]
+
+
+@pytest.mark.parametrize("mechanism", ["check", "certify"])
+@pytest.mark.parametrize(("task", "name", "bounds"), MEANS)
+def test_bounded_means_have_the_chernoff_interval(task, name, bounds, mechanism, data, asked, chernoff):
+    plain = get_scorer(name)(*data[task])
+    metric = Metric(name, range=None if name == "neg_brier_score" else bounds)
+    answer, body = asked(task, metric, mechanism, plain * 0.8)
+    bottom, width = bounds[0], bounds[1] - bounds[0]
+    ends = [(end - bottom) / width for end in cell_of(plain, body["mechanism"])]
+    unit = chernoff(*ends, len(data[task][2]), body["ln_delta"])
+    assert answer.interval == pytest.approx([bottom + width * end for end in unit], abs=1e-7 * width)
+
+
+@pytest.mark.parametrize("mechanism", ["check", "certify"])
+def test_the_auc_has_the_chernoff_interval_at_the_size_of_the_smaller_class(mechanism, data, asked, chernoff):
+    plain = get_scorer("roc_auc")(*data["binary"])
+    answer, body = asked("binary", "roc_auc", mechanism, plain - 0.01)
+    size = min(np.bincount(data["binary"][2]))
+    expected = chernoff(*cell_of(plain, body["mechanism"]), size, body["ln_delta"])
+    assert answer.interval == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("mechanism", ["check", "certify"])
+@pytest.mark.parametrize(
+    ("task", "name"), [("binary", "balanced_accuracy"), ("three", "recall_macro"), ("binary", "recall")]
+)
+def test_class_means_have_hoeffdings_interval(task, name, mechanism, data, asked):
+    plain = get_scorer(name)(*data[task])
+    answer, body = asked(task, name, mechanism, plain - 0.01)
+    counts = np.bincount(data[task][2]) if name != "recall" else np.array([np.sum(data[task][2] == 1)])
+    size = len(counts) ** 2 / np.sum(1 / counts)
+    half = math.sqrt((math.log(2) - body["ln_delta"]) / (2 * size))
+    low, high = cell_of(plain, body["mechanism"])
+    assert answer.interval == pytest.approx((max(low - half, 0), min(high + half, 1)), abs=1e-9)
+
+
+@pytest.mark.parametrize("mechanism", ["check", "certify"])
+@pytest.mark.parametrize("name", ["precision", "jaccard", "f1"])
+def test_ratios_have_the_chernoff_interval_at_the_released_denominator(
+    name, mechanism, data, asked, chernoff
+):
+    model, X, y = data["binary"]
+    plain = get_scorer(name)(model, X, y)
+    answer, body = asked("binary", name, mechanism, plain - 0.01)
+    (_, false_alarms), (misses, hits) = confusion_matrix(y, model.predict(X))
+    denominator = hits + false_alarms + (0 if name == "precision" else misses)
+    growth = 1.1 if mechanism == "check" else 1.01
+    size = math.floor(growth ** math.floor(math.log(denominator, growth)))
+    assert denominator / (growth + 0.01) <= size <= denominator
+    low, high = cell_of(plain, body["mechanism"])
+    if name == "f1":
+        low, high = low / (2 - low), high / (2 - high)
+    expected = chernoff(low, high, size, body["ln_delta"])
+    if name == "f1":
+        expected = [2 * share / (1 + share) for share in expected]
+    assert answer.interval == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", ["precision", "f1"])
+def test_the_released_denominator_is_priced(name, data, asked):
+    _, body = asked("binary", name, "certify", 0.8)
+    symbols = body["event"]["symbols"]
+    assert [symbol["stream"] for symbol in symbols] == ["lattice", "count"]
+    prices = []
+    for symbol in symbols:
+        upper, lower = (math.atan((symbol["value"] + end) / symbol["scale"]) for end in (0.5, -0.5))
+        prices.append(-math.log(0.999 * (upper - lower) / math.pi))
+    assert body["price"] == pytest.approx(sum(prices))
+
+
+@pytest.mark.parametrize("mechanism", ["check", "certify"])
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "roc_auc", "neg_brier_score"])
+def test_no_interval_is_wider_than_what_was_admitted(name, mechanism, data, tmp_path):
+    """The bound on the half-width is what the tolerance is compared with, before the answer exists."""
+    model, X, y = data["binary"]
+    plain = get_scorer(name)(model, X, y)
+    answers = []
+    for number, guess in enumerate((plain, plain * 0.7, plain * 0.4)):
+        holdout = Holdout(X, y, ledger=tmp_path / f"{number}.db", tolerance=0.4)
+        answers.append(holdout.ask(model, scoring=name, mechanism=mechanism, guess=guess))
+    widths = [answer.half_width for answer in answers if answer.verdict != "refused"]
+    assert widths
+    assert max(widths) <= 0.4

@@ -1,0 +1,110 @@
+"""A budget that is too small is told before the first fit; a refusal in mid search reaches the parent."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ada import BudgetExhaustedError, Holdout, ReusableHoldoutCV
+
+DEPTHS = {"max_depth": list(range(1, 41))}
+SEARCHES = {
+    "grid": lambda model: GridSearchCV(model, DEPTHS),
+    "random": lambda model: RandomizedSearchCV(model, DEPTHS, n_iter=40, random_state=0),
+}
+
+
+class OwnSearch(GridSearchCV):
+    """A search whose number of candidates is not known beforehand."""
+
+
+@pytest.fixture(scope="module")
+def coins():
+    """Rows whose labels are coin flips, so that scores are close to the worst guess."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(400, 4)), rng.integers(0, 2, 400)
+
+
+def just_below(X, y, folder, count):
+    """Return a tolerance at which a holdout of a quarter of the rows answers a few, but not ``count``."""
+    for number, tolerance in enumerate(np.arange(0.2, 0.5, 0.01)):
+        holdout = Holdout(X[:100], y[:100], tolerance=float(tolerance), ledger=folder / f"{number}.db")
+        if 1 < holdout.remaining() < count:
+            return float(tolerance)
+    raise AssertionError("no tolerance admits a few questions")
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_more_candidates_than_the_budget_are_refused_before_the_first_fit(
+    search, recorder, numbered, tmp_path
+):
+    X, y = numbered[0], numbered[1]["classifier"]
+    model = recorder["classifier"]()
+    tolerance = just_below(X, y, tmp_path, 40)
+    wrapped = ReusableHoldoutCV(SEARCHES[search](model), tolerance=tolerance, ledger=tmp_path / "ledger.db")
+    with pytest.raises(
+        BudgetExhaustedError, match=r"40 checks were planned.* can answer (\d+) of them"
+    ) as caught:
+        wrapped.fit(X, y)
+    assert not model.fitted_on
+    message = str(caught.value)
+    most, short = (int(message.split(text)[0].split()[-1]) for text in (" of them", " too many"))
+    assert most + short == 40
+
+
+def test_a_refused_round_charges_nothing(numbered, tmp_path):
+    X, y = numbered[0], numbered[1]["classifier"]
+    holdout = Holdout(X[300:], y[300:], tolerance=0.05, ledger=tmp_path / "ledger.db")
+    with pytest.raises(BudgetExhaustedError):
+        holdout.open_round(10, mechanism="check", scoring="accuracy", key="ten")
+    assert holdout.report().asked == {"check": 0, "certify": 0}
+
+
+def test_a_winner_that_cannot_be_certified_is_told_before_the_first_fit(recorder, numbered, tmp_path):
+    model = recorder["classifier"]()
+    search = ReusableHoldoutCV(
+        GridSearchCV(model, {"max_depth": [1]}), ask="winner", tolerance=0.02, ledger=tmp_path / "ledger.db"
+    )
+    with pytest.raises(BudgetExhaustedError, match="1 certif"):
+        search.fit(numbered[0], numbered[1]["classifier"])
+    assert not model.fitted_on
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_refusal_in_mid_search_is_raised_in_the_parent(n_jobs, numbered, tmp_path):
+    X, y = numbered[0], numbered[1]["classifier"]
+    inner = OwnSearch(DecisionTreeClassifier(random_state=0), DEPTHS, n_jobs=n_jobs)
+    wrapped = ReusableHoldoutCV(inner, tolerance=0.45, ledger=tmp_path / "ledger.db")
+    with pytest.raises(BudgetExhaustedError, match=r"\d+ of 40 candidates were refused"):
+        wrapped.fit(X, y)
+    assert not hasattr(wrapped, "best_estimator_")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.xfail(strict=True, reason="admitted for a guess of the holdout's size, and guesses are smaller")
+def test_a_round_that_was_admitted_is_answered_whole(coins, tmp_path):
+    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 4]})
+    messages = []
+    for number, tolerance in enumerate(np.arange(0.4, 0.5, 0.005)):
+        wrapped = ReusableHoldoutCV(inner, tolerance=float(tolerance), ledger=tmp_path / f"{number}.db")
+        messages.append(told(wrapped, *coins))
+    assert not [message for message in messages if "candidates were refused" in message]
+
+
+def told(search, X, y):
+    """Return what a search says of its budget, if it ends with that."""
+    try:
+        search.fit(X, y)
+    except BudgetExhaustedError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+def test_within_the_budget_nothing_is_refused(ask, numbered, tmp_path):
+    X, y = numbered[0], numbered[1]["classifier"]
+    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]})
+    wrapped = ReusableHoldoutCV(inner, ask=ask, tolerance=0.5, ledger=tmp_path / "ledger.db").fit(X, y)
+    assert wrapped.holdout_.report().refused == 0
+    assert all(answer.half_width <= 0.5 for answer in wrapped.answers_)
