@@ -1,12 +1,13 @@
 """Time the exponential-mechanism median against diffprivlib's and OpenDP's.
 
-    python benchmarks/speed/median.py                   # the table, in about three minutes
+    python benchmarks/speed/median.py                   # the table, in about two minutes
     python benchmarks/speed/median.py --json FILE       # and everything measured, as JSON
 
 All get the same values, the same epsilon and the same neighbours: one value replaced. Each peer is installed
 into a throw-away virtual environment, with the numpy that runs this script, and left out by name if that
-fails. Each of them, the package itself too, answers in a process of its own; a time is that of one call on an
-array, the median over the repeats.
+fails. Each of them, the package itself too, answers in a process of its own, in three rounds by turns; a time
+is that of one call on an array, the median and the least over the repeats, the ratio one of medians. Run it
+on an idle machine: on two cores with a load of 4.5 the ratio to diffprivlib at m = 100,000 fell to 3.3.
 
 The package draws from 10^12 + 1 points. diffprivlib draws from an interval, with the same law of the rank
 where no values are tied. OpenDP draws by permute-and-flip from candidates that must be listed, here 10^4 + 1;
@@ -38,6 +39,7 @@ PEERS = {
 }
 GRID_SIZE = 10**12 + 1
 N_CANDIDATES = 10**4 + 1
+ROUNDS = 3
 TARGET = 5.0
 
 
@@ -105,9 +107,10 @@ def answer(name, file, epsilon, repeats, seed):
     print(json.dumps({"version": version, "answers": answers, "seconds": seconds}))
 
 
-def ask(python, name, file, options):
+def ask(python, name, file, options, turn):
     """Return what `answer` printed in another interpreter; its error is the last line of a RuntimeError."""
-    arguments = [name, str(file), options.epsilon, options.repeats, options.seed]
+    repeats = -(-options.repeats // ROUNDS)
+    arguments = [name, file, options.epsilon, repeats, options.seed + 1 + turn]
     # -P: the modules beside this file must not hide those of the peers.
     command = [python, "-P", __file__, "--answer", *map(str, arguments)]
     return json.loads(run(command, options.timeout))
@@ -147,40 +150,54 @@ def measure(case, name, values, got):
         "who": name,
         "m": values.size,
         "seconds": float(np.median(got["seconds"])),
-        "fastest": min(got["seconds"]),
+        "least": min(got["seconds"]),
         "rank_error": float(np.median(rank_errors(values, answers))),
         "error": float(np.median(np.abs(answers - np.median(values)))),
     }
 
 
+def take_turn(record, python, name, file, options, turn):
+    """Add one round to a contestant's record; a peer's failure is recorded, the package's own is raised."""
+    try:
+        new = ask(python, name, file, options, turn)
+    except RuntimeError as error:
+        if name == "sklearn_ada":
+            raise
+        record["failed"] = str(error)
+        return
+    record["version"] = new["version"]
+    record["answers"] += new["answers"]
+    record["seconds"] += new["seconds"]
+
+
 def compare(interpreters, options, folder):
-    """Measure every case with every contestant, the package first; return rows and versions."""
+    """Measure every case with every contestant; return rows and versions."""
     rng = np.random.default_rng(options.seed)
     rows, versions = [], {}
-    print("| values | who | one median | times the package's | rank error | error |")
-    print("|---|---|---|---|---|---|")
+    print("| values | who | one median | least | times the package's | rank error | error |")
+    print("|---|---|---|---|---|---|---|")
     for case, draw in CASES.items():
         values = draw(rng)
         file = Path(folder) / "values.npy"
         np.save(file, values)
-        for name, python in interpreters.items():
-            try:
-                got = ask(python, name, file, options)
-            except RuntimeError as error:
-                if name == "sklearn_ada":
-                    raise
-                rows.append({"case": case, "who": name, "m": values.size, "failed": str(error)})
-                print(f"| {case} | {name} | failed: {error} | | | |", flush=True)
+        got = {name: {"answers": [], "seconds": []} for name in interpreters}
+        for turn in range(ROUNDS):
+            for name, python in interpreters.items():
+                if "failed" not in got[name]:
+                    take_turn(got[name], python, name, file, options, turn)
+        own = measure(case, "sklearn_ada", values, got["sklearn_ada"])
+        for name, record in got.items():
+            if "failed" in record:
+                rows.append({"case": case, "who": name, "m": values.size, "failed": record["failed"]})
+                print(f"| {case} | {name} | failed: {record['failed']} | | | | |", flush=True)
                 continue
-            versions[name] = got["version"]
-            row = measure(case, name, values, got)
-            if name == "sklearn_ada":
-                own = row["seconds"]
-            row["ratio"] = row["seconds"] / own
+            versions[name] = record["version"]
+            row = measure(case, name, values, record)
+            row["ratio"] = row["seconds"] / own["seconds"]
             rows.append(row)
             print(
-                f"| {case} | {name} | {1e3 * row['seconds']:.3g} ms | {row['ratio']:.1f} "
-                f"| {row['rank_error']:.2g} | {row['error']:.2g} |",
+                f"| {case} | {name} | {1e3 * row['seconds']:.3g} ms | {1e3 * row['least']:.3g} ms "
+                f"| {row['ratio']:.1f} | {row['rank_error']:.2g} | {row['error']:.2g} |",
                 flush=True,
             )
     return rows, versions
@@ -189,7 +206,7 @@ def compare(interpreters, options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epsilon", type=float, default=0.1)
-    parser.add_argument("--repeats", type=int, default=301)
+    parser.add_argument("--repeats", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for each installation or run")
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
@@ -208,7 +225,9 @@ def main():
                 interpreters[name] = install(name, Path(folder) / name, options.timeout)
             except RuntimeError as error:
                 skipped[name] = str(error)
-        print(f"epsilon = {options.epsilon:g}, {options.repeats} repeats, seed {options.seed}\n")
+        load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+        print(f"epsilon = {options.epsilon:g}, {options.repeats} repeats, seed {options.seed}")
+        print(f"{os.cpu_count()} cores, load before {load}\n")
         rows, versions = compare(interpreters, options, folder)
 
     versions = {"Python": platform.python_version(), "numpy": np.__version__, **versions}
@@ -218,10 +237,10 @@ def main():
     for row in rows:
         if row["who"] == "diffprivlib" and row["m"] == 100_000 and "ratio" in row:
             verdict = "met" if row["ratio"] >= TARGET else "missed"
-            print(f"Target at m = 100,000, {TARGET:g} times as fast as diffprivlib: {verdict}")
+            print(f"Target at m = 100,000: {TARGET:g} times as fast as diffprivlib; {verdict}")
     if options.json:
-        settings = {"epsilon": options.epsilon, "repeats": options.repeats, "seed": options.seed}
-        report = {**settings, "versions": versions, "skipped": skipped, "rows": rows}
+        settings = {name: getattr(options, name) for name in ("epsilon", "repeats", "seed")}
+        report = {**settings, "load": load, "versions": versions, "skipped": skipped, "rows": rows}
         Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
 
 

@@ -49,7 +49,7 @@ def check_model(estimator: Any, data: HoldoutData) -> None:
 
 
 def _check_columns(estimator: Any, X: Any) -> None:
-    shape: tuple[int, ...] = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", None) or np.shape(X[:1])
     features = getattr(estimator, "n_features_in_", None)
     if features is not None and len(shape) == 2 and features != shape[1]:
         raise bad_parameter("estimator", _OWNER, f"fitted on {shape[1]} columns", f"{features} columns")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.metrics.rows import n_rows
 
-__all__ = ["HoldoutData", "content_digest"]
+__all__ = ["HoldoutData", "check_labels", "content_digest"]
 
 
 class HoldoutData:
@@ -34,21 +36,15 @@ class HoldoutData:
     """
 
     def __init__(self, X: Any, y: Any) -> None:
-        if y is None:
-            raise bad_parameter("y", "Holdout", "the labels of the rows of X", None)
-        labels = np.asarray(y)
-        if labels.ndim != 1:
-            raise bad_parameter("y", "Holdout", "one-dimensional", f"an array of shape {labels.shape}")
-        if labels.dtype.kind == "c" or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
-            raise bad_parameter("y", "Holdout", "finite", "NaN, infinite or complex values")
-        if labels.dtype.kind == "O" and any(v is None or v != v for v in labels):
-            raise bad_parameter("y", "Holdout", "free of missing values", "None or NaN among the labels")
-        if len(labels) == 0:
-            raise bad_parameter("X", "Holdout", "non-empty", "0 rows")
+        labels = check_labels(y)
+        if not (hasattr(X, "shape") or hasattr(X, "__len__")):
+            kind = type(X).__name__
+            raise bad_parameter("X", "Holdout", "an array, a frame, a sparse matrix or a list", kind)
         if n_rows(X) != len(labels):
             raise bad_parameter(
                 "y", "Holdout", f"as long as X, which has {n_rows(X)} rows", f"{len(labels)} values"
             )
+        X = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse format has rows to take
         self.X = X
         self.y: NDArray[Any] = labels
         self.is_classification = type_of_target(labels) in ("binary", "multiclass")
@@ -76,16 +72,46 @@ class HoldoutData:
         return order[: n_subsamples * size].reshape(n_subsamples, size)
 
 
+def check_labels(y: Any) -> NDArray[Any]:
+    """Return y as a one-dimensional, non-empty array without missing or infinite values, or raise."""
+    if y is None:
+        raise bad_parameter("y", "Holdout", "the labels of the rows of X", None)
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise bad_parameter("y", "Holdout", "one-dimensional", f"an array of shape {labels.shape}")
+    if len(labels) == 0:
+        raise bad_parameter("X", "Holdout", "non-empty", "0 rows")
+    if labels.dtype.kind == "O":
+        numbers = [v for v in labels if isinstance(v, Real)]
+        finite = all(math.isfinite(v) for v in numbers) and not any(v is None or v != v for v in labels)
+    else:
+        finite = labels.dtype.kind not in "fc" or bool(np.isfinite(labels).all())
+    if labels.dtype.kind == "c":
+        raise bad_parameter("y", "Holdout", "real", "complex values", "Complex data not supported.")
+    if not finite:
+        raise bad_parameter("y", "Holdout", "finite", "missing, NaN or infinite values")
+    return labels
+
+
 def content_digest(X: Any, y: Any) -> str:
-    """Return the digest of some rows and labels: of their content, whatever their container.
+    """Return the digest of some rows and labels: of their values, whatever their container or number type.
 
     Raises
     ------
     ValueError
         If X holds objects whose content cannot be read.
     """
-    rows = np.asarray(X) if isinstance(X, (list, tuple)) else X
     try:
-        return canonical_digest((rows, np.asarray(y)))
+        return canonical_digest((_values(X), _values(y)))
     except Undigestible as error:
         raise bad_parameter("X", "Holdout", "made of readable values", type(X).__name__) from error
+
+
+def _values(data: Any) -> Any:
+    """Return numeric data as an array of floats, text as objects, anything else as it is."""
+    if hasattr(data, "tocsr"):
+        return data
+    array = np.asarray(data)
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64) + 0.0  # -0.0 is 0.0
+    return array.astype(object) if array.dtype.kind in "US" else data if hasattr(data, "columns") else array

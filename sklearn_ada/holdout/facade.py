@@ -30,7 +30,7 @@ from sklearn_ada.holdout.report import HoldoutReport
 from sklearn_ada.holdout.selection import select_model
 from sklearn_ada.holdout.stable import MedianSettings
 from sklearn_ada.ledger import SQLiteLedger, temporary_ledger_path
-from sklearn_ada.metrics import as_metric
+from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
 from sklearn_ada.results import Answer
 
 __all__ = ["Holdout"]
@@ -253,7 +253,9 @@ class Holdout:
             questions.append(question)
         return select_model(models, questions, digests, self._data, self._ledger, epsilon)
 
-    def open_round(self, size: int, *, mechanism: str, scoring: Any, key: str) -> str | None:
+    def open_round(
+        self, size: int, *, mechanism: str, scoring: Any, key: str, guess_rows: int | None = None
+    ) -> str | None:
         """Declare that ``size`` questions are fixed before any of their answers is seen.
 
         They share the failure probability of one round, which makes each of them cheaper. All are
@@ -267,6 +269,8 @@ class Holdout:
         key : str
             Identity of the round. If it was declared before, None is returned: questions already answered
             are free, and new ones stand alone.
+        guess_rows : int or None
+            How many rows the guesses come from; None takes as many as the holdout has.
 
         Raises
         ------
@@ -275,7 +279,7 @@ class Holdout:
         """
         check_option(mechanism, "mechanism", "Holdout.open_round", PURPOSES)
         size = check_integer(size, "size", "Holdout.open_round")
-        probe = worst_question(as_metric(scoring), mechanism, self._data, self._policy, self._ledger.secret())
+        probe = self._worst(as_metric(scoring), mechanism, guess_rows)
 
         def decide(state: Conversation) -> dict[str, Any]:
             most = admitted_at_once(state, probe, size)
@@ -292,18 +296,22 @@ class Holdout:
         record = self._ledger.charge(f"round {key}", decide)
         return key if record.fresh else None
 
-    def remaining(self, scoring: Any = "accuracy", *, mechanism: str = "check") -> int | None:
+    def remaining(
+        self, scoring: Any = "accuracy", *, mechanism: str = "check", guess_rows: int | None = None
+    ) -> int | None:
         """Return how many more questions the tolerance admits if every guess holds, or None if all.
 
         Parameters
         ----------
         scoring : str, callable or Metric, default="accuracy"
         mechanism : {"check", "certify"}, default="check"
+        guess_rows : int or None, default=None
+            How many rows the guesses come from; None takes as many as the holdout has.
         """
         if self._policy.tolerance is None:
             return None
         check_option(mechanism, "mechanism", "Holdout.remaining", PURPOSES)
-        probe = worst_question(as_metric(scoring), mechanism, self._data, self._policy, self._ledger.secret())
+        probe = self._worst(as_metric(scoring), mechanism, guess_rows)
         return int(self._ledger.read(lambda state: admitted_one_by_one(state, probe)))
 
     def check_overlap(self, X: Any) -> None:
@@ -364,6 +372,13 @@ class Holdout:
     def subsample_size(self, median: MedianSettings) -> int:
         """Return how many records a subsample of the stable median has."""
         return len(self._data) // median.subsamples(len(self._data))
+
+    def _worst(self, metric: Metric, mechanism: str, guess_rows: int | None) -> Question:
+        secret = self._ledger.secret()
+        try:
+            return worst_question(metric, mechanism, self._data, self._policy, secret, guess_rows)
+        except UndefinedMetricError as error:
+            raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
 
     def __repr__(self) -> str:
         return f"Holdout({len(self._data)} rows, fingerprint {self.fingerprint[:12]}, {self._ledger!r})"

@@ -77,16 +77,24 @@ def row_hashes(X: Any) -> NDArray[np.uint64]:
     with np.errstate(over="ignore"):
         if hasattr(X, "tocsr"):
             matrix = X.tocsr()
-            entries = _mix(_bits(matrix.data) + _salt(matrix.indices))
+            entries = _entries(matrix.data, matrix.indices)
             np.add.at(total, np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), entries)
             return total
         for j, column in enumerate(_columns(X)):
-            total += _mix(_bits(column) + _salt(np.array([j])))
+            total += _entries(column, np.array([j]))
     return total
 
 
+def _entries(values: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return what each value adds to its row's hash; zeros add nothing, so sparse is as dense."""
+    mixed = _mix(_bits(values) + _salt(columns))
+    if values.dtype.kind in "biuf":
+        mixed[values == 0] = 0
+    return mixed
+
+
 def _columns(X: Any) -> list[NDArray[Any]]:
-    if hasattr(X, "iloc"):
+    if hasattr(X, "iloc") and X.ndim == 2:
         return [np.asarray(X.iloc[:, j]) for j in range(X.shape[1])]
     if hasattr(X, "get_columns"):
         return [np.asarray(column) for column in X.get_columns()]

@@ -70,11 +70,23 @@ def _is_regressor(estimator: Any) -> bool:
 
 
 def worst_question(
-    metric: Metric, mechanism: str, data: HoldoutData, policy: Policy, secret: bytes
+    metric: Metric,
+    mechanism: str,
+    data: HoldoutData,
+    policy: Policy,
+    secret: bytes,
+    guess_rows: int | None,
 ) -> Question:
-    """Return a question about this metric with the worst guess: what admission has to reckon with."""
+    """Return a question about this metric with the worst guess: what admission has to reckon with.
+
+    ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.
+    """
     if metric.has_interval:
         low, high = metric.bounds
-        return CodedQuestion.plan(mechanism, metric, Guess((low + high) / 2.0), data, policy, class_mix=False)
-    guess = None if metric.range else Guess(0.0, deviation=1.0)
-    return StableQuestion.plan(mechanism, metric, guess, data, policy, MedianSettings(), secret)
+        size = metric.rule.known_size(data.y) or len(data) / 2.0
+        # A tenth less than its share, as classes need not be split evenly.
+        behind = size if guess_rows is None else max(0.9 * size * guess_rows / len(data), 1.0)
+        guess = Guess((low + high) / 2.0, behind)
+        return CodedQuestion.plan(mechanism, metric, guess, data, policy, class_mix=False)
+    unbounded = None if metric.range else Guess(0.0, deviation=1.0)
+    return StableQuestion.plan(mechanism, metric, unbounded, data, policy, MedianSettings(), secret)

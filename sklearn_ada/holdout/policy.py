@@ -45,13 +45,22 @@ class Policy:
     code: Code = field(default_factory=Code)
 
     def __post_init__(self) -> None:
-        check_real(self.confidence_level, "confidence_level", "Holdout", low=0.0, high=1.0)
-        check_real(self.check_share, "check_share", "Holdout", low=0.0, high=1.0)
-        check_option(self.route, "route", "Holdout", ROUTES)
+        owner = "Holdout"
+        checked: dict[str, float | int] = {
+            name: check_real(getattr(self, name), name, owner, low=0.0, high=1.0)
+            for name in ("confidence_level", "check_share")
+        }
+        check_option(self.route, "route", owner, ROUTES)
         if self.tolerance is not None:
-            check_real(self.tolerance, "tolerance", "Holdout", low=0.0, high=0.5, closed="high")
+            checked["tolerance"] = check_real(
+                self.tolerance, "tolerance", owner, low=0.0, high=0.5, closed="high"
+            )
         if self.expected_questions is not None:
-            check_integer(self.expected_questions, "expected_questions", "Holdout")
+            checked["expected_questions"] = check_integer(
+                self.expected_questions, "expected_questions", owner
+            )
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     def ln_beta(self) -> float:

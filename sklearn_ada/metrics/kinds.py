@@ -93,10 +93,13 @@ class Mean(Kind):
         Takes ``(y, outputs, classes)`` and returns an array (n,); clipped to the metric's range.
     zero_one : bool
         Whether every score is 0 or 1, so that the exact binomial tail applies.
+    two_classes : bool
+        Whether the score is defined for two classes only.
     """
 
     scores: Callable[[NDArray[Any], NDArray[Any], NDArray[Any] | None], NDArray[Any]]
     zero_one: bool = False
+    two_classes: bool = False
 
     @property
     def theorem(self) -> str:  # type: ignore[override]
@@ -105,6 +108,8 @@ class Mean(Kind):
 
     def known_size(self, y: NDArray[Any]) -> float:
         """Return the number of records."""
+        if self.two_classes:
+            _check_two_classes(y)
         return len(y)
 
     def measure(
@@ -162,7 +167,8 @@ class ClassMean(Kind):
     Parameters
     ----------
     positive : object or None
-        Only this class (recall); by default all classes of the rows (balanced accuracy).
+        Only this class (recall); by default all classes of the rows (balanced accuracy). A class that is
+        predicted but has no rows does not count, unlike in scikit-learn's macro recall.
     """
 
     positive: Any = None
@@ -170,6 +176,8 @@ class ClassMean(Kind):
 
     def known_size(self, y: NDArray[Any]) -> float:
         """Return the harmonic size of the class counts."""
+        if self.positive is not None:
+            _check_two_classes(y)
         counts = [int(np.count_nonzero(y == c)) for c in self._classes(y)]
         if not all(counts):
             raise UndefinedMetricError(f"recall needs records of class {self.positive!r}, and there are none")
@@ -227,6 +235,7 @@ class Ratio(Kind):
 
     def known_size(self, y: NDArray[Any]) -> None:
         """Return None: the denominator depends on the predictions."""
+        _check_two_classes(y)
         if not np.any(y == self.positive):
             raise UndefinedMetricError(
                 f"a ratio needs records of class {self.positive!r}, and there are none"
@@ -265,3 +274,9 @@ class Ratio(Kind):
 def _clipped(known: Range, bounds: Range) -> Range:
     low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
     return low, high
+
+
+def _check_two_classes(y: NDArray[Any]) -> None:
+    count = len(np.unique(y))
+    if count > 2:
+        raise UndefinedMetricError(f"it is a metric of two classes, and there are {count}")

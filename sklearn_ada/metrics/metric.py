@@ -27,7 +27,7 @@ _KNOWN: dict[str, tuple[Kind, Range | None, tuple[str, ...], bool]] = {
     "balanced_accuracy": (ClassMean(), (0.0, 1.0), ("predict",), False),
     "f1": (Ratio(1, counts_misses=True, doubled=True), (0.0, 1.0), ("predict",), False),
     "jaccard": (Ratio(1, counts_misses=True, doubled=False), (0.0, 1.0), ("predict",), False),
-    "neg_brier_score": (Mean(scores.neg_brier), (-1.0, 0.0), ("predict_proba",), True),
+    "neg_brier_score": (Mean(scores.neg_brier, two_classes=True), (-1.0, 0.0), ("predict_proba",), True),
     "neg_log_loss": (Mean(scores.neg_log), _UNBOUNDED, ("predict_proba",), False),
     "neg_mean_absolute_error": (Mean(scores.neg_absolute), _UNBOUNDED, ("predict",), False),
     "neg_mean_squared_error": (Mean(scores.neg_squared), _UNBOUNDED, ("predict",), False),
@@ -187,9 +187,10 @@ class Metric:
 
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
         """Return the plain metric on any rows, as scikit-learn would: no question, no cost."""
-        if self._scorer is None:
-            outputs = self.outputs(estimator, X)
-            return self.measure(estimator, np.asarray(y), outputs).value
+        if isinstance(self._rule, Mean) and self._scorer is None:
+            one_by_one = self._rule.scores(np.asarray(y), self.outputs(estimator, X), None)
+            values = one_by_one if self.range is None else np.clip(one_by_one, *self.range)
+            return float(np.average(values, weights=params.get("sample_weight")))
         return float(self._scorer(estimator, X, y, **params))
 
     def describe(self) -> dict[str, Any]:

@@ -45,7 +45,8 @@ class HoldoutScorer(ABC):
     ) -> None:
         owner = self.__class__.__name__
         if not isinstance(holdout, Holdout):
-            raise bad_parameter("holdout", owner, "a Holdout", holdout, "Make one: Holdout(X_hold, y_hold).")
+            kind = type(holdout).__name__  # its content may be the holdout's rows
+            raise bad_parameter("holdout", owner, "a Holdout", kind, "Make one: Holdout(X_hold, y_hold).")
         self.metric: Metric = as_metric(scoring)
         self.holdout = holdout
         self.on_exhausted = check_option(on_exhausted, "on_exhausted", owner, ("nan", "raise"))
@@ -87,9 +88,12 @@ class HoldoutScorer(ABC):
 
     def answer(self, estimator: Any, X: Any, y: Any) -> Answer | None:
         """Ask about a fitted model with a guess from X and y; None if this call is no question."""
-        if self.cv.registered and content_digest(X, y) not in self.cv.registered:
-            self._warn_once()
-            return None
+        if self.cv.registered:
+            digest = content_digest(X, y)
+            if digest not in self.cv.registered:
+                if digest not in self.cv.fitted_on:  # a train score is no surprise
+                    self._warn_once()
+                return None
         model = model_digest(estimator)  # before it predicts anything
         question = self._plan(estimator, X, y)
         return self.holdout.put(

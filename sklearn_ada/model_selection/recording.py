@@ -7,10 +7,12 @@ of its record in the ledger.
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 
+from sklearn_ada.exceptions import LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.results import Answer
@@ -18,6 +20,7 @@ from sklearn_ada.results import Answer
 __all__ = ["RecordingScorer", "certified_columns"]
 
 _NO_RECORD = -1.0
+_NO_LEDGER = -2.0
 
 
 class RecordingScorer:
@@ -32,7 +35,14 @@ class RecordingScorer:
 
         Weights belong to X and y, and say nothing of the holdout.
         """
-        answer = self.scorer.answer(estimator, X, y)
+        try:
+            answer = self.scorer.answer(estimator, X, y)
+        except LedgerError:
+            return {"score": math.nan, "record": _NO_LEDGER}
+        except Exception as error:  # raised here for some candidates, it would lose the whole search
+            what = f"No question was put: {type(error).__name__}: {error}"
+            warnings.warn(what, UserWarning, stacklevel=2)
+            return {"score": math.nan, "record": _NO_RECORD}
         if answer is None:
             return {"score": self.scorer.metric.score(estimator, X, y), "record": _NO_RECORD}
         return {"score": answer.value, "record": float(answer.index)}
@@ -48,7 +58,15 @@ def certified_columns(
     results: dict[str, Any], holdout: Holdout
 ) -> tuple[dict[str, Any], list[Answer | None]]:
     """Return the search's results with interval columns, and the answer behind every candidate."""
-    numbers = np.nan_to_num(np.asarray(results["mean_test_record"], dtype=float), nan=_NO_RECORD)
+    recorded = results.get("mean_test_record", np.full(len(results["params"]), math.nan))
+    numbers = np.nan_to_num(np.asarray(recorded, dtype=float), nan=_NO_RECORD)
+    if (numbers == _NO_LEDGER).any():
+        raise LedgerUnavailableError(
+            "The ledger could not be used for some candidates, so no winner is chosen. Nothing was charged "
+            "for them; make sure that every worker can reach the ledger, and search again: answers that were "
+            "recorded are free."
+        )
+    results.setdefault("mean_test_score", np.full(len(numbers), math.nan))
     by_number = {answer.index: answer for _, answer in holdout.report().answers}
     answers = [by_number.get(int(number)) for number in numbers]
     table = {key: value for key, value in results.items() if not key.endswith("_record")}

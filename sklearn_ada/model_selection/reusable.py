@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 import uuid
 import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import column_or_1d, get_tags, indexable
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout import Guess, Holdout, MedianSettings
+from sklearn_ada.holdout import (
+    Guess,
+    Holdout,
+    MedianSettings,
+    guess_from_rows,
+    median_guess_from_rows,
+)
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
+from sklearn_ada.holdout.data import check_labels
 from sklearn_ada.metrics import Metric, as_metric, n_rows, take_rows
 from sklearn_ada.model_selection.candidates import columns_of, is_aligned, n_candidates, ranked
 from sklearn_ada.model_selection.delegation import DelegatesToBest
@@ -25,6 +33,7 @@ from sklearn_ada.model_selection.scorers import (
     ThresholdoutScorer,
 )
 from sklearn_ada.model_selection.setting_aside import set_aside
+from sklearn_ada.model_selection.splitter import ValidationSplit, split_rows
 from sklearn_ada.results import Answer
 
 __all__ = ["ReusableHoldoutCV"]
@@ -156,16 +165,21 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         """
         self._check_parameters()
         if y is None:
-            raise bad_parameter(
-                "y", "ReusableHoldoutCV.fit", "the labels of X", None, "It requires y to be passed."
-            )
+            fix = "It requires y to be passed, but the target y is None."
+            raise bad_parameter("y", "ReusableHoldoutCV.fit", "the labels of X", None, fix)
         X, y = indexable(X, y)
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        check_labels(y)
         metric = self._metric()
+        if self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):
+            _ = metric.rule  # raises if only a stable median can certify the metric
         policy = {
             name: getattr(self, name) for name in ("confidence_level", "tolerance", "expected_questions")
         }
         chosen = self.mechanism.holdout if isinstance(self.mechanism, HoldoutScorer) else self.holdout
-        self.holdout_, train = set_aside(X, y, chosen, self.ledger, self.random_state, policy)
+        groups = fit_params.get("groups")
+        self.holdout_, train = set_aside(X, y, chosen, self.ledger, self.random_state, policy, groups)
         n = n_rows(X)
         X_train, y_train = take_rows(X, train), take_rows(y, train)
         params = {k: take_rows(v, train) if is_aligned(v, n) else v for k, v in fit_params.items()}
@@ -187,7 +201,11 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         if candidates is not None:
             key = self._round_key(X, y, metric)
             scorer.round_name = self.holdout_.open_round(
-                candidates, mechanism="check", scoring=metric, key=key
+                candidates,
+                mechanism="check",
+                scoring=metric,
+                key=key,
+                guess_rows=max(round(n_rows(X) * self.validation), 1),
             )
         recording = RecordingScorer(scorer)
         search = clone(self.search).set_params(scoring=recording, cv=scorer.cv, refit=False)
@@ -201,8 +219,15 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
             )
         scores = np.asarray(results["mean_test_score"], dtype=float)
         if np.isnan(scores).all():
-            reasons = {answer.reason for answer in answers if answer is not None} or {"fitting failed"}
-            raise ValueError(f"No candidate got a score from the holdout: {'; '.join(map(str, reasons))}.")
+            reasons = {str(answer.reason) for answer in answers if answer is not None}
+            if not reasons:  # no question was even put: let the first candidate raise its error here
+                fit, rest = next(scorer.cv.split(X, y))
+                model = self._refit(results["params"][0], take_rows(X, fit), take_rows(y, fit), {})
+                scorer.answer(model, take_rows(X, rest), take_rows(y, rest))
+            raise ValueError(
+                f"No candidate got a score from the holdout: {'; '.join(sorted(reasons))}. Models may do so "
+                "where the holdout rows have NaN or infinite values."
+            )
         self.search_, self.cv_results_ = search, results
         self.best_index_ = int(np.nanargmax(scores))
         self.best_params_ = results["params"][self.best_index_]
@@ -243,6 +268,9 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         self.answers_ = []
         for index, model in zip(chosen, models, strict=True):
             guess = self._guess_from_folds(search, scores, index, X, median) if same_metric else None
+            if guess is None:
+                candidate = search.cv_results_["params"][index]
+                guess = self._guess_from_validation(candidate, X, y, metric, median)
             self.answers_.append(self._certify(model, guess, metric, median, round_name))
         for name, values in columns_of(self.answers_, chosen, len(scores)).items():
             self.cv_results_[name] = values
@@ -257,8 +285,11 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         self.best_score_ = self.best_answer_.value
         self.best_score_interval_ = self.best_answer_.interval
         self.scorer_ = metric.score
-        if isinstance(self.search_.get_params(deep=False).get("scoring"), RecordingScorer):
+        if self.ask == "candidates":
             plain = metric.scoring if isinstance(metric.scoring, str) else metric.score
+            for name, value in list(vars(self.search_).items()):
+                if isinstance(value, (RecordingScorer, ValidationSplit)):
+                    setattr(self.search_, name, None)
             self.search_.set_params(scoring=plain, cv=None)
             self.search_.scorer_ = metric.score
             self.search_.cv_results_ = self.cv_results_
@@ -287,16 +318,32 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
             return None
         value, n = float(scores[index]), n_rows(X)
         if median is None:
-            return Guess(value, size=float(n))
+            low, high = self._metric().bounds  # one record's score is clipped, so their mean may be outside
+            return Guess(min(max(value, low), high), size=float(n))
         folds = max(int(getattr(search, "n_splits_", 1)), 1)
         over_folds = search.cv_results_.get("std_test_score", np.zeros(len(scores)))[index]
         shrink = (n / folds) / self.holdout_.subsample_size(median)
         spread = float(over_folds) * shrink**0.5 or abs(value) or 1.0
         return Guess(value, size=float(folds), deviation=spread)
 
+    def _guess_from_validation(
+        self, candidate: dict[str, Any], X: Any, y: Any, metric: Metric, median: MedianSettings | None
+    ) -> Guess | None:
+        """Return a guess where the search has none: from a model that is fitted on one part of the rows."""
+        try:
+            fit, rest = split_rows(n_rows(X), y, self.validation, 0)
+            model = self._refit(candidate, take_rows(X, fit), take_rows(y, fit), {})
+            rows = take_rows(X, rest), take_rows(y, rest)
+            if median is None:
+                return guess_from_rows(metric, model, *rows)
+            return median_guess_from_rows(metric, model, *rows, self.holdout_.subsample_size(median))
+        except ValueError:  # too few rows, or a class is missing: only the price suffers
+            return None if median is None else Guess(0.0, deviation=1.0)
+
     def _refit(self, candidate: dict[str, Any], X: Any, y: Any, params: dict[str, Any]) -> Any:
         values = {key: clone(value, safe=False) for key, value in candidate.items()}
-        return clone(self.search.estimator).set_params(**values).fit(X, y, **params)
+        own = {key: value for key, value in params.items() if key != "groups"}  # those are the splitter's
+        return clone(self.search.estimator).set_params(**values).fit(X, y, **own)
 
     def _round_key(self, X: Any, y: Any, metric: Metric) -> str:
         """Return the identity of this search on these rows: run again, it is the same round."""
@@ -334,8 +381,8 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         if scoring is None:
             own = self.search.get_params(deep=False)
             scoring = own.get("scoring")
-            if isinstance(scoring, dict):
-                scoring = scoring.get(own.get("refit"))
+            if isinstance(scoring, dict) and isinstance(own.get("refit"), str):
+                scoring = scoring.get(own["refit"])
         if scoring is None:
             scoring = "accuracy" if is_classifier(self.search.estimator) else "r2"
         if isinstance(scoring, (dict, list, tuple, set)):
@@ -350,7 +397,10 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         owner = "ReusableHoldoutCV"
-        own = self.search.get_params(deep=False) if hasattr(self.search, "get_params") else {}
+        is_object = hasattr(self.search, "get_params") and not isinstance(self.search, type)
+        own = self.search.get_params(deep=False) if is_object else {}
+        if self.random_state is not None:
+            check_integer(self.random_state, "random_state", owner, low=-(2**63))
         if "estimator" not in own or not hasattr(self.search, "fit"):
             raise bad_parameter("search", owner, "a search such as GridSearchCV(model, grid)", self.search)
         if not isinstance(self.mechanism, HoldoutScorer):
@@ -361,6 +411,13 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
                 "It says among how many of the search's best to choose.",
             )  # fmt: skip
         check_real(self.validation, "validation", owner, low=0.0, high=1.0)
+        if isinstance(self.holdout, Holdout) or isinstance(self.mechanism, HoldoutScorer):
+            given = (self.confidence_level, self.tolerance, self.expected_questions, self.ledger)
+            if given != (0.95, None, None, None):
+                raise bad_parameter(
+                    "holdout", owner, "a share, a mask or a splitter when a policy or a ledger is given",
+                    "a Holdout", "It has a policy and a ledger of its own.",
+                )  # fmt: skip
         if self.ask not in ("candidates", "winner"):
             check_integer(self.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")
         if self.ask == "candidates" and own.get("cv") is not None:
@@ -382,6 +439,14 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.sparse, tags.input_tags.pairwise = inner.input_tags.sparse, inner.input_tags.pairwise
         tags.target_tags.required = True
         return tags
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ReusableHoldoutCV:
+        """Copy everything but the holdout, of which there is only one."""
+        other = object.__new__(type(self))
+        memo[id(self)] = other
+        for name, value in vars(self).items():
+            setattr(other, name, copy.deepcopy(value, memo))
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop holdout rows and secret: a pickled search keeps plain results and the report."""

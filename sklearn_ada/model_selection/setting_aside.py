@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_real
+from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.holdout.data import content_digest
 from sklearn_ada.ledger import temporary_ledger_path
@@ -20,7 +21,13 @@ __all__ = ["set_aside"]
 
 
 def set_aside(
-    X: Any, y: Any, holdout: Any, ledger: Any, random_state: int | None, policy: dict[str, Any]
+    X: Any,
+    y: Any,
+    holdout: Any,
+    ledger: Any,
+    random_state: int | None,
+    policy: dict[str, Any],
+    groups: Any = None,
 ) -> tuple[Holdout, NDArray[np.int64]]:
     """Return the holdout and the numbers of the rows that are for training.
 
@@ -32,31 +39,38 @@ def set_aside(
     if isinstance(holdout, Holdout):
         return holdout, np.arange(n)
     digest = content_digest(X, y)
-    train, test, kind = _rows(X, y, holdout, n, digest, random_state)
+    random_state = None if random_state is None else int(random_state)
+    train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
     path = temporary_ledger_path(digest) if ledger is None else ledger
-    made = Holdout(
-        take_rows(X, test),
-        take_rows(np.asarray(y), test),
-        ledger=path,
-        split={"holdout": kind, "random_state": random_state, "rows_in_all": n},
-        **policy,
-    )
+    split = {"holdout": kind, "random_state": random_state, "rows_in_all": n}
+    try:
+        made = Holdout(take_rows(X, test), take_rows(np.asarray(y), test), ledger=path, split=split, **policy)
+    except LedgerMismatchError as error:
+        if ledger is not None:
+            raise
+        raise LedgerMismatchError(
+            "These data were already used in this process with another holdout, random_state or policy, and "
+            "another split would be a fresh budget. Use the same parameters, or make the holdout yourself: "
+            "holdout=Holdout(X_hold, y_hold)."
+        ) from error
     return made, train
 
 
 def _rows(
-    X: Any, y: Any, holdout: Any, n: int, digest: str, random_state: int | None
+    X: Any, y: Any, holdout: Any, n: int, digest: str, random_state: int | None, groups: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
     if isinstance(holdout, Real) and not isinstance(holdout, (bool, int)):
         share = check_real(holdout, "holdout", "ReusableHoldoutCV", low=0.0, high=1.0)
         seed = int(hashlib.sha256(f"{digest} {random_state}".encode()).hexdigest()[:8], 16)
         train, test = split_rows(n, y, share, seed)
         return train, test, f"share {share:g}"
-    if hasattr(holdout, "split"):
-        splits = list(holdout.split(X, y))
+    if hasattr(holdout, "split") and not isinstance(holdout, str):
+        splits = list(holdout.split(X, y, groups))
         if len(splits) != 1:
             raise _bad(holdout, f"a splitter with {len(splits)} splits")
         train, test = splits[0]
+        if len(np.intersect1d(train, test)):
+            raise _bad(holdout, "a splitter whose two parts share rows")
         return np.asarray(train), np.asarray(test), "splitter"
     mask = np.asarray(holdout)
     if mask.dtype != bool or mask.shape != (n,) or not mask.any() or mask.all():

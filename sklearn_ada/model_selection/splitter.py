@@ -34,11 +34,14 @@ class ValidationSplit:
     ----------
     registered : set of str
         Digests of all validation parts so far; only these are questions to the holdout.
+    fitted_on : set of str
+        Digests of the parts that models were fitted on.
     """
 
     def __init__(self, holdout: Holdout, validation: float = 0.25, seed: int = 0) -> None:
         self.validation = check_real(validation, "validation", "ValidationSplit", low=0.0, high=1.0)
         self.registered: set[str] = set()
+        self.fitted_on: set[str] = set()
         self._holdout = holdout
         self._seed = seed
 
@@ -48,7 +51,8 @@ class ValidationSplit:
         """Yield the one pair (rows to fit on, rows to guess from)."""
         self._holdout.check_overlap(X)
         fit, guess = split_rows(n_rows(X), y, self.validation, self._seed)
-        self.registered.add(content_digest(take_rows(X, guess), np.asarray(y)[guess]))
+        self.registered.add(content_digest(take_rows(X, guess), take_rows(y, guess)))
+        self.fitted_on.add(content_digest(take_rows(X, fit), take_rows(y, fit)))
         yield fit, guess
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada.ledger import SQLiteLedger
+from sklearn_ada.ledger import SQLiteLedger, _connection
 from tests.ledger.fitted_models import Constant
 from tests.ledger.ledger_backends import Genesis, Tally, count
 
@@ -66,7 +66,7 @@ def test_threads_share_one_ledger(ledger):
     assert_whole(ledger, workers=4)
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("method", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.slow)])
 def test_processes_share_one_ledger(ledger, method):
     context = multiprocessing.get_context(method)
     start, results = context.Barrier(3), context.Queue()
@@ -127,6 +127,18 @@ def test_a_fork_while_another_thread_is_charging_waits_for_the_end_of_its_transa
     assert code == 0
     assert ledger.find("child").body == {"before": 1}
     assert ledger.charge("parent", lambda state: {"before": count(state)}).seq == 3
+
+
+def test_a_fork_does_not_use_the_connections_of_its_parent(ledger):
+    ledger.read(count)
+    inherited = list(_connection._connections.values())
+
+    def child():
+        ledger.charge("child", lambda state: {})
+        assert inherited
+        assert not set(inherited) & set(_connection._connections.values())
+
+    assert in_a_fork(child) == 0
 
 
 def test_a_fork_from_a_thread_can_charge(ledger):
@@ -251,7 +263,7 @@ def ask_and_report(holdout, guesses, start, results):
     results.put(ask_until_refused(holdout, guesses, start))
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_four_processes_are_admitted_no_more_than_one(tmp_path, method):
     guesses = np.linspace(0.49, 0.51, 80).tolist()
 

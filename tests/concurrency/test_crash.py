@@ -43,7 +43,7 @@ def check_after_a_kill(path, seed):
     return len(delivered), len(before.answers), len(after.answers)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_delivered_answer_is_in_the_ledger_after_a_kill(tmp_path, seed):
     delivered, recorded, in_all = check_after_a_kill(tmp_path / "ledger.db", seed)
     assert delivered <= recorded <= delivered + 1  # at most one was charged and not yet delivered
@@ -51,7 +51,7 @@ def test_every_delivered_answer_is_in_the_ledger_after_a_kill(tmp_path, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4, 34))
+@pytest.mark.parametrize("seed", range(3, 33))
 def test_every_delivered_answer_is_in_the_ledger_after_many_kills(tmp_path, seed):
     delivered, recorded, _ = check_after_a_kill(tmp_path / "ledger.db", seed)
     assert delivered <= recorded <= delivered + 1

@@ -69,7 +69,6 @@ def own_score(estimator, X, y):
     return estimator.score(X, y)
 
 
-@pytest.mark.xfail(strict=True, reason="a COO matrix has no rows to take: a priced failure")
 def test_stable_medians_take_subsamples_of_coo_matrices(rows, tmp_path):
     model = LogisticRegression().fit(rows[0], rows[1])
     holdout = Holdout(sparse.coo_matrix(rows[2]), rows[3], ledger=tmp_path / "ledger.db")

@@ -317,6 +317,16 @@ def test_an_unlinked_file_is_refused_and_not_made_again(path, ledger):
     assert not os.path.exists(path)
 
 
+def test_a_file_that_goes_while_it_is_opened_is_not_made_again(path, ledger, monkeypatch):
+    forget_connections()
+    os.unlink(path)
+    monkeypatch.setattr(_connection.os.path, "exists", lambda name: True)
+    with pytest.raises(LedgerUnavailableError):
+        charge(ledger)
+    monkeypatch.undo()
+    assert not os.path.exists(path)
+
+
 def test_a_file_moved_away_and_back_is_used_again(path, ledger):
     os.rename(path, path + ".away")
     with pytest.raises(LedgerUnavailableError):

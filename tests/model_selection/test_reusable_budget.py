@@ -82,7 +82,6 @@ def test_a_refusal_in_mid_search_is_raised_in_the_parent(n_jobs, numbered, tmp_p
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.xfail(strict=True, reason="admitted for a guess of the holdout's size, and guesses are smaller")
 def test_a_round_that_was_admitted_is_answered_whole(coins, tmp_path):
     inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 4]})
     messages = []

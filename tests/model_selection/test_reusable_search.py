@@ -105,25 +105,16 @@ def test_few_rows_make_a_regressor_vacuous_and_no_error(ask, n, searched, number
     assert fitted.best_answer_.certificate.vacuous
 
 
-@pytest.mark.xfail(
-    strict=True, reason="undefined fold scores leave the median without a grid", raises=ValueError
-)
 def test_folds_of_one_row_make_a_regressor_vacuous_and_no_error(searched, numbered):
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]})  # five folds of nine rows: r2 of one row is NaN
     searched(search, numbered[0][:12], numbered[1]["regressor"][:12], ask="winner")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="another metric than the search's gives no guess and no grid", raises=ValueError
-)
 def test_a_regressor_may_be_certified_by_another_metric_than_the_searchs(searched, numbered):
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, scoring="neg_mean_squared_error")
     searched(search, y=numbered[1]["regressor"], scoring="r2", ask="winner")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="fold scores are not clipped to the range of the guess", raises=ValueError
-)
 def test_fold_scores_outside_the_range_are_clipped_to_be_a_guess(searched, numbered):
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]})
     metric = Metric("neg_mean_absolute_error", range=(-0.1, 0))
@@ -186,7 +177,6 @@ def test_another_split_or_policy_on_the_same_data_is_refused(change, durable, se
         searched(ask="winner", **params, **change)
 
 
-@pytest.mark.xfail(strict=True, reason="the advice is to use ledger=None, which is in use")
 def test_the_refusal_of_another_split_gives_advice_that_helps(searched, numbered):
     searched(ask="winner", ledger=None, X=numbered[0] + 0.75)
     with pytest.raises(LedgerMismatchError) as caught:
@@ -214,9 +204,6 @@ def test_the_same_numbers_in_another_container_have_the_same_holdout(container, 
     assert searched(X=container(numbered[0]), ask="winner").holdout_.fingerprint == first.holdout_.fingerprint
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a frame has another digest than its array", raises=LedgerMismatchError
-)
 def test_the_same_numbers_in_a_frame_have_the_same_holdout(searched, numbered):
     searched(ask="winner")
     searched(X=pd.DataFrame(numbered[0]), ask="winner")
@@ -254,7 +241,6 @@ def test_x_of_any_kind_reaches_the_models(container, ask, searched, numbered):
     assert np.isfinite(searched(search, X=wrap(numbered[0]), ask=ask).best_score_)
 
 
-@pytest.mark.xfail(strict=True, reason="columns of a pandas Series are counted", raises=IndexError)
 def test_a_series_of_texts_reaches_the_models(searched, numbered):
     searched(counted(LogisticRegression()), X=pd.Series(texts(numbered[0])), ask="winner")
 
@@ -351,9 +337,6 @@ def test_sample_weights_are_split_along_with_x(ask, searched, numbered, tmp_path
     assert search.predict(numbered[0]).mean() > 0.95
 
 
-@pytest.mark.xfail(
-    strict=True, reason="groups of the search's cv are passed to the model's fit", raises=TypeError
-)
 def test_groups_reach_the_searchs_cv_and_not_the_model(numbered, tmp_path):
     inner = GridSearchCV(TREE, GRID, cv=GroupKFold(3))
     search = ReusableHoldoutCV(inner, ask="winner", ledger=tmp_path / "ledger.db")

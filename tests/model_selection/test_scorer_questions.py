@@ -106,7 +106,6 @@ def test_registered_rows_are_known_again_in_any_container(container, rows, score
     assert asked(scorer.holdout) == 4
 
 
-@pytest.mark.xfail(strict=True, reason="labels are registered as an array: <U3 there, <U2 in the scorer")
 def test_registered_rows_are_known_again_when_labels_are_a_list_of_texts(rows, tmp_path, asked):
     names = np.array(["no", "ok"])
     holdout = Holdout(rows[2], names[rows[3]], ledger=tmp_path / "ledger.db")

@@ -148,7 +148,6 @@ def test_a_scorer_needs_a_holdout(kind, value, sentence):
         kind("accuracy", value)
 
 
-@pytest.mark.xfail(strict=True, reason="rows given in place of a Holdout are printed")
 def test_the_refusal_of_plain_rows_shows_none_of_them(rows):
     with pytest.raises(ValueError, match="Make one: Holdout") as caught:
         ThresholdoutScorer("accuracy", (np.full((3, 2), MARKER), [0, 1, 0]))
@@ -185,7 +184,6 @@ def test_outputs_that_are_not_finite_on_the_guess_rows_are_refused(rows, holdout
         scorer(Undecided().fit(rows[0], rows[1]), rows[4], rows[5])
 
 
-@pytest.mark.xfail(strict=True, reason="told to use the stable median, which it is", raises=ValueError)
 def test_stable_scorer_takes_a_users_mean_without_a_range(rows, holdout):
     def hit(y, predictions):
         return (y == predictions).astype(float)
