@@ -15,6 +15,7 @@ from sklearn_ada.exceptions import (
 )
 from sklearn_ada.guarantees.certificate import Certificate
 from sklearn_ada.holdout import Holdout, HoldoutReport
+from sklearn_ada.mechanisms import EffectiveRounds
 from sklearn_ada.metrics import Metric
 from sklearn_ada.model_selection import (
     LadderScorer,
@@ -31,6 +32,7 @@ __all__ = [
     "BudgetExhaustedError",
     "Certificate",
     "Cost",
+    "EffectiveRounds",
     "Holdout",
     "HoldoutLeakError",
     "HoldoutReport",

@@ -1,5 +1,6 @@
 """The price of an event: what mechanisms have cost, in every currency a guarantee can read."""
 
+from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.composition import (
     EpsilonDelta,
     advanced_composition,
@@ -7,6 +8,7 @@ from sklearn_ada.accounting.composition import (
     basic_composition,
     heterogeneous_composition,
 )
+from sklearn_ada.accounting.description_length import DescriptionLength
 from sklearn_ada.accounting.filters import ZCDPFilter, ZCDPOdometer, admits
 from sklearn_ada.accounting.gaussian_dp import (
     GaussianPrivacyLoss,
@@ -43,6 +45,8 @@ from sklearn_ada.accounting.zcdp_conversion import (
 )
 
 __all__ = [
+    "Code",
+    "DescriptionLength",
     "EpsilonDelta",
     "GaussianPrivacyLoss",
     "PrivacyLossDistribution",

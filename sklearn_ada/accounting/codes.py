@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.events import FAILURES, Symbol
+from sklearn_ada.exceptions import UnsupportedEventError
 
 __all__ = ["Code", "ln_cauchy", "ln_geometric"]
 
@@ -81,6 +82,11 @@ class Code:
             return self._ln_overlap(symbol)
         if isinstance(value, str):
             return math.log(self.failure_mass / len(FAILURES))
+        if stream in ("lattice", "grid", "spread", "count") and scale == 0.0:
+            raise UnsupportedEventError(
+                f"A symbol of the code {stream!r} has no price without a scale; give the expected size of "
+                "the offset, fixed without the holdout."
+            )
         ln_rest = math.log1p(-self.failure_mass)
         if stream == "cells":
             return ln_rest + ln_geometric(value, self.decay)

@@ -1,1 +1,132 @@
-"""To be written."""
+"""What answers are worth: intervals, weights, and the theorems behind certificates.
+
+Route A prices what was said (description length); route B bounds what a differentially private answer can
+reveal, then transfers. Every bound is a function named after its theorem.
+"""
+
+from sklearn_ada.guarantees.baselines import (
+    nonadaptive_half_width,
+    rounding_half_width,
+    sample_splitting_half_width,
+)
+from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, planned_questions, urn_nats
+from sklearn_ada.guarantees.certificate import Certificate
+from sklearn_ada.guarantees.description_length import ln_delta
+from sklearn_ada.guarantees.direct_transfer import (
+    approximate_dp_gap,
+    direct_transfer,
+    gaussian_dp_gap,
+    gaussian_tail_mean,
+    laplace_tail_mean,
+    zcdp_gap,
+)
+from sklearn_ada.guarantees.feldman_steinke import (
+    OverfittingBound,
+    feldman_steinke_2017_corollary_3_3,
+    feldman_steinke_2017_theorem_3_1,
+    feldman_steinke_2017_theorem_4_1,
+    feldman_steinke_2017_theorem_4_2,
+    feldman_steinke_2017_theorem_4_3,
+    feldman_steinke_2017_theorem_4_6,
+    feldman_steinke_2017_theorem_4_7,
+)
+from sklearn_ada.guarantees.gaussian import GaussianBound, gaussian_direct, gaussian_jung, gaussian_rogers
+from sklearn_ada.guarantees.intervals import (
+    bernoulli_kl,
+    chernoff_kl,
+    class_mean_size,
+    clopper_pearson,
+    hoeffding,
+    hoeffding_half_width,
+)
+from sklearn_ada.guarantees.max_information import dwork_2015_max_information, joined_nats, max_information
+from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quantile_interval
+from sklearn_ada.guarantees.pure_dp_transfer import pure_dp_half_width, pure_dp_interval
+from sklearn_ada.guarantees.sample_size import (
+    LaplacePlan,
+    laplace_plan,
+    private_learner_sample_size,
+    smallest_integer,
+)
+from sklearn_ada.guarantees.stable_median import (
+    MeanDeviation,
+    MedianPlan,
+    mean_deviation,
+    median_level_direct,
+    median_level_jung,
+    median_rank_error,
+    stable_median_plan,
+)
+from sklearn_ada.guarantees.transfer import (
+    bassily_2016,
+    jung_2020,
+    jung_2020_best,
+    jung_2020_low_sensitivity,
+    jung_2020_pure,
+)
+from sklearn_ada.guarantees.transfer_bound import TransferBound, is_vacuous
+from sklearn_ada.guarantees.weights import ln_share, round_weight
+
+__all__ = [
+    "Certificate",
+    "GaussianBound",
+    "LaplacePlan",
+    "MeanDeviation",
+    "MedianPlan",
+    "OverfittingBound",
+    "TransferBound",
+    "approximate_dp_gap",
+    "bassily_2016",
+    "bernoulli_kl",
+    "chernoff_kl",
+    "choose_half_cell",
+    "class_mean_size",
+    "clopper_pearson",
+    "direct_transfer",
+    "dwork_2015_max_information",
+    "feldman_steinke_2017_corollary_3_3",
+    "feldman_steinke_2017_theorem_3_1",
+    "feldman_steinke_2017_theorem_4_1",
+    "feldman_steinke_2017_theorem_4_2",
+    "feldman_steinke_2017_theorem_4_3",
+    "feldman_steinke_2017_theorem_4_6",
+    "feldman_steinke_2017_theorem_4_7",
+    "gaussian_direct",
+    "gaussian_dp_gap",
+    "gaussian_jung",
+    "gaussian_rogers",
+    "gaussian_tail_mean",
+    "hoeffding",
+    "hoeffding_half_width",
+    "is_vacuous",
+    "joined_nats",
+    "jung_2020",
+    "jung_2020_best",
+    "jung_2020_low_sensitivity",
+    "jung_2020_pure",
+    "laplace_plan",
+    "laplace_tail_mean",
+    "ln_delta",
+    "ln_share",
+    "max_information",
+    "mean_deviation",
+    "median_is_covered",
+    "median_level_direct",
+    "median_level_jung",
+    "median_rank_error",
+    "nonadaptive_half_width",
+    "outer_levels",
+    "planned_ln_deltas",
+    "planned_questions",
+    "private_learner_sample_size",
+    "pure_dp_half_width",
+    "pure_dp_interval",
+    "quantile_interval",
+    "round_weight",
+    "rounding_half_width",
+    "sample_splitting_half_width",
+    "smallest_integer",
+    "stable_median_plan",
+    "urn_nats",
+    "zcdp_gap",
+]

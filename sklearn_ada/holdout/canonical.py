@@ -8,18 +8,24 @@ for a false match would lie while a missing one only costs.
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import hashlib
 import struct
 import sys
 import types
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from scipy import sparse
 
 __all__ = ["Undigestible", "canonical_digest"]
+
+_NOT_CODE = {
+    "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl",
+    "__slotnames__", "__firstlineno__", "__static_attributes__",
+}  # fmt: skip
 
 
 class Undigestible(TypeError):  # noqa: N818 - control flow between this module and its callers
@@ -50,11 +56,12 @@ def canonical_digest(obj: Any) -> str:
 
 
 class _Walk:
-    """Bottom-up digests, each object once, cycles by their depth."""
+    """Bottom-up digests, each object once, cycles by the number of the visit that they return to."""
 
     def __init__(self) -> None:
         self._done: dict[int, tuple[Any, bytes]] = {}  # keeps the objects alive, so that ids stay theirs
         self._open: dict[int, int] = {}
+        self._visits = 0
 
     def digest(self, obj: Any) -> bytes:
         atom = _atom(obj)
@@ -64,8 +71,9 @@ class _Walk:
         if identity in self._done:
             return self._done[identity][1]
         if identity in self._open:
-            return _hash(b"cycle", str(len(self._open) - self._open[identity]).encode())
-        self._open[identity] = len(self._open)
+            return _hash(b"cycle", str(self._open[identity]).encode())
+        self._visits += 1
+        self._open[identity] = self._visits
         try:
             result = _hash(*self._parts(obj))
         finally:
@@ -74,6 +82,8 @@ class _Walk:
         return result
 
     def _parts(self, obj: Any) -> Iterable[bytes]:
+        if isinstance(obj, np.ma.MaskedArray):
+            return self._tagged("masked array", np.asarray(obj.data), np.ma.getmaskarray(obj))
         if isinstance(obj, np.ndarray):
             return self._array(obj)
         if sparse.issparse(obj):
@@ -89,8 +99,13 @@ class _Walk:
             return self._function(obj)
         if isinstance(obj, types.MethodType):
             return self._tagged("method", obj.__self__, obj.__func__)
-        if isinstance(obj, (types.BuiltinFunctionType, np.ufunc)):
-            return self._tagged("builtin", getattr(obj, "__module__", None), obj.__name__)
+        if isinstance(obj, types.BuiltinFunctionType):
+            owner = None if isinstance(obj.__self__, types.ModuleType) else obj.__self__
+            return self._tagged("builtin", obj.__module__, obj.__qualname__, owner)
+        if isinstance(obj, np.ufunc):
+            if all(_resolve(module, obj.__name__) is not obj for module in ("numpy", "scipy.special")):
+                raise Undigestible(f"the code of the ufunc {obj.__name__} cannot be read")
+            return self._tagged("ufunc", obj.__name__)
         if isinstance(obj, type):
             return self._class(obj)
         if isinstance(obj, (staticmethod, classmethod)):
@@ -106,7 +121,10 @@ class _Walk:
         if type(obj) is dict:
             items = sorted((self.digest(k), self.digest(v)) for k, v in obj.items())
             return [b"dict", *(part for item in items for part in item)]
-        if hasattr(obj, "columns") and hasattr(obj, "shape"):
+        if isinstance(obj, dict):
+            content = [list(obj.items()), getattr(obj, "default_factory", None)]
+            return self._tagged("mapping", type(obj), content)
+        if type(obj).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(obj, "columns"):
             return self._frame(obj)
         return self._reduced(obj)
 
@@ -120,9 +138,9 @@ class _Walk:
             return self._tagged("record array", array.shape, fields)
         if array.dtype.hasobject:
             return self._tagged("object array", array.shape, array.ravel().tolist())
-        plain = np.ascontiguousarray(array)
+        plain = np.ascontiguousarray(array)  # makes a number a vector, so the shape is the array's own
         content = hashlib.sha256(plain.view(np.uint8).data if plain.size else b"").digest()
-        return [b"array", plain.dtype.str.encode(), str(plain.shape).encode(), content]
+        return [b"array", plain.dtype.str.encode(), str(array.shape).encode(), content]
 
     def _frame(self, frame: Any) -> list[bytes]:
         names = [str(name) for name in frame.columns]
@@ -137,32 +155,44 @@ class _Walk:
         if _is_library(function.__module__) and _resolve(*name) is function:
             return self._tagged("library", *name, _version(function.__module__))
         used = _names(function.__code__)
-        scope = {k: function.__globals__[k] for k in used if k in function.__globals__}
+        scope = {name: _in_scope(name, used, function.__globals__) for name in sorted(used)}
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        own = {k: v for k, v in vars(function).items() if k != "__wrapped__"}
         return self._tagged(
-            "function", function.__code__, function.__defaults__, function.__kwdefaults__, cells, scope
+            "function", function.__code__, function.__defaults__, function.__kwdefaults__, cells, scope, own
         )
 
     def _code(self, code: types.CodeType) -> list[bytes]:
-        return self._tagged(
-            "code", code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_freevars
-        )
+        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+        counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+        return self._tagged("code", code.co_code, code.co_consts, names, counts, code.co_exceptiontable)
 
     def _class(self, cls: type) -> list[bytes]:
         name = (cls.__module__, cls.__qualname__)
         if _is_library(cls.__module__) and _resolve(*name) is cls:
             return self._tagged("library", *name, _version(cls.__module__))
-        skipped = ("__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl")
-        content = {k: v for k, v in vars(cls).items() if k not in skipped and not _is_descriptor(v)}
-        return self._tagged("class", cls.__qualname__, list(cls.__bases__), content)
+        content = {k: v for k, v in vars(cls).items() if k not in _NOT_CODE and not _is_descriptor(v)}
+        return self._tagged("class", cls.__qualname__, type(cls), list(cls.__bases__), content)
 
     def _reduced(self, obj: Any) -> list[bytes]:
         """Digest any other object as it would be pickled."""
-        reduced = obj.__reduce_ex__(4)
+        reducer = copyreg.dispatch_table.get(type(obj))
+        reduced: Any = obj.__reduce_ex__(4) if reducer is None else reducer(obj)
         if isinstance(reduced, str):
-            return self._tagged("global", type(obj), reduced)
+            return self._global(obj, reduced)
         parts = [list(part) if hasattr(part, "__next__") else part for part in reduced]
+        if len(parts) > 2 and isinstance(parts[2], dict):  # text vectorisers keep an id() in their state
+            parts[2] = {k: v for k, v in parts[2].items() if k != "_stop_words_id"}
         return self._tagged("object", *parts)
+
+    def _global(self, obj: Any, name: str) -> list[bytes]:
+        """Digest what pickle would look up by name: by its code, unless a library vouches for it."""
+        if hasattr(obj, "__wrapped__"):
+            return self._tagged("wrapper", type(obj), obj.__wrapped__)
+        module = getattr(obj, "__module__", None)
+        if _is_library(module) and _resolve(module, name) is obj:
+            return self._tagged("library", module, name, _version(module))
+        raise Undigestible(f"the code of {name} cannot be read")
 
 
 def _atom(obj: Any) -> bytes | None:
@@ -201,11 +231,19 @@ def _names(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*(_names(inner) for inner in nested))
 
 
+def _in_scope(name: str, used: set[str], scope: dict[str, Any]) -> Any:
+    """Return what a global name means to a function: of a user's module, the attributes that it uses."""
+    value = scope.get(name, sys.modules.get(name))
+    if isinstance(value, types.ModuleType) and not _is_library(value.__name__):
+        return {k: getattr(value, k) for k in sorted(used) if hasattr(value, k)}
+    return value
+
+
 def _is_descriptor(value: Any) -> bool:
     return isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType))
 
 
-def _is_library(module: str | None) -> bool:
+def _is_library(module: str | None) -> TypeGuard[str]:
     """Whether a module belongs to Python or to an installed distribution."""
     if not module or module == "__main__":
         return False

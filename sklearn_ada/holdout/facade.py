@@ -343,7 +343,9 @@ class Holdout:
 
     def report(self) -> HoldoutReport:
         """Return what was asked, answered and spent so far, read back from the ledger and verified."""
-        state: Conversation = self._ledger.read(lambda current: current)
+        nats, asked, refused = self._ledger.read(
+            lambda state: (state.account.nats, dict(state.asked), state.refused)
+        )
         answers = tuple(
             (record.body["metric"]["name"], answer_from_record(record, self._ledger.genesis))
             for record in self._ledger.records()
@@ -351,7 +353,7 @@ class Holdout:
         )
         return HoldoutReport(
             self.fingerprint, len(self._data), self._policy.confidence_level,
-            state.account.nats, dict(state.asked), state.refused, answers,
+            nats, asked, refused, answers,
         )  # fmt: skip
 
     @property

@@ -46,5 +46,4 @@ def chain_hash(previous: str, seq: int, key: str | None, text: str) -> str:
     >>> chain_hash("", 0, None, "{}")[:8] != chain_hash("", 1, None, "{}")[:8]
     True
     """
-    material = f"{previous}\n{seq}\n{'' if key is None else key}\n{text}"
-    return hashlib.sha256(material.encode()).hexdigest()
+    return hashlib.sha256(json.dumps([previous, seq, key, text]).encode()).hexdigest()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError, LedgerUnavailableError
 from sklearn_ada.ledger._connection import (
+    APPLICATION_ID,
     Connection,
     Transaction,
     connect,
@@ -22,7 +25,7 @@ from sklearn_ada.ledger._records import canonical_json, chain_hash, parse_json
 
 __all__ = ["SQLiteLedger"]
 
-_APPLICATION_ID = 0x5ADA0001
+_opened: set[str] = set()  # files this process has used: one that vanishes is not made again
 _SCHEMA = """
 CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL, hash TEXT NOT NULL);
 CREATE TABLE secret (id INTEGER PRIMARY KEY CHECK (id = 1), value BLOB NOT NULL);
@@ -85,15 +88,20 @@ class SQLiteLedger(Ledger[State]):
         """
         path = os.path.abspath(os.fspath(path))
         with lock, translated(path):
-            db = connect(path, "rwc")
+            if not os.path.exists(path):
+                _create(path, genesis_from_secret, os.urandom(32) if secret is None else secret)
+            if not os.access(path, os.W_OK):
+                raise LedgerUnavailableError(f"The ledger {os.path.basename(path)!r} cannot be written to.")
+            db = connect(path, "rw")
             try:
-                stored = _create_or_read(db, path, genesis_from_secret, secret)
+                stored = _read_genesis(db, path)
                 expected = genesis_from_secret(_read_secret(db, path))
             finally:
                 db.close()
         _compare(stored, expected, path)
         ledger = cls(path, expected, start)
         ledger.read(lambda state: None)  # replay now: damage should not wait for the first question
+        _opened.add(path)
         return ledger
 
     @classmethod
@@ -122,19 +130,23 @@ class SQLiteLedger(Ledger[State]):
                 if found is not None:
                     return found
                 body = decide(connection.state)
-                record = connection.append(key, body)
-            connection.accept(record)
-            return record
+                return connection.append(key, body)
 
     def find(self, key: str) -> Record | None:
         """Return the record under ``key``, if any."""
         with lock, translated(self.path):
-            return self._connection().find("key", key)
+            return self._find("key", key)
 
     def find_subject(self, subject: str) -> Record | None:
         """Return the first record whose body has this ``"subject"``, if any."""
         with lock, translated(self.path):
-            return self._connection().find("subject", subject)
+            return self._find("subject", subject)
+
+    def _find(self, column: str, value: str) -> Record | None:
+        connection = self._connection()
+        with connection.transaction("DEFERRED"):
+            connection.catch_up()
+            return connection.find(column, value)
 
     def read(self, look: Callable[[State], Any]) -> Any:
         """Return ``look(state)`` for the state of all records so far."""
@@ -149,8 +161,11 @@ class SQLiteLedger(Ledger[State]):
         with lock, translated(self.path):
             connection = self._connection()
             with connection.transaction("DEFERRED") as db:
-                checked = list(verified(db, -1, "", self.path))
-        return iter([Record(seq, key, body) for seq, key, body, _ in checked])
+                connection.catch_up()
+                connection.check_not_older(0, self._genesis_hash)
+                checked = list(verified(db, 0, self._genesis_hash, self.path))
+        later = [Record(seq, key, body) for seq, key, body, _ in checked]
+        return iter([Record(0, None, self.genesis), *later])
 
     def secret(self) -> bytes:
         """Return the ledger's secret."""
@@ -170,35 +185,40 @@ class SQLiteLedger(Ledger[State]):
         return connection_to(self.path, self._genesis_hash, self._start)
 
 
-def _create_or_read(
-    db: sqlite3.Connection,
-    path: str,
-    genesis_from_secret: Callable[[bytes], dict[str, Any]],
-    secret: bytes | None,
-) -> dict[str, Any]:
-    """Return the genesis of the file, writing it first if the file is empty."""
-    with Transaction(db, "IMMEDIATE"):
-        tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if tables == 0:
-            secret = os.urandom(32) if secret is None else secret
-            text = canonical_json(genesis_from_secret(secret))
-            digest = chain_hash("", 0, None, text)
-            for statement in filter(str.strip, _SCHEMA.split(";")):
-                db.execute(statement)
-            db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-            db.execute("INSERT INTO secret VALUES (1, ?)", (secret,))
-            db.execute("INSERT INTO records VALUES (0, NULL, NULL, ?, ?)", (text, digest))
-            db.execute("INSERT INTO head VALUES (1, 1, ?)", (digest,))
-        return _read_genesis(db, path)
+def _create(path: str, genesis_from_secret: Callable[[bytes], dict[str, Any]], secret: bytes) -> None:
+    """Write a new ledger under another name and link it into place, so that nobody sees half of one."""
+    if path in _opened:
+        raise LedgerUnavailableError(
+            f"The ledger file {os.path.basename(path)!r} was used by this process and is gone; a new one "
+            "would be a fresh budget. Put the file back."
+        )
+    folder = os.path.dirname(path)
+    handle, draft = tempfile.mkstemp(prefix=".ledger", dir=folder)
+    os.close(handle)
+    try:
+        text = canonical_json(genesis_from_secret(secret))
+        digest = chain_hash("", 0, None, text)
+        db = sqlite3.connect(draft, isolation_level=None)
+        try:
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            with Transaction(db, "IMMEDIATE"):
+                for statement in filter(str.strip, _SCHEMA.split(";")):
+                    db.execute(statement)
+                db.execute("INSERT INTO secret VALUES (1, ?)", (secret,))
+                db.execute("INSERT INTO records VALUES (0, NULL, NULL, ?, ?)", (text, digest))
+                db.execute("INSERT INTO head VALUES (1, 1, ?)", (digest,))
+        finally:
+            db.close()
+        with contextlib.suppress(FileExistsError):  # somebody else was first: theirs is the ledger
+            os.link(draft, path)
+    finally:
+        os.unlink(draft)
 
 
 def _read_genesis(db: sqlite3.Connection, path: str) -> dict[str, Any]:
-    name = os.path.basename(path)
-    if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
-        raise LedgerDamagedError(f"The file {name!r} is not a ledger of sklearn_ada.")
     row = db.execute("SELECT body FROM records WHERE seq = 0").fetchone()
     if row is None:
-        raise LedgerDamagedError(f"The ledger {name!r} has lost its genesis record.")
+        raise LedgerDamagedError(f"The ledger {os.path.basename(path)!r} has lost its genesis record.")
     return parse_json(row[0])
 
 
@@ -220,7 +240,8 @@ def _compare(stored: dict[str, Any], expected: dict[str, Any], path: str) -> Non
         )
     different = sorted(k for k in stored.keys() | expected.keys() if stored.get(k) != expected.get(k))
     if different:
-        was = ", ".join(f"{k}={stored.get(k)!r}" for k in different)
+        shown = [k for k in different if k not in ("secret_digest", "seeded")]
+        was = ", ".join(f"{k}={stored.get(k)!r}" for k in shown) or "another random_state"
         raise LedgerMismatchError(
             f"The ledger {name!r} was opened for this holdout with another policy ({was}), and a policy is "
             "fixed before the first question. Use the same parameters, or a new holdout."

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import threading
+from multiprocessing.util import Finalize
 
 __all__ = ["temporary_ledger_path"]
 
@@ -30,6 +31,7 @@ def temporary_ledger_path(fingerprint: str) -> str:
         if fingerprint not in _paths:
             folder = tempfile.mkdtemp(prefix="sklearn_ada_")
             atexit.register(_remove, folder, os.getpid())
+            Finalize(None, _remove, (folder, os.getpid()), exitpriority=0)  # where atexit is not reached
             _paths[fingerprint] = os.path.join(folder, "ledger.db")
         return _paths[fingerprint]
 

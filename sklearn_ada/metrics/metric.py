@@ -195,7 +195,8 @@ class Metric:
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description, part of every record and of a question's identity."""
-        return {"name": self.name, "kind": self.kind, "range": None if self.range is None else [*self.range]}
+        bounds = None if self.range is None else [*self.range]
+        return {"name": self.name, "kind": self.kind, "range": bounds, "methods": [*self.methods]}
 
 
 def as_metric(scoring: str | Callable[..., Any] | Metric) -> Metric:

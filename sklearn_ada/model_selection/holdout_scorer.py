@@ -7,6 +7,7 @@ rows) returns the plain metric and costs nothing.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from abc import ABC, abstractmethod
 from typing import Any, NoReturn
@@ -95,7 +96,7 @@ class HoldoutScorer(ABC):
                     self._warn_once()
                 return None
         model = model_digest(estimator)  # before it predicts anything
-        question = self._plan(estimator, X, y)
+        question = self._plan(copy.deepcopy(estimator), X, y)
         return self.holdout.put(
             question, estimator, model=model, round_name=self.round_name, once=not self.cv.registered
         )

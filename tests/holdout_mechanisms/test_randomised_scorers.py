@@ -101,7 +101,7 @@ def _coded(n, guess=0.5, half_cell=0.02):
 
 @pytest.mark.parametrize(("noise", "scale"), [("laplace", 0.02), ("gaussian", 0.06)])
 def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale):
-    n, delta, runs = 4000, 0.2, 400
+    n, delta, runs = 4000, 0.2, 1000
     coded, data = _coded(n)
     question = NoisyCheck.plan(coded, NoiseSettings(noise, scale, threshold=0.02), data)
     share, rng, misses, naive = Share(math.log(delta), 0.0), np.random.default_rng(0), 0, 0

@@ -52,7 +52,6 @@ def test_a_ledger_that_vanished_is_not_begun_anew():
         holdout.certify(constant(), scoring="accuracy")
 
 
-@pytest.mark.xfail(strict=True, reason="a second Holdout makes the file again, though this process had one")
 def test_a_ledger_that_vanished_is_not_begun_anew_by_a_second_holdout():
     holdout = Holdout(ROWS + 5, LABELS)
     holdout.certify(constant(), scoring="accuracy")
@@ -104,12 +103,7 @@ def test_an_uncaught_error_does_not_leave_the_folder_behind():
     "context",
     [
         "spawn",
-        pytest.param(
-            "fork",
-            marks=pytest.mark.xfail(
-                strict=True, reason="children of multiprocessing end with os._exit, which runs no atexit"
-            ),
-        ),
+        pytest.param("fork"),
     ],
 )
 def test_a_worker_takes_its_own_ledgers_with_it(context):

@@ -56,12 +56,7 @@ def foreign_database(path, journal):
     "journal",
     [
         "DELETE",
-        pytest.param(
-            "WAL",
-            marks=pytest.mark.xfail(
-                strict=True, reason="connect() sets the journal mode before it knows whose file it is"
-            ),
-        ),
+        pytest.param("WAL"),
     ],
 )
 def test_a_database_of_somebody_else_is_refused_and_left_alone(path, journal):
@@ -72,7 +67,6 @@ def test_a_database_of_somebody_else_is_refused_and_left_alone(path, journal):
         assert file.read() == content
 
 
-@pytest.mark.xfail(strict=True, reason="a database without tables is taken for a new ledger, whoever's it is")
 def test_an_empty_database_of_somebody_else_is_refused(path):
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA application_id = 99")
@@ -185,7 +179,6 @@ def test_a_read_only_file_is_unavailable_and_nothing_is_charged(public_folder):
     assert len(list(ledger.records())) == 3
 
 
-@pytest.mark.xfail(strict=True, reason="SQLite opens it for reading; refused only when charged")
 def test_a_read_only_file_is_refused_when_it_is_opened(public_folder):
     path = public_folder / "ledger.db"
     fill(opened(path), 2)
@@ -225,9 +218,6 @@ class InterruptedAfterBegin:
         return getattr(self._db, name)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="raised in Transaction.__enter__, where nothing rolls back: the lock stays with us"
-)
 def test_an_interrupt_while_waiting_for_the_lock_leaves_no_lock_behind(path):
     ledger = opened(path)
     connection = _connection._connections[path, ledger._genesis_hash]
