@@ -14,7 +14,6 @@ from sklearn_ada.guarantees.certificate import Certificate
 from sklearn_ada.guarantees.description_length import ln_delta
 from sklearn_ada.guarantees.direct_transfer import (
     approximate_dp_gap,
-    direct_transfer,
     gaussian_dp_gap,
     gaussian_tail_mean,
     laplace_tail_mean,
@@ -39,7 +38,7 @@ from sklearn_ada.guarantees.intervals import (
     hoeffding,
     hoeffding_half_width,
 )
-from sklearn_ada.guarantees.max_information import dwork_2015_max_information, joined_nats, max_information
+from sklearn_ada.guarantees.max_information import dwork_2015_max_information, joined_nats
 from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quantile_interval
 from sklearn_ada.guarantees.pure_dp_transfer import pure_dp_half_width, pure_dp_interval
 from sklearn_ada.guarantees.sample_size import (
@@ -82,7 +81,6 @@ __all__ = [
     "choose_half_cell",
     "class_mean_size",
     "clopper_pearson",
-    "direct_transfer",
     "dwork_2015_max_information",
     "feldman_steinke_2017_corollary_3_3",
     "feldman_steinke_2017_theorem_3_1",
@@ -108,7 +106,6 @@ __all__ = [
     "laplace_tail_mean",
     "ln_delta",
     "ln_share",
-    "max_information",
     "mean_deviation",
     "median_is_covered",
     "median_level_direct",

@@ -86,9 +86,14 @@ class CodedQuestion:
         deviation = spread if guess.deviation is None else max(guess.deviation / width, 1e-3 * spread)
         error = deviation * math.sqrt(1.0 / size + 1.0 / behind)
         if purpose == "certify":
-            # Cells as fine as counts are; for counts each then holds exactly one.
-            scale = float(f"{max(error * size, 0.5):.3g}")
-            cells = Cells(low + width * round(unit * size) / size, width * 0.5 / size)
+            if metric.rule.counts:  # each cell holds exactly one count
+                scale, cells = (
+                    error * size,
+                    Cells(low + width * round(unit * size) / size, width * 0.5 / size),
+                )
+            else:  # a tenth of a standard error: finer would cost more and say no more
+                scale, cells = 10.0, Cells(guess.value, width * error / 20.0)
+            scale = float(f"{max(scale, 0.5):.3g}")
             return cls(purpose, metric, guess, cells, "lattice", scale, size, target)
         if half_cell is not None:
             return cls(purpose, metric, guess, Cells(guess.value, half_cell), "cells", 0.0, size, target)

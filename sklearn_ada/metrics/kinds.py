@@ -55,6 +55,8 @@ class Measured:
 class Kind(ABC):
     """How a metric is measured and what its intervals rest on."""
 
+    counts = False
+    """Whether the value is a count over the size."""
     size_is_released = False
     """Whether the size depends on the answer, so that it must be released and priced."""
     theorem: str
@@ -100,6 +102,11 @@ class Mean(Kind):
     scores: Callable[[NDArray[Any], NDArray[Any], NDArray[Any] | None], NDArray[Any]]
     zero_one: bool = False
     two_classes: bool = False
+
+    @property
+    def counts(self) -> bool:  # type: ignore[override]
+        """Whether the value is a count over the size."""
+        return self.zero_one
 
     @property
     def theorem(self) -> str:  # type: ignore[override]
