@@ -27,6 +27,7 @@ from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.outcome import Outcome, Share
+from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.question import RefinedCheck
 
 __all__ = ["NoiseSettings", "NoisyCheck"]
@@ -47,7 +48,7 @@ class NoiseSettings:
         threshold; no theorem bounds how its privacy loss adds up over questions that agree.
     scale : float or "auto"
         Scale (standard deviation) of the noise of a corrected value, in units of the metric; "auto" is 2 % of
-        the threshold.
+        the threshold (of the largest one, where it is not fixed).
     max_hits : int or None
         How often the holdout may correct a guess; None is 20 for "laplace", no limit for "gaussian".
     threshold : float or None
@@ -85,8 +86,13 @@ class NoisyCheck(RefinedCheck):
     sensitivity: float
 
     @classmethod
-    def plan(cls, coded: CodedQuestion, settings: NoiseSettings, data: HoldoutData) -> NoisyCheck:
-        """Fix threshold, scale and sensitivity; ratios have no bounded sensitivity and are refused."""
+    def plan(
+        cls, coded: CodedQuestion, settings: NoiseSettings, data: HoldoutData, policy: Policy
+    ) -> NoisyCheck:
+        """Fix threshold, scale and sensitivity; ratios have no bounded sensitivity and are refused.
+
+        The scale is the same for all questions of one Thresholdout, as one privacy event covers them.
+        """
         low, high = coded.metric.bounds
         sensitivity = coded.metric.rule.sensitivity(data.y, high - low)
         if sensitivity is None:
@@ -94,7 +100,10 @@ class NoisyCheck(RefinedCheck):
                 "scoring", "ThresholdoutScorer", "a mean, an AUC or a per-class mean when noise is added",
                 coded.metric.name, "One record can move a ratio too far: use noise='none'.",
             )  # fmt: skip
-        auto = _DEFAULT_SCALE * coded.cells.half_cell
+        threshold = settings.threshold
+        if threshold is None:  # that of the least certain guess: the scale must not depend on the guess
+            threshold = (high - low) * policy.half_cell(0.5 * math.sqrt(2.0 / coded.size), 0.5, coded.size)
+        auto = _DEFAULT_SCALE * threshold
         return cls(coded, settings, auto if isinstance(settings.scale, str) else settings.scale, sensitivity)
 
     @property

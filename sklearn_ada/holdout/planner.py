@@ -58,7 +58,7 @@ def plan_question(
     except UndefinedMetricError as error:
         raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
     if isinstance(settings, NoiseSettings):
-        return NoisyCheck.plan(coded, settings, data)
+        return NoisyCheck.plan(coded, settings, data, policy)
     return LadderQuestion.plan(coded, settings) if isinstance(settings, LadderSettings) else coded
 
 

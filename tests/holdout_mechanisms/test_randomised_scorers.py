@@ -103,7 +103,7 @@ def _coded(n, guess=0.5, half_cell=0.02):
 def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale):
     n, delta, runs = 4000, 0.2, 1000
     coded, data = _coded(n)
-    question = NoisyCheck.plan(coded, NoiseSettings(noise, scale, threshold=0.02), data)
+    question = NoisyCheck.plan(coded, NoiseSettings(noise, scale, threshold=0.02), data, Policy())
     share, rng, misses, naive = Share(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
     for run in range(runs):
         value = rng.binomial(n, 0.42) / n  # away from the guess, so that values are corrected
@@ -113,6 +113,17 @@ def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale
         naive += not abs(outcome.value - 0.42) <= 0.02 + math.sqrt(math.log(2 / delta) / (2 * n))
     assert stats.binomtest(misses, runs, delta, alternative="greater").pvalue > 1e-6
     assert stats.binomtest(naive, runs, delta, alternative="greater").pvalue < 1e-6
+
+
+def test_one_event_covers_all_guesses_because_the_scale_is_theirs_in_common():
+    scales = set()
+    for guess in (0.5, 0.9, 0.99):
+        data = HoldoutData(np.zeros((500, 1)), np.zeros(500, dtype=int))
+        coded = CodedQuestion.plan(
+            "check", Metric("accuracy"), Guess(guess, 300.0), data, Policy(), class_mix=False
+        )
+        scales.add(NoisyCheck.plan(coded, NoiseSettings("laplace"), data, Policy()).scale_of_noise)
+    assert len(scales) == 1
 
 
 def test_a_ratio_takes_no_noise(holdout):
@@ -285,7 +296,7 @@ def test_a_refused_candidate_is_raised_in_the_parent(classification, tmp_path):
 def test_a_failure_is_released_by_every_mechanism():
     coded, data = _coded(100)
     share, failure = Share(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
-    noisy = NoisyCheck.plan(coded, NoiseSettings("laplace", 0.01), data)
+    noisy = NoisyCheck.plan(coded, NoiseSettings("laplace", 0.01), data, Policy())
     for question in (noisy, LadderQuestion.plan(coded, LadderSettings())):
         event, memory = question.release(failure, share, Draw(b"", ""))
         assert question.read(event, share, memory).verdict == "failed"
