@@ -13,7 +13,7 @@ from sklearn_ada.mechanisms.cells import Cells
 from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds, EffectiveRoundsAnswer
 from sklearn_ada.mechanisms.grid import ExplicitGrid, Grid, LogGrid, UniformGrid
 from sklearn_ada.mechanisms.ladder import Ladder, ParameterFreeLadder
-from sklearn_ada.mechanisms.learner import private_learner, private_learner_sample_size
+from sklearn_ada.mechanisms.learner import private_learner
 from sklearn_ada.mechanisms.median import exact_quantile, private_quantile
 from sklearn_ada.mechanisms.multiplicative_weights import (
     PrivateMultiplicativeWeights,
@@ -23,11 +23,6 @@ from sklearn_ada.mechanisms.multiplicative_weights import (
 from sklearn_ada.mechanisms.noise import gaussian_mechanism, laplace_mechanism, randomized_response
 from sklearn_ada.mechanisms.quantile import exponential_quantile, grid_quantile, quantile_log_law, rank_error
 from sklearn_ada.mechanisms.release import Release, Rounding, rounded
-from sklearn_ada.mechanisms.sample_sizes import (
-    adaptive_median_sample_size,
-    binary_search_sample_size,
-    median_sample_size,
-)
 from sklearn_ada.mechanisms.selection import (
     exponential_mechanism,
     permute_and_flip,
@@ -61,10 +56,8 @@ __all__ = [
     "UniformGrid",
     "Verification",
     "above_threshold",
-    "adaptive_median_sample_size",
     "binary_search_error",
     "binary_search_quantile",
-    "binary_search_sample_size",
     "exact_quantile",
     "exponential_mechanism",
     "exponential_quantile",
@@ -72,13 +65,11 @@ __all__ = [
     "gaussian_thresholdout",
     "grid_quantile",
     "laplace_mechanism",
-    "median_sample_size",
     "multiplicative_weights_median",
     "multiplicative_weights_sample_size",
     "n_counting_questions",
     "permute_and_flip",
     "private_learner",
-    "private_learner_sample_size",
     "private_minimum",
     "private_quantile",
     "quantile_log_law",

@@ -40,11 +40,6 @@ CALLS = {
     "search_quantile": {"share": lambda v, side: 0.5, "grid_size": 5, "level": 0.5, "tolerance": 0.1},
     "n_counting_questions": {"grid_size": 5},
     "binary_search_error": {"noise_multiplier": 1.0, "n_subsamples": 10, "grid_size": 5, "beta": 0.1},
-    "median_sample_size": {"grid_size": 5, "epsilon": 0.1, "alpha": 0.1, "beta": 0.1},
-    "binary_search_sample_size": {
-        "grid_size": 5, "epsilon": 0.1, "delta": 0.1, "alpha": 0.1, "beta": 0.1,
-    },
-    "adaptive_median_sample_size": {"n_questions": 10, "grid_size": 5, "beta": 0.1},
     "laplace_mechanism": {"value": 0.5, "sensitivity": 0.1, "epsilon": 1.0, "clip": (0.0, 1.0)},
     "gaussian_mechanism": {"value": 0.5, "sensitivity": 0.1, "noise_multiplier": 1.0, "clip": (0.0, 1.0)},
     "randomized_response": {"bit": True, "epsilon": 1.0},
@@ -56,7 +51,6 @@ CALLS = {
     "selection_error": {
         "n_candidates": 5, "sensitivity": 0.1, "epsilon": 1.0, "t": 1.0, "n_optimal": 2,
     },
-    "private_learner_sample_size": {"n_hypotheses": 5, "alpha": 0.1, "epsilon": 1.0, "beta": 0.1},
     "SparseVector": {"epsilon": 1.0, "sensitivity": 0.1, "max_hits": 2},
     "SparseVector.ask": {"value": 0.5, "threshold": 0.4},
     "above_threshold": {"epsilon": 1.0, "sensitivity": 0.1},

@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 
 from sklearn_ada.events import GaussianEvent, Symbol
+from sklearn_ada.guarantees import feldman_steinke_2017_corollary_3_3
 from sklearn_ada.mechanisms import (
     Rounding,
     UniformGrid,
     binary_search_error,
     binary_search_quantile,
-    binary_search_sample_size,
     n_counting_questions,
     search_quantile,
 )
@@ -94,7 +94,7 @@ def test_error_by_hand():
 @pytest.mark.parametrize("size", [2, 1000, 10**12])
 def test_corollary_3_3_follows_from_the_error(size):
     epsilon, delta, alpha, beta = 0.3, 1e-6, 0.2, 0.05
-    m = binary_search_sample_size(size, epsilon=epsilon, delta=delta, alpha=alpha, beta=beta)
+    m = feldman_steinke_2017_corollary_3_3(size, epsilon=epsilon, delta=delta, alpha=alpha, beta=beta)
     steps = math.ceil(math.log2(size))
     sigma = 3 * math.sqrt(steps * math.log(1 / delta)) / epsilon
     assert binary_search_error(sigma, m, size, beta) <= alpha

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from sklearn_ada.events import ExponentialMechanismEvent, PermuteAndFlipEvent, Symbol
+from sklearn_ada.guarantees import private_learner_sample_size
 from sklearn_ada.mechanisms import (
     exponential_mechanism,
     permute_and_flip,
     private_learner,
-    private_learner_sample_size,
     private_minimum,
     report_noisy_max,
     selection_error,
