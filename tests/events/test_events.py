@@ -1,0 +1,106 @@
+"""Events are frozen, check themselves and survive JSON; their names and fields are what ledgers hold."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from sklearn_ada import events
+from sklearn_ada.events import (
+    FAILURES,
+    SCHEMA_VERSION,
+    AboveThresholdEvent,
+    ApproximateDPEvent,
+    CodedRelease,
+    ComposedEvent,
+    CoveredRelease,
+    ExponentialMechanismEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    LeakyRandomizedResponseEvent,
+    PermuteAndFlipEvent,
+    PureDPEvent,
+    RandomizedResponseEvent,
+    SelfComposedEvent,
+    Symbol,
+    ThresholdoutEvent,
+    event_from_dict,
+)
+
+SYMBOLS = (Symbol("cells", 0), Symbol("lattice", -3, 2.5), Symbol("cells", FAILURES[0]))
+EVERY = [
+    *SYMBOLS,
+    CodedRelease(SYMBOLS),
+    CoveredRelease(SYMBOLS),
+    *(kind(0.5) for kind in (PureDPEvent, LaplaceEvent, RandomizedResponseEvent, PermuteAndFlipEvent)),
+    AboveThresholdEvent(0.25),
+    ExponentialMechanismEvent(0.5, SYMBOLS[:1]),
+    GaussianEvent(2.0, SYMBOLS[:1]),
+    ThresholdoutEvent(0.1, 5),
+    ThresholdoutEvent(0.1, 5, SYMBOLS[:1]),
+    ApproximateDPEvent(0.5, 1e-6),
+    LeakyRandomizedResponseEvent(0.5, 1e-6),
+    ComposedEvent((LaplaceEvent(0.5), CodedRelease(SYMBOLS))),
+    SelfComposedEvent(GaussianEvent(1.5), 7),
+]
+
+
+@pytest.mark.parametrize("event", EVERY, ids=lambda e: e.type_name)
+def test_an_event_survives_json(event):
+    assert event_from_dict(json.loads(json.dumps(event.to_dict()))) == event
+
+
+def test_every_exported_event_is_tried_here():
+    exported = {n for n in events.__all__ if n.endswith(("Event", "Release", "Symbol"))} - {"Event"}
+    assert exported == {event.type_name for event in EVERY}
+
+
+@pytest.mark.parametrize("event", EVERY, ids=lambda e: e.type_name)
+def test_an_event_cannot_be_changed(event):
+    field = dataclasses.fields(event)[0].name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(event, field, 1)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -1.0, 0.0, None, "x", True])
+def test_bad_parameters_make_no_event(bad):
+    for make in (LaplaceEvent, ExponentialMechanismEvent, GaussianEvent, lambda v: ThresholdoutEvent(v, 3)):
+        with pytest.raises(ValueError, match="must be"):
+            make(bad)
+    with pytest.raises(ValueError, match="must be"):
+        ThresholdoutEvent(0.1, bad)
+    with pytest.raises(ValueError, match="must be"):
+        SelfComposedEvent(LaplaceEvent(1.0), bad)
+
+
+@pytest.mark.parametrize("bad", [(), None, (1,), [SYMBOLS[0]]])
+def test_a_release_without_symbols_is_none(bad):
+    with pytest.raises(ValueError, match="symbols"):
+        CodedRelease(bad)
+
+
+@pytest.mark.parametrize(
+    ("stream", "value", "scale"),
+    [("other", 0, 0.0), ("cells", "no failure", 0.0), ("cells", 0.5, 0.0), ("cells", 0, -1.0)],
+)
+def test_a_bad_symbol_is_none(stream, value, scale):
+    with pytest.raises(ValueError, match="must be"):
+        Symbol(stream, value, scale)
+
+
+@pytest.mark.parametrize("body", [{"type": "Unknown"}, {}, {"type": None}])
+def test_an_unknown_type_is_not_guessed(body):
+    with pytest.raises(ValueError, match="Unknown event type"):
+        event_from_dict(body)
+
+
+def test_the_schema_of_ledgers_has_not_changed_unnoticed():
+    """A change here needs a new SCHEMA_VERSION, a new type, and a golden ledger."""
+    assert SCHEMA_VERSION == 1
+    fields = {event.type_name: sorted(event.to_dict()) for event in EVERY}
+    assert fields["Symbol"] == ["scale", "stream", "type", "value"]
+    assert fields["CodedRelease"] == fields["CoveredRelease"] == ["symbols", "type"]
+    assert fields["ExponentialMechanismEvent"] == ["epsilon", "symbols", "type"]
+    assert fields["ThresholdoutEvent"] == ["max_hits", "scaled_epsilon", "symbols", "type"]
+    assert fields["GaussianEvent"] == ["noise_multiplier", "symbols", "type"]
