@@ -1,7 +1,7 @@
 """Time the exponential-mechanism median against diffprivlib's and OpenDP's.
 
-    python benchmarks/speed/median.py                   # the table, in about two minutes
-    python benchmarks/speed/median.py --json FILE       # and everything measured, as JSON
+    python -m benchmarks.speed.median                   # the table, in about two minutes
+    python -m benchmarks.speed.median --json FILE       # and everything measured, as JSON
 
 All get the same values, the same epsilon and the same neighbours: one value replaced. Each peer is installed
 into a throw-away virtual environment, with the numpy that runs this script, and left out by name if that
@@ -203,7 +203,7 @@ def compare(interpreters, options, folder):
     return rows, versions
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epsilon", type=float, default=0.1)
     parser.add_argument("--repeats", type=int, default=300)
@@ -212,7 +212,7 @@ def main():
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     parser.add_argument("--json", metavar="FILE", help="write everything measured to this file")
     parser.add_argument("--answer", nargs=5, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.answer:
         name, file, epsilon, repeats, seed = options.answer
         answer(name, file, float(epsilon), int(repeats), int(seed))

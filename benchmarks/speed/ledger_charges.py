@@ -1,0 +1,83 @@
+"""Charges per second beside bare commits of the same durability, and the replay of a long ledger."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.speed.bare_sqlite import BareLog
+from benchmarks.speed.finding import Finding
+from benchmarks.speed.many_checks import check
+from benchmarks.speed.stored import labels, variants
+from benchmarks.speed.timing import by_turns, timed
+from sklearn_ada import Holdout
+from sklearn_ada.events import event_from_dict
+from sklearn_ada.ledger import canonical_json
+
+N_ROWS = 1_000
+
+
+def measure(folder: Path, seed: int, *, n_charges: int, n_records: int) -> list[Finding]:
+    """Return the rate of charging, and the time to open and to verify a ledger of so many records."""
+    return [_charging(folder, seed, n_charges), *_replay(folder, seed, n_records)]
+
+
+def _charging(folder: Path, seed: int, n_charges: int) -> Finding:
+    holdout, body = _holdout(folder / "charges.db", seed)
+    log, text = BareLog(folder / "charges bare.db"), canonical_json(body)
+    numbers = iter(range(n_charges + 1))
+
+    def charge() -> None:
+        holdout.ledger.charge(f"{next(numbers):064d}", _again(body))
+
+    written = iter(range(n_charges + 1))
+    seconds = by_turns(
+        {"charge": charge, "bare": lambda: log.commit(f"{next(written):064d}", text)}, n_charges
+    )
+    each, bare = (float(np.median(seconds[name])) for name in ("charge", "bare"))
+    return Finding(
+        f"ledger charges, one process ({len(text):,} bytes each), time over a bare durable insert",
+        each / bare,
+        f"{each / bare:.2f} ({1 / each:,.0f} a second over {1 / bare:,.0f})",
+        detail={"charge": each, "bare": bare},
+    )
+
+
+def _replay(folder: Path, seed: int, n_records: int) -> list[Finding]:
+    path, copy = folder / "long.db", folder / "long copy.db"
+    holdout, body = _holdout(path, seed)
+    # Written without waiting for the disk, which is not what is measured here.
+    holdout.ledger._connection().db.execute("PRAGMA synchronous = OFF")
+    for number in range(n_records - 1):
+        holdout.ledger.charge(f"{number:064d}", _again(body))
+    shutil.copyfile(path, copy)  # under another name, so that this process has read nothing of it
+    opening, (opened, _) = timed(_holdout_at, copy, seed)
+    verifying, count = timed(lambda: sum(1 for _ in opened.ledger.records()) - 1)
+    assert count == n_records
+    what = f"a ledger of {n_records:,} records ({path.stat().st_size / 1e6:.0f} MB)"
+    return [
+        Finding(f"{what}: {doing}", seconds, f"{seconds:.2f} s, {1e6 * seconds / n_records:.0f} µs a record")
+        for doing, seconds in (("open and replay", opening), ("verify and read", verifying))
+    ]
+
+
+def _holdout(path: Path, seed: int) -> tuple[Holdout, dict[str, Any]]:
+    """Return a holdout that was asked once, and the record of that question."""
+    holdout, (y, rng) = _holdout_at(path, seed)
+    check(holdout, next(variants(y, rng)), 0)
+    return holdout, list(holdout.ledger.records())[-1].body
+
+
+def _holdout_at(path: Path, seed: int) -> tuple[Holdout, tuple[np.ndarray, np.random.Generator]]:
+    rng = np.random.default_rng(seed)
+    y = labels(N_ROWS, rng)
+    return Holdout(np.zeros((N_ROWS, 1)), y, ledger=path, random_state=seed), (y, rng)
+
+
+def _again(body: dict[str, Any]) -> Any:
+    """Return a decision to record the same event once more, at the price that it has by then."""
+    event = event_from_dict(body["event"])
+    return lambda state: {**body, "price": state.account.price(event)}
