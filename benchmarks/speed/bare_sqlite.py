@@ -21,7 +21,7 @@ class BareLog:
         self._db.execute("CREATE TABLE records (seq INTEGER PRIMARY KEY, key TEXT UNIQUE, body TEXT)")
         self._db.execute("CREATE TABLE head (id INTEGER PRIMARY KEY, count INTEGER)")
         self._db.execute("INSERT INTO head VALUES (1, 0)")
-        self._db.execute("PRAGMA journal_mode = TRUNCATE")
+        self._db.execute("PRAGMA journal_mode = PERSIST")
         self._db.execute("PRAGMA synchronous = FULL")
         self._count = 0
 

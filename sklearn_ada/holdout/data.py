@@ -14,9 +14,9 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
-from sklearn_ada.metrics.rows import n_rows
+from sklearn_ada.metrics.rows import n_rows, take_rows
 
-__all__ = ["HoldoutData", "check_labels", "content_digest"]
+__all__ = ["HoldoutData", "check_labels", "content_digest", "rows_digest"]
 
 
 class HoldoutData:
@@ -50,6 +50,12 @@ class HoldoutData:
         self.is_classification = type_of_target(labels) in ("binary", "multiclass")
         self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
 
+        self._orders: dict[bytes, NDArray[np.int64]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is derived: it may hold the secret, and workers can derive it themselves."""
+        return {**vars(self), "_orders": {}}
+
     def __len__(self) -> int:
         return len(self.y)
 
@@ -61,13 +67,19 @@ class HoldoutData:
         return hmac.new(secret, content_digest(self.X, self.y).encode(), hashlib.sha256).hexdigest()
 
     def partition(self, secret: bytes, n_subsamples: int) -> NDArray[np.int64]:
-        """Return row numbers of shape (n_subsamples, t): disjoint subsamples, fixed by the secret."""
+        """Return row numbers of shape (n_subsamples, t): disjoint subsamples, fixed by the secret.
+
+        All questions use the same ones, so the order is drawn once.
+        """
         if not 1 <= n_subsamples <= len(self):
             raise bad_parameter(
                 "n_subsamples", "Holdout", f"between 1 and the {len(self)} rows of the holdout", n_subsamples
             )
-        seed = hmac.new(secret, b"partition", hashlib.sha256).digest()
-        order = np.random.default_rng(int.from_bytes(seed, "little")).permutation(len(self))
+        if secret not in self._orders:
+            seed = hmac.new(secret, b"partition", hashlib.sha256).digest()
+            rng = np.random.default_rng(int.from_bytes(seed, "little"))
+            self._orders = {secret: rng.permutation(len(self))}
+        order = self._orders[secret]
         size = len(self) // n_subsamples
         return order[: n_subsamples * size].reshape(n_subsamples, size)
 
@@ -105,6 +117,16 @@ def content_digest(X: Any, y: Any) -> str:
         return canonical_digest((_values(X), _values(y)))
     except Undigestible as error:
         raise bad_parameter("X", "Holdout", "made of readable values", type(X).__name__) from error
+
+
+def rows_digest(X: Any, y: Any) -> str:
+    """Return a quick digest of some rows: their number, all labels and up to 256 rows, evenly spread.
+
+    Good enough to tell which rows a guess is from: to mistake others for them only charges a question.
+    """
+    n = n_rows(X)
+    some = np.unique(np.linspace(0, max(n - 1, 0), min(n, 256)).astype(np.int64))
+    return content_digest(take_rows(X, some), y)
 
 
 def _values(data: Any) -> Any:

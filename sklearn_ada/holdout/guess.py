@@ -92,14 +92,16 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
     if not enough:
         count = _LEAST_SUBSAMPLES if len(labels) >= 2 * _LEAST_SUBSAMPLES else 1
     size = len(labels) // count
-    values = metric.blocks(estimator, X, labels, order[: count * size].reshape(count, size))
+    outputs = metric.block_outputs(estimator, X)
+    rows = order[: count * size].reshape(count, size)
+    values = metric.blocks_of(outputs, estimator, X, labels, rows)
     values = values[np.isfinite(values)]
     if not enough or not len(values):
         centre = _finite(metric.score(estimator, X, y), metric)
     else:
         centre = float(np.median(values))
     spread = float(np.std(values)) * math.sqrt(size / subsample_size) if len(values) > 1 else abs(centre)
-    digest = canonical_digest(np.asarray(estimator.predict(X)))
+    digest = canonical_digest(np.asarray(estimator.predict(X)) if outputs is None else outputs)
     return Guess(centre, float(count), spread, outputs=digest)
 
 

@@ -81,6 +81,7 @@ class Connection:
         self._seq, self._hash = 0, genesis_hash
         self._half_written = False
         self.busy = False
+        self.secret: bytes | None = None
 
     def check_inode(self) -> None:
         """Refuse unless the path still leads to the file that is open."""
@@ -242,7 +243,7 @@ def connect(path: str, mode: str) -> sqlite3.Connection:
         db.close()
         raise LedgerDamagedError(f"The file {os.path.basename(path)!r} is not a ledger of sklearn_ada.")
     if mode == "rw":
-        db.execute("PRAGMA journal_mode = TRUNCATE")
+        db.execute("PRAGMA journal_mode = PERSIST")
     db.execute("PRAGMA synchronous = FULL")
     return db
 

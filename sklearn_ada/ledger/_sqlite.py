@@ -170,7 +170,10 @@ class SQLiteLedger(Ledger[State]):
     def secret(self) -> bytes:
         """Return the ledger's secret."""
         with lock, translated(self.path):
-            return _read_secret(self._connection().db, self.path)
+            connection = self._connection()
+            if connection.secret is None:
+                connection.secret = _read_secret(connection.db, self.path)
+            return connection.secret
 
     def __copy__(self) -> SQLiteLedger[State]:
         return self

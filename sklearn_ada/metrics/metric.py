@@ -175,14 +175,30 @@ class Metric:
         rows : ndarray of int, shape (m, t)
             The subsamples; where the metric is known, one prediction serves them all.
         """
-        if self.scoring in blocks.BLOCK_SCORERS:
-            methods = blocks.response_method(self.scoring)
-            methods = (methods,) if isinstance(methods, str) else methods
-            outputs = respond(estimator, X, methods, one_column="decision_function" in methods)
+        outputs = self.block_outputs(estimator, X)
+        return self.blocks_of(outputs, estimator, X, y, rows)
+
+    def block_outputs(self, estimator: Any, X: Any) -> NDArray[Any] | None:
+        """Return the one prediction that serves all subsamples, or None if the metric is not known."""
+        if self.scoring not in blocks.BLOCK_SCORERS:
+            return None
+        methods = blocks.response_method(self.scoring)
+        methods = (methods,) if isinstance(methods, str) else methods
+        return respond(estimator, X, methods, one_column="decision_function" in methods)
+
+    def blocks_of(
+        self,
+        outputs: NDArray[Any] | None,
+        estimator: Any,
+        X: Any,
+        y: NDArray[Any],
+        rows: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """Return `blocks` from what `block_outputs` gave."""
+        if outputs is not None:
             order = rows.ravel()
-            return blocks.block_scores(
-                self.scoring, y[order], outputs[order], len(rows), labels=getattr(estimator, "classes_", None)
-            )
+            labels = getattr(estimator, "classes_", None)
+            return blocks.block_scores(self.name, y[order], outputs[order], len(rows), labels=labels)
         return np.array([self.score(estimator, take_rows(X, block), y[block]) for block in rows])
 
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:

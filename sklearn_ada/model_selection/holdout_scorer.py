@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import Holdout, model_digest
-from sklearn_ada.holdout.data import content_digest
+from sklearn_ada.holdout.data import rows_digest
 from sklearn_ada.metrics import Metric, as_metric
 from sklearn_ada.model_selection.splitter import ValidationSplit
 from sklearn_ada.results import Answer
@@ -90,7 +90,7 @@ class HoldoutScorer(ABC):
     def answer(self, estimator: Any, X: Any, y: Any) -> Answer | None:
         """Ask about a fitted model with a guess from X and y; None if this call is no question."""
         if self.cv.registered:
-            digest = content_digest(X, y)
+            digest = rows_digest(X, y)
             if digest not in self.cv.registered:
                 if digest not in self.cv.fitted_on:  # a train score is no surprise
                     self._warn_once()

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import check_real
 from sklearn_ada.holdout import Holdout
-from sklearn_ada.holdout.data import content_digest
+from sklearn_ada.holdout.data import rows_digest
 from sklearn_ada.metrics import n_rows, take_rows
 
 __all__ = ["ValidationSplit", "split_rows"]
@@ -51,8 +51,8 @@ class ValidationSplit:
         """Yield the one pair (rows to fit on, rows to guess from)."""
         self._holdout.check_overlap(X)
         fit, guess = split_rows(n_rows(X), y, self.validation, self._seed)
-        self.registered.add(content_digest(take_rows(X, guess), take_rows(y, guess)))
-        self.fitted_on.add(content_digest(take_rows(X, fit), take_rows(y, fit)))
+        self.registered.add(rows_digest(take_rows(X, guess), take_rows(y, guess)))
+        self.fitted_on.add(rows_digest(take_rows(X, fit), take_rows(y, fit)))
         yield fit, guess
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

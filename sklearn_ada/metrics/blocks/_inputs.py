@@ -59,8 +59,11 @@ def as_numbers(values: Array, name: str) -> Array:
         values = np.array(values.tolist())
     if values.dtype.kind not in "biuf":
         raise bad_parameter(name, OWNER, "real numbers", values.dtype)
-    if not (np.isfinite(values.min()) and np.isfinite(values.max())):  # NaN is its own minimum
-        raise bad_parameter(name, OWNER, "finite", "NaN or infinity")
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):
+            plainly_finite = np.isfinite(values.sum())  # one pass; a sum may overflow where no value does
+        if not plainly_finite and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+            raise bad_parameter(name, OWNER, "finite", "NaN or infinity")
     return values
 
 
