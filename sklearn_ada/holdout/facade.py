@@ -21,12 +21,11 @@ from sklearn_ada.holdout.data import HoldoutData, content_digest
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.identity import model_digest
 from sklearn_ada.holdout.inquiry import put_question
-from sklearn_ada.holdout.outcome import answer_from_record
 from sklearn_ada.holdout.overlap import is_leak, row_hashes
 from sklearn_ada.holdout.planner import Settings, plan_question, worst_question
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.question import Question
-from sklearn_ada.holdout.report import HoldoutReport
+from sklearn_ada.holdout.report import HoldoutReport, report_of
 from sklearn_ada.holdout.selection import select_model
 from sklearn_ada.holdout.stable import MedianSettings
 from sklearn_ada.ledger import SQLiteLedger, temporary_ledger_path
@@ -342,18 +341,7 @@ class Holdout:
 
     def report(self) -> HoldoutReport:
         """Return what was asked, answered and spent so far, read back from the ledger and verified."""
-        nats, asked, refused = self._ledger.read(
-            lambda state: (state.account.nats, dict(state.asked), state.refused)
-        )
-        answers = tuple(
-            (record.body["metric"]["name"], answer_from_record(record, self._ledger.genesis))
-            for record in self._ledger.records()
-            if record.body.get("kind") in ("answer", "refusal")
-        )
-        return HoldoutReport(
-            self.fingerprint, len(self._data), self._policy.confidence_level,
-            nats, asked, refused, answers,
-        )  # fmt: skip
+        return report_of(self._ledger)
 
     @property
     def fingerprint(self) -> str:

@@ -6,9 +6,12 @@ import html
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn_ada.holdout.conversation import Conversation
+from sklearn_ada.holdout.outcome import answer_from_record
+from sklearn_ada.ledger import Ledger
 from sklearn_ada.results import Answer
 
-__all__ = ["HoldoutReport"]
+__all__ = ["HoldoutReport", "report_of"]
 
 
 @dataclass(frozen=True)
@@ -77,3 +80,17 @@ class HoldoutReport:
             f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused, "
             f"{self.nats:.3g} nats revealed; all intervals hold together with {self.confidence_level:.0%}"
         )
+
+
+def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
+    """Return the report of a ledger, read back from its records."""
+    nats, asked, refused = ledger.read(lambda state: (state.account.nats, dict(state.asked), state.refused))
+    answers = tuple(
+        (record.body["metric"]["name"], answer_from_record(record, ledger.genesis))
+        for record in ledger.records()
+        if record.body.get("kind") in ("answer", "refusal")
+    )
+    genesis = ledger.genesis
+    return HoldoutReport(
+        genesis["fingerprint"], genesis["rows"], genesis["confidence_level"], nats, asked, refused, answers
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import uuid
 import warnings
 from typing import Any
@@ -11,21 +12,21 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import column_or_1d, get_tags, indexable
 
-from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import (
     Guess,
     Holdout,
     MedianSettings,
-    guess_from_rows,
-    median_guess_from_rows,
 )
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.holdout.data import check_labels
 from sklearn_ada.metrics import Metric, as_metric, n_rows, take_rows
 from sklearn_ada.model_selection.candidates import columns_of, is_aligned, n_candidates, ranked
 from sklearn_ada.model_selection.delegation import DelegatesToBest
+from sklearn_ada.model_selection.guesses import guess_from_folds, guess_from_validation
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
+from sklearn_ada.model_selection.parameters import check_parameters
 from sklearn_ada.model_selection.recording import RecordingScorer, certified_columns
 from sklearn_ada.model_selection.scorers import (
     LadderScorer,
@@ -33,12 +34,10 @@ from sklearn_ada.model_selection.scorers import (
     ThresholdoutScorer,
 )
 from sklearn_ada.model_selection.setting_aside import set_aside
-from sklearn_ada.model_selection.splitter import ValidationSplit, split_rows
+from sklearn_ada.model_selection.splitter import ValidationSplit
 from sklearn_ada.results import Answer
 
 __all__ = ["ReusableHoldoutCV"]
-
-_MECHANISMS = ("auto", "exponential_mechanism", "ladder", "stable_median", "thresholdout")
 
 
 class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
@@ -163,7 +162,7 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
+        check_parameters(self)
         if y is None:
             fix = "It requires y to be passed, but the target y is None."
             raise bad_parameter("y", "ReusableHoldoutCV.fit", "the labels of X", None, fix)
@@ -267,10 +266,11 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
             chosen, models = [chosen[winner]], [models[winner]]
         self.answers_ = []
         for index, model in zip(chosen, models, strict=True):
-            guess = self._guess_from_folds(search, scores, index, X, median) if same_metric else None
+            t = None if median is None else self.holdout_.subsample_size(median)
+            guess = guess_from_folds(search, scores, index, n_rows(X), metric, t) if same_metric else None
             if guess is None:
-                candidate = search.cv_results_["params"][index]
-                guess = self._guess_from_validation(candidate, X, y, metric, median)
+                fit = functools.partial(self._refit, search.cv_results_["params"][index], params={})
+                guess = guess_from_validation(fit, X, y, self.validation, metric, t)
             self.answers_.append(self._certify(model, guess, metric, median, round_name))
         for name, values in columns_of(self.answers_, chosen, len(scores)).items():
             self.cv_results_[name] = values
@@ -309,36 +309,6 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         if answer.verdict == "refused":
             raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
         return answer
-
-    def _guess_from_folds(
-        self, search: Any, scores: np.ndarray, index: int, X: Any, median: MedianSettings | None
-    ) -> Guess | None:
-        """Return a candidate's out-of-fold score as a guess; its spread over folds serves the median."""
-        if not np.isfinite(scores[index]):
-            return None
-        value, n = float(scores[index]), n_rows(X)
-        if median is None:
-            low, high = self._metric().bounds  # one record's score is clipped, so their mean may be outside
-            return Guess(min(max(value, low), high), size=float(n))
-        folds = max(int(getattr(search, "n_splits_", 1)), 1)
-        over_folds = search.cv_results_.get("std_test_score", np.zeros(len(scores)))[index]
-        shrink = (n / folds) / self.holdout_.subsample_size(median)
-        spread = float(over_folds) * shrink**0.5 or abs(value) or 1.0
-        return Guess(value, size=float(folds), deviation=spread)
-
-    def _guess_from_validation(
-        self, candidate: dict[str, Any], X: Any, y: Any, metric: Metric, median: MedianSettings | None
-    ) -> Guess | None:
-        """Return a guess where the search has none: from a model that is fitted on one part of the rows."""
-        try:
-            fit, rest = split_rows(n_rows(X), y, self.validation, 0)
-            model = self._refit(candidate, take_rows(X, fit), take_rows(y, fit), {})
-            rows = take_rows(X, rest), take_rows(y, rest)
-            if median is None:
-                return guess_from_rows(metric, model, *rows)
-            return median_guess_from_rows(metric, model, *rows, self.holdout_.subsample_size(median))
-        except ValueError:  # too few rows, or a class is missing: only the price suffers
-            return None if median is None else Guess(0.0, deviation=1.0)
 
     def _refit(self, candidate: dict[str, Any], X: Any, y: Any, params: dict[str, Any]) -> Any:
         values = {key: clone(value, safe=False) for key, value in candidate.items()}
@@ -394,37 +364,6 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
                 "Name the one to certify: scoring='accuracy'.",
             )
         return as_metric(scoring)
-
-    def _check_parameters(self) -> None:
-        owner = "ReusableHoldoutCV"
-        is_object = hasattr(self.search, "get_params") and not isinstance(self.search, type)
-        own = self.search.get_params(deep=False) if is_object else {}
-        if self.random_state is not None:
-            check_integer(self.random_state, "random_state", owner, low=-(2**63))
-        if "estimator" not in own or not hasattr(self.search, "fit"):
-            raise bad_parameter("search", owner, "a search such as GridSearchCV(model, grid)", self.search)
-        if not isinstance(self.mechanism, HoldoutScorer):
-            check_option(self.mechanism, "mechanism", owner, _MECHANISMS)
-        if self.mechanism == "exponential_mechanism" and self.ask in ("candidates", "winner"):
-            raise bad_parameter(
-                "ask", owner, "an integer with mechanism='exponential_mechanism'", self.ask,
-                "It says among how many of the search's best to choose.",
-            )  # fmt: skip
-        check_real(self.validation, "validation", owner, low=0.0, high=1.0)
-        if isinstance(self.holdout, Holdout) or isinstance(self.mechanism, HoldoutScorer):
-            given = (self.confidence_level, self.tolerance, self.expected_questions, self.ledger)
-            if given != (0.95, None, None, None):
-                raise bad_parameter(
-                    "holdout", owner, "a share, a mask or a splitter when a policy or a ledger is given",
-                    "a Holdout", "It has a policy and a ledger of its own.",
-                )  # fmt: skip
-        if self.ask not in ("candidates", "winner"):
-            check_integer(self.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")
-        if self.ask == "candidates" and own.get("cv") is not None:
-            raise bad_parameter(
-                "search", owner, "without a cv of its own when ask='candidates'", f"cv={own['cv']!r}",
-                "Use ask='winner', which keeps the search's cross-validation.",
-            )  # fmt: skip
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Return the plain metric on the X given; asks the holdout nothing."""

@@ -1,0 +1,53 @@
+"""Where the guess of a search's winner comes from: its own folds, or rows set aside for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sklearn_ada.holdout import Guess, guess_from_rows, median_guess_from_rows
+from sklearn_ada.metrics import Metric, n_rows, take_rows
+from sklearn_ada.model_selection.splitter import split_rows
+
+__all__ = ["guess_from_folds", "guess_from_validation"]
+
+
+def guess_from_folds(
+    search: Any, scores: np.ndarray, index: int, n: int, metric: Metric, subsample_size: int | None
+) -> Guess | None:
+    """Return a candidate's out-of-fold score as a guess, or None if it has none.
+
+    For a stable median of subsamples of ``subsample_size`` rows its spread over the folds is scaled to them.
+    """
+    if not np.isfinite(scores[index]):
+        return None
+    value = float(scores[index])
+    if subsample_size is None:
+        low, high = metric.bounds  # one record's score is clipped, so the mean of others may be outside
+        return Guess(min(max(value, low), high), size=float(n))
+    folds = max(int(getattr(search, "n_splits_", 1)), 1)
+    over_folds = search.cv_results_.get("std_test_score", np.zeros(len(scores)))[index]
+    spread = float(over_folds) * (n / folds / subsample_size) ** 0.5 or abs(value) or 1.0
+    return Guess(value, size=float(folds), deviation=spread)
+
+
+def guess_from_validation(
+    fit: Callable[[Any, Any], Any],
+    X: Any,
+    y: Any,
+    validation: float,
+    metric: Metric,
+    subsample_size: int | None,
+) -> Guess | None:
+    """Return a guess from a model that ``fit`` makes of one part of the rows, taken on the rest."""
+    try:
+        first, rest = split_rows(n_rows(X), y, validation, 0)
+        model = fit(take_rows(X, first), take_rows(y, first))
+        rows = take_rows(X, rest), take_rows(y, rest)
+        if subsample_size is None:
+            return guess_from_rows(metric, model, *rows)
+        return median_guess_from_rows(metric, model, *rows, subsample_size)
+    except ValueError:  # too few rows, or a class is missing: only the price suffers
+        return None if subsample_size is None else Guess(0.0, deviation=1.0)

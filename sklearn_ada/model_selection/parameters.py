@@ -1,0 +1,46 @@
+"""The parameters of `ReusableHoldoutCV`, checked before anything is fitted or charged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.holdout import Holdout
+from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
+
+__all__ = ["check_parameters"]
+
+_MECHANISMS = ("auto", "exponential_mechanism", "ladder", "stable_median", "thresholdout")
+
+
+def check_parameters(wrapper: Any) -> None:
+    """Raise ValueError for a parameter of a `ReusableHoldoutCV` that cannot be, before anything is fitted."""
+    owner = "ReusableHoldoutCV"
+    is_object = hasattr(wrapper.search, "get_params") and not isinstance(wrapper.search, type)
+    own = wrapper.search.get_params(deep=False) if is_object else {}
+    if wrapper.random_state is not None:
+        check_integer(wrapper.random_state, "random_state", owner, low=-(2**63))
+    if "estimator" not in own or not hasattr(wrapper.search, "fit"):
+        raise bad_parameter("search", owner, "a search such as GridSearchCV(model, grid)", wrapper.search)
+    if not isinstance(wrapper.mechanism, HoldoutScorer):
+        check_option(wrapper.mechanism, "mechanism", owner, _MECHANISMS)
+    if wrapper.mechanism == "exponential_mechanism" and wrapper.ask in ("candidates", "winner"):
+        raise bad_parameter(
+            "ask", owner, "an integer with mechanism='exponential_mechanism'", wrapper.ask,
+            "It says among how many of the search's best to choose.",
+        )  # fmt: skip
+    check_real(wrapper.validation, "validation", owner, low=0.0, high=1.0)
+    if isinstance(wrapper.holdout, Holdout) or isinstance(wrapper.mechanism, HoldoutScorer):
+        given = (wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, wrapper.ledger)
+        if given != (0.95, None, None, None):
+            raise bad_parameter(
+                "holdout", owner, "a share, a mask or a splitter when a policy or a ledger is given",
+                "a Holdout", "It has a policy and a ledger of its own.",
+            )  # fmt: skip
+    if wrapper.ask not in ("candidates", "winner"):
+        check_integer(wrapper.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")
+    if wrapper.ask == "candidates" and own.get("cv") is not None:
+        raise bad_parameter(
+            "search", owner, "without a cv of its own when ask='candidates'", f"cv={own['cv']!r}",
+            "Use ask='winner', which keeps the search's cross-validation.",
+        )  # fmt: skip
