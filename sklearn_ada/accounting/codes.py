@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sklearn_ada._checks import bad_parameter, check_real
+from sklearn_ada._checks import bad_parameter, check_integer, check_real
 from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
@@ -23,6 +23,8 @@ def ln_geometric(value: int, decay: float) -> float:
     >>> round(math.exp(ln_geometric(0, 0.5)), 6), round(math.exp(ln_geometric(-1, 0.5)), 6)
     (0.333333, 0.166667)
     """
+    value = _integer(value, "ln_geometric")
+    decay = check_real(decay, "decay", "ln_geometric", low=0.0, high=1.0)
     return math.log((1.0 - decay) / (1.0 + decay)) + abs(value) * math.log(decay)
 
 
@@ -37,10 +39,16 @@ def ln_cauchy(value: int, scale: float) -> float:
     >>> 0.9999 < total < 1.0
     True
     """
+    value = _integer(value, "ln_cauchy")
+    scale = check_real(scale, "scale", "ln_cauchy", low=0.0)
     upper, lower = (abs(value) + 0.5) / scale, (abs(value) - 0.5) / scale
     # arctan(upper) - arctan(lower), without cancellation; two terms where the difference is wide
     angle = math.atan2(upper - lower, 1.0 + upper * lower)
     return math.log(angle / math.pi)
+
+
+def _integer(value: object, owner: str) -> int:
+    return check_integer(value, "value", owner, low=-(10**15))
 
 
 @dataclass(frozen=True)

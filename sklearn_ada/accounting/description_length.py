@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+from sklearn_ada._checks import bad_parameter
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.events import ComposedEvent, Event, SelfComposedEvent, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
@@ -25,7 +26,11 @@ def symbols_of(event: Event) -> tuple[Symbol, ...]:
     ------
     UnsupportedEventError
         If some output of the event was not a symbol of a countable code.
+    ValueError
+        If ``event`` is not an event.
     """
+    if not isinstance(event, Event):
+        raise bad_parameter("event", "DescriptionLength", "an event", event)
     if isinstance(event, ComposedEvent):
         return tuple(s for part in event.events for s in symbols_of(part))
     if isinstance(event, SelfComposedEvent):
@@ -62,6 +67,8 @@ class DescriptionLength:
     """
 
     def __init__(self, code: Code) -> None:
+        if not isinstance(code, Code):
+            raise bad_parameter("code", "DescriptionLength", "a Code", code)
         self.code = code
         self.nats = 0.0
         self._urns: dict[str, Counter[int | str]] = {stream: Counter() for stream in _URNS}
@@ -86,10 +93,6 @@ class DescriptionLength:
                 self._sizes[symbol.stream] += 1
         self.nats += price
         return price
-
-    def count(self, stream: str, value: int | str) -> int:
-        """Return how often a symbol of an urn has been seen."""
-        return self._urns[stream][value]
 
     def _ln_probability(self, symbol: Symbol, fresh: dict[str, Counter[int | str]]) -> float:
         ln_prior = self.code.ln_prior(symbol)

@@ -151,3 +151,22 @@ def test_half_cells_grow_with_the_questions_and_shrink_with_the_records():
 def test_nan_never_gives_a_cell_width(bad):
     with pytest.raises(ValueError, match="standard_error"):
         choose_half_cell(10, bad, 0.4, 1e4, -5.0, -3.3, Code())
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, None, "x"])
+def test_nan_has_no_mass_and_no_price(bad):
+    for call in (
+        lambda: ln_geometric(bad, 0.5),
+        lambda: ln_geometric(0, bad),
+        lambda: ln_cauchy(bad, 1.0),
+        lambda: ln_cauchy(0, bad),
+        lambda: Code(urn_weight=bad),
+        lambda: Code(decay=bad),
+        lambda: Code(failure_mass=bad),
+        lambda: Code(leak_mass=bad),
+        lambda: DescriptionLength(bad),
+        lambda: DescriptionLength(Code()).price(bad),
+        lambda: DescriptionLength(Code()).record(bad),
+    ):
+        with pytest.raises(ValueError, match="must be"):
+            call()

@@ -176,6 +176,14 @@ def test_the_ladder_covers_on_both_sides():
     assert misses > 0.2 * runs * delta  # and not because it says nothing
 
 
+def test_a_seeded_holdout_says_who_must_not_know_its_seed(tmp_path):
+    X, y = np.arange(ROWS, dtype=float)[:, None], np.arange(ROWS) % 2
+    for seed, said in ((3, True), (None, False)):
+        holdout = Holdout(X, y, ledger=tmp_path / f"{seed}", random_state=seed)
+        answer = holdout.certify(Coin(200), scoring="accuracy", guess=0.5)
+        assert any("random_state" in text for text in answer.certificate.assumptions) is said
+
+
 # --- medians -----------------------------------------------------------------------------------------------
 
 
