@@ -194,8 +194,13 @@ class NoisyCheck(RefinedCheck):
         return ThresholdoutEvent(self.sensitivity / self.scale_of_noise, int(self.settings.hits), symbols)
 
     def _allowance(self, share: Share) -> float:
-        """Return how far noise can have moved any answer, except with half of the share."""
-        ln_beta = share.ln_delta + share.nats - _LN2  # noise does not depend on what was revealed before
-        if self.settings.noise == "laplace":
-            return self.scale_of_noise * 6.0 * (_LN2 - ln_beta)  # 2s + 4s when it agrees, s when not
+        """Return how far noise can have moved any answer, except with half of the share.
+
+        The noise of a question is fresh. That of a run is not: earlier answers of the run tell of it, and
+        runs with much of it may last longer, so the bound holds for all runs that there can be at once.
+        """
+        ln_beta = share.ln_delta + share.nats - _LN2
+        if self.settings.noise == "laplace":  # 2s for the run and 4s when it agrees, s when not
+            tail, runs = _LN2 - ln_beta, math.log(self.settings.hits + 1.0)
+            return self.scale_of_noise * (2.0 * (tail + runs) + 4.0 * tail)
         return self.scale_of_noise * math.sqrt(2.0 * (_LN2 - ln_beta))

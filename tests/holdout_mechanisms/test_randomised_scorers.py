@@ -115,6 +115,23 @@ def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale
     assert stats.binomtest(naive, runs, delta, alternative="greater").pvalue < 1e-6
 
 
+def test_the_noisiest_of_all_runs_is_allowed_for():
+    """Runs with much noise may last longest, so the worst of them counts, not one drawn at random."""
+    hits, scale, delta, trials = 20, 0.01, 0.4, 4000
+    coded, data = _coded(1000)
+    question = NoisyCheck.plan(coded, NoiseSettings("laplace", scale, max_hits=hits), data, Policy())
+    allowed = question._allowance(Share(math.log(delta), 0.0))
+    rng = np.random.default_rng(0)
+    worst = np.abs(rng.laplace(scale=2 * scale, size=(trials, hits + 1))).max(axis=1)
+    moved = worst + np.abs(rng.laplace(scale=4 * scale, size=trials))
+    assert (
+        stats.binomtest(int((moved > allowed).sum()), trials, delta / 2, alternative="greater").pvalue > 1e-6
+    )
+    one_run = allowed - 2 * scale * math.log(hits + 1)  # what a bound for one run would allow
+    missed = int((moved > one_run).sum())
+    assert stats.binomtest(missed, trials, delta / 2, alternative="greater").pvalue < 1e-6
+
+
 def test_one_event_covers_all_guesses_because_the_scale_is_theirs_in_common():
     scales = set()
     for guess in (0.5, 0.9, 0.99):
