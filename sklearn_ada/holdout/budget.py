@@ -12,11 +12,12 @@ __all__ = ["admitted_at_once", "admitted_one_by_one"]
 _MANY = 10**9
 
 
-def admitted_at_once(state: Conversation, probe: Question, most: int) -> int:
+def admitted_at_once(state: Conversation, probe: Question, most: int, alternatives: int = 1) -> int:
     """Return how many questions like ``probe``, up to ``most``, are admitted as one round."""
 
     def admits(size: int) -> bool:
-        return state.admits(*probe.half_width_bound(state.share(probe.purpose, size)))
+        share = state.share(probe.purpose, size).among(alternatives)
+        return state.admits(*probe.half_width_bound(share))
 
     return _largest(admits, most)
 

@@ -15,7 +15,6 @@ from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.guarantees.weights import PURPOSES
 from sklearn_ada.holdout.budget import admitted_at_once, admitted_one_by_one
-from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData, content_digest
 from sklearn_ada.holdout.guess import Guess
@@ -221,39 +220,40 @@ class Holdout:
             secret=secret,
         )
 
-    def select(self, models: Sequence[Any], *, scoring: Any, epsilon: float | str = "auto") -> int:
-        """Choose among fitted models by the exponential mechanism; only the winner's number is revealed.
+    def select(self, models: Sequence[Any], *, scoring: Any, epsilon: float | str | None = "auto") -> int:
+        """Choose among fitted models; only the winner's number is revealed, for ``ln N`` nats.
 
-        Costs ``ln N`` nats and is epsilon-DP (McSherry, Talwar 2007). The winner is near the best, not
-        certified: `certify` it.
+        Its value is not certified: `certify` it, which then allows for the choice.
 
         Parameters
         ----------
         models : sequence of fitted estimators
         scoring : str, callable or Metric
-            A mean, an AUC or a per-class mean.
-        epsilon : float or "auto", default="auto"
-            "auto" aims at a loss of about half a standard error.
+            With an epsilon a mean, an AUC or a per-class mean.
+        epsilon : float, "auto" or None, default="auto"
+            Choose by the exponential mechanism, which is epsilon-DP (McSherry, Talwar 2007); "auto" aims at
+            a loss of about half a standard error. None takes the best itself (the first of equals).
 
         Returns
         -------
         int
+
+        Raises
+        ------
+        ValueError
+            For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged.
         """
-        if not len(models):
-            raise bad_parameter("models", "Holdout.select", "a non-empty sequence of fitted models", models)
-        metric = as_metric(scoring)
-        low, high = metric.bounds
-        digests = [model_digest(model) for model in models]
-        middle = Guess((low + high) / 2.0)
-        questions = []
-        for model in models:
-            question = self.plan(model, scoring=metric, mechanism="check", guess=middle)
-            assert isinstance(question, CodedQuestion)  # `bounds` has refused what needs a stable median
-            questions.append(question)
-        return select_model(models, questions, digests, self._data, self._ledger, epsilon)
+        return select_model(models, as_metric(scoring), self._data, self._ledger, epsilon)
 
     def open_round(
-        self, size: int, *, mechanism: str, scoring: Any, key: str, guess_rows: int | None = None
+        self,
+        size: int,
+        *,
+        mechanism: str,
+        scoring: Any,
+        key: str,
+        guess_rows: int | None = None,
+        alternatives: int = 1,
     ) -> str | None:
         """Declare that ``size`` questions are fixed before any of their answers is seen.
 
@@ -270,6 +270,8 @@ class Holdout:
             are free, and new ones stand alone.
         guess_rows : int or None
             How many rows the guesses come from; None takes as many as the holdout has.
+        alternatives : int, default=1
+            Among how many models, fixed now as well, `select` will choose before each question is asked.
 
         Raises
         ------
@@ -278,17 +280,18 @@ class Holdout:
         """
         check_option(mechanism, "mechanism", "Holdout.open_round", PURPOSES)
         size = check_integer(size, "size", "Holdout.open_round")
+        alternatives = check_integer(alternatives, "alternatives", "Holdout.open_round")
         probe = self._worst(as_metric(scoring), mechanism, guess_rows)
 
         def decide(state: Conversation) -> dict[str, Any]:
-            most = admitted_at_once(state, probe, size)
+            most = admitted_at_once(state, probe, size, alternatives)
             if most < size:
                 raise BudgetExhaustedError(
                     f"{size} {mechanism}s were planned, and within the tolerance of "
                     f"{self._policy.tolerance:g} the holdout can answer {most} of them: {size - most} too "
                     "many. Search fewer candidates, use ask='winner', or take a larger holdout or tolerance."
                 )
-            share = state.share(mechanism, size)
+            share = state.share(mechanism, size).among(alternatives)
             body = {"kind": "round", "round": key, "purpose": mechanism, "size": size}
             return {**body, "ln_delta": share.ln_delta, "nats": share.nats}
 

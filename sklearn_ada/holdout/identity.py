@@ -60,7 +60,7 @@ def question_key(
     )
 
 
-def selection_key(metric: Metric, models: Sequence[str], epsilon: float) -> str:
+def selection_key(metric: Metric, models: Sequence[str], epsilon: float | None) -> str:
     """Return the identity of a selection: the models in their order, the metric and epsilon."""
     subject = subject_key(" ".join(models), metric, "selection")
     return "selection " + _digest({"subject": subject, "epsilon": epsilon, "versions": _VERSIONS})

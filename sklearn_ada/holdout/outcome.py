@@ -31,6 +31,10 @@ class Share:
     ln_delta: float
     nats: float
 
+    def among(self, alternatives: int) -> Share:
+        """Return the share of each of several questions of which the holdout will choose one to be asked."""
+        return Share(self.ln_delta - math.log(alternatives), self.nats + math.log(alternatives))
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -1,87 +1,124 @@
 """Choosing among fitted models so that only the winner is revealed.
 
-The exponential mechanism (McSherry, Talwar 2007; lecture 16, Algorithm 1) is epsilon-DP; the winner's value
-is within ``(2 s / epsilon)(ln N + t)`` of the best of N, except with probability ``e^-t``, for values that
-one record can move by s.
+Which of N models is best on the holdout is one of N symbols: it costs ``ln N`` nats, however the choice is
+made, and the values compared never leave. Drawn by the exponential mechanism (McSherry, Talwar 2007; lecture
+16, Algorithm 1) it is epsilon-DP as well; the winner's value is then within ``(2 s / epsilon)(ln N + t)`` of
+the best of N, except with probability ``e^-t``, for values that one record can move by s.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.accounting.pure_dp import pure_dp_cost
 from sklearn_ada.accounting.zcdp import zcdp_cost
-from sklearn_ada.events import ExponentialMechanismEvent, Symbol
-from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.events import CodedRelease, Event, ExponentialMechanismEvent, Symbol
+from sklearn_ada.holdout.askable import check_model
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
-from sklearn_ada.holdout.identity import selection_key
+from sklearn_ada.holdout.identity import model_digest, selection_key
 from sklearn_ada.holdout.inquiry import look
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.mechanisms.selection import exponential_mechanism
-from sklearn_ada.metrics import Measured
+from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable
 
 __all__ = ["select_model"]
 
 
 def select_model(
     models: Sequence[Any],
-    questions: Sequence[CodedQuestion],
-    digests: Sequence[str],
+    metric: Metric,
     data: HoldoutData,
     ledger: Ledger[Conversation],
-    epsilon: float | str,
+    epsilon: float | str | None,
 ) -> int:
-    """Return the number of the model drawn; recorded, so that the same models give the same winner.
+    """Return the number of the winner; recorded, so that the same models give the same winner.
 
-    A model that fails on the holdout counts as having the worst value of the metric's range.
+    A model that fails on the holdout counts as the worst. See `Holdout.select`.
 
     Raises
     ------
     ValueError
-        If one record can move the metric without bound.
+        If a model cannot be asked, or (with an epsilon) one record can move the metric without bound.
     """
-    metric = questions[0].metric
-    low, high = metric.bounds
-    sensitivity = metric.rule.sensitivity(data.y, high - low)
-    if sensitivity is None:
-        raise bad_parameter(
-            "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
-            "One record can move a ratio too far.",
-        )  # fmt: skip
-    count = len(models)
-    if isinstance(epsilon, str):  # an error of about half a standard error
-        standard_error = 0.5 * (high - low) / math.sqrt(questions[0].size)
-        epsilon = float(f"{4.0 * sensitivity * (math.log(count) + 3.0) / standard_error:.3g}")
-    epsilon = check_real(epsilon, "epsilon", "a selection", low=0.0)
-    key = selection_key(metric, digests, epsilon)
+    if not len(models):
+        raise bad_parameter("models", "Holdout.select", "a non-empty sequence of fitted models", models)
+    for model in models:
+        check_model(model, data)
+        metric.check_estimator(model)
+    sensitivity = 0.0
+    if epsilon is not None:
+        sensitivity, epsilon = _private(metric, data, len(models), epsilon)
+    key = selection_key(metric, [model_digest(model) for model in models], epsilon)
     found = ledger.find(key)
     if found is None:
-        values = [_value(q, model, data, low) for q, model in zip(questions, models, strict=True)]
-        draw = Draw(ledger.secret(), key)
-        rng = draw.question()
-        index = int(exponential_mechanism(values, sensitivity=sensitivity, epsilon=epsilon, rng=rng).answer)
-        event = ExponentialMechanismEvent(epsilon, (Symbol("index", index, float(count)),))
+        values = _values(models, metric, data)
+        if epsilon is None:
+            index = int(np.argmax(values))
+        else:
+            rng = Draw(ledger.secret(), key).question()
+            drawn = exponential_mechanism(values, sensitivity=sensitivity, epsilon=epsilon, rng=rng)
+            index = int(drawn.answer)
+        symbols = (Symbol("index", index, float(len(models))),)
+        event: Event
+        event = CodedRelease(symbols) if epsilon is None else ExponentialMechanismEvent(epsilon, symbols)
 
         def decide(state: Conversation) -> dict[str, Any]:
             return {
                 "kind": "selection",
                 "metric": metric.describe(),
-                "models": count,
+                "models": len(models),
                 "event": event.to_dict(),
                 "price": state.account.price(event),
-                "epsilon": pure_dp_cost(event),
-                "rho": zcdp_cost(event),
+                "epsilon": None if epsilon is None else pure_dp_cost(event),
+                "rho": None if epsilon is None else zcdp_cost(event),
             }
 
         found = ledger.charge(key, decide)
     return int(found.body["event"]["symbols"][0]["value"])
 
 
-def _value(question: CodedQuestion, model: Any, data: HoldoutData, worst: float) -> float:
-    seen = look(question.measure, model, data, stream=question.stream, scale=question.scale)
-    return float(seen.value) if isinstance(seen, Measured) else worst
+def _private(metric: Metric, data: HoldoutData, count: int, epsilon: float | str) -> tuple[float, float]:
+    """Return how far one record can move the metric, and epsilon."""
+    low, high = metric.bounds
+    try:
+        size = metric.rule.known_size(data.y)
+    except UndefinedMetricError as error:
+        raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
+    sensitivity = metric.rule.sensitivity(data.y, high - low)
+    if sensitivity is None or size is None:
+        raise bad_parameter(
+            "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
+            "One record can move a ratio too far: use epsilon=None.",
+        )  # fmt: skip
+    if isinstance(epsilon, str):  # an error of about half a standard error
+        standard_error = 0.5 * (high - low) / math.sqrt(size)
+        epsilon = float(f"{4.0 * sensitivity * (math.log(count) + 3.0) / standard_error:.3g}")
+    return sensitivity, check_real(epsilon, "epsilon", "a selection", low=0.0)
+
+
+def _values(models: Sequence[Any], metric: Metric, data: HoldoutData) -> NDArray[np.float64]:
+    worst = metric.bounds[0] if metric.has_interval else -math.inf
+    evaluate = functools.partial(_value, metric)
+    seen = [look(evaluate, model, data, stream="index", scale=1.0) for model in models]
+    values = np.array([value if isinstance(value, float) else worst for value in seen])
+    return np.where(np.isnan(values), worst, values)
+
+
+def _value(metric: Metric, estimator: Any, data: HoldoutData) -> float:
+    if not metric.has_interval:
+        return metric.score(estimator, data.X, data.y)
+    outputs = metric.outputs(estimator, data.X)
+    return (
+        metric.measure(estimator, data.y, outputs).value
+        if outputs_are_usable(outputs, len(data))
+        else math.nan
+    )

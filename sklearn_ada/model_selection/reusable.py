@@ -250,6 +250,7 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
             mechanism="certify",
             scoring=metric,
             key=self._round_key(X, y, metric),
+            alternatives=count if selecting else 1,
         )
         search = clone(self.search)
         same_metric = self.scoring is None or search.get_params(deep=False).get("scoring") == self.scoring

@@ -248,6 +248,8 @@ def test_a_model_that_fails_is_the_worst(holdout):
 def test_selection_needs_bounded_sensitivity_models_and_epsilon(holdout):
     with pytest.raises(ValueError, match="a selection"):
         holdout.select([Coin(1), Coin(2)], scoring="f1")
+    with pytest.raises(TypeError, match="fitted model"):
+        holdout.select([Coin(1), "model"], scoring="accuracy")
     with pytest.raises(ValueError, match="non-empty"):
         holdout.select([], scoring="accuracy")
     with pytest.raises(ValueError, match="epsilon"):

@@ -1,0 +1,69 @@
+"""The best of many models on the holdout, certified: the choice itself must have been paid for."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.linear_model import Ridge
+
+from sklearn_ada import Holdout
+
+ROWS, MODELS, BETA = 200, 400, 0.3
+
+
+class Fixed:
+    """A model that predicts the columns of X: its accuracy on random labels is one half."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, column):
+        self.column = column
+
+    def predict(self, X):
+        return X[:, self.column].astype(int)
+
+
+def chosen_is_missed(seed, folder, epsilon, alternatives):
+    """Let the holdout choose among coins, and certify its choice in a round that was opened before."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 2, (ROWS, MODELS)).astype(float), rng.integers(0, 2, ROWS)
+    holdout = Holdout(
+        X, y, confidence_level=1 - BETA, check_share=1e-9, random_state=seed, ledger=folder / f"{seed}.db"
+    )
+    name = holdout.open_round(
+        1, mechanism="certify", scoring="accuracy", key="search", alternatives=alternatives
+    )
+    models = [Fixed(column) for column in range(MODELS)]
+    winner = models[holdout.select(models, scoring="accuracy", epsilon=epsilon)]
+    low, high = holdout.ask(
+        winner, scoring="accuracy", mechanism="certify", guess=0.5, round_name=name
+    ).interval
+    return not low <= 0.5 <= high
+
+
+@pytest.mark.parametrize("epsilon", [None, 20.0])
+def test_the_winner_of_a_selection_is_covered_and_a_free_choice_is_seen(epsilon, tmp_path):
+    runs = 20
+    for alternatives, is_valid in ((MODELS, True), (1, False)):
+        folder = tmp_path / str(alternatives)
+        folder.mkdir()
+        misses = sum(chosen_is_missed(seed, folder, epsilon, alternatives) for seed in range(runs))
+        assert (binomtest(misses, runs, BETA, alternative="greater").pvalue >= 1e-6) == is_valid
+
+
+def test_the_exact_selection_takes_the_first_of_the_best_for_ln_n(tmp_path):
+    X = np.zeros((20, 3))
+    X[:15, 1] = X[:15, 2] = 1.0
+    holdout = Holdout(X, np.r_[np.ones(19, dtype=int), 0], ledger=tmp_path / "ledger.db")
+    assert holdout.select([Fixed(0), Fixed(1), Fixed(2)], scoring="accuracy", epsilon=None) == 1
+    assert holdout.report().nats == pytest.approx(math.log(3), abs=0.01)
+
+
+def test_a_metric_of_any_kind_can_choose_exactly(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X @ [1.0, 2.0, 3.0]
+    models = [Ridge(alpha=alpha).fit(X[:100], y[:100]) for alpha in (1e4, 1e-6, 1e2)]
+    holdout = Holdout(X[100:], y[100:], ledger=tmp_path / "ledger.db")
+    assert holdout.select(models, scoring="r2", epsilon=None) == 1
