@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
+from sklearn_ada.holdout.partition import dealt_out, shuffled_rows
 from sklearn_ada.metrics.rows import n_rows, take_rows
 
 __all__ = ["HoldoutData", "check_labels", "content_digest", "rows_digest"]
@@ -50,11 +52,11 @@ class HoldoutData:
         self.is_classification = type_of_target(labels) in ("binary", "multiclass")
         self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
 
-        self._orders: dict[bytes, NDArray[np.int64]] = {}
+        self._partitions: dict[tuple[bytes, int], NDArray[np.integer]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is derived: it may hold the secret, and workers can derive it themselves."""
-        return {**vars(self), "_orders": {}}
+        return {**vars(self), "_partitions": {}}
 
     def __len__(self) -> int:
         return len(self.y)
@@ -66,22 +68,34 @@ class HoldoutData:
         """Return the digest of the content, keyed so that it tells nobody whether a row is in it."""
         return hmac.new(secret, content_digest(self.X, self.y).encode(), hashlib.sha256).hexdigest()
 
-    def partition(self, secret: bytes, n_subsamples: int) -> NDArray[np.int64]:
+    @cached_property
+    def class_counts(self) -> NDArray[np.int64]:
+        """Number of records of each class; of all records where y holds numbers."""
+        counts = np.unique(self.y, return_counts=True)[1] if self.is_classification else [len(self)]
+        return np.asarray(counts, dtype=np.int64)
+
+    def subsample_size(self, n_subsamples: int, *, stratify: bool = False) -> int:
+        """Return how many records each of so many subsamples has."""
+        return int((self.class_counts // n_subsamples).sum()) if stratify else len(self) // n_subsamples
+
+    def partition(self, secret: bytes, n_subsamples: int, *, stratify: bool = False) -> NDArray[np.integer]:
         """Return row numbers of shape (n_subsamples, t): disjoint subsamples, fixed by the secret.
 
-        All questions use the same ones, so the order is drawn once.
+        All questions use the same ones, so the order is drawn once. With ``stratify`` each class is dealt out
+        evenly: all subsamples have the same class counts, and what is left over of a class is left out.
         """
-        if not 1 <= n_subsamples <= len(self):
+        most = int(self.class_counts.min()) if stratify else len(self)
+        if not 1 <= n_subsamples <= most:
             raise bad_parameter(
-                "n_subsamples", "Holdout", f"between 1 and the {len(self)} rows of the holdout", n_subsamples
+                "n_subsamples", "Holdout", f"between 1 and the {most} rows of the holdout", n_subsamples
             )
-        if secret not in self._orders:
-            seed = hmac.new(secret, b"partition", hashlib.sha256).digest()
-            rng = np.random.default_rng(int.from_bytes(seed, "little"))
-            self._orders = {secret: rng.permutation(len(self))}
-        order = self._orders[secret]
-        size = len(self) // n_subsamples
-        return order[: n_subsamples * size].reshape(n_subsamples, size)
+        key = (secret, n_subsamples if stratify else 0)
+        if key not in self._partitions:
+            order = shuffled_rows(len(self), secret)
+            self._partitions = {key: dealt_out(order, self.y, n_subsamples) if stratify else order}
+        rows = self._partitions[key]
+        size = self.subsample_size(n_subsamples, stratify=stratify)
+        return rows if stratify else rows[: n_subsamples * size].reshape(n_subsamples, size)
 
 
 def check_labels(y: Any) -> NDArray[Any]:

@@ -14,20 +14,19 @@ from sklearn_ada._checks import bad_parameter, check_integer, check_option
 from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.guarantees.weights import PURPOSES
-from sklearn_ada.holdout.asker import Asker
-from sklearn_ada.holdout.budget import Probe, admitted_at_once, admitted_one_by_one
+from sklearn_ada.holdout.budget import admitted_at_once, admitted_one_by_one
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData, content_digest
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.identity import model_digest
 from sklearn_ada.holdout.inquiry import put_question
+from sklearn_ada.holdout.median_settings import MedianSettings
 from sklearn_ada.holdout.overlap import is_leak, row_hashes
 from sklearn_ada.holdout.planner import Settings, plan_question, worst_question
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.question import Question
 from sklearn_ada.holdout.report import HoldoutReport, report_of
 from sklearn_ada.holdout.selection import select_model
-from sklearn_ada.holdout.stable import MedianSettings
 from sklearn_ada.ledger import SQLiteLedger, temporary_ledger_path
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
 from sklearn_ada.results import Answer
@@ -67,9 +66,6 @@ class Holdout:
         randomised answers against whoever knows it.
     split : dict or None, default=None
         How the rows were chosen, ready for JSON; part of the genesis record.
-    who, label : str or None, default=None
-        Who asks, and from where: at most 100 printable characters, written into every record. Neither is
-        part of a question: what somebody else was answered is free.
 
     Raises
     ------
@@ -105,10 +101,7 @@ class Holdout:
         ledger: str | os.PathLike[str] | None = None,
         random_state: int | None = None,
         split: dict[str, Any] | None = None,
-        who: str | None = None,
-        label: str | None = None,
     ) -> None:
-        self._asker = Asker(who, label)
         self._policy = Policy(confidence_level, tolerance, expected_questions, check_share, route)
         self._data = HoldoutData(X, y)
         seed = _seed(random_state)
@@ -194,14 +187,7 @@ class Holdout:
             Return None, and ask nothing, if this model was asked before with another guess.
         """
         return put_question(
-            question,
-            estimator,
-            self._data,
-            self._ledger,
-            asker=self._asker,
-            model=model,
-            round_name=round_name,
-            once=once,
+            question, estimator, self._data, self._ledger, model=model, round_name=round_name, once=once
         )
 
     def check(self, estimator: Any, *, scoring: Any, guess: float | Guess) -> Answer:
@@ -257,7 +243,7 @@ class Holdout:
         ValueError
             For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged.
         """
-        return select_model(models, as_metric(scoring), self._data, self._ledger, epsilon, self._asker)
+        return select_model(models, as_metric(scoring), self._data, self._ledger, epsilon)
 
     def open_round(
         self,
@@ -296,7 +282,6 @@ class Holdout:
         size = check_integer(size, "size", "Holdout.open_round")
         alternatives = check_integer(alternatives, "alternatives", "Holdout.open_round")
         probe = self._worst(as_metric(scoring), mechanism, guess_rows)
-        stamp = self._asker.stamp()
 
         def decide(state: Conversation) -> dict[str, Any]:
             most = admitted_at_once(state, probe, size, alternatives)
@@ -307,7 +292,7 @@ class Holdout:
                     "many. Search fewer candidates, use ask='winner', or take a larger holdout or tolerance."
                 )
             share = state.share(mechanism, size).among(alternatives)
-            body = {"kind": "round", "round": key, "purpose": mechanism, "size": size, **stamp}
+            body = {"kind": "round", "round": key, "purpose": mechanism, "size": size}
             return {**body, "ln_delta": share.ln_delta, "nats": share.nats}
 
         record = self._ledger.charge(f"round {key}", decide)
@@ -341,11 +326,9 @@ class Holdout:
         leak = is_leak(hashes, own) or np.array_equal(hashes, own)
         event = CodedRelease((Symbol("overlap", int(leak)),))
         key = "overlap " + hashlib.sha256(np.sort(hashes).tobytes()).hexdigest()
-        stamp = self._asker.stamp()
 
         def decide(state: Conversation) -> dict[str, Any]:
-            price = state.account.price(event)
-            return {"kind": "overlap", "event": event.to_dict(), "price": price, **stamp}
+            return {"kind": "overlap", "event": event.to_dict(), "price": state.account.price(event)}
 
         self._ledger.charge(key, decide)
         if leak:
@@ -380,9 +363,9 @@ class Holdout:
 
     def subsample_size(self, median: MedianSettings) -> int:
         """Return how many records a subsample of the stable median has."""
-        return len(self._data) // median.subsamples(len(self._data))
+        return self._data.subsample_size(median.subsamples(self._data), stratify=median.stratify)
 
-    def _worst(self, metric: Metric, mechanism: str, guess_rows: int | None) -> Probe:
+    def _worst(self, metric: Metric, mechanism: str, guess_rows: int | None) -> Question:
         secret = self._ledger.secret()
         try:
             return worst_question(metric, mechanism, self._data, self._policy, secret, guess_rows)

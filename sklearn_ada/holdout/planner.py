@@ -13,10 +13,11 @@ from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.guess import Guess, as_guess
 from sklearn_ada.holdout.ladder import LadderQuestion, LadderSettings
+from sklearn_ada.holdout.median_settings import MedianSettings
 from sklearn_ada.holdout.noisy import NoiseSettings, NoisyCheck
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.question import Question
-from sklearn_ada.holdout.stable import MedianSettings, StableQuestion
+from sklearn_ada.holdout.stable import StableQuestion
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
 
 __all__ = ["Settings", "plan_question", "worst_question"]
@@ -76,7 +77,7 @@ def worst_question(
     policy: Policy,
     secret: bytes,
     guess_rows: int | None,
-) -> CodedQuestion | StableQuestion:
+) -> Question:
     """Return a question about this metric with the worst guess: what admission has to reckon with.
 
     ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.

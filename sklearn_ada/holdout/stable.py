@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada._checks import bad_parameter
 from sklearn_ada.accounting.description_length import symbols_of
 from sklearn_ada.events import (
     FAILURES,
@@ -29,6 +29,7 @@ from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quant
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.median_settings import MedianSettings
 from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.mechanisms.binary_search import (
@@ -40,59 +41,13 @@ from sklearn_ada.mechanisms.grid import Grid, UniformGrid
 from sklearn_ada.mechanisms.quantile import exponential_quantile, grid_quantile, rank_error
 from sklearn_ada.metrics import Metric
 
-__all__ = ["MedianSettings", "StableQuestion"]
+__all__ = ["StableQuestion"]
 
 _LN2 = math.log(2.0)
 _MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
 _GRID_POINTS = 401  # of a grid centred at a guess
 _RANGE_POINTS = 1001  # of a grid over a metric's range
 _AUTO_RANK_ERROR = 0.1
-METHODS = ("binary_search", "exact", "exponential")
-
-
-@dataclass(frozen=True)
-class MedianSettings:
-    """How a stable median is drawn.
-
-    Parameters
-    ----------
-    n_subsamples : int or "auto"
-        "auto": one for every 20 records, at most 400.
-    grid : Grid or "auto"
-        "auto": centred at the guess with a step that the guess's spread suggests, or over the metric's range.
-    epsilon : float or "auto"
-        Privacy parameter of one draw (for "binary_search": mu of Gaussian DP); "auto" aims at a rank error
-        of 0.1.
-    method : {"exponential", "binary_search", "exact"}
-    """
-
-    n_subsamples: int | str = "auto"
-    grid: Grid | str = "auto"
-    epsilon: float | str = "auto"
-    method: str = "exponential"
-
-    def __post_init__(self) -> None:
-        owner = "StableHoldoutScorer"
-        check_option(self.method, "method", owner, METHODS)
-        if self.n_subsamples != "auto":
-            check_integer(self.n_subsamples, "n_subsamples", owner)
-        if self.epsilon != "auto":
-            check_real(self.epsilon, "epsilon", owner, low=0.0)
-        if self.grid != "auto" and not isinstance(self.grid, Grid):
-            raise bad_parameter("grid", owner, "'auto' or a Grid such as UniformGrid(0, 1, 1001)", self.grid)
-
-    def subsamples(self, n: int) -> int:
-        """Return the number of subsamples for n records."""
-        if isinstance(self.n_subsamples, str):
-            return max(1, min(n // 20, 400))
-        if self.n_subsamples > n:
-            raise bad_parameter(
-                "n_subsamples",
-                "StableHoldoutScorer",
-                f"at most the {n} records of the holdout",
-                self.n_subsamples,
-            )
-        return self.n_subsamples
 
 
 @dataclass(frozen=True)
@@ -105,8 +60,10 @@ class StableQuestion:
         A check releases the median; a certify also two outer quantiles, which enclose the population median.
     metric : Metric
     guess : Guess or None
-    rows : ndarray of shape (m, t)
+    rows : ndarray of int, shape (m, t)
         The subsamples.
+    stratified : bool
+        Whether they all have the same class counts.
     grid : Grid
     centre : int
         The grid index that the code expects.
@@ -120,7 +77,8 @@ class StableQuestion:
     purpose: str
     metric: Metric
     guess: Guess | None
-    rows: NDArray[np.int64]
+    rows: NDArray[np.integer]
+    stratified: bool
     grid: Grid
     centre: int
     stream: str
@@ -140,8 +98,8 @@ class StableQuestion:
         secret: bytes,
     ) -> StableQuestion:
         """Fix subsamples, grid and code from the guess, the policy and the settings."""
-        m = settings.subsamples(len(data))
-        rows = data.partition(secret, m)
+        m = settings.subsamples(data)
+        rows = data.partition(secret, m, stratify=settings.stratify)
         if isinstance(settings.grid, Grid):
             grid, centred = settings.grid, False
         elif guess is not None and guess.deviation is not None:
@@ -160,7 +118,8 @@ class StableQuestion:
         ln_beta = policy.ln_beta - math.log(2.0 * planned_questions(policy.expected_questions))
         epsilon = _auto_epsilon(settings, grid.size, m, ln_beta)
         return cls(
-            purpose=purpose, metric=metric, guess=guess, rows=rows, grid=grid, centre=centre,
+            purpose=purpose, metric=metric, guess=guess, rows=rows, stratified=settings.stratify,
+            grid=grid, centre=centre,
             stream="cells" if centred else "grid",
             scale=0.0 if centred else max(grid.size / 50.0, 1.0),
             epsilon=epsilon, method=settings.method,
@@ -173,6 +132,7 @@ class StableQuestion:
             "name": f"median {self.purpose}",
             "n_subsamples": m,
             "subsample_size": t,
+            "stratified": self.stratified,
             "grid": repr(self.grid),
             "centre": self.centre,
             "scale": self.scale,
@@ -195,14 +155,6 @@ class StableQuestion:
 
     def exhausted(self, memory: dict[str, Any]) -> None:
         """Return None: there is no budget but the tolerance."""
-
-    def held(self, share: Share) -> tuple[Symbol, ...]:
-        """Return what would be released if the guess were exact and the spread as expected."""
-        symbol, level = Symbol(self.stream, 0, self.scale), self._outer_level(share)
-        if self.purpose == "check" or level == 0.0:
-            return (symbol,)
-        scale = self._spread_scale(level)
-        return (symbol, *[Symbol("spread", round(scale), scale)] * 2)
 
     def release(
         self, sealed: NDArray[np.int64] | tuple[Symbol, ...], share: Share, draw: Draw
@@ -235,6 +187,7 @@ class StableQuestion:
         symbols = symbols_of(event)
         m, t = self.rows.shape
         target = f"median of {self.metric.name} over random subsamples of {t} records"
+        target += " at the holdout's class mix" if self.stratified else ""
         bounds = self.metric.range or (-math.inf, math.inf)
         first = symbols[0].value
         if isinstance(first, str):

@@ -167,7 +167,9 @@ class Metric:
         classes = getattr(estimator, "classes_", None)
         return self.rule.measure(y, outputs, None if classes is None else np.asarray(classes), self.bounds)
 
-    def blocks(self, estimator: Any, X: Any, y: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def blocks(
+        self, estimator: Any, X: Any, y: NDArray[Any], rows: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
         """Return the metric on each of several subsamples of the rows, NaN where it is undefined.
 
         Parameters
@@ -192,13 +194,12 @@ class Metric:
         estimator: Any,
         X: Any,
         y: NDArray[Any],
-        rows: NDArray[np.int64],
+        rows: NDArray[np.integer],
     ) -> NDArray[np.float64]:
         """Return `blocks` from what `block_outputs` gave."""
         if outputs is not None:
-            order = rows.ravel()
             labels = getattr(estimator, "classes_", None)
-            return blocks.block_scores(self.name, y[order], outputs[order], len(rows), labels=labels)
+            return blocks.block_scores(self.name, y, outputs, len(rows), labels=labels, order=rows)
         return np.array([self.score(estimator, take_rows(X, block), y[block]) for block in rows])
 
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:

@@ -126,6 +126,9 @@ class StableHoldoutScorer(HoldoutScorer):
         Privacy parameter of one draw.
     method : {"exponential", "binary_search", "exact"}, default="exponential"
         Draw the median by the exponential mechanism or by noisy binary search, or take it exactly.
+    stratify : bool, default=False
+        Give all subsamples the same class counts, so that rare classes are missing from none of them. What
+        is left over of a class is left out, and the certificate speaks of subsamples of that class mix.
     validation : float, default=0.25
         Part of X that `cv` takes guesses from.
     on_exhausted : {"nan", "raise"}, default="nan"
@@ -152,12 +155,13 @@ class StableHoldoutScorer(HoldoutScorer):
         grid: Any = "auto",
         epsilon: float | str = "auto",
         method: str = "exponential",
+        stratify: bool = False,
         validation: float = 0.25,
         on_exhausted: str = "nan",
     ) -> None:
         super().__init__(scoring, holdout, validation=validation, on_exhausted=on_exhausted)
-        self.median = MedianSettings(n_subsamples, grid, epsilon, method)
-        self.median.subsamples(holdout.n_rows)  # raises if there are more than records
+        self.median = MedianSettings(n_subsamples, grid, epsilon, method, stratify)
+        holdout.subsample_size(self.median)  # raises if there are more than records
 
     def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
         size = self.holdout.subsample_size(self.median)

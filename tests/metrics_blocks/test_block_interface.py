@@ -40,6 +40,26 @@ def test_result_is_independent_of_chunks(monkeypatch, name, weighted):
         assert_array_equal(result, results[0])
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", sorted(BLOCK_SCORERS))
+def test_rows_in_a_given_order_are_those_rows(monkeypatch, name, weighted):
+    rng = np.random.default_rng(5)
+    n = N_BLOCKS * SIZE + 17
+    y, outputs, keywords = draw(name, rng, n, weighted)
+    order = rng.permutation(n)[: N_BLOCKS * SIZE]
+    weight = keywords.pop("sample_weight")
+    expected = block_scores(
+        name, y[order], outputs[order], N_BLOCKS, **keywords,
+        sample_weight=None if weight is None else weight[order],
+    )  # fmt: skip
+    for shape, dtype in (((-1,), np.int64), ((N_BLOCKS, SIZE), np.int32)):
+        for chunk_bytes in (1, 2**17, 2**40):
+            monkeypatch.setattr(_blocks, "CHUNK_BYTES", chunk_bytes)
+            taken = order.reshape(shape).astype(dtype)
+            got = block_scores(name, y, outputs, N_BLOCKS, **keywords, sample_weight=weight, order=taken)
+            assert_array_equal(got, expected)
+
+
 @pytest.mark.parametrize("name", ["accuracy", "roc_auc"])
 def test_memory_is_bounded(name):
     n = 10**6
@@ -66,6 +86,25 @@ def test_non_finite_outputs_are_refused(name):
             block_scores(name, y, spoiled, 4, **keywords)
 
 
+NUMBERS = sorted(name for name in BLOCK_SCORERS if name in ("r2", "explained_variance") or "error" in name)
+
+
+@pytest.mark.parametrize("where", ["y_true", "outputs"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("weight", [None, [1.0, 1.0, 1.0, 1.0, 0.0, 1.0]])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(name, weight, bad, where):
+    numbers = {"y_true": np.full(6, 2.0), "outputs": np.full(6, 2.0)}  # a constant target hides much
+    numbers[where][4] = bad
+    weight = None if name == "neg_max_error" else weight
+    with pytest.raises(ValueError, match=rf"'{where}' parameter of block_scores must be finite\. Got"):
+        block_scores(name, **numbers, n_blocks=2, sample_weight=weight)
+
+
+def test_numbers_too_large_to_square_are_no_error():
+    assert block_scores("neg_mean_squared_error", [0.0, 1.0], [1e200, 1.0], 2).tolist() == [-np.inf, 0.0]
+
+
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
@@ -84,6 +123,11 @@ def test_non_finite_outputs_are_refused(name):
         ("accuracy", {"y_true": []}, "'y_true' parameter of block_scores must be one value for each of"),
         ("accuracy", {"y_true": np.zeros((6, 2))}, "'y_true' parameter of block_scores must be one value"),
         ("accuracy", {"y_true": np.array([1, "a"] * 3, dtype=object)}, "must be all numbers or all strings"),
+        ("accuracy", {"order": [0, 1, 6]}, r"'order' parameter .* must be numbers of the 6 rows\. Got dtype"),
+        ("accuracy", {"order": [0, 1, -1]}, "must be numbers of the 6 rows"),
+        ("accuracy", {"order": [0.0, 1.0, 2.0]}, "must be numbers of the 6 rows"),
+        ("accuracy", {"order": []}, "must be numbers of the 6 rows"),
+        ("accuracy", {"order": [0, 1, 2, 3]}, r"must be a divisor of the number of rows \(4\). Got 3"),
         ("accuracy", {"sample_weight": [1.0]}, "must be one weight for each of 6 rows"),
         ("accuracy", {"sample_weight": [-1.0] * 6}, "must be finite and not negative"),
         ("accuracy", {"sample_weight": [np.nan] * 6}, "must be finite and not negative"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,14 +16,12 @@ Array = NDArray[Any]
 # Blocks are taken in chunks whose temporaries stay within this, whatever the size of the holdout; it also
 # keeps them in the processor's cache. No result depends on it.
 CHUNK_BYTES = 2**22
-# Temporaries of the greediest metric (a ranking: order, sorted scores, counts), per cell.
-CELL_BYTES = 64
 
 
-def chunks(n_blocks: int, block_cells: int) -> Iterator[slice]:
-    """Cut the blocks, of so many cells each, into runs that fit into `CHUNK_BYTES`; of one block at least."""
-    step = max(1, CHUNK_BYTES // (CELL_BYTES * block_cells))
-    return (slice(start, start + step) for start in range(0, n_blocks, step))
+def chunks(n_blocks: int, block_bytes: int) -> list[slice]:
+    """Cut the blocks, of so many bytes each, into runs that fit into `CHUNK_BYTES`; of one block at least."""
+    step = max(1, CHUNK_BYTES // block_bytes)
+    return [slice(start, min(start + step, n_blocks)) for start in range(0, n_blocks, step)]
 
 
 def encode(values: Array, labels: Array) -> tuple[Array, Array]:
@@ -56,6 +53,8 @@ class Blocks:
         Sorted; empty for a metric without classes.
     positive : int
         Position of the positive class in ``labels``.
+    room : float ndarray of shape (n_blocks, block_size) or None
+        For `error` of numbers; the same for all chunks, as fresh memory costs more than the arithmetic.
     """
 
     y_true: Array
@@ -63,6 +62,7 @@ class Blocks:
     weight: Array | None
     labels: Array
     positive: int
+    room: Array | None = None
 
     @cached_property
     def _encoded(self) -> tuple[Array, Array]:
@@ -82,6 +82,17 @@ class Blocks:
     def size(self) -> Array | float:
         """Total weight of each block."""
         return float(self.y_true.shape[1]) if self.weight is None else self.weight.sum(axis=1)
+
+    @property
+    def error(self) -> Array:
+        """The true less the predicted numbers; each use overwrites the last."""
+        return np.subtract(self.y_true, self.outputs, out=self.room)
+
+    def total_square(self, values: Array) -> Array:
+        """Return the weighted sum of squares of each block; overwrites the values."""
+        if self.weight is None and values.dtype == np.float64:  # one pass; too coarse in single precision
+            return np.einsum("ij,ij->i", values, values)
+        return self.total(np.multiply(values, values, out=values))
 
     def total(self, values: Array) -> Array:
         """Return the weighted sum of each block."""

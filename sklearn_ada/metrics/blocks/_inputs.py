@@ -14,6 +14,8 @@ from sklearn_ada.metrics.blocks._blocks import encode
 __all__ = [
     "as_labels",
     "as_numbers",
+    "as_real",
+    "check_finite",
     "check_labels",
     "check_lengths",
     "check_same_kind",
@@ -32,7 +34,14 @@ TEXT = "UST"
 PIECE = 2**16
 
 
-def check_lengths(y_true: Array, outputs: Array, weight: Array | None, n_blocks: int, owner: str) -> int:
+def check_lengths(
+    y_true: Array,
+    outputs: Array,
+    weight: Array | None,
+    n_blocks: int,
+    owner: str,
+    order: Array | None = None,
+) -> int:
     """Return the number of rows in a block, or raise ValueError."""
     if y_true.ndim != 1 or len(y_true) == 0:
         raise bad_parameter("y_true", owner, "one value for each of at least one row", y_true.shape)
@@ -41,6 +50,11 @@ def check_lengths(y_true: Array, outputs: Array, weight: Array | None, n_blocks:
         raise bad_parameter("outputs", owner, f"as long as y_true ({n} rows)", outputs.shape)
     if weight is not None and weight.shape != (n,):
         raise bad_parameter("sample_weight", owner, f"one weight for each of {n} rows", weight.shape)
+    if order is not None:
+        is_row_number = order.dtype.kind in "iu" and order.size > 0 and order.min() >= 0 and order.max() < n
+        if not is_row_number:
+            raise bad_parameter("order", owner, f"numbers of the {n} rows", order.dtype)
+        n = order.size
     if n % n_blocks:
         fix = f"Drop the last {n % n_blocks} rows."
         raise bad_parameter("n_blocks", owner, f"a divisor of the number of rows ({n})", n_blocks, fix)
@@ -55,16 +69,28 @@ def check_weight(weight: Array) -> None:
 
 def as_numbers(values: Array, name: str) -> Array:
     """Return the values if they are finite real numbers, or raise ValueError."""
+    values = as_real(values, name)
+    check_finite(values, name)
+    return values
+
+
+def as_real(values: Array, name: str) -> Array:
+    """Return the values if their type is that of real numbers, or raise ValueError."""
     if values.dtype.kind == "O":
         values = np.array(values.tolist())
     if values.dtype.kind not in "biuf":
         raise bad_parameter(name, OWNER, "real numbers", values.dtype)
-    if values.dtype.kind == "f":
-        with np.errstate(over="ignore", invalid="ignore"):
-            plainly_finite = np.isfinite(values.sum())  # one pass; a sum may overflow where no value does
-        if not plainly_finite and not (np.isfinite(values.min()) and np.isfinite(values.max())):
-            raise bad_parameter(name, OWNER, "finite", "NaN or infinity")
     return values
+
+
+def check_finite(values: Array, name: str) -> None:
+    """Raise ValueError if there is NaN or infinity among real numbers."""
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        plainly_finite = np.isfinite(values.sum())  # one pass; a sum may overflow where no value does
+    if not plainly_finite and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        raise bad_parameter(name, OWNER, "finite", "NaN or infinity")
 
 
 def as_labels(values: Array, name: str) -> Array:

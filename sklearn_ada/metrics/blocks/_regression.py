@@ -1,4 +1,8 @@
-"""Metrics of predicted numbers: losses, and shares of the variance explained."""
+"""Metrics of predicted numbers: losses, and shares of the variance explained.
+
+A block with an infinite or missing number has no finite value: so `block_scores` need not read the numbers
+twice to find out.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ Array = NDArray[Any]
 
 def squared(blocks: Blocks) -> Array:
     """Return the mean squared error."""
-    return blocks.mean((blocks.y_true - blocks.outputs) ** 2)
+    return blocks.total_square(blocks.error) / blocks.size
 
 
 def root_squared(blocks: Blocks) -> Array:
@@ -49,28 +53,33 @@ def root_squared_log(blocks: Blocks) -> Array:
 
 def absolute(blocks: Blocks) -> Array:
     """Return the mean absolute error."""
-    return blocks.mean(np.abs(blocks.outputs - blocks.y_true))
+    return blocks.mean(np.abs(blocks.error, out=blocks.room))
 
 
 def absolute_percentage(blocks: Blocks) -> Array:
     """Return the mean absolute error relative to the target, which counts as eps at least."""
     scale = np.maximum(np.abs(blocks.y_true), np.asarray(np.finfo(np.float64).eps, blocks.y_true.dtype))
-    return blocks.mean(np.abs(blocks.outputs - blocks.y_true) / scale)
+    return blocks.mean(np.abs(blocks.error, out=blocks.room) / scale)
 
 
 def largest(blocks: Blocks) -> Array:
     """Return the largest absolute error."""
-    return np.abs(blocks.y_true - blocks.outputs).max(axis=1)
+    return np.abs(blocks.error, out=blocks.room).max(axis=1)
 
 
 def median_absolute(blocks: Blocks) -> Array:
     """Return the median absolute error; where the weights split in half, of the middle two."""
-    errors = np.abs(blocks.outputs - blocks.y_true)
-    if blocks.weight is None:
+    errors = np.abs(blocks.error, out=blocks.room)
+    finite = np.isfinite(errors.max(axis=1))  # a median passes over what is infinite
+    return np.where(finite, _weighted_median(errors, blocks.weight), np.nan)
+
+
+def _weighted_median(errors: Array, weight: Array | None) -> Array:
+    if weight is None:
         return np.median(errors, axis=1)
     order = np.argsort(errors, axis=1)
     errors = np.take_along_axis(errors, order, axis=1)
-    below = np.take_along_axis(blocks.weight.astype(errors.dtype), order, axis=1).cumsum(axis=1)
+    below = np.take_along_axis(weight.astype(errors.dtype), order, axis=1).cumsum(axis=1)
     half = below[:, -1:] / 2
     last = errors.shape[1] - 1
 
@@ -89,22 +98,21 @@ def r2(blocks: Blocks) -> Array:
     """Return the share of the target's variation explained; NaN for blocks of one row."""
     if blocks.y_true.shape[1] < 2:
         return np.full(len(blocks.y_true), np.nan)
-    error = blocks.y_true - blocks.outputs  # one buffer for all: memory, not arithmetic, takes the time
-    left = blocks.total(np.multiply(error, error, out=error))
-    np.subtract(blocks.y_true, blocks.mean(blocks.y_true)[:, None], out=error)
-    return _share_explained(left, blocks.total(np.multiply(error, error, out=error)))
+    left = blocks.total_square(blocks.error)
+    return _share_explained(left, blocks.total_square(_deviations(blocks, blocks.y_true)))
 
 
 def explained_variance(blocks: Blocks) -> Array:
     """Return the share of the target's variance explained, whatever the mean error."""
-    left = blocks.mean(_deviations(blocks, blocks.y_true - blocks.outputs) ** 2)
-    return _share_explained(left, blocks.mean(_deviations(blocks, blocks.y_true) ** 2))
+    left = blocks.total_square(_deviations(blocks, blocks.error))
+    return _share_explained(left, blocks.total_square(_deviations(blocks, blocks.y_true)))
 
 
 def _deviations(blocks: Blocks, values: Array) -> Array:
-    return values - blocks.mean(values)[:, None]
+    return np.subtract(values, blocks.mean(values)[:, None], out=blocks.room)
 
 
 def _share_explained(left: Array, whole: Array) -> Array:
     """Return 1 - left / whole; for a constant target 1 if nothing is left and else 0, as in scikit-learn."""
-    return np.where(left == 0, 1.0, np.where(whole == 0, 0.0, 1 - left / whole))
+    of_constant = 0.0 * left  # 0, unless what is left is not finite
+    return np.where(left == 0, 1.0, np.where(whole == 0, of_constant, 1 - left / whole))

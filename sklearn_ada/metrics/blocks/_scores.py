@@ -16,6 +16,8 @@ from sklearn_ada.metrics.blocks._blocks import Blocks, chunks
 from sklearn_ada.metrics.blocks._inputs import (
     as_labels,
     as_numbers,
+    as_real,
+    check_finite,
     check_labels,
     check_lengths,
     check_same_kind,
@@ -47,6 +49,8 @@ class _Metric:
     task: Literal["hits", "classes", "binary", "ranking", "probabilities", "numbers"]
     response: str | tuple[str, ...] = "predict"
     weighs: Literal["always", "two classes", "never"] = "always"
+    cell_bytes: int = 64
+    """Temporaries for each cell of a block; a ranking needs most (order, sorted scores, counts)."""
 
 
 def _averages(name: str, per_class: _counts.PerClass) -> dict[str, _Metric]:
@@ -66,6 +70,10 @@ def _one_vs_one(weighted: bool) -> _Metric:
     return _of_probabilities(partial(_ranking.roc_auc_ovo, weighted=weighted), weighs="two classes")
 
 
+def _of_numbers(function: Callable[..., Array], cell_bytes: int = 24, **options: Any) -> _Metric:
+    return _Metric(function, "numbers", cell_bytes=cell_bytes, **options)
+
+
 _METRICS: dict[str, _Metric] = {
     "accuracy": _Metric(_counts.accuracy, "hits"),
     "balanced_accuracy": _Metric(_counts.balanced_accuracy, "classes"),
@@ -81,16 +89,16 @@ _METRICS: dict[str, _Metric] = {
     "roc_auc_ovr_weighted": _of_probabilities(partial(_ranking.roc_auc_ovr, weighted=True)),
     "roc_auc_ovo": _one_vs_one(weighted=False),
     "roc_auc_ovo_weighted": _one_vs_one(weighted=True),
-    "r2": _Metric(_regression.r2, "numbers"),
-    "explained_variance": _Metric(_regression.explained_variance, "numbers"),
-    "neg_mean_squared_error": _Metric(_regression.squared, "numbers"),
-    "neg_root_mean_squared_error": _Metric(_regression.root_squared, "numbers"),
-    "neg_mean_squared_log_error": _Metric(_regression.squared_log, "numbers"),
-    "neg_root_mean_squared_log_error": _Metric(_regression.root_squared_log, "numbers"),
-    "neg_mean_absolute_error": _Metric(_regression.absolute, "numbers"),
-    "neg_mean_absolute_percentage_error": _Metric(_regression.absolute_percentage, "numbers"),
-    "neg_median_absolute_error": _Metric(_regression.median_absolute, "numbers"),
-    "neg_max_error": _Metric(_regression.largest, "numbers", weighs="never"),
+    "r2": _of_numbers(_regression.r2),
+    "explained_variance": _of_numbers(_regression.explained_variance),
+    "neg_mean_squared_error": _of_numbers(_regression.squared),
+    "neg_root_mean_squared_error": _of_numbers(_regression.root_squared),
+    "neg_mean_squared_log_error": _of_numbers(_regression.squared_log),
+    "neg_root_mean_squared_log_error": _of_numbers(_regression.root_squared_log),
+    "neg_mean_absolute_error": _of_numbers(_regression.absolute),
+    "neg_mean_absolute_percentage_error": _of_numbers(_regression.absolute_percentage),
+    "neg_median_absolute_error": _of_numbers(_regression.median_absolute, cell_bytes=64),
+    "neg_max_error": _of_numbers(_regression.largest, weighs="never"),
 }
 
 BLOCK_SCORERS = frozenset(_METRICS)
@@ -127,6 +135,7 @@ def block_scores(
     labels: ArrayLike | None = None,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    order: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """Return the value of a scikit-learn scorer on every block of rows.
 
@@ -142,7 +151,7 @@ def block_scores(
         classes the positive column will do); for "roc_auc" and "average_precision" the decision values
         or probabilities of the positive class.
     n_blocks : int
-        Number of blocks; must divide n.
+        Number of blocks; must divide n, or the size of ``order``.
     labels : array-like of shape (n_classes,), default=None
         The estimator's ``classes_``. By default the labels found in ``y_true`` (and in predicted
         labels), of all blocks together.
@@ -151,6 +160,9 @@ def block_scores(
         1, as in scikit-learn) and of "roc_auc" (by default the last of ``labels``); others ignore it.
     sample_weight : array-like of shape (n,), default=None
         Weight of each row.
+    order : array-like of int, default=None
+        Numbers of the rows that fill the blocks, one block after the other; by default all rows as they
+        stand. They are gathered chunk by chunk, so that no permuted copy of the rows is made.
 
     Returns
     -------
@@ -185,9 +197,10 @@ def block_scores(
     n_blocks = check_integer(n_blocks, "n_blocks", _OWNER)
     y_true, outputs = np.asarray(y_true), np.asarray(outputs)
     weight = None if sample_weight is None else np.asarray(sample_weight)
-    size = check_lengths(y_true, outputs, weight, n_blocks, _OWNER)
+    taken = None if order is None else np.asarray(order)
+    size = check_lengths(y_true, outputs, weight, n_blocks, _OWNER, taken)
     if metric.task == "numbers":
-        y_true, outputs = as_numbers(y_true, "y_true"), as_numbers(one_column(outputs), "outputs")
+        y_true, outputs = as_real(y_true, "y_true"), as_real(one_column(outputs), "outputs")
         classes, positive = np.empty(0), 0
     else:
         y_true = as_labels(y_true, "y_true")
@@ -198,26 +211,35 @@ def block_scores(
         if metric.weighs == "never" or (metric.weighs == "two classes" and outputs.ndim == 2):
             raise bad_parameter("sample_weight", _OWNER, f"None for {scorer_name!r}", "weights")
 
-    def chunk(values: Array, rows: slice, dtype: Any = None) -> Array:
-        blocks = values.reshape(n_blocks, size, *values.shape[1:])[rows]
+    def chunk(values: Array, part: slice, dtype: Any = None) -> Array:
+        if taken is None:
+            blocks = values.reshape(n_blocks, size, *values.shape[1:])[part]
+        else:
+            blocks = values.take(taken.reshape(n_blocks, size)[part], axis=0)
         return np.ascontiguousarray(blocks, dtype=dtype)
 
     number = _float_type(y_true, outputs, weight) if metric.task == "numbers" else None
+    parts = chunks(n_blocks, metric.cell_bytes * (size * outputs[:1].size + len(classes)))
+    room = None if number is None else np.empty((parts[0].stop, size), dtype=number)
     scores = np.empty(n_blocks)
-    for rows in chunks(n_blocks, outputs[:size].size + len(classes)):
+    for part in parts:
         blocks = Blocks(
-            y_true=chunk(y_true, rows, number),
-            outputs=chunk(outputs, rows, number),
-            weight=None if weight is None else chunk(weight, rows, _float_type(weight)),
+            y_true=chunk(y_true, part, number),
+            outputs=chunk(outputs, part, number),
+            weight=None if weight is None else chunk(weight, part, _float_type(weight)),
             labels=classes,
             positive=positive,
+            room=None if room is None else room[: part.stop - part.start],
         )
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # undefined values become NaN
             values = metric.function(blocks)
         undefined = np.asarray(blocks.size) == 0
         if metric.task in ("binary", "ranking", "probabilities"):
             undefined = undefined | blocks.has_unknown
-        scores[rows] = np.where(undefined, np.nan, values)
+        if metric.task == "numbers" and not np.isfinite(values).all():
+            check_finite(blocks.y_true, "y_true")
+            check_finite(blocks.outputs, "outputs")
+        scores[part] = np.where(undefined, np.nan, values)
     return -scores if scorer_name.startswith("neg_") else scores
 
 

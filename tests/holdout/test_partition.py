@@ -1,0 +1,128 @@
+"""Subsamples of a holdout: disjoint, fixed by the secret, of equal class counts on request, small."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_ada import Holdout, StableHoldoutScorer
+from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.metrics import Metric
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+class Stored:
+    """A model of given outputs, whatever it is shown."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, outputs):
+        self.outputs = outputs
+
+    def predict(self, X):
+        return self.outputs
+
+    decision_function = predict
+
+
+def drawn(n, n_classes, seed):
+    y = np.random.default_rng(seed).integers(0, n_classes, n)
+    y[: 2 * n_classes] = np.repeat(np.arange(n_classes), 2)
+    return HoldoutData(np.zeros((n, 1)), y)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(n=st.integers(10, 200), m=st.integers(1, 10), seed=seeds)
+def test_subsamples_are_disjoint_and_fixed_by_the_secret(n, m, seed):
+    data = drawn(n, 3, seed)
+    rows = data.partition(b"secret", m)
+    assert rows.shape == (m, n // m) == (m, data.subsample_size(m))
+    assert len(np.unique(rows)) == rows.size
+    assert (rows == drawn(n, 3, seed).partition(b"secret", m)).all()
+
+
+def test_another_secret_cuts_otherwise():
+    data = drawn(200, 2, 0)
+    first, other = data.partition(b"secret", 10).copy(), data.partition(b"another", 10)
+    assert (first != other).any()
+    assert (data.partition(b"secret", 10) == first).all()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    n=st.integers(20, 300), m=st.integers(1, 2), n_classes=st.integers(2, 5), seed=st.integers(0, 2**32 - 1)
+)
+def test_stratified_subsamples_have_equal_class_counts(n, m, n_classes, seed):
+    data = drawn(n, n_classes, seed)
+    rows = data.partition(b"secret", m, stratify=True)
+    assert len(np.unique(rows)) == rows.size
+    assert rows.shape == (m, data.subsample_size(m, stratify=True))
+    counts = np.array([np.bincount(data.y[block], minlength=n_classes) for block in rows])
+    assert (counts == data.class_counts // m).all()
+
+
+def test_stratified_subsamples_leave_no_class_out():
+    y = np.repeat([0, 1], [1980, 20])
+    data = HoldoutData(np.zeros((2000, 1)), y)
+    alone = [len(np.unique(y[block])) for block in data.partition(b"secret", 20)]
+    assert min(alone) == 1  # what stratifying is for
+    stratified = data.partition(b"secret", 20, stratify=True)
+    scores = Metric("roc_auc").blocks(Stored(np.arange(2000.0)), data.X, y, stratified)
+    assert np.isfinite(scores).all()
+
+
+def test_the_certificate_of_stratified_subsamples_speaks_of_the_class_mix(tmp_path):
+    y = np.repeat([0, 1], [1800, 200])
+    holdout = Holdout(np.zeros((2000, 1)), y, ledger=tmp_path / "ledger.db")
+    model = Stored(np.random.default_rng(0).normal(size=2000) + y)
+    targets = {}
+    for stratify in (False, True):
+        median = MedianSettings(n_subsamples=40, stratify=stratify)
+        answer = holdout.ask(model, scoring="roc_auc", mechanism="certify", settings=median)
+        targets[stratify] = answer.certificate.target
+    assert targets[False].endswith("over random subsamples of 50 records")
+    assert targets[True].endswith("over random subsamples of 50 records at the holdout's class mix")
+
+
+def test_more_subsamples_than_the_rarest_class_has_records_are_refused(tmp_path):
+    y = np.repeat([0, 1], [90, 10])
+    holdout = Holdout(np.zeros((100, 1)), y, ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match=r"at most the 10 records of the rarest class\. Got 11 instead"):
+        StableHoldoutScorer("roc_auc", holdout, n_subsamples=11, stratify=True)
+    assert holdout.subsample_size(MedianSettings(n_subsamples=10, stratify=True)) == 10
+    assert MedianSettings(stratify=True).subsamples(HoldoutData(np.zeros((100, 1)), y)) == 5
+
+
+def test_numbers_cannot_be_stratified(tmp_path):
+    holdout = Holdout(np.zeros((100, 1)), np.linspace(0, 1, 100), ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match="'stratify' parameter of StableHoldoutScorer must be False where"):
+        StableHoldoutScorer("r2", holdout, stratify=True)
+    with pytest.raises(ValueError, match="'stratify' parameter of StableHoldoutScorer must be True or False"):
+        StableHoldoutScorer("r2", holdout, stratify="yes")
+
+
+@pytest.mark.parametrize("name", ["accuracy", "roc_auc"])
+def test_a_median_takes_few_bytes_a_row_above_labels_and_outputs(name):
+    n = 10**6
+    rng = np.random.default_rng(0)
+    data = HoldoutData(np.zeros((n, 1), dtype=np.int8), rng.integers(0, 2, n))
+    model = Stored(rng.random(n) if name == "roc_auc" else rng.integers(0, 2, n))
+    tracemalloc.start()
+    Metric(name).blocks(model, data.X, data.y, data.partition(b"secret", 1000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    chunk = 6e6  # whatever the number of rows
+    assert peak <= 4 * n + chunk
+
+
+def test_a_pickle_holds_no_partition():
+    data = drawn(4000, 2, 0)
+    before = len(pickle.dumps(data))
+    data.partition(b"secret" * 6, 10)
+    assert len(pickle.dumps(data)) == before
+    assert b"secret" * 6 not in pickle.dumps(data)
