@@ -50,7 +50,7 @@ def _replay(folder: Path, seed: int, n_records: int) -> list[Finding]:
     path, copy = folder / "long.db", folder / "long copy.db"
     holdout, body = _holdout(path, seed)
     # Written without waiting for the disk, which is not what is measured here.
-    holdout.ledger._connection().db.execute("PRAGMA synchronous = OFF")
+    holdout.ledger._connection()._db.execute("PRAGMA synchronous = OFF")
     for number in range(n_records - 1):
         holdout.ledger.charge(f"{number:064d}", _again(body))
     shutil.copyfile(path, copy)  # under another name, so that this process has read nothing of it

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn_ada.holdout.conversation import Conversation
-from sklearn_ada.ledger import Record, SQLiteLedger
+from sklearn_ada.ledger import Record, open_existing_ledger
 
 __all__ = ["show_ledger", "verify_ledger"]
 
 
 def show_ledger(path: str) -> None:
     """Print one line per record of the ledger."""
-    ledger = SQLiteLedger.open_existing(path, Conversation)
+    ledger = open_existing_ledger(path, Conversation)
     for record in ledger.records():
         print(_line(record))
     state = ledger.read(lambda current: current)
@@ -21,7 +21,7 @@ def show_ledger(path: str) -> None:
 
 def verify_ledger(path: str) -> None:
     """Check every record against the hash chain and its price against the code; raise if one is off."""
-    ledger = SQLiteLedger.open_existing(path, Conversation)
+    ledger = open_existing_ledger(path, Conversation)
     count = sum(1 for _ in ledger.records())
     print(f"{count} records agree with the hash chain and the head of the ledger")
 

@@ -27,7 +27,7 @@ from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.question import Question
 from sklearn_ada.holdout.report import HoldoutReport, report_of
 from sklearn_ada.holdout.selection import select_model
-from sklearn_ada.ledger import SQLiteLedger, temporary_ledger_path
+from sklearn_ada.ledger import Ledger, ledger_address, open_ledger
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
 from sklearn_ada.results import Answer
 
@@ -58,9 +58,11 @@ class Holdout:
         Part of the failure probability that belongs to checks; the rest belongs to certifies.
     route : {"description_length"}, default="description_length"
         The theory behind the intervals.
-    ledger : path-like or None, default=None
-        A file that keeps the count across processes and days. None uses one temporary file for these data
-        in this process: a second ``Holdout`` of the same data goes on paying.
+    ledger : path-like, str or None, default=None
+        A path: a file that keeps the count across processes and days. ``"postgresql://..."``: a database
+        that serves several machines. ``":memory:"``: this process alone, nothing durable. None: one
+        temporary file for these data in this process. With the last two, a second ``Holdout`` of the same
+        data goes on paying.
     random_state : int or None, default=None
         Seeds the ledger's secret, so that an experiment can be repeated. It voids the guarantee of
         randomised answers against whoever knows it.
@@ -105,17 +107,13 @@ class Holdout:
         self._policy = Policy(confidence_level, tolerance, expected_questions, check_share, route)
         self._data = HoldoutData(X, y)
         seed = _seed(random_state)
-        path = temporary_ledger_path(content_digest(X, y)) if ledger is None else ledger
-        if not isinstance(path, (str, os.PathLike)):
-            raise bad_parameter("ledger", "Holdout", "a path or None", ledger)
         data, policy = self._data, self._policy
 
         def genesis(secret: bytes) -> dict[str, Any]:
             return policy.genesis(data.fingerprint(secret), len(data), split or {}, secret, seed)
 
-        self._ledger: SQLiteLedger[Conversation] = SQLiteLedger.create_or_open(
-            path, genesis, Conversation, secret=seed
-        )
+        address = ledger_address(ledger, lambda: content_digest(X, y))
+        self._ledger: Ledger[Conversation] = open_ledger(address, genesis, Conversation, secret=seed)
 
     def ask(
         self,
@@ -357,7 +355,7 @@ class Holdout:
         return len(self._data)
 
     @property
-    def ledger(self) -> SQLiteLedger[Conversation]:
+    def ledger(self) -> Ledger[Conversation]:
         """The ledger that is charged."""
         return self._ledger
 

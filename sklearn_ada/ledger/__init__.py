@@ -6,15 +6,23 @@ folds them: the state of a conversation is a function of the log and nothing els
 """
 
 from sklearn_ada.ledger._contract import Ledger, Record
+from sklearn_ada.ledger._memory import MemoryLedger
+from sklearn_ada.ledger._opening import ledger_address, open_existing_ledger, open_ledger
 from sklearn_ada.ledger._records import canonical_json, chain_hash
+from sklearn_ada.ledger._sql import SQLLedger
 from sklearn_ada.ledger._sqlite import SQLiteLedger
 from sklearn_ada.ledger._temporary import temporary_ledger_path
 
 __all__ = [
     "Ledger",
+    "MemoryLedger",
     "Record",
+    "SQLLedger",
     "SQLiteLedger",
     "canonical_json",
     "chain_hash",
+    "ledger_address",
+    "open_existing_ledger",
+    "open_ledger",
     "temporary_ledger_path",
 ]

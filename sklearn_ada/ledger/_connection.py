@@ -1,33 +1,22 @@
-"""One SQLite file as seen by one process: the connection, its transactions, and what was read so far.
-
-A rollback journal, not WAL: in WAL mode a charge to an unlinked file succeeds, and a copy without its
-``-wal`` loses everything. The inode is compared before each use for the same reason; it cannot be reused
-while the connection keeps the file open.
-"""
+"""One ledger as seen by one process: its open storage, its transactions, and what was read so far."""
 
 from __future__ import annotations
 
 import itertools
 import os
-import sqlite3
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-from sklearn_ada.exceptions import (
-    LedgerDamagedError,
-    LedgerError,
-    LedgerMismatchError,
-    LedgerUnavailableError,
-)
+from sklearn_ada.exceptions import LedgerError, LedgerMismatchError
+from sklearn_ada.ledger._chain import Row, continued, damage, next_row
 from sklearn_ada.ledger._contract import Record
-from sklearn_ada.ledger._records import canonical_json, chain_hash, parse_json
+from sklearn_ada.ledger._records import chain_hash, parse_json
 
-__all__ = ["Connection", "Transaction", "connect", "connection_to", "lock", "translated", "verified"]
+__all__ = ["CommitLostError", "Connection", "Transaction", "connection_to", "lock"]
 
-APPLICATION_ID = 0x5ADA0001
-_BUSY_SECONDS = 60.0
+_PAGE = 1000  # rows read at a time when all are read
 
 # Held during every use of a connection, and across a fork, so that no child inherits an open transaction.
 lock = threading.RLock()
@@ -37,6 +26,8 @@ _abandoned: list[object] = []  # connections of a parent process: never used, ne
 
 
 def _after_fork_in_child() -> None:
+    for connection in _connections.values():
+        connection.abandon()
     _abandoned.append(dict(_connections))
     _connections.clear()
     lock.release()
@@ -48,159 +39,206 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def connection_to(path: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]) -> Connection:
-    """Return this process's connection to the very file that was opened first, or refuse."""
-    connection = _connections.get((path, genesis_hash))
+def connection_to(address: str, genesis_hash: str, connect: Callable[[], Connection]) -> Connection:
+    """Return this process's connection to the very ledger that was opened first, or refuse."""
+    connection = _connections.get((address, genesis_hash))
     if connection is None:
-        if not os.path.exists(path):
-            raise LedgerUnavailableError(
-                f"The ledger file {os.path.basename(path)!r} cannot be seen from this process; refusing to "
-                "score. Workers must share a file system with the ledger."
-            )
-        connection = Connection(path, genesis_hash, start)
-        connection.check_not_older(*_seen.get((path, genesis_hash), (0, genesis_hash)))
-        _connections[path, genesis_hash] = connection
-    connection.check_inode()
+        connection = connect()
+        connection.check_not_older(*_seen.get((address, genesis_hash), (0, genesis_hash)))
+        _connections[address, genesis_hash] = connection
+    if connection.busy:
+        raise LedgerError("A ledger cannot be charged or read from inside a charge of the same ledger.")
+    connection.check_place()
     return connection
 
 
-class Connection:
-    """One open file, with the state of all its records so far."""
+class CommitLostError(Exception):
+    """An error at COMMIT left open whether a record stands; the argument is its row."""
 
-    def __init__(self, path: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]) -> None:
-        self.path = path
-        self.db = connect(path, "rw")
-        self._inode = _inode(path)
-        row = self.db.execute("SELECT body, hash FROM records WHERE seq = 0").fetchone()
-        if row is None or row[1] != genesis_hash or chain_hash("", 0, None, row[0]) != genesis_hash:
+
+class Connection(ABC):
+    """An open ledger, with the state of all its records so far.
+
+    A backend stores rows; what they mean, and that they hang together, is looked after here.
+
+    Parameters
+    ----------
+    address : str
+    name : str
+        The address as messages show it.
+    genesis_hash : str
+        Hash of the genesis that the ledger must have.
+    start : callable
+        Takes the genesis and returns the state before any record.
+    """
+
+    def __init__(
+        self, address: str, name: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]
+    ) -> None:
+        self.name = name
+        self._key = (address, genesis_hash)
+        row = self.row(0)
+        if row is None or row.hash != genesis_hash or chain_hash("", 0, None, row.text) != genesis_hash:
             raise LedgerMismatchError(
-                f"The ledger {os.path.basename(path)!r} is not the one that was opened: its genesis differs."
+                f"The ledger {name!r} is not the one that was opened: its genesis differs."
             )
-        self.state = start(parse_json(row[0]))
-        self._genesis_hash = genesis_hash
+        self.state = start(parse_json(row.text))
         self._seq, self._hash = 0, genesis_hash
-        self._half_written = False
+        self._pending: tuple[int, str] | None = None
+        self._secret: bytes | None = None
         self.busy = False
-        self.secret: bytes | None = None
 
-    def check_inode(self) -> None:
-        """Refuse unless the path still leads to the file that is open."""
-        if self.busy:
-            raise LedgerError("A ledger cannot be charged or read from inside a charge of the same ledger.")
-        if self.db.in_transaction:  # an interrupt left it so
-            self.db.execute("ROLLBACK")
-        try:
-            same = _inode(self.path) == self._inode
-        except OSError:
-            same = False
-        if not same:
-            self._forget()
-            raise LedgerUnavailableError(
-                f"The ledger file {os.path.basename(self.path)!r} was removed or replaced while in use; "
-                "refusing to answer. Put the file back and ask again."
-            )
+    @abstractmethod
+    def begin(self, write: bool) -> None:
+        """Start a transaction: a view that does not change, and with ``write`` the only writer."""
+
+    @abstractmethod
+    def commit(self) -> None:
+        """End the transaction; what was added is durable when this returns."""
+
+    @abstractmethod
+    def roll_back(self) -> None:
+        """End the transaction, if there is one, as if nothing had been added."""
+
+    @abstractmethod
+    def head(self) -> tuple[int, str] | None:
+        """Return how many records there should be and the hash of the last, if that is known."""
+
+    @abstractmethod
+    def rows(self, first: int, last: int | None = None) -> Iterator[Row]:
+        """Return the rows from ``first`` on, in order, up to ``last`` or to the end."""
+
+    @abstractmethod
+    def first_with(self, column: str, value: str) -> int | None:
+        """Return the number of the first row whose "key" or "subject" is this."""
+
+    @abstractmethod
+    def add(self, row: Row) -> None:
+        """Write a row, and the head that goes with it."""
+
+    @abstractmethod
+    def read_secret(self) -> bytes:
+        """Return the ledger's secret."""
+
+    def check_place(self) -> None:  # noqa: B027 - most backends have nothing to check
+        """Refuse if the storage is no longer at its address."""
+
+    def abandon(self) -> None:  # noqa: B027 - most backends have nothing to do
+        """Make sure that a forked child, which inherited this, cannot disturb its parent."""
+
+    def row(self, seq: int) -> Row | None:
+        """Return one row."""
+        return next(iter(self.rows(seq, seq)), None)
+
+    def secret(self) -> bytes:
+        """Return the ledger's secret, read once."""
+        if self._secret is None:
+            self._secret = self.read_secret()
+        return self._secret
 
     def check_not_older(self, seq: int, digest: str) -> None:
-        """Refuse a file that lacks what this process has already read of its ledger."""
-        row = self.db.execute("SELECT hash FROM records WHERE seq = ?", (seq,)).fetchone()
-        if row is None or row[0] != digest:
-            raise LedgerDamagedError(_damage(self.path, f"record {seq}, read before, is missing or differs"))
-
-    def _forget(self) -> None:
-        """Drop this connection from the cache; whoever needs the ledger next replays it."""
-        for key in [key for key, value in _connections.items() if value is self]:
-            del _connections[key]
-
-    def _reached(self, seq: int, digest: str) -> None:
-        self._seq, self._hash = seq, digest
-        _seen[self.path, self._genesis_hash] = (seq, digest)
-
-    def find(self, column: str, value: str) -> Record | None:
-        """Return the first record with this key or subject, checked against its neighbour's hash."""
-        found = self.db.execute(
-            f"SELECT seq FROM records WHERE {column} = ? ORDER BY seq LIMIT 1", (value,)
-        ).fetchone()
-        if found is None:
-            return None
-        rows = self.db.execute(
-            "SELECT seq, key, subject, body, hash FROM records WHERE seq BETWEEN ? AND ? ORDER BY seq",
-            (found[0] - 1, found[0] + 1),
-        ).fetchall()
-        for before, row in itertools.pairwise(rows):
-            if chain_hash(before[4], row[0], row[1], row[3]) != row[4]:
-                raise LedgerDamagedError(_damage(self.path, f"record {row[0]} does not continue the chain"))
-        seq, key, subject, text, digest = rows[1] if rows[0][0] < found[0] else rows[0]
-        body = parse_json(text)
-        if subject != body.get("subject") or (seq == self._seq and digest != self._hash):
-            raise LedgerDamagedError(_damage(self.path, f"record {seq} is not what was recorded"))
-        return Record(seq, key, body)
-
-    def transaction(self, mode: str = "IMMEDIATE") -> Transaction:
-        """Return a transaction in which the state and the file change together or not at all."""
-        return Transaction(self.db, mode, self)
+        """Refuse a ledger that lacks what this process has already read of it."""
+        row = self.row(seq)
+        if row is None or row.hash != digest:
+            raise damage(self.name, f"record {seq}, read before, is missing or differs")
 
     def catch_up(self) -> None:
         """Fold in what others recorded since, verifying the chain up to the head."""
-        self.check_not_older(self._seq, self._hash)
-        for seq, _, body, digest in verified(self.db, self._seq, self._hash, self.path):
+        rows = iter(self.rows(self._seq))
+        known = next(rows, None)
+        if known is None or (known.seq, known.hash) != (self._seq, self._hash):
+            raise damage(self.name, f"record {self._seq}, read before, is missing or differs")
+        for row, body in continued(rows, self._seq, self._hash, self.name):
             try:
                 self.state.advance(body)
             except (KeyError, TypeError, ValueError) as error:
-                raise LedgerDamagedError(_damage(self.path, f"record {seq} cannot be read")) from error
-            self._reached(seq, digest)
+                raise damage(self.name, f"record {row.seq} cannot be read") from error
+            self._reached(row.seq, row.hash)
+        if self.head() != (self._seq + 1, self._hash):
+            raise damage(self.name, "its head does not match its last record")
+
+    def find(self, column: str, value: str) -> Record | None:
+        """Return the first record with this key or subject, checked against its neighbours' hashes."""
+        found = self.first_with(column, value)
+        if found is None:
+            return None
+        rows = list(self.rows(found - 1, found + 1))
+        for before, row in itertools.pairwise(rows):
+            if chain_hash(before.hash, row.seq, row.key, row.text) != row.hash:
+                raise damage(self.name, f"record {row.seq} does not continue the chain")
+        row = next(row for row in rows if row.seq == found)
+        body = parse_json(row.text)
+        if row.subject != body.get("subject") or (row.seq == self._seq and row.hash != self._hash):
+            raise damage(self.name, f"record {row.seq} is not what was recorded")
+        return Record(row.seq, row.key, body)
 
     def append(self, key: str | None, body: dict[str, Any]) -> Record:
         """Write a record and take it into the state; both are undone if the transaction fails."""
-        subject = body.get("subject")
-        if not isinstance(key, (str, type(None))) or not isinstance(subject, (str, type(None))):
-            raise TypeError("The key and the subject of a record must be text or None.")
-        text = canonical_json(body)
-        seq = self._seq + 1
-        digest = chain_hash(self._hash, seq, key, text)
-        self.db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", (seq, key, subject, text, digest))
-        self.db.execute("UPDATE head SET count = ?, hash = ? WHERE id = 1", (seq + 1, digest))
-        self._half_written = True
-        record = Record(seq, key, parse_json(text), fresh=True)
+        row = next_row(self._seq, self._hash, key, body)
+        self._pending = (row.seq, row.hash)
+        self.add(row)
+        record = Record(row.seq, key, parse_json(row.text), fresh=True)
         self.state.advance(record.body)
-        self._pending = (seq, digest)
         return record
+
+    def page(self, seq: int, digest: str) -> list[tuple[Row, dict[str, Any]]]:
+        """Return the rows after ``seq``, so many at a time and as far as was read before; [] at the end."""
+        last = min(seq + _PAGE, self._seq)
+        found = list(continued(self.rows(seq + 1, last), seq, digest, self.name)) if seq < last else []
+        if found:
+            seq, digest = found[-1][0].seq, found[-1][0].hash
+        if seq != last or (last == self._seq and digest != self._hash):
+            raise damage(self.name, f"record {seq + 1} is missing or differs from what was read before")
+        return found
 
     def committed(self) -> None:
         """Keep what was appended."""
-        if self._half_written:
-            self._half_written = False
+        if self._pending is not None:
             self._reached(*self._pending)
+            self._pending = None
 
-    def rolled_back(self) -> None:
+    def undone(self) -> None:
         """Forget a state that has taken in what was not recorded."""
-        if self._half_written:
-            self._forget()
+        if self._pending is not None:
+            self.forget()
+
+    def forget(self) -> None:
+        """Drop this connection; whoever needs the ledger next replays it."""
+        if _connections.get(self._key) is self:
+            del _connections[self._key]
+
+    def _reached(self, seq: int, digest: str) -> None:
+        self._seq, self._hash = seq, digest
+        _seen[self._key] = (seq, digest)
 
 
 class Transaction:
-    """BEGIN, then COMMIT; ROLLBACK if anything is raised."""
+    """Begin, then commit; roll back if anything is raised. State and storage change together or not at all.
 
-    def __init__(self, db: sqlite3.Connection, mode: str, owner: Connection | None = None) -> None:
-        self._db, self._mode, self._owner = db, mode, owner
+    Parameters
+    ----------
+    connection : Connection
+    write : bool
+    """
 
-    def __enter__(self) -> sqlite3.Connection:
+    def __init__(self, connection: Connection, write: bool) -> None:
+        self._connection, self._write = connection, write
+
+    def __enter__(self) -> Connection:
         try:
-            self._db.execute(f"BEGIN {self._mode}")
+            self._connection.begin(self._write)
         except BaseException:  # an interrupt may come just after the lock was granted
             self._roll_back()
             raise
-        if self._owner is not None:
-            self._owner.busy = True
-        return self._db
+        self._connection.busy = True
+        return self._connection
 
     def __exit__(self, kind: object, *rest: object) -> None:
-        if self._owner is not None:
-            self._owner.busy = False
+        self._connection.busy = False
         if kind is None:
             try:
-                self._db.execute("COMMIT")
-                if self._owner is not None:
-                    self._owner.committed()
+                self._connection.commit()
+                self._connection.committed()
                 return
             except BaseException:
                 self._roll_back()
@@ -208,71 +246,7 @@ class Transaction:
         self._roll_back()
 
     def _roll_back(self) -> None:
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
-        if self._owner is not None:
-            self._owner.rolled_back()
-
-
-class translated:  # noqa: N801 - reads as a clause
-    """Turn errors of SQLite and of the file system into ledger errors that say what to do."""
-
-    def __init__(self, path: str) -> None:
-        self._name = os.path.basename(path)
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        code = getattr(error, "sqlite_errorcode", None)
-        unavailable = isinstance(error, (sqlite3.OperationalError, sqlite3.IntegrityError))
-        if isinstance(error, sqlite3.DatabaseError) and (not unavailable or code == sqlite3.SQLITE_ERROR):
-            raise LedgerDamagedError(f"The file {self._name!r} is not a readable ledger: {error}.") from error
-        if isinstance(error, (sqlite3.Error, OSError)) and not isinstance(error, LedgerError):
-            raise LedgerUnavailableError(
-                f"The ledger {self._name!r} cannot be used: {error}. Nothing was charged or answered; check "
-                "that the folder exists and is writable and that the disk is not full, then ask again."
-            ) from error
-
-
-def connect(path: str, mode: str) -> sqlite3.Connection:
-    """Open a ledger file, which must exist and be one."""
-    uri = f"{Path(path).as_uri()}?mode={mode}"
-    db = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        db.close()
-        raise LedgerDamagedError(f"The file {os.path.basename(path)!r} is not a ledger of sklearn_ada.")
-    if mode == "rw":
-        db.execute("PRAGMA journal_mode = PERSIST")
-    db.execute("PRAGMA synchronous = FULL")
-    return db
-
-
-def _inode(path: str) -> tuple[int, int]:
-    status = os.stat(path)
-    return status.st_dev, status.st_ino
-
-
-def verified(
-    db: sqlite3.Connection, seq: int, digest: str, path: str
-) -> Iterator[tuple[int, str | None, dict[str, Any], str]]:
-    """Yield records after ``seq``, raising at the first that does not continue the chain to the head."""
-    head = db.execute("SELECT count, hash FROM head WHERE id = 1").fetchone()
-    for row in db.execute(
-        "SELECT seq, key, subject, body, hash FROM records WHERE seq > ? ORDER BY seq", (seq,)
-    ):
-        body = parse_json(row[3])
-        digest = chain_hash(digest, row[0], row[1], row[3])
-        if row[0] != seq + 1 or row[4] != digest or row[2] != body.get("subject"):
-            raise LedgerDamagedError(_damage(path, f"record {seq + 1} does not continue the chain"))
-        seq = row[0]
-        yield seq, row[1], body, digest
-    if head is None or head[0] != seq + 1 or head[1] != digest:
-        raise LedgerDamagedError(_damage(path, "its head does not match its last record"))
-
-
-def _damage(path: str, what: str) -> str:
-    return (
-        f"The ledger {os.path.basename(path)!r} was damaged or edited: {what}. It answers no more questions; "
-        "restore the file itself, not an older copy of it, or start with a new holdout."
-    )
+        try:
+            self._connection.roll_back()
+        finally:
+            self._connection.undone()

@@ -72,9 +72,9 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         Largest half-width accepted; see `Holdout`.
     expected_questions : int or None, default=None
         See `Holdout`.
-    ledger : path-like or None, default=None
-        A file that keeps the count. None: one temporary ledger for these data in this process, so that a
-        second search on them goes on paying.
+    ledger : path-like, str or None, default=None
+        Where the count is kept: a file, ``"postgresql://..."`` or ``":memory:"``; see `Holdout`. None: one
+        temporary ledger for these data in this process, so that a second search on them goes on paying.
     random_state : int or None, default=None
         Seeds the split together with the data's fingerprint; never the ledger's secret.
 

@@ -13,7 +13,7 @@ from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.holdout.data import content_digest
-from sklearn_ada.ledger import temporary_ledger_path
+from sklearn_ada.ledger import ledger_address
 from sklearn_ada.metrics import n_rows, take_rows
 from sklearn_ada.model_selection.splitter import split_rows
 
@@ -32,8 +32,8 @@ def set_aside(
     """Return the holdout and the numbers of the rows that are for training.
 
     The split is a function of the data's content and of ``random_state``, so a second search on the same
-    data uses the same holdout. With ``ledger=None`` the temporary ledger belongs to the data, so another
-    split of them does not get a fresh budget.
+    data uses the same holdout. With ``ledger=None`` or ``":memory:"`` the ledger belongs to the data, so
+    another split of them does not get a fresh budget.
     """
     n = n_rows(X)
     if isinstance(holdout, Holdout):
@@ -41,12 +41,14 @@ def set_aside(
     digest = content_digest(X, y)
     random_state = None if random_state is None else int(random_state)
     train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
-    path = temporary_ledger_path(digest) if ledger is None else ledger
+    address = ledger_address(ledger, lambda: digest)
     split = {"holdout": kind, "random_state": random_state, "rows_in_all": n}
     try:
-        made = Holdout(take_rows(X, test), take_rows(np.asarray(y), test), ledger=path, split=split, **policy)
+        made = Holdout(
+            take_rows(X, test), take_rows(np.asarray(y), test), ledger=address, split=split, **policy
+        )
     except LedgerMismatchError as error:
-        if ledger is not None:
+        if ledger is not None and ledger != ":memory:":
             raise
         raise LedgerMismatchError(
             "These data were already used in this process with another holdout, random_state or policy, and "

@@ -215,17 +215,17 @@ def test_a_process_killed_inside_a_transaction_charges_nothing(tmp_path):
 KILLED_AFTER_WRITING = textwrap.dedent(
     """
     import sys, threading
-    from sklearn_ada.ledger import SQLiteLedger, _connection
+    from sklearn_ada.ledger import SQLiteLedger, _sqlite_file
     from tests.ledger.ledger_backends import Genesis, Tally
     ledger = SQLiteLedger.create_or_open(sys.argv[1], Genesis(), Tally)
     ledger.charge("before", lambda state: {"text": "x" * 50_000})
-    append = _connection.Connection.append
-    def spilled(self, key, body):
-        self.db.execute("PRAGMA cache_size = 1")
-        record = append(self, key, body)
+    add = _sqlite_file.SQLiteFile.add
+    def spilled(self, row):
+        self._db.execute("PRAGMA cache_size = 1")
+        add(self, row)
         print("written", flush=True)
         threading.Event().wait()
-    _connection.Connection.append = spilled
+    _sqlite_file.SQLiteFile.add = spilled
     ledger.charge("never", lambda state: {"text": "y" * 1_000_000})
     """
 )

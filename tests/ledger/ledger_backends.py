@@ -2,8 +2,9 @@
 
 import os
 import pickle
+import uuid
 
-from sklearn_ada.ledger import SQLiteLedger
+from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, SQLLedger, _memory
 
 FINGERPRINT = "0123456789abcdef" * 4
 
@@ -52,6 +53,56 @@ class SQLiteBackend:
 
     def remove(self, address):
         os.remove(address)
+
+
+class MemoryBackend:
+    """Ledgers of this process; an address is a name."""
+
+    def __init__(self):
+        self.prefix = uuid.uuid4().hex
+
+    def address(self, name="ledger"):
+        return f":memory:{self.prefix} {name}"
+
+    def open(self, address, genesis=None, secret=None):
+        return MemoryLedger.create_or_open(address, genesis or Genesis(), Tally, secret)
+
+    def exists(self, address):
+        return address in _memory._books
+
+    def remove(self, address):
+        del _memory._books[address]
+
+
+class PostgreSQLBackend:
+    """Books in one database; an address is a URL."""
+
+    def __init__(self, server):
+        self.server = server
+        self.prefix = uuid.uuid4().hex
+
+    def address(self, name="ledger"):
+        return self.server.url(self.prefix + name)
+
+    def open(self, address, genesis=None, secret=None):
+        return SQLLedger.create_or_open(address, genesis or Genesis(), Tally, secret)
+
+    def exists(self, address):
+        return bool(self.run("SELECT 1 FROM sklearn_ada_books WHERE book = :book", address).all())
+
+    def remove(self, address):
+        self.run("DELETE FROM sklearn_ada_records WHERE book = :book", address)
+        self.run("DELETE FROM sklearn_ada_books WHERE book = :book", address)
+
+    def run(self, statement, address):
+        """Run a statement on the database, past the ledger, for the book at an address."""
+        import sqlalchemy
+
+        url = sqlalchemy.make_url(self.server.url()).set(drivername="postgresql+psycopg")
+        engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
+        with engine.begin() as db:
+            found = db.execute(sqlalchemy.text(statement), {"book": address.partition("book=")[2]})
+            return found.freeze()() if found.returns_rows else None
 
 
 def pickled(obj):

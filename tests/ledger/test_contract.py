@@ -8,12 +8,28 @@ import pickle
 import pytest
 
 from sklearn_ada.exceptions import LedgerError, LedgerMismatchError, LedgerUnavailableError
-from tests.ledger.ledger_backends import FINGERPRINT, Genesis, SQLiteBackend, count, fill, pickled
+from tests.ledger.ledger_backends import (
+    FINGERPRINT,
+    Genesis,
+    MemoryBackend,
+    PostgreSQLBackend,
+    SQLiteBackend,
+    count,
+    fill,
+    pickled,
+)
+
+BACKENDS = {
+    "sqlite": lambda request: SQLiteBackend(str(request.getfixturevalue("tmp_path"))),
+    "memory": lambda request: MemoryBackend(),
+    "postgresql": lambda request: PostgreSQLBackend(request.getfixturevalue("postgresql")),
+}
+of_several_processes = pytest.mark.parametrize("backend", ["sqlite", "postgresql"], indirect=True)
 
 
-@pytest.fixture(params=[SQLiteBackend])
-def backend(request, tmp_path):
-    return request.param(str(tmp_path))
+@pytest.fixture(params=BACKENDS)
+def backend(request):
+    return BACKENDS[request.param](request)
 
 
 @pytest.fixture
@@ -153,7 +169,8 @@ def test_a_key_is_text_and_not_a_pattern(ledger):
 
 
 def test_read_looks_at_all_records_so_far(backend, ledger):
-    other = pickled(fill(ledger, 2))
+    other = backend.open(backend.address())
+    fill(ledger, 2)
     other.charge("elsewhere", lambda state: {})
     assert ledger.read(count) == 3
 
@@ -234,6 +251,7 @@ def test_a_refused_opening_leaves_the_ledger_as_it_was(backend, ledger):
     assert contents(ledger) == before
 
 
+@of_several_processes
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
 def test_every_copy_of_a_handle_leads_to_the_same_ledger(ledger, copied):
     fill(ledger, 2)
@@ -243,6 +261,7 @@ def test_every_copy_of_a_handle_leads_to_the_same_ledger(ledger, copied):
     assert ledger.find("twin").seq == 3
 
 
+@of_several_processes
 @pytest.mark.parametrize(
     "use",
     [
@@ -264,6 +283,7 @@ def test_a_handle_never_creates_a_ledger(backend, ledger, copied, use):
     assert not backend.exists(backend.address())
 
 
+@of_several_processes
 def test_neither_repr_nor_pickle_tells_the_secret(backend):
     ledger = backend.open(backend.address(), secret=b"do not tell")
     assert b"do not tell" not in pickle.dumps(ledger)

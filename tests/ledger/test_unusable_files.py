@@ -9,7 +9,7 @@ import sqlite3
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.ledger import SQLiteLedger, _connection
+from sklearn_ada.ledger import SQLiteLedger, _connection, _sqlite_file
 from tests.ledger.ledger_backends import Genesis, Tally, count, fill
 
 
@@ -75,7 +75,7 @@ def test_an_empty_database_of_somebody_else_is_refused(path):
 
 
 def test_a_locked_ledger_is_unavailable_and_nothing_is_charged(path, monkeypatch):
-    monkeypatch.setattr(_connection, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(_sqlite_file, "_BUSY_SECONDS", 0.05)
     ledger = fill(opened(path), 2)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
@@ -221,13 +221,13 @@ class InterruptedAfterBegin:
 def test_an_interrupt_while_waiting_for_the_lock_leaves_no_lock_behind(path):
     ledger = opened(path)
     connection = _connection._connections[path, ledger._genesis_hash]
-    real = connection.db
-    connection.db = InterruptedAfterBegin(real)
+    real = connection._db
+    connection._db = InterruptedAfterBegin(real)
     try:
         with pytest.raises(KeyboardInterrupt):
             ledger.charge("k", lambda state: {})
     finally:
-        connection.db = real
+        connection._db = real
     with contextlib.closing(sqlite3.connect(path, timeout=0.05, isolation_level=None)) as other:
         try:
             other.execute("BEGIN IMMEDIATE")

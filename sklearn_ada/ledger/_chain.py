@@ -1,0 +1,85 @@
+"""Rows of a ledger: how each follows the one before, and what is said when one does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
+from sklearn_ada.ledger._records import canonical_json, chain_hash, parse_json
+
+__all__ = ["Row", "compare_genesis", "continued", "damage", "genesis_row", "next_row"]
+
+
+class Row(NamedTuple):
+    """One record as it is stored: its body as text, and the hash that vouches for all so far."""
+
+    seq: int
+    key: str | None
+    subject: str | None
+    text: str
+    hash: str
+
+
+def genesis_row(genesis: dict[str, Any]) -> Row:
+    """Return the first row of a ledger."""
+    text = canonical_json(genesis)
+    return Row(0, None, None, text, chain_hash("", 0, None, text))
+
+
+def next_row(seq: int, digest: str, key: str | None, body: dict[str, Any]) -> Row:
+    """Return the row that follows row ``seq``, whose hash is ``digest``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the body cannot be written, or if its subject or the key is neither text nor None.
+    """
+    subject = body.get("subject")
+    if not isinstance(key, (str, type(None))) or not isinstance(subject, (str, type(None))):
+        raise TypeError("The key and the subject of a record must be text or None.")
+    text = canonical_json(body)
+    return Row(seq + 1, key, subject, text, chain_hash(digest, seq + 1, key, text))
+
+
+def continued(rows: Iterable[Row], seq: int, digest: str, name: str) -> Iterator[tuple[Row, dict[str, Any]]]:
+    """Yield rows with their bodies, raising at the first that does not follow row ``seq`` of this hash."""
+    for row in rows:
+        body = parse_json(row.text)
+        digest = chain_hash(digest, row.seq, row.key, row.text)
+        if row.seq != seq + 1 or row.hash != digest or row.subject != body.get("subject"):
+            raise damage(name, f"record {seq + 1} does not continue the chain")
+        seq = row.seq
+        yield row, body
+
+
+def damage(name: str, what: str) -> LedgerDamagedError:
+    """Return the error for a ledger that was damaged or edited."""
+    return LedgerDamagedError(
+        f"The ledger {name!r} was damaged or edited: {what}. It answers no more questions; "
+        "restore the ledger itself, not an older copy of it, or start with a new holdout."
+    )
+
+
+def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str, instead: str) -> None:
+    """Raise unless the ledger's genesis is the expected one, naming what differs.
+
+    Parameters
+    ----------
+    instead : str
+        Where another holdout could have a ledger of its own.
+    """
+    if stored.get("fingerprint") != expected.get("fingerprint"):
+        short = [str(g.get("fingerprint"))[:12] for g in (stored, expected)]
+        raise LedgerMismatchError(
+            f"The ledger {name!r} belongs to another holdout (fingerprint {short[0]}, not {short[1]}). Use "
+            f"ledger=None, {instead}, or the Holdout that it belongs to."
+        )
+    different = sorted(k for k in stored.keys() | expected.keys() if stored.get(k) != expected.get(k))
+    if different:
+        shown = [k for k in different if k not in ("secret_digest", "seeded")]
+        was = ", ".join(f"{k}={stored.get(k)!r}" for k in shown) or "another random_state"
+        raise LedgerMismatchError(
+            f"The ledger {name!r} was opened for this holdout with another policy ({was}), and a policy is "
+            "fixed before the first question. Use the same parameters, or a new holdout."
+        )

@@ -1,0 +1,109 @@
+"""From what the user gives as ``ledger`` to the backend that keeps it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.ledger._contract import Ledger, State
+from sklearn_ada.ledger._memory import MemoryLedger
+from sklearn_ada.ledger._sql import SQLLedger, is_url
+from sklearn_ada.ledger._sqlite import SQLiteLedger
+from sklearn_ada.ledger._temporary import temporary_ledger_path
+
+__all__ = ["ledger_address", "open_existing_ledger", "open_ledger"]
+
+Address = str | os.PathLike[str]
+_MEMORY = ":memory:"
+
+
+def ledger_address(given: Address | None, content: Callable[[], str]) -> Address:
+    """Return where the ledger is for what a user gave as ``ledger``.
+
+    Parameters
+    ----------
+    given : path-like, str or None
+        A path: a SQLite file. ``"postgresql://..."``: a book in a database. ``":memory:"``: the memory of
+        this process. None: a temporary file of this process.
+    content : callable
+        Returns a digest of the data. The same data have the same temporary ledger, or the same one in
+        memory, so that asking again goes on paying.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> ledger_address(":memory:", lambda: "5ada")
+    ':memory:5ada'
+    """
+    if given is None:
+        return temporary_ledger_path(content())
+    if given == _MEMORY:
+        return _MEMORY + content()
+    expected = "a path, ':memory:', a 'postgresql://...' URL or None"
+    if not isinstance(given, (str, os.PathLike)):
+        raise bad_parameter("ledger", "Holdout", expected, given)
+    if isinstance(given, str) and "://" in given and not is_url(given):
+        scheme = given.partition("://")[0]  # not the rest: it may hold a password
+        raise bad_parameter("ledger", "Holdout", expected, f"{scheme}://...")
+    return given
+
+
+def open_ledger(
+    address: Address,
+    genesis_from_secret: Callable[[bytes], dict[str, Any]],
+    start: Callable[[dict[str, Any]], State],
+    secret: bytes | None = None,
+) -> Ledger[State]:
+    """Open the ledger at an address, or create it.
+
+    Parameters
+    ----------
+    address : path-like or str
+        What `ledger_address` returned.
+    genesis_from_secret : callable
+        Takes the ledger's secret and returns the genesis that the caller expects.
+    start : callable
+        Takes the genesis and returns the state before any record.
+    secret : bytes or None
+        The secret of a new ledger; by default 32 bytes from the operating system.
+
+    Raises
+    ------
+    LedgerMismatchError
+        If the genesis differs: another holdout, another split, another policy.
+    LedgerUnavailableError, LedgerDamagedError
+        If the ledger cannot be used.
+    """
+    if isinstance(address, str) and address.startswith(_MEMORY):
+        return MemoryLedger.create_or_open(address, genesis_from_secret, start, secret)
+    if is_url(address):
+        return SQLLedger.create_or_open(address, genesis_from_secret, start, secret)
+    return SQLiteLedger.create_or_open(address, genesis_from_secret, start, secret)
+
+
+def open_existing_ledger(
+    address: str | os.PathLike[str], start: Callable[[dict[str, Any]], State]
+) -> Ledger[State]:
+    """Open a ledger under whatever genesis it has, to look at it; it must exist.
+
+    Parameters
+    ----------
+    address : path-like or str
+        A path or a ``"postgresql://..."`` URL.
+    start : callable
+        Takes the genesis and returns the state before any record.
+
+    Raises
+    ------
+    LedgerUnavailableError, LedgerDamagedError
+        If the ledger cannot be read.
+    """
+    if is_url(address):
+        return SQLLedger.open_existing(address, start)
+    return SQLiteLedger.open_existing(address, start)

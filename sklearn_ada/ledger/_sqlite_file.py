@@ -1,0 +1,147 @@
+"""One SQLite file as a connection.
+
+A rollback journal, not WAL: in WAL mode a charge to an unlinked file succeeds, and a copy without its
+``-wal`` loses everything. The inode is compared before each use for the same reason; it cannot be reused
+while the connection keeps the file open.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
+from sklearn_ada.ledger._chain import Row
+from sklearn_ada.ledger._connection import Connection
+
+__all__ = ["APPLICATION_ID", "SQLiteFile", "open_file", "secret_in", "translated"]
+
+APPLICATION_ID = 0x5ADA0001
+_BUSY_SECONDS = 60.0
+
+
+class SQLiteFile(Connection):
+    """A ledger file that is open in this process (see `Connection`)."""
+
+    def __init__(self, path: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]) -> None:
+        name = os.path.basename(path)
+        if not os.path.exists(path):
+            raise LedgerUnavailableError(
+                f"The ledger file {name!r} cannot be seen from this process; refusing to score. Put it where "
+                "every worker sees it, or, for workers on other machines, use a ledger in a database: "
+                "ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
+            )
+        self._path = path
+        self._db = open_file(path, "rw")
+        self._inode = _inode(path)
+        super().__init__(path, name, genesis_hash, start)
+
+    def check_place(self) -> None:
+        """Refuse unless the path still leads to the file that is open."""
+        if self._db.in_transaction:  # an interrupt left it so
+            self._db.execute("ROLLBACK")
+        try:
+            same = _inode(self._path) == self._inode
+        except OSError:
+            same = False
+        if not same:
+            self.forget()
+            raise LedgerUnavailableError(
+                f"The ledger file {self.name!r} was removed or replaced while in use; "
+                "refusing to answer. Put the file back and ask again."
+            )
+
+    def begin(self, write: bool) -> None:
+        """Start a transaction; with ``write``, wait for the file's one write lock."""
+        self._db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    def commit(self) -> None:
+        """Commit: the record is on the disk when this returns."""
+        self._db.execute("COMMIT")
+
+    def roll_back(self) -> None:
+        """Roll back, if there is anything to."""
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+
+    def head(self) -> tuple[int, str] | None:
+        """Return the head row."""
+        found: tuple[int, str] | None = self._db.execute(
+            "SELECT count, hash FROM head WHERE id = 1"
+        ).fetchone()
+        return found
+
+    def rows(self, first: int, last: int | None = None) -> Iterator[Row]:
+        """Return rows in order."""
+        query = "SELECT seq, key, subject, body, hash FROM records WHERE seq >= ?"
+        if last is None:
+            found = self._db.execute(f"{query} ORDER BY seq", (first,))
+        else:
+            found = self._db.execute(f"{query} AND seq <= ? ORDER BY seq", (first, last))
+        return map(Row._make, found)
+
+    def first_with(self, column: str, value: str) -> int | None:
+        """Return the first row's number; both columns have an index."""
+        found = self._db.execute(
+            f"SELECT seq FROM records WHERE {column} = ? ORDER BY seq LIMIT 1", (value,)
+        ).fetchone()
+        return None if found is None else int(found[0])
+
+    def add(self, row: Row) -> None:
+        """Write the row and the head."""
+        self._db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", row)
+        self._db.execute("UPDATE head SET count = ?, hash = ? WHERE id = 1", (row.seq + 1, row.hash))
+
+    def read_secret(self) -> bytes:
+        """Return the secret."""
+        return secret_in(self._db, self.name)
+
+
+def open_file(path: str, mode: str) -> sqlite3.Connection:
+    """Open a ledger file, which must exist and be one."""
+    uri = f"{Path(path).as_uri()}?mode={mode}"
+    db = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        db.close()
+        raise LedgerDamagedError(f"The file {os.path.basename(path)!r} is not a ledger of sklearn_ada.")
+    if mode == "rw":
+        db.execute("PRAGMA journal_mode = PERSIST")
+    db.execute("PRAGMA synchronous = FULL")
+    return db
+
+
+def secret_in(db: sqlite3.Connection, name: str) -> bytes:
+    """Return the secret of an open file."""
+    row = db.execute("SELECT value FROM secret WHERE id = 1").fetchone()
+    if row is None:
+        raise LedgerDamagedError(f"The ledger {name!r} has lost its secret.")
+    return bytes(row[0])
+
+
+class translated:  # noqa: N801 - reads as a clause
+    """Turn errors of SQLite and of the file system into ledger errors that say what to do."""
+
+    def __init__(self, path: str) -> None:
+        self._name = os.path.basename(path)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        code = getattr(error, "sqlite_errorcode", None)
+        unavailable = isinstance(error, (sqlite3.OperationalError, sqlite3.IntegrityError))
+        if isinstance(error, sqlite3.DatabaseError) and (not unavailable or code == sqlite3.SQLITE_ERROR):
+            raise LedgerDamagedError(f"The file {self._name!r} is not a readable ledger: {error}.") from error
+        if isinstance(error, (sqlite3.Error, OSError)) and not isinstance(error, LedgerError):
+            raise LedgerUnavailableError(
+                f"The ledger {self._name!r} cannot be used: {error}. Nothing was charged or answered; check "
+                "that the folder exists and is writable and that the disk is not full, then ask again."
+            ) from error
+
+
+def _inode(path: str) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
