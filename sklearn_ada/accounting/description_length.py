@@ -84,6 +84,24 @@ class DescriptionLength:
                 fresh[symbol.stream][symbol.value] += 1
         return total
 
+    def price_of_repeats(self, symbol: Symbol, count: int) -> float:
+        """Return what the same symbol ``count`` times in a row would cost now; nothing is recorded.
+
+        The product of an urn's probabilities in closed form, so that a million is as quick as one.
+
+        Examples
+        --------
+        >>> round(DescriptionLength(Code()).price_of_repeats(Symbol("cells", 0), 1000), 2)
+        0.14
+        """
+        ln_prior = self.code.ln_prior(symbol)
+        if symbol.stream not in self._urns:
+            return -ln_prior * count
+        seen = self._urns[symbol.stream][symbol.value] + self.code.urn_weight * math.exp(ln_prior)
+        size = self._sizes[symbol.stream] + self.code.urn_weight
+        ln_ways = math.lgamma(size + count) - math.lgamma(size)
+        return max(ln_ways - (math.lgamma(seen + count) - math.lgamma(seen)), 0.0)
+
     def record(self, event: Event) -> float:
         """Add the event to the total and let the urns learn from it; return its price."""
         price = self.price(event)

@@ -22,6 +22,7 @@ from sklearn_ada.metrics import Measured, Metric, UndefinedMetricError, outputs_
 
 __all__ = ["CodedQuestion"]
 
+_COUNT_SCALE = 3.0  # expected offset of a ratio's denominator, in buckets
 _CHECKED = {True: "agrees", False: "differs"}
 
 
@@ -136,7 +137,12 @@ class CodedQuestion:
         if not self.metric.rule.size_is_released:
             return (symbol,)
         offset = self._bucket(measured.size) - self._bucket(self.size)
-        return (symbol, Symbol("count", offset, 3.0))
+        return (symbol, Symbol("count", offset, _COUNT_SCALE))
+
+    def held(self, share: Share) -> tuple[Symbol, ...]:
+        """Return what would be released if the guess were exact."""
+        symbol = Symbol(self.stream, 0, self.scale)
+        return (symbol, Symbol("count", 0, _COUNT_SCALE)) if self.metric.rule.size_is_released else (symbol,)
 
     def release(
         self, sealed: tuple[Symbol, ...], share: Share, draw: Draw

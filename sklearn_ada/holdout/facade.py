@@ -14,7 +14,8 @@ from sklearn_ada._checks import bad_parameter, check_integer, check_option
 from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.guarantees.weights import PURPOSES
-from sklearn_ada.holdout.budget import admitted_at_once, admitted_one_by_one
+from sklearn_ada.holdout.asker import Asker
+from sklearn_ada.holdout.budget import Probe, admitted_at_once, admitted_one_by_one
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData, content_digest
 from sklearn_ada.holdout.guess import Guess
@@ -68,6 +69,9 @@ class Holdout:
         randomised answers against whoever knows it.
     split : dict or None, default=None
         How the rows were chosen, ready for JSON; part of the genesis record.
+    who, label : str or None, default=None
+        Who asks, and from where: at most 100 printable characters, written into every record. Neither is
+        part of a question: what somebody else was answered is free.
 
     Raises
     ------
@@ -103,7 +107,10 @@ class Holdout:
         ledger: str | os.PathLike[str] | None = None,
         random_state: int | None = None,
         split: dict[str, Any] | None = None,
+        who: str | None = None,
+        label: str | None = None,
     ) -> None:
+        self._asker = Asker(who, label)
         self._policy = Policy(confidence_level, tolerance, expected_questions, check_share, route)
         self._data = HoldoutData(X, y)
         seed = _seed(random_state)
@@ -185,7 +192,14 @@ class Holdout:
             Return None, and ask nothing, if this model was asked before with another guess.
         """
         return put_question(
-            question, estimator, self._data, self._ledger, model=model, round_name=round_name, once=once
+            question,
+            estimator,
+            self._data,
+            self._ledger,
+            asker=self._asker,
+            model=model,
+            round_name=round_name,
+            once=once,
         )
 
     def check(self, estimator: Any, *, scoring: Any, guess: float | Guess) -> Answer:
@@ -241,7 +255,7 @@ class Holdout:
         ValueError
             For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged.
         """
-        return select_model(models, as_metric(scoring), self._data, self._ledger, epsilon)
+        return select_model(models, as_metric(scoring), self._data, self._ledger, epsilon, self._asker)
 
     def open_round(
         self,
@@ -280,6 +294,7 @@ class Holdout:
         size = check_integer(size, "size", "Holdout.open_round")
         alternatives = check_integer(alternatives, "alternatives", "Holdout.open_round")
         probe = self._worst(as_metric(scoring), mechanism, guess_rows)
+        stamp = self._asker.stamp()
 
         def decide(state: Conversation) -> dict[str, Any]:
             most = admitted_at_once(state, probe, size, alternatives)
@@ -290,7 +305,7 @@ class Holdout:
                     "many. Search fewer candidates, use ask='winner', or take a larger holdout or tolerance."
                 )
             share = state.share(mechanism, size).among(alternatives)
-            body = {"kind": "round", "round": key, "purpose": mechanism, "size": size}
+            body = {"kind": "round", "round": key, "purpose": mechanism, "size": size, **stamp}
             return {**body, "ln_delta": share.ln_delta, "nats": share.nats}
 
         record = self._ledger.charge(f"round {key}", decide)
@@ -324,9 +339,11 @@ class Holdout:
         leak = is_leak(hashes, own) or np.array_equal(hashes, own)
         event = CodedRelease((Symbol("overlap", int(leak)),))
         key = "overlap " + hashlib.sha256(np.sort(hashes).tobytes()).hexdigest()
+        stamp = self._asker.stamp()
 
         def decide(state: Conversation) -> dict[str, Any]:
-            return {"kind": "overlap", "event": event.to_dict(), "price": state.account.price(event)}
+            price = state.account.price(event)
+            return {"kind": "overlap", "event": event.to_dict(), "price": price, **stamp}
 
         self._ledger.charge(key, decide)
         if leak:
@@ -363,7 +380,7 @@ class Holdout:
         """Return how many records a subsample of the stable median has."""
         return self._data.subsample_size(median.subsamples(self._data), stratify=median.stratify)
 
-    def _worst(self, metric: Metric, mechanism: str, guess_rows: int | None) -> Question:
+    def _worst(self, metric: Metric, mechanism: str, guess_rows: int | None) -> Probe:
         secret = self._ledger.secret()
         try:
             return worst_question(metric, mechanism, self._data, self._policy, secret, guess_rows)

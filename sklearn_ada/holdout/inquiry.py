@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import datetime
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ from sklearn_ada.accounting.pure_dp import pure_dp_cost
 from sklearn_ada.accounting.zcdp import zcdp_cost
 from sklearn_ada.events import FAILURES, Event, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
+from sklearn_ada.holdout.asker import Asker
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
@@ -36,6 +36,7 @@ def put_question(
     data: HoldoutData,
     ledger: Ledger[Conversation],
     *,
+    asker: Asker,
     model: str,
     round_name: str | None,
     once: bool,
@@ -44,6 +45,7 @@ def put_question(
 
     Parameters
     ----------
+    asker : Asker
     model : str
         Digest of the fitted model, taken before it predicted anything.
     round_name : str or None
@@ -93,7 +95,12 @@ def put_question(
             "outcome": question.read(event, share, memory).describe(),
         }
 
-    circumstances = _circumstances(question, plan, guess)
+    circumstances = {
+        "metric": question.metric.describe(),
+        "mechanism": plan,
+        "guess": guess,
+        **asker.stamp(),
+    }
     try:
         ledger.read(admitted)
         sealed = look(question.evaluate, estimator, data, stream=question.stream, scale=question.scale)
@@ -133,17 +140,6 @@ def _too_wide(question: Question, state: Conversation) -> str:
         f"{state.policy.tolerance:g}; use a larger tolerance with a new holdout, fewer questions, or more "
         "holdout rows"
     )
-
-
-def _circumstances(question: Question, plan: dict[str, Any], guess: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "metric": question.metric.describe(),
-        "mechanism": plan,
-        "guess": guess,
-        "who": None,
-        "label": None,
-        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-    }
 
 
 def _price_or_none(cost: Callable[[Event], float], event: Event) -> float | None:

@@ -31,9 +31,13 @@ class Share:
     ln_delta: float
     nats: float
 
+    def after(self, nats: float) -> Share:
+        """Return the same share once so much more has been revealed."""
+        return Share(self.ln_delta - nats, self.nats + nats)
+
     def among(self, alternatives: int) -> Share:
         """Return the share of each of several questions of which the holdout will choose one to be asked."""
-        return Share(self.ln_delta - math.log(alternatives), self.nats + math.log(alternatives))
+        return self.after(math.log(alternatives))
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def worst_question(
     policy: Policy,
     secret: bytes,
     guess_rows: int | None,
-) -> Question:
+) -> CodedQuestion | StableQuestion:
     """Return a question about this metric with the worst guess: what admission has to reckon with.
 
     ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.

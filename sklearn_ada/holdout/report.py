@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn_ada.holdout.conversation import Conversation
+from sklearn_ada.holdout.entry import Entry
 from sklearn_ada.holdout.outcome import answer_from_record
-from sklearn_ada.ledger import Ledger
+from sklearn_ada.holdout.outlook import Outlook, outlook_of
+from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.results import Answer
 
 __all__ = ["HoldoutReport", "report_of"]
@@ -31,6 +34,10 @@ class HoldoutReport:
     refused : int
     answers : tuple of (metric name, Answer)
         In the order of the ledger.
+    entries : tuple of Entry
+        The same questions in plain columns: who asked, when, with which guess, and what came of it.
+    outlook : Outlook
+        What is left, and how the next intervals would look.
     """
 
     fingerprint: str
@@ -40,38 +47,37 @@ class HoldoutReport:
     asked: dict[str, int]
     refused: int
     answers: tuple[tuple[str, Answer], ...]
+    entries: tuple[Entry, ...]
+    outlook: Outlook
+
+    @property
+    def asked_by(self) -> dict[str, int]:
+        """Questions put by each asker, the refused among them; "?" stands for those who gave no name."""
+        return dict(Counter(entry.who or "?" for entry in self.entries))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dict per answer, ready for a data frame."""
-        return [
-            {
-                "index": answer.index,
-                "metric": metric,
-                "value": answer.value,
-                "low": answer.interval[0],
-                "high": answer.interval[1],
-                "verdict": answer.verdict,
-                "nats": answer.cost.nats,
-                "target": answer.certificate.target if answer.certificate else None,
-            }
-            for metric, answer in self.answers
-        ]
+        return [entry.to_dict() for entry in self.entries]
 
     def __repr__(self) -> str:
-        lines = [self._summary()]
-        lines += [f"  {answer.index:>5}  {metric}: {answer}" for metric, answer in self.answers[-10:]]
-        if len(self.answers) > 10:
-            lines.insert(1, f"  ... {len(self.answers) - 10} earlier answers")
+        lines = [self._summary(), *self._left()]
+        if len(self.answers) > _SHOWN:
+            lines.append(f"  ... {len(self.answers) - _SHOWN} earlier answers")
+        pairs = zip(self.answers, self.entries, strict=True)
+        lines += [_line(metric, answer, entry) for (metric, answer), entry in list(pairs)[-_SHOWN:]]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{html.escape(str(a))}</td></tr>"
-            for m, a in self.answers
+            f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{html.escape(str(a))}</td>"
+            f"<td>{html.escape(_signature(entry))}</td></tr>"
+            for (m, a), entry in zip(self.answers, self.entries, strict=True)
         )
+        left = "".join(f"<br>{html.escape(line)}" for line in self._left())
+        head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "answer", "asked by"))
         return (
-            f"<p>{html.escape(self._summary())}</p><details><summary>{len(self.answers)} answers</summary>"
-            f"<table><tr><th>#</th><th>metric</th><th>answer</th></tr>{rows}</table></details>"
+            f"<p>{html.escape(self._summary())}{left}</p><details><summary>{len(self.answers)} answers"
+            f"</summary><table><tr>{head}</tr>{rows}</table></details>"
         )
 
     def _summary(self) -> str:
@@ -81,16 +87,60 @@ class HoldoutReport:
             f"{self.nats:.3g} nats revealed; all intervals hold together with {self.confidence_level:.0%}"
         )
 
+    def _left(self) -> list[str]:
+        """Say what is left, for a mean of a bounded score over all rows."""
+        lines = []
+        for purpose, count in self.outlook.remaining.items():
+            of_this = [f for f in self.outlook.forecasts if f.purpose == purpose]
+            widths = ", ".join(f"{f.half_width:.3g}" for f in of_this)
+            after = ", ".join(str(f.after) for f in of_this)
+            left = "" if count is None else f", {count} more within the tolerance"
+            lines.append(f"  next {purpose}: +-{widths} of the range after {after} more held checks{left}")
+        return lines
+
+
+_SHOWN = 10
+
+
+def _line(metric: str, answer: Answer, entry: Entry) -> str:
+    signature = _signature(entry)
+    return f"  {answer.index:>5}  {metric}: {answer}" + (f", asked by {signature}" if signature else "")
+
+
+def _signature(entry: Entry) -> str:
+    return " from ".join(name for name in (entry.who, entry.label) if name)
+
 
 def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
     """Return the report of a ledger, read back from its records."""
-    nats, asked, refused = ledger.read(lambda state: (state.account.nats, dict(state.asked), state.refused))
-    answers = tuple(
-        (record.body["metric"]["name"], answer_from_record(record, ledger.genesis))
-        for record in ledger.records()
-        if record.body.get("kind") in ("answer", "refusal")
+    records = [r for r in ledger.records() if r.body.get("kind") in ("answer", "refusal")]
+    genesis, value = ledger.genesis, _last_value(records)
+    nats, asked, refused, outlook = ledger.read(
+        lambda state: (
+            state.account.nats,
+            dict(state.asked),
+            state.refused,
+            outlook_of(state, genesis["rows"], value),
+        )
     )
-    genesis = ledger.genesis
     return HoldoutReport(
-        genesis["fingerprint"], genesis["rows"], genesis["confidence_level"], nats, asked, refused, answers
+        fingerprint=genesis["fingerprint"],
+        n_rows=genesis["rows"],
+        confidence_level=genesis["confidence_level"],
+        nats=nats,
+        asked=asked,
+        refused=refused,
+        answers=tuple((r.body["metric"]["name"], answer_from_record(r, genesis)) for r in records),
+        entries=tuple(Entry.of(record) for record in records),
+        outlook=outlook,
     )
+
+
+def _last_value(records: list[Record]) -> float:
+    """Return the last answer as a share of its metric's range; one half if there is none."""
+    for record in reversed(records):
+        value = (record.body.get("outcome") or {}).get("value")
+        low, high = record.body["metric"]["range"] or (None, None)
+        if value is not None and low is not None and high is not None:
+            return float(min(max((value - low) / (high - low), 0.0), 1.0))
+    return 0.5

@@ -21,6 +21,7 @@ from sklearn_ada.accounting.pure_dp import pure_dp_cost
 from sklearn_ada.accounting.zcdp import zcdp_cost
 from sklearn_ada.events import CodedRelease, Event, ExponentialMechanismEvent, Symbol
 from sklearn_ada.holdout.askable import check_model
+from sklearn_ada.holdout.asker import Asker
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
@@ -39,6 +40,7 @@ def select_model(
     data: HoldoutData,
     ledger: Ledger[Conversation],
     epsilon: float | str | None,
+    asker: Asker,
 ) -> int:
     """Return the number of the winner; recorded, so that the same models give the same winner.
 
@@ -70,12 +72,14 @@ def select_model(
         symbols = (Symbol("index", index, float(len(models))),)
         event: Event
         event = CodedRelease(symbols) if epsilon is None else ExponentialMechanismEvent(epsilon, symbols)
+        stamp = asker.stamp()
 
         def decide(state: Conversation) -> dict[str, Any]:
             return {
                 "kind": "selection",
                 "metric": metric.describe(),
                 "models": len(models),
+                **stamp,
                 "event": event.to_dict(),
                 "price": state.account.price(event),
                 "epsilon": None if epsilon is None else pure_dp_cost(event),

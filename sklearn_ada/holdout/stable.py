@@ -156,6 +156,14 @@ class StableQuestion:
     def exhausted(self, memory: dict[str, Any]) -> None:
         """Return None: there is no budget but the tolerance."""
 
+    def held(self, share: Share) -> tuple[Symbol, ...]:
+        """Return what would be released if the guess were exact and the spread as expected."""
+        symbol, level = Symbol(self.stream, 0, self.scale), self._outer_level(share)
+        if self.purpose == "check" or level == 0.0:
+            return (symbol,)
+        scale = self._spread_scale(level)
+        return (symbol, *[Symbol("spread", round(scale), scale)] * 2)
+
     def release(
         self, sealed: NDArray[np.int64] | tuple[Symbol, ...], share: Share, draw: Draw
     ) -> tuple[Event, dict[str, Any]]:

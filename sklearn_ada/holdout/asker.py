@@ -1,0 +1,45 @@
+"""Who asks, from where, and when: written beside a question, never part of it."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn_ada._checks import bad_parameter
+
+__all__ = ["Asker"]
+
+_LONGEST = 100
+
+
+@dataclass(frozen=True)
+class Asker:
+    """The names that a holdout's records carry.
+
+    They touch neither the identity of a question nor its admission: what one person was answered, another
+    gets free.
+
+    Parameters
+    ----------
+    who, label : str or None
+    """
+
+    who: str | None = None
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_name(self.who, "who")
+        _check_name(self.label, "label")
+
+    def stamp(self) -> dict[str, Any]:
+        """Return what a record says of its asker; taken before the question is decided."""
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        return {"who": self.who, "label": self.label, "time": now}
+
+
+def _check_name(value: object, name: str) -> None:
+    """Raise unless a table can show the name on one line."""
+    if value is None or (isinstance(value, str) and value.isprintable() and 0 < len(value) <= _LONGEST):
+        return
+    raise bad_parameter(name, "Holdout", f"a text of 1 to {_LONGEST} printable characters, or None", value)

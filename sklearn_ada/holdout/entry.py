@@ -1,0 +1,85 @@
+"""One record of a ledger in plain columns: what tables, reports and files of other programs show."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sklearn_ada.ledger import Record
+
+__all__ = ["Entry"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one record says; everything that it does not say is None, infinite ends too.
+
+    Attributes
+    ----------
+    index : int
+        Position in the ledger; 0 is the genesis.
+    kind : {"genesis", "answer", "refusal", "round", "overlap", "selection", ...}
+    time : str or None
+        ISO 8601, in UTC; of the asker's clock.
+    who, label : str or None
+        Who asked, and from where, if they said so.
+    metric, purpose, mechanism : str or None
+    guess : float or None
+    answer : float or None
+        None if the question was refused or failed.
+    low, high : float or None
+        Ends of the certified interval.
+    verdict : str or None
+    nats, epsilon, rho : float or None
+        What it cost.
+    target : str or None
+        The population quantity that the interval contains.
+    reason : str or None
+        Why it was refused or failed.
+    """
+
+    index: int
+    kind: str
+    time: str | None = None
+    who: str | None = None
+    label: str | None = None
+    metric: str | None = None
+    purpose: str | None = None
+    mechanism: str | None = None
+    guess: float | None = None
+    answer: float | None = None
+    low: float | None = None
+    high: float | None = None
+    verdict: str | None = None
+    nats: float | None = None
+    epsilon: float | None = None
+    rho: float | None = None
+    target: str | None = None
+    reason: str | None = None
+
+    @classmethod
+    def of(cls, record: Record) -> Entry:
+        """Return the columns of a record."""
+        body: dict[str, Any] = record.body
+        kind = body.get("kind", "genesis")
+        outcome = body.get("outcome") or {"verdict": "refused" if kind == "refusal" else None}
+        low, high = outcome.get("interval") or (None, None)
+        return cls(
+            index=record.seq,
+            kind=kind,
+            metric=(body.get("metric") or {}).get("name"),
+            mechanism=(body.get("mechanism") or {}).get("name"),
+            guess=(body.get("guess") or {}).get("value"),
+            answer=outcome.get("value"),
+            low=low,
+            high=high,
+            verdict=outcome["verdict"],
+            nats=body.get("price"),
+            target=outcome.get("target"),
+            reason=body.get("reason") or outcome.get("reason"),
+            **{name: body.get(name) for name in ("time", "who", "label", "purpose", "epsilon", "rho")},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns, always the same ones in the same order, ready for JSON."""
+        return asdict(self)

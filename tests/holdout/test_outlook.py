@@ -1,0 +1,144 @@
+"""What is left is foretold by the rules that will decide: asked for real, it comes true."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from sklearn_ada import Holdout
+from sklearn_ada.accounting.codes import Code
+from sklearn_ada.accounting.description_length import DescriptionLength
+from sklearn_ada.events import CodedRelease, SelfComposedEvent, Symbol
+from sklearn_ada.guarantees.weights import round_weight
+
+ROWS = 2000
+
+
+class RightTo(ClassifierMixin, BaseEstimator):
+    """A model that is right about its first ``share`` of the rows; ``number`` makes it another one."""
+
+    def __init__(self, share, number=0):
+        self.share, self.number = share, number
+
+    def fit(self, X, y=None):
+        self.classes_, self.n_features_in_ = np.array([0, 1]), 2
+        return self
+
+    def predict(self, X):
+        return np.where(X[:, 0] < self.share, X[:, 1], 1 - X[:, 1]).astype(int)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    def open_(**policy):
+        labels = np.arange(ROWS) % 2
+        X = np.column_stack([np.arange(ROWS) / ROWS, labels])
+        return Holdout(X, labels, ledger=tmp_path / "ledger.db", **policy)
+
+    return open_
+
+
+def ask(holdout, purpose, number, share=0.5):
+    model = RightTo(share, number).fit(None)
+    return holdout.ask(model, scoring="accuracy", mechanism=purpose, guess=share)
+
+
+@pytest.mark.parametrize(
+    ("purpose", "tolerance", "expected"),
+    [
+        ("certify", 0.06, None),
+        ("check", 0.112, None),
+        ("check", 0.105, 30),
+        ("check", 0.09093, 10),
+        ("check", 0.1, 7),
+    ],
+)
+def test_as_many_questions_are_admitted_as_remaining_says(opened, purpose, tolerance, expected):
+    """Each guess is exact and as bad to certify as can be, as `remaining` supposes."""
+    holdout = opened(tolerance=tolerance, expected_questions=expected)
+    foretold = holdout.remaining(mechanism=purpose)
+    assert holdout.report().outlook.remaining[purpose] == foretold
+    admitted = 0
+    while ask(holdout, purpose, admitted).answered:
+        admitted += 1
+    assert admitted == foretold > 1
+    assert holdout.remaining(mechanism=purpose) == 0
+
+
+def test_without_a_tolerance_there_is_no_last_question(opened):
+    holdout = opened()
+    assert holdout.remaining() is None
+    assert holdout.report().outlook.remaining == {"check": None, "certify": None}
+    assert all(forecast.admitted for forecast in holdout.report().outlook.forecasts)
+
+
+def forecasts(holdout, purpose):
+    return {f.after: f.half_width for f in holdout.report().outlook.forecasts if f.purpose == purpose}
+
+
+@pytest.mark.parametrize("after", [0, 1, 10])
+@pytest.mark.parametrize("purpose", ["check", "certify"])
+def test_after_so_many_held_checks_the_interval_is_as_wide_as_foretold(opened, purpose, after):
+    holdout = opened(expected_questions=50)
+    ask(holdout, "check", 1000, share=0.9)  # the value that is foreseen
+    assert holdout.report().outlook.value == 0.9
+    foretold = forecasts(holdout, purpose)[after]
+    for number in range(after):
+        assert ask(holdout, "check", number, share=0.9).verdict == "agrees"
+    assert ask(holdout, purpose, 0.5, share=0.9).half_width == pytest.approx(foretold, rel=1e-12)
+
+
+def test_the_forecast_of_a_certify_is_the_exact_binomial_interval(opened):
+    """Written down a second time, with the price of the held checks from the urn itself."""
+    outlook = opened(expected_questions=50, check_share=0.25).report().outlook
+    for forecast in outlook.forecasts:
+        if forecast.purpose == "certify":
+            urn = DescriptionLength(Code())
+            for _ in range(forecast.after):
+                urn.record(CodedRelease((Symbol("cells", 0),)))
+            delta = 0.05 * 0.75 * round_weight("certify", 0, 1) * math.exp(-urn.nats)
+            low, high = stats.binomtest(ROWS // 2, ROWS).proportion_ci(1 - delta, method="exact")
+            assert forecast.half_width == pytest.approx((high - low) / 2, rel=1e-6)
+
+
+def test_the_worst_case_is_never_narrower_than_the_likely_one(opened):
+    holdout = opened()
+    ask(holdout, "check", 0, share=0.95)
+    for forecast in holdout.report().outlook.forecasts:
+        assert forecast.half_width < forecast.worst
+
+
+def test_a_surprise_shows_in_every_forecast(opened):
+    holdout = opened()
+    before = holdout.report().outlook.forecasts
+    holdout.check(RightTo(0.5).fit(None), scoring="accuracy", guess=0.9)
+    after = holdout.report().outlook.forecasts
+    assert all(b.worst < a.worst for b, a in zip(before, after, strict=True))
+
+
+def test_admission_is_foretold(opened):
+    holdout = opened(tolerance=0.103, expected_questions=10)
+    forecasts = {f.after: f.admitted for f in holdout.report().outlook.forecasts if f.purpose == "check"}
+    left = holdout.remaining()
+    assert forecasts == {after: after < left for after in (0, 1, 10, 100)}
+    assert 1 < left < 100
+
+
+def test_an_outlook_is_ready_for_json(opened):
+    body = json.loads(json.dumps(opened().report().outlook.to_dict(), allow_nan=False))
+    assert set(body) == {"value", "remaining", "forecasts"}
+    assert [f["after"] for f in body["forecasts"]] == [0, 1, 10, 100] * 2
+
+
+@pytest.mark.parametrize("history", [(), (0, 0, 3), (0,) * 40, (1, -1, 2)])
+@pytest.mark.parametrize("symbol", [Symbol("cells", 0), Symbol("cells", 1), Symbol("lattice", 0, 5.0)])
+def test_repeats_cost_what_they_cost_one_by_one(history, symbol):
+    account = DescriptionLength(Code())
+    for value in history:
+        account.record(CodedRelease((Symbol("cells", value),)))
+    for count in (0, 1, 2, 57):
+        expected = account.price(SelfComposedEvent(CodedRelease((symbol,)), count)) if count else 0.0
+        assert account.price_of_repeats(symbol, count) == pytest.approx(expected, abs=1e-9)

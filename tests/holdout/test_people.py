@@ -1,0 +1,122 @@
+"""Who asked, from where and when: in every record, and in nothing that an answer depends on."""
+
+import datetime
+import json
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_ada import Holdout
+
+
+@pytest.fixture
+def at(rows, tmp_path):
+    """Open the same ledger under other names."""
+
+    def opened(who=None, label=None, **policy):
+        return Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", who=who, label=label, **policy)
+
+    return opened
+
+
+@pytest.fixture
+def other(rows):
+    return LogisticRegression(C=0.01).fit(rows[0], rows[1])
+
+
+def ask_everything(holdout, model, other, training):
+    holdout.check_overlap(training)
+    name = holdout.open_round(1, mechanism="check", scoring="accuracy", key="one")
+    holdout.ask(model, scoring="accuracy", mechanism="check", guess=0.8, round_name=name)
+    holdout.select([model, other], scoring="accuracy")
+    holdout.certify(model, scoring="accuracy", guess=0.8)
+    while holdout.certify(other, scoring="accuracy", guess=0.8 - holdout.report().nats / 1e4).answered:
+        pass
+
+
+def test_every_kind_of_record_says_who_asked_from_where_and_when(at, rows, model, other):
+    holdout = at("ada", "notebook 3", tolerance=0.3)
+    ask_everything(holdout, model, other, rows[0])
+    bodies = [record.body for record in holdout.ledger.records()][1:]
+    assert {body["kind"] for body in bodies} == {"overlap", "round", "answer", "selection", "refusal"}
+    assert {(body["who"], body["label"]) for body in bodies} == {("ada", "notebook 3")}
+    now = datetime.datetime.now(datetime.UTC)
+    for body in bodies:
+        asked = datetime.datetime.fromisoformat(body["time"])
+        assert abs(now - asked) < datetime.timedelta(minutes=5)
+
+
+def test_names_are_left_out_by_default(at, model):
+    holdout = at()
+    holdout.certify(model, scoring="accuracy")
+    (entry,) = holdout.report().entries
+    assert (entry.who, entry.label) == (None, None)
+    assert holdout.report().asked_by == {"?": 1}
+
+
+def test_what_somebody_else_was_answered_is_free_and_the_same(at, model, uncharged):
+    first = at("ada").check(model, scoring="accuracy", guess=0.8)
+    bob = at("bob", "server")
+    with uncharged(bob):
+        assert bob.check(model, scoring="accuracy", guess=0.8) == first
+
+
+def test_names_are_no_part_of_the_policy(at):
+    assert at("ada").fingerprint == at("bob", "server").fingerprint == at().fingerprint
+
+
+def test_names_do_not_change_what_is_admitted_charged_or_answered(rows, model, tmp_path):
+    answers = []
+    for number, who in enumerate((None, "ada")):
+        holdout = Holdout(rows[2], rows[3], ledger=tmp_path / f"{number}.db", random_state=0, who=who)
+        answers.append(holdout.check(model, scoring="accuracy", guess=0.8))
+    assert answers[0] == answers[1]
+
+
+def test_two_names_on_one_ledger_are_one_account(at, model, other):
+    ada, bob = at("ada"), at("bob")
+    ada.check(model, scoring="accuracy", guess=0.8)
+    bob.check(other, scoring="accuracy", guess=0.8)
+    assert ada.report() == bob.report()
+    assert ada.report().asked_by == {"ada": 1, "bob": 1}
+
+
+def test_the_report_shows_who_asked(at, model, other):
+    at("ada", "notebook 3").check(model, scoring="accuracy", guess=0.8)
+    at().check(other, scoring="accuracy", guess=0.8)
+    report = at().report()
+    assert "asked by ada from notebook 3" in repr(report)
+    assert repr(report).count("asked by") == 1  # the second gave no name
+    assert "ada from notebook 3" in report._repr_html_()
+    assert report.asked_by == {"ada": 1, "?": 1}
+
+
+def test_the_rows_of_a_report_are_plain_columns(at, model):
+    answer = at("ada").check(model, scoring="accuracy", guess=0.8)
+    (row,) = at().report().to_dicts()
+    assert (row["who"], row["label"], row["metric"], row["guess"]) == ("ada", None, "accuracy", 0.8)
+    assert (row["answer"], (row["low"], row["high"])) == (answer.value, answer.interval)
+    assert (row["nats"], row["verdict"]) == (answer.cost.nats, answer.verdict)
+    json.dumps(row, allow_nan=False)
+
+
+def test_html_of_a_name_is_escaped(at, model):
+    at("<b>ada</b>").check(model, scoring="accuracy", guess=0.8)
+    assert "<b>ada" not in at().report()._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["who", "label"])
+@pytest.mark.parametrize("value", ["", "two\nlines", "\x1b[31mred", "x" * 101, 7, b"ada", ["ada"], "\ud800"])
+def test_a_name_that_a_table_cannot_show_is_refused_before_there_is_a_ledger(
+    rows, tmp_path, sentence, name, value
+):
+    with pytest.raises(ValueError, match=sentence(name, "Holdout")):
+        Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", **{name: value})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("value", ["a", "x" * 100, "Ada Lovelace", "Ægir (Büro 3)"])
+def test_a_printable_name_comes_back_as_it_was(at, model, value):
+    at(value, value).certify(model, scoring="accuracy")
+    (entry,) = at().report().entries
+    assert (entry.who, entry.label) == (value, value)
