@@ -1,45 +1,170 @@
-"""``ledger show`` and ``ledger verify``: read a ledger file without the holdout that it belongs to."""
+"""``ledger show | verify | report``: read a ledger without the holdout that it belongs to.
+
+Nothing here creates, charges or alters a ledger.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
 from typing import Any
 
+from sklearn_ada.cli.table import aligned, number, write_csv
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.holdout.conversation import Conversation
-from sklearn_ada.ledger import Record, open_existing_ledger
+from sklearn_ada.holdout.entry import Entry
+from sklearn_ada.holdout.report import HoldoutReport, report_of
+from sklearn_ada.ledger import Ledger, Record, open_existing_ledger
 
-__all__ = ["show_ledger", "verify_ledger"]
-
-
-def show_ledger(path: str) -> None:
-    """Print one line per record of the ledger."""
-    ledger = open_existing_ledger(path, Conversation)
-    for record in ledger.records():
-        print(_line(record))
-    state = ledger.read(lambda current: current)
-    print(f"revealed {state.account.nats:.4g} nats in all; asked {state.asked}, refused {state.refused}")
+__all__ = ["add_ledger_commands"]
 
 
-def verify_ledger(path: str) -> None:
-    """Check every record against the hash chain and its price against the code; raise if one is off."""
-    ledger = open_existing_ledger(path, Conversation)
-    count = sum(1 for _ in ledger.records())
-    print(f"{count} records agree with the hash chain and the head of the ledger")
-
-
-def _line(record: Record) -> str:
-    body: dict[str, Any] = record.body
-    kind = body.get("kind", "genesis")
-    if kind == "genesis":
-        return f"{record.seq:>6}  genesis  holdout {body['fingerprint'][:12]}, {body['rows']} rows"
-    if kind == "round":
-        return f"{record.seq:>6}  round    {body['size']} x {body['purpose']} fixed together"
-    if kind == "overlap":
-        return f"{record.seq:>6}  overlap  {body['price']:.3g} nats"
-    metric = body["metric"]["name"]
-    if kind == "refusal":
-        return f"{record.seq:>6}  refusal  {body['time']}  {metric} {body['purpose']}"
-    outcome = body["outcome"]
-    return (
-        f"{record.seq:>6}  {body['purpose']:<7}  {body['time']}  {metric} {outcome['value']} in "
-        f"{outcome['interval']} ({outcome['verdict']}, {body['price']:.3g} nats)"
+def add_ledger_commands(commands: Any) -> None:
+    """Add ``ledger`` and its actions to the subcommands of a parser."""
+    actions = commands.add_parser("ledger", help="look at a ledger").add_subparsers(
+        dest="action", required=True
     )
+    show = actions.add_parser("show", help="list its records: who asked what, when, and what came of it")
+    show.add_argument("file")
+    show.add_argument("--limit", type=_count, help="only so many of the last records")
+    form = show.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="a list of objects, one a record")
+    form.add_argument("--csv", action="store_true", help="comma-separated, one line a record")
+    show.set_defaults(run=show_ledger)
+    verify = actions.add_parser("verify", help="check its hash chain and prices; compare copies of it")
+    verify.add_argument("file")
+    verify.add_argument("copies", nargs="*", help="other copies: have they been asked apart?")
+    verify.set_defaults(run=verify_ledger)
+    report = actions.add_parser(
+        "report", help="what is spent and left, and how the next intervals would look"
+    )
+    report.add_argument("file")
+    report.add_argument("--json", action="store_true")
+    report.set_defaults(run=report_ledger)
+
+
+def show_ledger(arguments: argparse.Namespace) -> None:
+    """Print one line per record of the ledger."""
+    ledger = _open(arguments.file)
+    entries = [Entry.of(record) for record in ledger.records()]
+    state = ledger.read(lambda current: current)
+    if arguments.limit is not None:
+        entries = entries[-arguments.limit :]
+    if arguments.json:
+        _print_json([entry.to_dict() for entry in entries])
+    elif arguments.csv:
+        write_csv([entry.to_dict() for entry in entries], sys.stdout)
+    else:
+        print(aligned(_HEAD, [_cells(entry) for entry in entries], right=_NUMBERS))
+        print(f"revealed {state.account.nats:.4g} nats in all; asked {state.asked}, refused {state.refused}")
+
+
+def verify_ledger(arguments: argparse.Namespace) -> None:
+    """Check every record against the hash chain and its price against the code; raise if one is off."""
+    records = list(_open(arguments.file).records())
+    print(
+        f"{len(records)} records agree with the hash chain, with the head of the ledger and in their prices"
+    )
+    for name in arguments.copies:
+        print(_compared(arguments.file, records, name, list(_open(name).records())))
+
+
+def report_ledger(arguments: argparse.Namespace) -> None:
+    """Print what is spent and what is left."""
+    report = report_of(_open(arguments.file))
+    if arguments.json:
+        _print_json(report.to_dict())
+    else:
+        print(_told(report))
+
+
+def _open(address: str) -> Ledger[Conversation]:
+    return open_existing_ledger(address, Conversation)
+
+
+def _compared(one: str, records: list[Record], other: str, others: list[Record]) -> str:
+    """Say how two copies of a ledger relate; raise if they are not copies, or were asked apart."""
+    if records[0] != others[0]:
+        raise LedgerMismatchError(
+            f"{one!r} and {other!r} are not copies of one ledger: their genesis differs."
+        )
+    shared = next(
+        (seq for seq, pair in enumerate(zip(records, others, strict=False)) if pair[0] != pair[1]),
+        min(len(records), len(others)),
+    )
+    if shared < min(len(records), len(others)):
+        raise LedgerDamagedError(
+            f"{one!r} and {other!r} part after record {shared - 1}: one holdout was asked through two "
+            "ledgers. Neither knows what the other revealed; no answer since then, of either, is certified."
+        )
+    if len(records) == len(others):
+        return f"{other} holds the same records"
+    older, missing = (other, len(records)) if len(others) == shared else (one, len(others))
+    return f"{older} is an older copy: it lacks the last {missing - shared} records; never ask through it"
+
+
+_HEAD = (
+    "#", "time", "who", "label", "record", "metric", "mechanism", "guess", "answer", "interval", "nats",
+    "verdict", "reason",
+)  # fmt: skip
+_NUMBERS = ("#", "guess", "answer", "nats")
+
+
+def _cells(entry: Entry) -> list[str]:
+    ends = (number(entry.low, "-inf"), number(entry.high, "inf"))
+    return [
+        str(entry.index),
+        entry.time or "",
+        entry.who or "",
+        entry.label or "",
+        entry.kind,
+        entry.metric or "",
+        entry.mechanism or entry.purpose or "",
+        number(entry.guess),
+        number(entry.answer),
+        f"[{ends[0]}, {ends[1]}]" if entry.kind == "answer" else "",
+        number(entry.nats),
+        entry.verdict or "",
+        entry.reason or "",
+    ]
+
+
+def _told(report: HoldoutReport) -> str:
+    counts = ", ".join(f"{purpose} {count}" for purpose, count in report.asked.items())
+    people = ", ".join(f"{who} {count}" for who, count in report.asked_by.items())
+    lines = [
+        f"holdout {report.fingerprint[:12]}, {report.n_rows} rows; all intervals hold together with "
+        f"{report.confidence_level:.4g}",
+        f"asked: {counts}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
+        f"asked by: {people or 'nobody yet'}",
+    ]
+    remaining = report.outlook.remaining
+    if report.tolerance is not None:
+        left = ", ".join(f"{purpose} {count}" for purpose, count in remaining.items())
+        lines.append(f"left within the tolerance of {report.tolerance:g}: {left}, if every guess holds")
+    lines += [
+        "",
+        "Half-widths, as shares of the range, of a mean of a bounded score over all rows, near "
+        f"{report.outlook.value:.3g}",
+        "and at worst, after so many more checks whose guesses hold (* beyond the tolerance):",
+    ]
+    rows: dict[int, list[str]] = {}
+    for forecast in report.outlook.forecasts:
+        mark = "" if forecast.admitted else " *"
+        rows.setdefault(forecast.after, [str(forecast.after)]).extend(
+            [f"{forecast.half_width:.4f}", f"{forecast.worst:.4f}{mark}"]
+        )
+    head = ("after", *(text for name in remaining for text in (f"next {name}", "at worst")))
+    return "\n".join([*lines, aligned(head, list(rows.values()), right=("after",))])
+
+
+def _print_json(body: Any) -> None:
+    print(json.dumps(body, indent=1, allow_nan=False))
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
+    return value

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from sklearn_ada.cli.demo import run_demo
-from sklearn_ada.cli.ledger import show_ledger, verify_ledger
+from sklearn_ada.cli.ledger import add_ledger_commands
 from sklearn_ada.exceptions import LedgerError
 
 __all__ = ["main"]
@@ -20,19 +20,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo = commands.add_parser("demo", help="three searches on one holdout, then a search on random labels")
     demo.add_argument("--picture", default="sklearn_ada_demo.png", help="where to save the picture")
     demo.add_argument("--candidates", type=int, default=300, help="candidates of the search on random labels")
-    ledger = commands.add_parser("ledger", help="look at a ledger file").add_subparsers(
-        dest="action", required=True
-    )
-    for action, text in (("show", "list its records"), ("verify", "check its hash chain")):
-        ledger.add_parser(action, help=text).add_argument("file")
+    add_ledger_commands(commands)
     chosen = parser.parse_args(arguments)
     try:
         if chosen.command == "demo":
             run_demo(chosen.picture, chosen.candidates)
-        elif chosen.action == "show":
-            show_ledger(chosen.file)
         else:
-            verify_ledger(chosen.file)
+            chosen.run(chosen)
     except LedgerError as error:
         print(error, file=sys.stderr)
         return 1

@@ -27,6 +27,7 @@ class HoldoutReport:
         Keyed digest of the holdout's content.
     n_rows : int
     confidence_level : float
+    tolerance : float or None
     nats : float
         Everything revealed so far.
     asked : dict
@@ -43,6 +44,7 @@ class HoldoutReport:
     fingerprint: str
     n_rows: int
     confidence_level: float
+    tolerance: float | None
     nats: float
     asked: dict[str, int]
     refused: int
@@ -54,6 +56,12 @@ class HoldoutReport:
     def asked_by(self) -> dict[str, int]:
         """Questions put by each asker, the refused among them; "?" stands for those who gave no name."""
         return dict(Counter(entry.who or "?" for entry in self.entries))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the single answers, ready for JSON."""
+        names = ("fingerprint", "n_rows", "confidence_level", "tolerance", "nats", "asked", "refused")
+        plain = {name: getattr(self, name) for name in names}
+        return {**plain, "asked_by": self.asked_by, "outlook": self.outlook.to_dict()}
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dict per answer, ready for a data frame."""
@@ -127,6 +135,7 @@ def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
         fingerprint=genesis["fingerprint"],
         n_rows=genesis["rows"],
         confidence_level=genesis["confidence_level"],
+        tolerance=genesis["tolerance"],
         nats=nats,
         asked=asked,
         refused=refused,

@@ -1,0 +1,224 @@
+"""``ledger show``, ``verify`` and ``report`` tell what is in a ledger, and change nothing."""
+
+import contextlib
+import csv
+import hashlib
+import io
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from sklearn_ada import Holdout
+from sklearn_ada.cli import main
+from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.mechanisms.grid import UniformGrid
+
+X, Y = [[float(i)] for i in range(40)], [0, 1] * 20
+ACTIONS = ("show", "verify", "report")
+COLUMNS = [
+    *("index", "kind", "time", "who", "label", "metric", "purpose", "mechanism", "guess", "answer", "low"),
+    *("high", "verdict", "nats", "epsilon", "rho", "target", "reason"),
+]
+
+
+def opened(path, who=None, label=None):
+    return Holdout(X, Y, ledger=path, tolerance=0.4, who=who, label=label)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    """Two askers, one refusal (too wide for this tolerance)."""
+    path = tmp_path / "ledger.db"
+    model = DummyClassifier().fit(X, Y)
+    opened(path, "ada", "notebook 3").certify(model, scoring="accuracy", guess=0.5)
+    opened(path, "bob").check(model, scoring="accuracy", guess=0.5)
+    return path
+
+
+@pytest.fixture
+def printed(capsys):
+    def run(*arguments):
+        status = main(["ledger", *map(str, arguments)])
+        out, err = capsys.readouterr()
+        assert status == (1 if err else 0)
+        return err or out
+
+    return run
+
+
+def test_show_lists_every_record_with_who_asked_and_why_it_was_refused(ledger, printed):
+    head, genesis, certify, refusal, total = printed("show", ledger).splitlines()
+    for column in (
+        "time",
+        "who",
+        "label",
+        "metric",
+        "mechanism",
+        "guess",
+        "answer",
+        "interval",
+        "nats",
+        "reason",
+    ):
+        assert column in head.split()
+    assert genesis.split() == ["0", "genesis"]
+    for word in ("ada", "notebook 3", "accuracy", "certify", "0.5", "exact", "["):
+        assert word in certify
+    for word in ("bob", "refused", "tolerance of 0.4"):
+        assert word in refusal
+    assert "nats in all" in total
+
+
+def test_columns_are_aligned(ledger, printed):
+    lines = printed("show", ledger).splitlines()[:-1]
+    for name in ("who", "metric", "mechanism", "verdict"):
+        start = lines[0].index(name)
+        assert all(line[start - 1 : start] in ("", " ") for line in lines)
+    assert [line[lines[0].index("who") :][:3] for line in lines[2:]] == ["ada", "bob"]
+
+
+def test_show_in_json_has_the_same_keys_for_every_record(ledger, printed):
+    rows = json.loads(printed("show", ledger, "--json"), parse_constant=pytest.fail)
+    assert [list(row) for row in rows] == [COLUMNS] * 3
+    _, certify, refusal = rows
+    assert (certify["who"], certify["label"], certify["answer"]) == ("ada", "notebook 3", 0.5)
+    assert 0.0 < certify["low"] < 0.5 < certify["high"] < 1.0
+    assert certify["nats"] > 0.0
+    assert (refusal["kind"], refusal["answer"], refusal["nats"]) == ("refusal", None, None)
+    assert "tolerance" in refusal["reason"]
+
+
+def test_show_in_csv_says_the_same_as_in_json(ledger, printed):
+    as_json = json.loads(printed("show", ledger, "--json"))
+    as_csv = list(csv.DictReader(io.StringIO(printed("show", ledger, "--csv"))))
+    expected = [{k: "" if v is None else str(v) for k, v in row.items()} for row in as_json]
+    assert as_csv == expected
+
+
+def test_infinite_ends_are_null(tmp_path, printed):
+    path = tmp_path / "wide.db"
+    asked = {"scoring": "r2", "mechanism": "check", "settings": MedianSettings(grid=UniformGrid(-1, 1, 9))}
+    Holdout(X, Y, ledger=path).ask(DummyRegressor().fit(X, Y), **asked)
+    text = printed("show", path, "--json")
+    (answer,) = (row for row in json.loads(text, parse_constant=pytest.fail) if row["kind"] == "answer")
+    assert answer["low"] is None
+    assert "-inf" in printed("show", path)
+
+
+@pytest.mark.parametrize(("limit", "shown"), [(1, [2]), (2, [1, 2]), (9, [0, 1, 2])])
+def test_limit_shows_the_last_records(ledger, printed, limit, shown):
+    rows = json.loads(printed("show", ledger, "--json", "--limit", limit))
+    assert [row["index"] for row in rows] == shown
+
+
+@pytest.mark.parametrize("bad", [["--limit", "0"], ["--limit", "x"], ["--json", "--csv"]])
+def test_bad_options_are_refused(ledger, bad, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["ledger", "show", str(ledger), *bad])
+    assert "usage" in capsys.readouterr().err
+
+
+def test_report_says_what_is_spent_and_left_and_by_whom(ledger, printed):
+    text = printed("report", ledger)
+    report = opened(ledger).report()
+    assert f"{report.nats:.4g} nats" in text
+    assert "asked by: ada 1, bob 1" in text
+    assert f"check {report.outlook.remaining['check']}, certify {report.outlook.remaining['certify']}" in text
+    rows = [line.split() for line in text.splitlines()[-4:]]
+    assert [row[0] for row in rows] == ["0", "1", "10", "100"]
+    for forecast in report.outlook.forecasts:
+        row = next(row for row in rows if row[0] == str(forecast.after))
+        assert f"{forecast.half_width:.4f}" in row
+        assert f"{forecast.worst:.4f}" in row
+    assert "*" in text  # the next check is beyond the tolerance
+
+
+def test_report_in_json_is_that_of_the_holdout(ledger, printed):
+    body = json.loads(printed("report", ledger, "--json"), parse_constant=pytest.fail)
+    assert body == json.loads(json.dumps(opened(ledger).report().to_dict()))
+    assert (body["asked"], body["refused"]) == ({"check": 0, "certify": 1}, 1)
+
+
+def test_report_of_a_ledger_that_nobody_asked(tmp_path, printed):
+    Holdout(X, Y, ledger=tmp_path / "fresh.db")
+    assert "nobody yet" in printed("report", tmp_path / "fresh.db")
+
+
+def test_verify_passes_an_intact_ledger(ledger, printed):
+    assert "3 records agree" in printed("verify", ledger)
+
+
+def test_verify_names_what_is_damaged_and_fails(ledger, tmp_path, printed):
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes(ledger.read_bytes().replace(b'"kind":"answer"', b'"kind":"answeR"'))
+    assert "record 1 does not continue the chain" in printed("verify", damaged)
+
+
+def test_verify_fails_in_a_process_of_its_own_with_status_1(ledger):
+    with contextlib.closing(sqlite3.connect(ledger)) as db:
+        db.execute("UPDATE head SET count = 2")
+        db.commit()
+    command = [sys.executable, "-m", "sklearn_ada", "ledger", "verify", str(ledger)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "head does not match" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_verify_tells_copies_older_copies_and_forks(ledger, tmp_path, printed):
+    copy, fork = (shutil.copy(ledger, tmp_path / name) for name in ("copy.db", "fork.db"))
+    assert "copy.db holds the same records" in printed("verify", ledger, copy)
+    model = DummyClassifier(strategy="constant", constant=1).fit(X, Y)
+    opened(ledger).certify(model, scoring="accuracy", guess=0.5)
+    for pair in ((ledger, copy), (copy, ledger)):
+        assert f"{copy} is an older copy: it lacks the last 1 records" in printed("verify", *pair)
+    opened(fork).certify(model, scoring="accuracy", guess=0.6)  # the refund
+    for pair in ((ledger, fork), (fork, ledger), (ledger, copy, fork)):
+        assert "part after record 2" in printed("verify", *pair)
+
+
+def test_verify_does_not_compare_ledgers_of_different_holdouts(ledger, tmp_path, printed):
+    Holdout(X, Y[::-1], ledger=tmp_path / "other.db")
+    assert "not copies of one ledger" in printed("verify", ledger, tmp_path / "other.db")
+
+
+def everything_in(folder):
+    return {
+        path.name: (
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+            path.stat().st_mtime_ns,
+            path.stat().st_mode,
+        )
+        for path in folder.iterdir()
+    }
+
+
+def test_looking_at_a_ledger_leaves_no_trace(ledger):
+    """In a process that has never opened it, and where the file may only be read."""
+    ledger.chmod(0o444)
+    before = everything_in(ledger.parent)
+    look = (
+        f"from sklearn_ada.cli import main; print([main(['ledger', a, {str(ledger)!r}]) for a in {ACTIONS}])"
+    )
+    done = subprocess.run([sys.executable, "-c", look], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[0, 0, 0]"
+    assert everything_in(ledger.parent) == before
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_missing_file_is_an_error_and_not_a_new_ledger(action, tmp_path, printed):
+    assert "none.db" in printed(action, tmp_path / "none.db")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_file_that_is_no_ledger_is_an_error_and_unchanged(action, tmp_path, printed):
+    path = tmp_path / "notes.txt"
+    path.write_text("not a ledger " * 100)
+    assert "not a readable ledger" in printed(action, path)
+    assert path.read_text() == "not a ledger " * 100
