@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.holdout.canonical import canonical_digest
-from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable
+from sklearn_ada.metrics import Metric, StoredOutputs, UndefinedMetricError, outputs_are_usable
 
 __all__ = ["Guess", "as_guess", "guess_from_rows", "median_guess_from_rows"]
 
@@ -101,8 +101,11 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
     else:
         centre = float(np.median(values))
     spread = float(np.std(values)) * math.sqrt(size / subsample_size) if len(values) > 1 else abs(centre)
-    digest = canonical_digest(np.asarray(estimator.predict(X)) if outputs is None else outputs)
-    return Guess(centre, float(count), spread, outputs=digest)
+    if isinstance(outputs, StoredOutputs):
+        said: Any = outputs.outputs
+    else:
+        said = np.asarray(estimator.predict(X)) if outputs is None else outputs
+    return Guess(centre, float(count), spread, outputs=canonical_digest(said))
 
 
 def _finite(value: float, metric: Metric) -> float:

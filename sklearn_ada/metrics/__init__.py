@@ -4,10 +4,12 @@ from sklearn_ada.metrics.kinds import Measured, UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.metrics.response import outputs_are_usable
 from sklearn_ada.metrics.rows import n_rows, take_rows
+from sklearn_ada.metrics.stored_outputs import StoredOutputs
 
 __all__ = [
     "Measured",
     "Metric",
+    "StoredOutputs",
     "UndefinedMetricError",
     "as_metric",
     "n_rows",

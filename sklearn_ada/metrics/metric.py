@@ -15,6 +15,7 @@ from sklearn_ada.metrics import blocks, scores
 from sklearn_ada.metrics.kinds import AUC, ClassMean, Kind, Mean, Measured, Range, Ratio
 from sklearn_ada.metrics.response import available_response, respond
 from sklearn_ada.metrics.rows import take_rows
+from sklearn_ada.metrics.stored_outputs import StoredOutputs, reads_outputs_only
 
 __all__ = ["Metric", "as_metric"]
 
@@ -180,35 +181,47 @@ class Metric:
         outputs = self.block_outputs(estimator, X)
         return self.blocks_of(outputs, estimator, X, y, rows)
 
-    def block_outputs(self, estimator: Any, X: Any) -> NDArray[Any] | None:
-        """Return the one prediction that serves all subsamples, or None if the metric is not known."""
-        if self.scoring not in blocks.BLOCK_SCORERS:
-            return None
-        methods = blocks.response_method(self.scoring)
-        methods = (methods,) if isinstance(methods, str) else methods
-        return respond(estimator, X, methods, one_column="decision_function" in methods)
+    def block_outputs(self, estimator: Any, X: Any) -> NDArray[Any] | StoredOutputs | None:
+        """Return the one prediction that serves all subsamples; None for a function that wants the rows."""
+        if self.scoring in blocks.BLOCK_SCORERS:
+            methods = blocks.response_method(self.scoring)
+            methods = (methods,) if isinstance(methods, str) else methods
+            return respond(estimator, X, methods, one_column="decision_function" in methods)
+        if self._scorer is None:
+            return self.outputs(estimator, X)
+        return StoredOutputs(estimator, X) if reads_outputs_only(self._scorer) else None
 
     def blocks_of(
         self,
-        outputs: NDArray[Any] | None,
+        outputs: NDArray[Any] | StoredOutputs | None,
         estimator: Any,
         X: Any,
         y: NDArray[Any],
         rows: NDArray[np.integer],
     ) -> NDArray[np.float64]:
         """Return `blocks` from what `block_outputs` gave."""
-        if outputs is not None:
+        if outputs is None:
+            return np.array([self.score(estimator, take_rows(X, block), y[block]) for block in rows])
+        if isinstance(outputs, StoredOutputs):
+            return outputs.scores(self._scorer, y, rows)
+        if self.scoring in blocks.BLOCK_SCORERS:
             labels = getattr(estimator, "classes_", None)
             return blocks.block_scores(self.name, y, outputs, len(rows), labels=labels, order=rows)
-        return np.array([self.score(estimator, take_rows(X, block), y[block]) for block in rows])
+        order = rows.ravel()
+        return blocks.loop_scores(self._mean_score, y[order], outputs[order], len(rows))
 
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
         """Return the plain metric on any rows, as scikit-learn would: no question, no cost."""
         if isinstance(self._rule, Mean) and self._scorer is None:
-            one_by_one = self._rule.scores(np.asarray(y), self.outputs(estimator, X), None)
-            values = one_by_one if self.range is None else np.clip(one_by_one, *self.range)
-            return float(np.average(values, weights=params.get("sample_weight")))
+            return self._mean_score(np.asarray(y), self.outputs(estimator, X), params.get("sample_weight"))
         return float(self._scorer(estimator, X, y, **params))
+
+    def _mean_score(self, y: NDArray[Any], outputs: NDArray[Any], weight: Any = None) -> float:
+        """Return the mean of a user's scores per record."""
+        assert isinstance(self._rule, Mean)
+        one_by_one = self._rule.scores(y, outputs, None)
+        values = one_by_one if self.range is None else np.clip(one_by_one, *self.range)
+        return float(np.average(values, weights=weight))
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description, part of every record and of a question's identity."""

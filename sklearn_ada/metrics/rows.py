@@ -17,7 +17,7 @@ def n_rows(X: Any) -> int:
     return int(shape[0]) if shape else len(X)
 
 
-def take_rows(X: Any, rows: NDArray[np.int64] | Sequence[int]) -> Any:
+def take_rows(X: Any, rows: NDArray[np.integer] | Sequence[int] | slice) -> Any:
     """Return some rows of an array, a frame, a sparse matrix or a list.
 
     Examples
@@ -27,6 +27,6 @@ def take_rows(X: Any, rows: NDArray[np.int64] | Sequence[int]) -> Any:
     """
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if hasattr(X, "shape"):
+    if hasattr(X, "shape") or isinstance(rows, slice):
         return X[rows]
     return [X[i] for i in rows]

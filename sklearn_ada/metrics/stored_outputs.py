@@ -1,0 +1,97 @@
+"""A model that predicts all rows once, for scorers that would ask it about one subsample after another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer
+from sklearn.utils.metaestimators import available_if
+
+from sklearn_ada.metrics.blocks import loop_scores
+from sklearn_ada.metrics.response import outputs_are_usable, respond
+from sklearn_ada.metrics.rows import n_rows
+
+__all__ = ["StoredOutputs", "reads_outputs_only"]
+
+_MADE = type(get_scorer("accuracy"))
+
+
+def reads_outputs_only(scorer: Any) -> bool:
+    """Return whether a scorer is one of ``make_scorer``: it reads the model's outputs, never X itself.
+
+    Examples
+    --------
+    >>> reads_outputs_only(get_scorer("matthews_corrcoef")), reads_outputs_only(lambda model, X, y: 0.0)
+    (True, False)
+    """
+    return isinstance(scorer, _MADE)
+
+
+def _stored(method: str) -> Any:
+    """Return a method of that name, which is there if the model has it."""
+
+    def has(self: StoredOutputs) -> bool:
+        return hasattr(self._estimator, method)
+
+    def outputs(self: StoredOutputs, rows: NDArray[np.integer]) -> NDArray[Any]:
+        return self._respond(method)[rows]
+
+    outputs.__name__ = method
+    return available_if(has)(outputs)
+
+
+class StoredOutputs:
+    """A fitted model as a scorer sees it, asked by row number.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like, frame, sparse matrix or list
+        The rows; each method predicts them all at its first use.
+
+    Attributes
+    ----------
+    outputs : dict
+        What was predicted, by method.
+    """
+
+    def __init__(self, estimator: Any, X: Any) -> None:
+        self.outputs: dict[str, NDArray[Any]] = {}
+        self._error: Exception | None = None
+        self._estimator, self._X = estimator, X
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._estimator, name)
+
+    predict = _stored("predict")
+    predict_proba = _stored("predict_proba")
+    predict_log_proba = _stored("predict_log_proba")
+    decision_function = _stored("decision_function")
+
+    def scores(self, scorer: Any, y: NDArray[Any], rows: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the scorer's value on each subsample (m, t) of the rows, NaN where it has none.
+
+        Raises
+        ------
+        Exception
+            What the model raised; ValueError if its outputs are not finite.
+        """
+        order = rows.ravel()
+        values = loop_scores(lambda truth, block: scorer(self, block, truth), y[order], order, len(rows))
+        if self._error is not None:
+            raise self._error
+        return values
+
+    def _respond(self, method: str) -> NDArray[Any]:
+        if method not in self.outputs:
+            try:
+                outputs = respond(self._estimator, self._X, (method,), one_column=False)
+                if not outputs_are_usable(outputs, n_rows(self._X)):
+                    raise ValueError("The outputs are not finite or of the wrong shape.")
+            except Exception as error:
+                self._error = error
+                raise
+            self.outputs[method] = outputs
+        return self.outputs[method]

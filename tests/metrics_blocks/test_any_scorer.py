@@ -1,0 +1,192 @@
+"""Scorers without a vectorised version: the values of each block, from one prediction of all rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import (
+    fbeta_score,
+    get_scorer,
+    get_scorer_names,
+    hinge_loss,
+    make_scorer,
+    matthews_corrcoef,
+    roc_auc_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklearn_ada import Metric
+from sklearn_ada.metrics import response
+from sklearn_ada.metrics.blocks import BLOCK_SCORERS
+from sklearn_ada.metrics.stored_outputs import reads_outputs_only
+
+X, Y = make_classification(600, 6, n_informative=4, flip_y=0.2, random_state=0)
+ROWS = np.random.default_rng(0).permutation(600).reshape(10, 60)
+
+
+def counting(base):
+    """Return a class of models that count the rows of every prediction."""
+
+    class Counting(base):
+        asked: list = []  # noqa: RUF012 - one list for all
+
+        def predict(self, X):
+            self.asked.append(len(X))
+            return super().predict(X)
+
+    return Counting
+
+
+def one_by_one(scorer, model, rows=ROWS, X=X, y=Y):
+    return np.array([scorer(model, X[block], y[block]) for block in rows])
+
+
+CLASSIFIERS = {
+    "matthews_corrcoef": "matthews_corrcoef",
+    "top_k": "top_k_accuracy",
+    "likelihood ratio": "positive_likelihood_ratio",
+    "F2": make_scorer(fbeta_score, beta=2),
+    "hinge": make_scorer(hinge_loss, response_method="decision_function", greater_is_better=False),
+    "either": make_scorer(roc_auc_score, response_method=("decision_function", "predict_proba"), max_fpr=0.5),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [LogisticRegression, DecisionTreeClassifier])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_scorer_has_the_values_of_its_blocks(name, kind):
+    scoring = CLASSIFIERS[name]
+    model = (LogisticRegression if name == "hinge" else kind)().fit(X[:200], Y[:200])
+    metric = Metric(scoring)
+    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+    assert scoring not in BLOCK_SCORERS
+    assert_array_equal(metric.blocks(model, X, Y, ROWS), one_by_one(scorer, model))
+
+
+def test_all_scorer_strings_read_outputs_only():
+    assert all(reads_outputs_only(get_scorer(name)) for name in get_scorer_names())
+
+
+@pytest.mark.parametrize("scoring", ["d2_absolute_error_score", make_scorer(lambda y, p: -np.ptp(y - p))])
+def test_a_regression_scorer_has_the_values_of_its_blocks(scoring):
+    y = X[:, 0] + np.random.default_rng(1).normal(size=600)
+    if isinstance(scoring, str) and scoring not in get_scorer_names():
+        scoring = make_scorer(lambda y, p: -np.abs(y - p).max())
+    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+    model = Ridge().fit(X[:200, 1:], y[:200])
+    got = Metric(scoring).blocks(model, X[:, 1:], y, ROWS)
+    assert_array_equal(got, one_by_one(scorer, model, X=X[:, 1:], y=y))
+
+
+@pytest.mark.parametrize(
+    "scoring", ["matthews_corrcoef", "accuracy", "f1_macro", make_scorer(fbeta_score, beta=2)]
+)
+def test_a_model_predicts_every_row_once(scoring):
+    model = counting(DecisionTreeClassifier)(max_depth=3).fit(X[:200], Y[:200])
+    Metric(scoring).blocks(model, X, Y, ROWS)
+    assert model.asked == [600]
+
+
+def test_a_users_mean_takes_one_prediction():
+    model = counting(DecisionTreeRegressor)(max_depth=3).fit(X[:200], Y[:200])
+    metric = Metric(lambda y, p: -np.abs(y - p), kind="mean", range=(-0.5, 0))
+    got = metric.blocks(model, X, Y, ROWS)
+    assert model.asked == [600]
+    assert_array_equal(got, one_by_one(metric.score, model))
+
+
+def test_a_function_that_reads_the_rows_gets_the_rows():
+    def first_column(model, X, y):
+        return float(X[:, 0].mean() + model.predict(X).mean())
+
+    model = DecisionTreeClassifier(max_depth=3).fit(X[:200], Y[:200])
+    assert_array_equal(Metric(first_column).blocks(model, X, Y, ROWS), one_by_one(first_column, model))
+
+
+def test_where_a_scorer_is_undefined_the_block_is_and_a_failing_model_fails():
+    def picky(y, predicted):
+        if y[0] == 1:
+            raise ValueError("undefined here")
+        return matthews_corrcoef(y, predicted)
+
+    model = DecisionTreeClassifier(max_depth=3).fit(X[:200], Y[:200])
+    got = Metric(make_scorer(picky)).blocks(model, X, Y, ROWS)
+    assert_array_equal(np.isnan(got), Y[ROWS[:, 0]] == 1)
+
+    class Broken(DummyClassifier):
+        def predict(self, X):
+            raise ValueError("it broke")
+
+    class Unbounded(DummyClassifier):
+        def predict(self, X):
+            return np.full(len(X), np.nan)
+
+    with pytest.raises(ValueError, match="it broke"):
+        Metric("matthews_corrcoef").blocks(Broken().fit(X, Y), X, Y, ROWS)
+    with pytest.raises(ValueError, match="not finite"):
+        Metric("matthews_corrcoef").blocks(Unbounded().fit(X, Y), X, Y, ROWS)
+
+
+TEXTS = [f"{'good' if label else 'bad'} {number}" for number, label in enumerate(Y)]
+CONTAINERS = {
+    "array": (X, DecisionTreeClassifier(max_depth=4)),
+    "frame": (pd.DataFrame(X, columns=list("abcdef")), DecisionTreeClassifier(max_depth=4)),
+    "sparse": (sparse.csr_array(X), DecisionTreeClassifier(max_depth=4)),
+    "texts": (TEXTS, make_pipeline(CountVectorizer(), DecisionTreeClassifier(max_depth=4))),
+}
+
+
+@pytest.mark.parametrize("labels", [None, np.array(["no", "certainly"]), np.array(["a", "bc"], dtype=object)])
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "neg_log_loss", "matthews_corrcoef"])
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_predicting_in_chunks_alters_no_answer(monkeypatch, container, scoring, labels):
+    rows, model = CONTAINERS[container]
+    y = Y if labels is None else labels[Y]
+    model.fit(rows, y)
+    values, outputs = [], []
+    for cells in (2**23, 2000, 700):
+        monkeypatch.setattr(response, "CHUNK_CELLS", cells)
+        values.append(Metric(scoring).blocks(model, rows, y, ROWS))
+        outputs.append(response.respond(model, rows, ("predict_proba",), one_column=False))
+    for value, output in zip(values[1:], outputs[1:], strict=True):
+        assert_array_equal(value, values[0])
+        assert_array_equal(output, outputs[0])
+
+
+def test_chunks_have_the_size_that_is_documented(monkeypatch):
+    monkeypatch.setattr(response, "CHUNK_CELLS", 600)
+    model = counting(DecisionTreeClassifier)(max_depth=2).fit(X, Y)
+    response.respond(model, X, ("predict",), one_column=False)
+    assert model.asked == [100] * 6
+
+
+def test_labels_of_different_lengths_are_not_cut_short(monkeypatch):
+    class Spelling(DummyClassifier):
+        def predict(self, X):
+            return np.array(["yes" if x > 2 else "y" for x in X[:, 0]])
+
+    monkeypatch.setattr(response, "CHUNK_CELLS", 2)
+    got = response.respond(Spelling(), np.arange(5)[:, None], ("predict",), one_column=False)
+    assert got.tolist() == ["y", "y", "y", "yes", "yes"]
+
+
+def test_outputs_of_a_wrong_shape_are_not_usable_in_chunks_either(monkeypatch):
+    monkeypatch.setattr(response, "CHUNK_CELLS", 2)
+
+    class Silent(DummyClassifier):
+        def predict(self, X):
+            return np.zeros(len(X) - 1)
+
+    class Growing(DummyClassifier):
+        def predict(self, X):
+            return np.zeros((len(X), 1 + X[0, 0]))
+
+    for model in (Silent(), Growing()):
+        got = response.respond(model, np.arange(6)[:, None], ("predict",), one_column=False)
+        assert not response.outputs_are_usable(got, 6)
