@@ -32,11 +32,13 @@ from sklearn_ada.guarantees.feldman_steinke import (
 from sklearn_ada.guarantees.gaussian import GaussianBound, gaussian_direct, gaussian_jung, gaussian_rogers
 from sklearn_ada.guarantees.intervals import (
     bernoulli_kl,
+    bounded_weight_size,
     chernoff_kl,
     class_mean_size,
     clopper_pearson,
     hoeffding,
     hoeffding_half_width,
+    kish_size,
 )
 from sklearn_ada.guarantees.max_information import dwork_2015_max_information, joined_nats
 from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quantile_interval
@@ -77,6 +79,7 @@ __all__ = [
     "approximate_dp_gap",
     "bassily_2016",
     "bernoulli_kl",
+    "bounded_weight_size",
     "chernoff_kl",
     "choose_half_cell",
     "class_mean_size",
@@ -102,6 +105,7 @@ __all__ = [
     "jung_2020_best",
     "jung_2020_low_sensitivity",
     "jung_2020_pure",
+    "kish_size",
     "laplace_plan",
     "laplace_tail_mean",
     "ln_delta",

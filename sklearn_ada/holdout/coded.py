@@ -19,6 +19,7 @@ from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.mechanisms.cells import Cells
 from sklearn_ada.metrics import Measured, Metric, UndefinedMetricError, outputs_are_usable
+from sklearn_ada.metrics.kinds import Kind
 
 __all__ = ["CodedQuestion"]
 
@@ -34,6 +35,8 @@ class CodedQuestion:
     ----------
     purpose : {"check", "certify"}
     metric : Metric
+    rule : Kind
+        How the metric becomes an interval on these rows.
     guess : Guess
     cells : Cells
     stream : str
@@ -48,6 +51,7 @@ class CodedQuestion:
 
     purpose: str
     metric: Metric
+    rule: Kind
     guess: Guess
     cells: Cells
     stream: str
@@ -72,13 +76,16 @@ class CodedQuestion:
         """  # noqa: D205
         low, high = metric.bounds
         width = high - low
-        known = metric.rule.known_size(data.y)
+        rule = data.rule(metric)
+        known = rule.known_size(data.y)
         if guess is None:
             guess = Guess((low + high) / 2.0)
         size = known if known is not None else max(1.0, len(data) * (guess.share or 0.5))
         target = f"population {metric.name}"
         if class_mix:  # class counts may be known to the asker, so they are conditioned on
             target += " at the holdout's class mix"
+        if data.units is not None:
+            target = data.units.target(target)
         unit = (guess.value - low) / width
         behind = guess.size or size
         # A guess near 0 or 1 may owe that to luck: Wilson's centre at four standard errors.
@@ -87,7 +94,7 @@ class CodedQuestion:
         deviation = spread if guess.deviation is None else max(guess.deviation / width, 1e-3 * spread)
         error = deviation * math.sqrt(1.0 / size + 1.0 / behind)
         if purpose == "certify":
-            if metric.rule.counts:  # each cell holds exactly one count
+            if rule.counts:  # each cell holds exactly one count
                 scale, cells = (
                     error * size,
                     Cells(low + width * round(unit * size) / size, width * 0.5 / size),
@@ -95,11 +102,15 @@ class CodedQuestion:
             else:  # a tenth of a standard error: finer would cost more and say no more
                 scale, cells = 10.0, Cells(guess.value, width * error / 20.0)
             scale = float(f"{max(scale, 0.5):.3g}")
-            return cls(purpose, metric, guess, cells, "lattice", scale, size, target)
+            return cls(purpose, metric, rule, guess, cells, "lattice", scale, size, target)
         if half_cell is not None:
-            return cls(purpose, metric, guess, Cells(guess.value, half_cell), "cells", 0.0, size, target)
+            return cls(
+                purpose, metric, rule, guess, Cells(guess.value, half_cell), "cells", 0.0, size, target
+            )
         half_cell = policy.half_cell(error, spread, size)
-        return cls(purpose, metric, guess, Cells(guess.value, width * half_cell), "cells", 0.0, size, target)
+        return cls(
+            purpose, metric, rule, guess, Cells(guess.value, width * half_cell), "cells", 0.0, size, target
+        )
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
@@ -124,7 +135,7 @@ class CodedQuestion:
         if not outputs_are_usable(outputs, len(data)):
             return (Symbol(self.stream, FAILURES[4], self.scale),)
         try:
-            return self.metric.measure(estimator, data.y, outputs)
+            return self.metric.measure(estimator, data.y, outputs, self.rule)
         except UndefinedMetricError:
             return (Symbol(self.stream, FAILURES[5], self.scale),)
 
@@ -134,7 +145,7 @@ class CodedQuestion:
         if not isinstance(measured, Measured):
             return measured
         symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
-        if not self.metric.rule.size_is_released:
+        if not self.rule.size_is_released:
             return (symbol,)
         offset = self._bucket(measured.size) - self._bucket(self.size)
         return (symbol, Symbol("count", offset, _COUNT_SCALE))
@@ -156,9 +167,7 @@ class CodedQuestion:
         """  # noqa: D205
         low, high = self.metric.bounds
         width = high - low
-        return self.metric.rule.half_width_bound(
-            self.cells.half_cell, self.size, share.ln_delta, width
-        ), width
+        return self.rule.half_width_bound(self.cells.half_cell, self.size, share.ln_delta, width), width
 
     def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
@@ -168,13 +177,13 @@ class CodedQuestion:
         if isinstance(index, str):
             return Outcome.failed(index, self.metric.bounds, self.target)
         size = self.size
-        if self.metric.rule.size_is_released:
+        if self.rule.size_is_released:
             size = self._least_size(self._bucket(self.size) + int(symbols[1].value))
-        interval = self.metric.rule.interval(self.cells.ends(index), size, share.ln_delta, self.metric.bounds)
+        interval = self.rule.interval(self.cells.ends(index), size, share.ln_delta, self.metric.bounds)
         value = min(max(self.cells.centre(index), low), high)
         verdict = "exact" if self.purpose == "certify" else _CHECKED[index == 0]
         vacuous = interval[0] <= low and interval[1] >= high
-        return Outcome(value, interval, verdict, self.metric.rule.theorem, self.target, vacuous)
+        return Outcome(value, interval, verdict, self.rule.theorem, self.target, vacuous)
 
     def _bucket(self, size: float) -> int:
         return math.floor(math.log(max(size, 1.0)) / math.log(self._growth) + 1e-9)

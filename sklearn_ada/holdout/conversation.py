@@ -1,8 +1,8 @@
 """The state of a conversation: a function of the log and nothing else.
 
 Record kinds: "answer" (a question that was admitted, whatever came out), "refusal", "round" (questions fixed
-together before any of their answers is seen), "selection" (one of several models was chosen) and "overlap"
-(the outcome of a check that training data do not contain the holdout).
+together before any of their answers is seen), "selection" (one of several models was chosen), "overlap" (the
+outcome of a check that training data do not contain the holdout) and "mean weight" (of its rows, coarsely).
 """
 
 from __future__ import annotations

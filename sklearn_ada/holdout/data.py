@@ -15,8 +15,10 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
-from sklearn_ada.holdout.partition import dealt_out, shuffled_rows
-from sklearn_ada.metrics.rows import n_rows, take_rows
+from sklearn_ada.holdout.partition import dealt_out, shuffled_rows, whole_groups
+from sklearn_ada.metrics import Metric, Units, unequal
+from sklearn_ada.metrics.kinds import Kind
+from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
 
 __all__ = ["HoldoutData", "check_labels", "content_digest", "rows_digest"]
 
@@ -30,6 +32,8 @@ class HoldoutData:
         Opaque: NaN, strings and sparse columns are the models' business.
     y : array-like of shape (n,)
         Labels or numbers; numbers must be finite.
+    sample_weight, groups, weight_bound
+        See `Holdout`.
 
     Raises
     ------
@@ -37,7 +41,14 @@ class HoldoutData:
         If y is None, not one-dimensional, not finite, empty, or not as long as X.
     """
 
-    def __init__(self, X: Any, y: Any) -> None:
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        weight_bound: float | None = None,
+    ) -> None:
         labels = check_labels(y)
         if not (hasattr(X, "shape") or hasattr(X, "__len__")):
             kind = type(X).__name__
@@ -53,6 +64,9 @@ class HoldoutData:
         self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
 
         self._partitions: dict[tuple[bytes, int], NDArray[np.integer]] = {}
+        self.units: Units | None = None
+        if not (sample_weight is None and groups is None and weight_bound is None):
+            self.units = Units(len(labels), sample_weight, groups, weight_bound)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is derived: it may hold the secret, and workers can derive it themselves."""
@@ -74,28 +88,71 @@ class HoldoutData:
         counts = np.unique(self.y, return_counts=True)[1] if self.is_classification else [len(self)]
         return np.asarray(counts, dtype=np.int64)
 
-    def subsample_size(self, n_subsamples: int, *, stratify: bool = False) -> int:
-        """Return how many records each of so many subsamples has."""
-        return int((self.class_counts // n_subsamples).sum()) if stratify else len(self) // n_subsamples
+    @property
+    def has_groups(self) -> bool:
+        """Whether the independent units are groups of records."""
+        return self.units is not None and self.units.has_groups
 
-    def partition(self, secret: bytes, n_subsamples: int, *, stratify: bool = False) -> NDArray[np.integer]:
-        """Return row numbers of shape (n_subsamples, t): disjoint subsamples, fixed by the secret.
+    @property
+    def n_units(self) -> int:
+        """Number of independent units: of groups if there are any, else of records."""
+        return len(self) if self.units is None else self.units.n_units
+
+    @property
+    def weight(self) -> NDArray[np.float64] | None:
+        """Weights of the records, if they were given."""
+        return self.units.weight if self.units is not None and self.units.has_weight else None
+
+    def rule(self, metric: Metric) -> Kind:
+        """Return how a metric becomes an interval on these rows; ValueError if only a stable median can."""
+        return metric.rule if self.units is None else unequal(metric.rule, self.units, metric.name)
+
+    def has_interval(self, metric: Metric) -> bool:
+        """Return whether a metric has an interval of its own on these rows."""
+        try:
+            return metric.has_interval and self.rule(metric) is not None
+        except ValueError:
+            return False
+
+    def describe_units(self, secret: bytes) -> dict[str, Any]:
+        """Return what the genesis record says of weights and groups; nothing if there are none."""
+        if self.units is None:
+            return {}
+        digest = canonical_digest((self.units.weight, self.units.unit)).encode()
+        return {
+            "units": {
+                "number": self.n_units,
+                "weights": self.units.has_weight,
+                "groups": self.units.has_groups,
+                "weight_bound": self.units.bound,
+                "digest": hmac.new(secret, digest, hashlib.sha256).hexdigest(),
+            }
+        }
+
+    def subsample_size(self, n_subsamples: int, *, stratify: bool = False) -> int:
+        """Return how many units (records, or groups) each of so many subsamples has."""
+        return int((self.class_counts // n_subsamples).sum()) if stratify else self.n_units // n_subsamples
+
+    def partition(self, secret: bytes, n_subsamples: int, *, stratify: bool = False) -> Subsamples:
+        """Return row numbers of disjoint subsamples of equally many units, fixed by the secret.
 
         All questions use the same ones, so the order is drawn once. With ``stratify`` each class is dealt out
         evenly: all subsamples have the same class counts, and what is left over of a class is left out.
         """
-        most = int(self.class_counts.min()) if stratify else len(self)
+        most = int(self.class_counts.min()) if stratify else self.n_units
         if not 1 <= n_subsamples <= most:
+            what = "groups" if self.has_groups else "rows"
             raise bad_parameter(
-                "n_subsamples", "Holdout", f"between 1 and the {most} rows of the holdout", n_subsamples
+                "n_subsamples", "Holdout", f"between 1 and the {most} {what} of the holdout", n_subsamples
             )
         key = (secret, n_subsamples if stratify else 0)
         if key not in self._partitions:
-            order = shuffled_rows(len(self), secret)
+            order = shuffled_rows(self.n_units, secret)
             self._partitions = {key: dealt_out(order, self.y, n_subsamples) if stratify else order}
-        rows = self._partitions[key]
+        drawn = self._partitions[key]
         size = self.subsample_size(n_subsamples, stratify=stratify)
-        return rows if stratify else rows[: n_subsamples * size].reshape(n_subsamples, size)
+        units = drawn if stratify else drawn[: n_subsamples * size].reshape(n_subsamples, size)
+        return whole_groups(units, self.units.unit) if self.units is not None and self.has_groups else units
 
 
 def check_labels(y: Any) -> NDArray[Any]:

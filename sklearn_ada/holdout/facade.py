@@ -21,6 +21,7 @@ from sklearn_ada.holdout.data import HoldoutData, content_digest
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.identity import model_digest
 from sklearn_ada.holdout.inquiry import put_question
+from sklearn_ada.holdout.mean_weight import release_mean_weight
 from sklearn_ada.holdout.median_settings import MedianSettings
 from sklearn_ada.holdout.overlap import is_leak, row_hashes
 from sklearn_ada.holdout.planner import Settings, plan_question, worst_question
@@ -64,6 +65,16 @@ class Holdout:
         that serves several machines. ``":memory:"``: this process alone, nothing durable. None: one
         temporary file for these data in this process. With the last two, a second ``Holdout`` of the same
         data goes on paying.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Weights of these rows. Means and class means are then certified at the holdout's weights, which
+        anybody may know; other metrics by the stable median of the weighted metric.
+    groups : array-like of shape (n,) or None, default=None
+        Rows of one group (a patient, a document) are one independent unit: intervals count groups, at the
+        holdout's group sizes, and subsamples hold whole groups.
+    weight_bound : float or None, default=None
+        Largest total weight that any record (or group) of the population can have, known without the
+        holdout. Means are then certified for the population, ``E[w X] / E[w]``; the mean weight is released,
+        to five percent, and priced.
     random_state : int or None, default=None
         Seeds the ledger's secret, so that an experiment can be repeated. It voids the guarantee of
         randomised answers against whoever knows it.
@@ -105,6 +116,9 @@ class Holdout:
         check_share: float = 0.1,
         route: str = "description_length",
         ledger: str | os.PathLike[str] | None = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        weight_bound: float | None = None,
         random_state: int | None = None,
         split: dict[str, Any] | None = None,
         who: str | None = None,
@@ -112,15 +126,18 @@ class Holdout:
     ) -> None:
         self._asker = Asker(who, label)
         self._policy = Policy(confidence_level, tolerance, expected_questions, check_share, route)
-        self._data = HoldoutData(X, y)
+        self._data = HoldoutData(X, y, sample_weight, groups, weight_bound)
         seed = _seed(random_state)
         data, policy = self._data, self._policy
 
         def genesis(secret: bytes) -> dict[str, Any]:
-            return policy.genesis(data.fingerprint(secret), len(data), split or {}, secret, seed)
+            fixed = policy.genesis(data.fingerprint(secret), len(data), split or {}, secret, seed)
+            return {**fixed, **data.describe_units(secret)}
 
         address = ledger_address(ledger, lambda: content_digest(X, y))
         self._ledger: Ledger[Conversation] = open_ledger(address, genesis, Conversation, secret=seed)
+        if weight_bound is not None:
+            release_mean_weight(self._data, self._ledger)
 
     def ask(
         self,
@@ -378,7 +395,13 @@ class Holdout:
 
     def subsample_size(self, median: MedianSettings) -> int:
         """Return how many records a subsample of the stable median has."""
-        return self._data.subsample_size(median.subsamples(self._data), stratify=median.stratify)
+        count = median.subsamples(self._data)
+        size = self._data.subsample_size(count, stratify=median.stratify)
+        return len(self._data) // count if self._data.has_groups else size
+
+    def has_interval(self, metric: Metric) -> bool:
+        """Return whether a metric has an interval of its own on this holdout, without the stable median."""
+        return self._data.has_interval(metric)
 
     def _worst(self, metric: Metric, mechanism: str, guess_rows: int | None) -> Probe:
         secret = self._ledger.secret()

@@ -58,7 +58,7 @@ class LadderQuestion(RefinedCheck):
     @classmethod
     def plan(cls, coded: CodedQuestion, settings: LadderSettings) -> LadderQuestion:
         """Fix the step; ratios, whose size is part of the answer, are refused."""
-        if coded.metric.rule.size_is_released:
+        if coded.rule.size_is_released:
             raise bad_parameter(
                 "scoring", "LadderScorer", "a mean, an AUC or a per-class mean", coded.metric.name
             )
@@ -104,9 +104,7 @@ class LadderQuestion(RefinedCheck):
         """Return the worst half-width of an improvement (of anything else only one side is certified)."""
         low, high = self.metric.bounds
         half = self.step * (high - low)
-        return self.metric.rule.half_width_bound(
-            half, self.coded.size, share.ln_delta, high - low
-        ), high - low
+        return self.coded.rule.half_width_bound(half, self.coded.size, share.ln_delta, high - low), high - low
 
     def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
         """Return what the rung certifies: the value of an improvement, an upper end of anything else."""
@@ -118,12 +116,12 @@ class LadderQuestion(RefinedCheck):
         reach = self.step * self._width
         improved = symbol.stream == "lattice" or symbol.value > 0
         known = (best - reach if improved else low, best + reach)
-        interval = self.metric.rule.interval(known, self.coded.size, share.ln_delta, (low, high))
+        interval = self.coded.rule.interval(known, self.coded.size, share.ln_delta, (low, high))
         return Outcome(
             min(max(best, low), high),
             interval if improved else (low, interval[1]),
             "improves" if improved else "no improvement",
-            self.metric.rule.theorem,
+            self.coded.rule.theorem,
             target,
             interval[1] >= high and (not improved or interval[0] <= low),
         )

@@ -51,13 +51,16 @@ class MedianSettings:
 
     def subsamples(self, data: HoldoutData) -> int:
         """Return the number of subsamples of some data."""
-        owner, most, of_what = "StableHoldoutScorer", len(data), "records of the holdout"
+        owner, most = "StableHoldoutScorer", data.n_units
+        of_what = "groups of the holdout" if data.has_groups else "records of the holdout"
         if self.stratify:
-            if not data.is_classification:
-                raise bad_parameter("stratify", owner, "False where y holds numbers", self.stratify)
+            if not data.is_classification or data.has_groups:
+                raise bad_parameter(
+                    "stratify", owner, "False where y holds numbers and with groups", self.stratify
+                )
             most, of_what = int(data.class_counts.min()), "records of the rarest class"
         if isinstance(self.n_subsamples, str):
-            return max(1, min(len(data) // 20, 400, most))
+            return max(1, min(data.n_units // 20, 400, most))
         if self.n_subsamples > most:
             raise bad_parameter("n_subsamples", owner, f"at most the {most} {of_what}", self.n_subsamples)
         return self.n_subsamples

@@ -94,11 +94,12 @@ class NoisyCheck(RefinedCheck):
         The scale is the same for all questions of one Thresholdout, as one privacy event covers them.
         """
         low, high = coded.metric.bounds
-        sensitivity = coded.metric.rule.sensitivity(data.y, high - low)
+        sensitivity = coded.rule.sensitivity(data.y, high - low)
         if sensitivity is None:
             raise bad_parameter(
                 "scoring", "ThresholdoutScorer", "a mean, an AUC or a per-class mean when noise is added",
-                coded.metric.name, "One record can move a ratio too far: use noise='none'.",
+                coded.metric.name,
+                "One record can move a ratio (or a mean with weight_bound) too far: use noise='none'.",
             )  # fmt: skip
         threshold = settings.threshold
         if threshold is None:  # that of the least certain guess: the scale must not depend on the guess
@@ -153,7 +154,7 @@ class NoisyCheck(RefinedCheck):
         """Return the worst half-width of the answer and the width of the range."""
         low, high = self.metric.bounds
         reach = self.coded.cells.half_cell + self._allowance(share)
-        rule = self.metric.rule
+        rule = self.coded.rule
         return rule.half_width_bound(reach, self.coded.size, share.ln_delta - _LN2, high - low), high - low
 
     def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
@@ -168,12 +169,12 @@ class NoisyCheck(RefinedCheck):
         reach = half + self._allowance(share)
         ln_sampling = share.ln_delta - _LN2
         known = (centre - reach, centre + reach)
-        interval = self.metric.rule.interval(known, self.coded.size, ln_sampling, bounds)
+        interval = self.coded.rule.interval(known, self.coded.size, ln_sampling, bounds)
         return Outcome(
             min(max(centre, bounds[0]), bounds[1]),
             interval,
             "differs" if symbol else "agrees",
-            f"{self.metric.rule.theorem}; tail of the noise",
+            f"{self.coded.rule.theorem}; tail of the noise",
             target,
             interval[0] <= bounds[0] and interval[1] >= bounds[1],
         )

@@ -15,6 +15,11 @@ __all__ = ["Outcome", "Share", "answer_from_record"]
 
 _SEEDED = "nobody who asks knows the random_state of the holdout"
 
+_BOUNDED = (
+    "no unit of the population weighs more than weight_bound, and of the holdout's weights only their mean "
+    "is known to anybody"
+)
+
 
 @dataclass(frozen=True)
 class Share:
@@ -80,7 +85,7 @@ def answer_from_record(record: Record, genesis: dict[str, Any]) -> Answer:
         confidence_level=genesis["confidence_level"],
         ln_delta=body["ln_delta"],
         target=outcome["target"],
-        assumptions=(*ASSUMPTIONS, _SEEDED) if genesis["seeded"] else ASSUMPTIONS,
+        assumptions=_assumptions(genesis),
         vacuous=outcome["vacuous"],
     )
     levels = outcome["levels"]
@@ -95,6 +100,16 @@ def answer_from_record(record: Record, genesis: dict[str, Any]) -> Answer:
         reason=outcome["reason"],
         repeated=not record.fresh,
     )
+
+
+def _assumptions(genesis: dict[str, Any]) -> tuple[str, ...]:
+    independent, *others = ASSUMPTIONS
+    units = genesis.get("units", {})
+    if units.get("groups"):
+        independent = independent.replace("records", "groups", 1)
+    if units.get("weight_bound") is not None:
+        others.append(_BOUNDED)
+    return (independent, *others, _SEEDED) if genesis["seeded"] else (independent, *others)
 
 
 def _finite(value: float) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["dealt_out", "shuffled_rows"]
+__all__ = ["dealt_out", "shuffled_rows", "whole_groups"]
 
 
 def shuffled_rows(n: int, secret: bytes) -> NDArray[np.integer]:
@@ -42,3 +42,16 @@ def dealt_out(order: NDArray[np.integer], y: NDArray[Any], n_subsamples: int) ->
         size = len(rows) // n_subsamples
         shares.append(rows[: n_subsamples * size].reshape(n_subsamples, size))
     return np.concatenate(shares, axis=1)
+
+
+def whole_groups(groups: NDArray[np.integer], group_of: NDArray[np.int64]) -> list[NDArray[np.integer]]:
+    """Return the rows of each subsample whose groups are given by a matrix of one line for each.
+
+    Examples
+    --------
+    >>> whole_groups(np.array([[2, 0], [1, 3]]), np.array([0, 0, 1, 2, 3, 3]))
+    [array([3, 0, 1]), array([2, 4, 5])]
+    """
+    order = np.argsort(group_of, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(group_of))[:-1])
+    return [np.concatenate([members[group] for group in some]) for some in groups]

@@ -82,9 +82,9 @@ def worst_question(
 
     ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.
     """
-    if metric.has_interval:
+    if data.has_interval(metric):
         low, high = metric.bounds
-        size = metric.rule.known_size(data.y) or len(data) / 2.0
+        size = data.rule(metric).known_size(data.y) or len(data) / 2.0
         # A tenth less than its share, as classes need not be split evenly.
         behind = size if guess_rows is None else max(0.9 * size * guess_rows / len(data), 1.0)
         guess = Guess((low + high) / 2.0, behind)

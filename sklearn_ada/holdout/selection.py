@@ -30,6 +30,7 @@ from sklearn_ada.holdout.inquiry import look
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable
+from sklearn_ada.metrics.kinds import Kind
 
 __all__ = ["select_model"]
 
@@ -92,16 +93,16 @@ def select_model(
 
 def _private(metric: Metric, data: HoldoutData, count: int, epsilon: float | str) -> tuple[float, float]:
     """Return how far one record can move the metric, and epsilon."""
-    low, high = metric.bounds
+    (low, high), rule = metric.bounds, data.rule(metric)
     try:
-        size = metric.rule.known_size(data.y)
+        size = rule.known_size(data.y)
     except UndefinedMetricError as error:
         raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
-    sensitivity = metric.rule.sensitivity(data.y, high - low)
+    sensitivity = rule.sensitivity(data.y, high - low)
     if sensitivity is None or size is None:
         raise bad_parameter(
             "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
-            "One record can move a ratio too far: use epsilon=None.",
+            "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None.",
         )  # fmt: skip
     if isinstance(epsilon, str):  # an error of about half a standard error
         standard_error = 0.5 * (high - low) / math.sqrt(size)
@@ -110,19 +111,21 @@ def _private(metric: Metric, data: HoldoutData, count: int, epsilon: float | str
 
 
 def _values(models: Sequence[Any], metric: Metric, data: HoldoutData) -> NDArray[np.float64]:
-    worst = metric.bounds[0] if metric.has_interval else -math.inf
-    evaluate = functools.partial(_value, metric)
+    rule = data.rule(metric) if data.has_interval(metric) else None
+    worst = -math.inf if rule is None else metric.bounds[0]
+    evaluate = functools.partial(_value, metric, rule)
     seen = [look(evaluate, model, data, stream="index", scale=1.0) for model in models]
     values = np.array([value if isinstance(value, float) else worst for value in seen])
     return np.where(np.isnan(values), worst, values)
 
 
-def _value(metric: Metric, estimator: Any, data: HoldoutData) -> float:
-    if not metric.has_interval:
-        return metric.score(estimator, data.X, data.y)
+def _value(metric: Metric, rule: Kind | None, estimator: Any, data: HoldoutData) -> float:
+    if rule is None:
+        weight = {} if data.weight is None else {"sample_weight": data.weight}
+        return metric.score(estimator, data.X, data.y, **weight)
     outputs = metric.outputs(estimator, data.X)
     return (
-        metric.measure(estimator, data.y, outputs).value
+        metric.measure(estimator, data.y, outputs, rule).value
         if outputs_are_usable(outputs, len(data))
         else math.nan
     )

@@ -40,6 +40,7 @@ from sklearn_ada.mechanisms.binary_search import (
 from sklearn_ada.mechanisms.grid import Grid, UniformGrid
 from sklearn_ada.mechanisms.quantile import exponential_quantile, grid_quantile, rank_error
 from sklearn_ada.metrics import Metric
+from sklearn_ada.metrics.rows import Subsamples
 
 __all__ = ["StableQuestion"]
 
@@ -60,8 +61,12 @@ class StableQuestion:
         A check releases the median; a certify also two outer quantiles, which enclose the population median.
     metric : Metric
     guess : Guess or None
-    rows : ndarray of int, shape (m, t)
+    rows : ndarray of int, shape (m, t), or sequence of ndarray of int
         The subsamples.
+    unit : str
+        What is independent of one another: records or groups.
+    units_each : int
+        How many of them each subsample has.
     stratified : bool
         Whether they all have the same class counts.
     grid : Grid
@@ -77,7 +82,9 @@ class StableQuestion:
     purpose: str
     metric: Metric
     guess: Guess | None
-    rows: NDArray[np.integer]
+    rows: Subsamples
+    unit: str
+    units_each: int
     stratified: bool
     grid: Grid
     centre: int
@@ -118,7 +125,9 @@ class StableQuestion:
         ln_beta = policy.ln_beta - math.log(2.0 * planned_questions(policy.expected_questions))
         epsilon = _auto_epsilon(settings, grid.size, m, ln_beta)
         return cls(
-            purpose=purpose, metric=metric, guess=guess, rows=rows, stratified=settings.stratify,
+            purpose=purpose, metric=metric, guess=guess, rows=rows,
+            unit="groups" if data.has_groups else "records",
+            units_each=data.subsample_size(m, stratify=settings.stratify), stratified=settings.stratify,
             grid=grid, centre=centre,
             stream="cells" if centred else "grid",
             scale=0.0 if centred else max(grid.size / 50.0, 1.0),
@@ -127,11 +136,11 @@ class StableQuestion:
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
-        m, t = self.rows.shape
+        m = len(self.rows)
         return {
             "name": f"median {self.purpose}",
             "n_subsamples": m,
-            "subsample_size": t,
+            "subsample_size": self.units_each,
             "stratified": self.stratified,
             "grid": repr(self.grid),
             "centre": self.centre,
@@ -142,7 +151,7 @@ class StableQuestion:
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> NDArray[np.int64] | tuple[Symbol, ...]:
         """Look at the holdout: return the metric of every subsample as grid indices, still sealed."""
-        values = self.metric.blocks(estimator, data.X, data.y, self.rows)
+        values = self.metric.blocks(estimator, data.X, data.y, self.rows, data.weight)
         if np.isnan(values).all():
             return (Symbol(self.stream, FAILURES[5], self.scale),)
         # A subsample without a value (one class only, say) counts as the worst.
@@ -193,8 +202,8 @@ class StableQuestion:
     def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify."""
         symbols = symbols_of(event)
-        m, t = self.rows.shape
-        target = f"median of {self.metric.name} over random subsamples of {t} records"
+        m = len(self.rows)
+        target = f"median of {self.metric.name} over random subsamples of {self.units_each} {self.unit}"
         target += " at the holdout's class mix" if self.stratified else ""
         bounds = self.metric.range or (-math.inf, math.inf)
         first = symbols[0].value
@@ -263,16 +272,16 @@ class StableQuestion:
         draws = 3 if self.purpose == "certify" else 1
         beta = math.exp(share.ln_delta + share.nats - _LN2) / draws
         if self.method == "binary_search":  # its tolerance is fixed: it holds at this beta or says nothing
-            m, size = self.rows.shape[0], self.grid.size
+            m, size = len(self.rows), self.grid.size
             reached = binary_search_error(self._count_noise, m, size, beta) / 4.0
             return 2.0 * self._count_tolerance if reached <= self._count_tolerance else 0.5
-        return rank_error(self.epsilon, self.rows.shape[0], self.grid.size, beta)
+        return rank_error(self.epsilon, len(self.rows), self.grid.size, beta)
 
     def _levels(self, share: Share) -> tuple[float, float]:
-        return quantile_interval(self.rows.shape[0], self._rank_error(share), self._ln_sampling(share))
+        return quantile_interval(len(self.rows), self._rank_error(share), self._ln_sampling(share))
 
     def _outer_level(self, share: Share) -> float:
-        return outer_levels(self.rows.shape[0], self._rank_error(share), self._ln_sampling(share))[0]
+        return outer_levels(len(self.rows), self._rank_error(share), self._ln_sampling(share))[0]
 
     def _spread_scale(self, level: float) -> float:
         """Return the expected distance of an outer quantile from the median, in grid points."""

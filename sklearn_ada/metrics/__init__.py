@@ -5,14 +5,18 @@ from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.metrics.response import outputs_are_usable
 from sklearn_ada.metrics.rows import n_rows, take_rows
 from sklearn_ada.metrics.stored_outputs import StoredOutputs
+from sklearn_ada.metrics.unequal import unequal
+from sklearn_ada.metrics.units import Units
 
 __all__ = [
     "Measured",
     "Metric",
     "StoredOutputs",
     "UndefinedMetricError",
+    "Units",
     "as_metric",
     "n_rows",
     "outputs_are_usable",
     "take_rows",
+    "unequal",
 ]

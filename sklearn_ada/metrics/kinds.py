@@ -123,14 +123,24 @@ class Mean(Kind):
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
     ) -> Measured:
         """Return the mean of the clipped scores."""
-        scores = np.asarray(self.scores(y, outputs, classes), dtype=np.float64)
-        if scores.shape != (len(y),) or np.isnan(scores).any():
-            raise UndefinedMetricError("a score per record is missing")
+        scores = self.terms(y, outputs, classes, bounds)
         if self.zero_one:  # a count, so that the value is exactly count / n
             value = int(np.count_nonzero(scores)) / len(y)
             return Measured(value, len(y))
-        scores = np.clip(scores, *bounds)
         return Measured(float(scores.mean()), len(y), float(scores.std()))
+
+    def terms(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> NDArray[np.float64]:
+        """Return the clipped score of every record."""
+        scores = np.asarray(self.scores(y, outputs, classes), dtype=np.float64)
+        if scores.shape != (len(y),) or np.isnan(scores).any():
+            raise UndefinedMetricError("a score per record is missing")
+        return np.clip(scores, *bounds)
+
+    def shares(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what part of the mean each record is when records have these weights."""
+        return weight / weight.sum()
 
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Clopper-Pearson for counts, Chernoff-KL for other bounded scores."""
@@ -210,6 +220,22 @@ class ClassMean(Kind):
         value = float(np.mean([h.mean() for h in hits]))
         size = class_mean_size(tuple(len(h) for h in hits))
         return Measured(value, size)
+
+    def terms(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> NDArray[np.float64]:
+        """Return 1 for every record that is predicted right."""
+        return np.asarray(outputs == y, dtype=np.float64)
+
+    def shares(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what part of the mean each record is when records have these weights."""
+        labels, parts = self._classes(y), np.zeros(len(y))
+        for label in labels:
+            total = weight[y == label].sum()
+            if total == 0.0:
+                raise UndefinedMetricError("all records of a class have weight 0")
+            parts += np.where(y == label, weight / total, 0.0)
+        return parts / len(labels)
 
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Hoeffding's interval: a mean of unequal means is no binomial."""

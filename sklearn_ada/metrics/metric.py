@@ -14,7 +14,7 @@ from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.metrics import blocks, scores
 from sklearn_ada.metrics.kinds import AUC, ClassMean, Kind, Mean, Measured, Range, Ratio
 from sklearn_ada.metrics.response import available_response, respond
-from sklearn_ada.metrics.rows import take_rows
+from sklearn_ada.metrics.rows import Subsamples, take_rows
 from sklearn_ada.metrics.stored_outputs import StoredOutputs, reads_outputs_only
 
 __all__ = ["Metric", "as_metric"]
@@ -163,23 +163,32 @@ class Metric:
         """Return what the estimator says of some rows, as `measure` takes it."""
         return respond(estimator, X, self.methods, one_column=self._one_column)
 
-    def measure(self, estimator: Any, y: NDArray[Any], outputs: NDArray[Any]) -> Measured:
-        """Return the value on some rows and what it rests on."""
-        classes = getattr(estimator, "classes_", None)
-        return self.rule.measure(y, outputs, None if classes is None else np.asarray(classes), self.bounds)
+    def measure(
+        self, estimator: Any, y: NDArray[Any], outputs: NDArray[Any], rule: Kind | None = None
+    ) -> Measured:
+        """Return the value on some rows and what it rests on, by this rule or the metric's own."""
+        labels = getattr(estimator, "classes_", None)
+        classes = None if labels is None else np.asarray(labels)
+        return (rule or self.rule).measure(y, outputs, classes, self.bounds)
 
     def blocks(
-        self, estimator: Any, X: Any, y: NDArray[Any], rows: NDArray[np.integer]
+        self,
+        estimator: Any,
+        X: Any,
+        y: NDArray[Any],
+        rows: Subsamples,
+        sample_weight: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """Return the metric on each of several subsamples of the rows, NaN where it is undefined.
 
         Parameters
         ----------
-        rows : ndarray of int, shape (m, t)
+        rows : ndarray of int, shape (m, t), or sequence of ndarray of int
             The subsamples; where the metric is known, one prediction serves them all.
+        sample_weight : ndarray of shape (n,) or None
         """
         outputs = self.block_outputs(estimator, X)
-        return self.blocks_of(outputs, estimator, X, y, rows)
+        return self.blocks_of(outputs, estimator, X, y, rows, sample_weight)
 
     def block_outputs(self, estimator: Any, X: Any) -> NDArray[Any] | StoredOutputs | None:
         """Return the one prediction that serves all subsamples; None for a function that wants the rows."""
@@ -197,18 +206,35 @@ class Metric:
         estimator: Any,
         X: Any,
         y: NDArray[Any],
-        rows: NDArray[np.integer],
+        rows: Subsamples,
+        sample_weight: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """Return `blocks` from what `block_outputs` gave."""
         if outputs is None:
-            return np.array([self.score(estimator, take_rows(X, block), y[block]) for block in rows])
-        if isinstance(outputs, StoredOutputs):
-            return outputs.scores(self._scorer, y, rows)
-        if self.scoring in blocks.BLOCK_SCORERS:
-            labels = getattr(estimator, "classes_", None)
-            return blocks.block_scores(self.name, y, outputs, len(rows), labels=labels, order=rows)
-        order = rows.ravel()
-        return blocks.loop_scores(self._mean_score, y[order], outputs[order], len(rows))
+            weights = [{} if sample_weight is None else {"sample_weight": sample_weight[b]} for b in rows]
+            return np.array(
+                [
+                    self.score(estimator, take_rows(X, block), y[block], **weight)
+                    for block, weight in zip(rows, weights, strict=True)
+                ]
+            )
+        labels = getattr(estimator, "classes_", None)
+
+        def of_one_size(order: NDArray[np.integer]) -> NDArray[np.float64]:
+            if isinstance(outputs, StoredOutputs):
+                return outputs.scores(self._scorer, y, order, sample_weight)
+            if self.scoring in blocks.BLOCK_SCORERS:
+                return blocks.block_scores(
+                    self.name, y, outputs, len(order), labels=labels, order=order, sample_weight=sample_weight
+                )
+            flat = order.ravel()
+            weight = None if sample_weight is None else sample_weight[flat]
+            return blocks.loop_scores(
+                self._mean_score, y[flat], outputs[flat], len(order), sample_weight=weight
+            )
+
+        matrices = [rows] if isinstance(rows, np.ndarray) else [block[None, :] for block in rows]
+        return np.concatenate([of_one_size(order) for order in matrices])
 
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
         """Return the plain metric on any rows, as scikit-learn would: no question, no cost."""
@@ -216,12 +242,12 @@ class Metric:
             return self._mean_score(np.asarray(y), self.outputs(estimator, X), params.get("sample_weight"))
         return float(self._scorer(estimator, X, y, **params))
 
-    def _mean_score(self, y: NDArray[Any], outputs: NDArray[Any], weight: Any = None) -> float:
+    def _mean_score(self, y: NDArray[Any], outputs: NDArray[Any], sample_weight: Any = None) -> float:
         """Return the mean of a user's scores per record."""
         assert isinstance(self._rule, Mean)
         one_by_one = self._rule.scores(y, outputs, None)
         values = one_by_one if self.range is None else np.clip(one_by_one, *self.range)
-        return float(np.average(values, weights=weight))
+        return float(np.average(values, weights=sample_weight))
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description, part of every record and of a question's identity."""

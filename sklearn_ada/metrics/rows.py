@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["n_rows", "take_rows"]
+__all__ = ["Subsamples", "n_rows", "take_rows"]
+
+Subsamples = NDArray[np.integer] | Sequence[NDArray[np.integer]]
+"""Row numbers of several subsamples: a matrix, or one array for each if their sizes differ."""
 
 
 def n_rows(X: Any) -> int:

@@ -70,7 +70,13 @@ class StoredOutputs:
     predict_log_proba = _stored("predict_log_proba")
     decision_function = _stored("decision_function")
 
-    def scores(self, scorer: Any, y: NDArray[Any], rows: NDArray[np.integer]) -> NDArray[np.float64]:
+    def scores(
+        self,
+        scorer: Any,
+        y: NDArray[Any],
+        rows: NDArray[np.integer],
+        sample_weight: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
         """Return the scorer's value on each subsample (m, t) of the rows, NaN where it has none.
 
         Raises
@@ -79,7 +85,12 @@ class StoredOutputs:
             What the model raised; ValueError if its outputs are not finite.
         """
         order = rows.ravel()
-        values = loop_scores(lambda truth, block: scorer(self, block, truth), y[order], order, len(rows))
+
+        def score(truth: NDArray[Any], block: NDArray[np.integer], **weight: Any) -> float:
+            return float(scorer(self, block, truth, **weight))
+
+        weight = None if sample_weight is None else sample_weight[order]
+        values = loop_scores(score, y[order], order, len(rows), sample_weight=weight)
         if self._error is not None:
             raise self._error
         return values
