@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import bisect
+from scipy.optimize import brentq
 
 from sklearn_ada._checks import check_real
 from sklearn_ada.accounting._conservative import exp_upward
@@ -181,7 +181,7 @@ def _solve_order(increasing: Callable[[float, float], float]) -> float:
         return math.exp(_LOG_LOW)
     if at(_LOG_HIGH) <= 0.0:
         return math.exp(_LOG_HIGH)
-    return math.exp(float(bisect(at, _LOG_LOW, _LOG_HIGH, xtol=1e-12)))
+    return math.exp(float(brentq(at, _LOG_LOW, _LOG_HIGH, xtol=1e-12)))
 
 
 def _log1p_inverse(log_t: float) -> float:
