@@ -1,4 +1,4 @@
-"""Half-widths of k adaptive answers with Gaussian noise: three transfer theorems, noise chosen best.
+"""Half-widths of k adaptive answers with Gaussian noise: four transfer theorems, noise chosen best.
 
 Each answer is a mean of n values in [0, 1] plus noise of standard deviation sigma, so that k answers are
 exactly mu-GDP with ``mu = sqrt(k)/(n sigma)`` (Dong, Roth, Su 2022) and cost ``mu^2/2`` in zCDP. Without
@@ -23,7 +23,7 @@ from sklearn_ada.guarantees.direct_transfer import gaussian_dp_gap, gaussian_tai
 from sklearn_ada.guarantees.transfer import jung_2020_best
 from sklearn_ada.guarantees.transfer_bound import is_vacuous
 
-__all__ = ["GaussianBound", "gaussian_direct", "gaussian_jung", "gaussian_rogers"]
+__all__ = ["GaussianBound", "gaussian_bassily", "gaussian_direct", "gaussian_jung", "gaussian_rogers"]
 
 
 @dataclass(frozen=True)
@@ -212,6 +212,62 @@ def gaussian_rogers(
     if noise_scale is None:
         noise_scale = _best_noise(half_width, math.sqrt(math.sqrt(k) / n))
     return GaussianBound(half_width(noise_scale), noise_scale)
+
+
+def gaussian_bassily(n: int, n_questions: int, ln_beta: float) -> GaussianBound:
+    """Return the bound of `bassily_2016` with the exact privacy curve of Gaussian noise, noise chosen best.
+
+    ``6 epsilon + alpha`` at ``k beta0 + max(4 delta/epsilon, e^(-epsilon^2 n/8)) = beta``, where the noise
+    exceeds alpha with probability beta0. Infinite where no ``sqrt(12/n) <= epsilon <= 1/8`` will do.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    n_questions : int
+        k, at least 1, fixed in advance.
+    ln_beta : float
+        Logarithm of the failure probability, at most that of 1/4: then ``delta <= epsilon/16`` need not be
+        checked.
+
+    Returns
+    -------
+    GaussianBound
+        Half-width and noise.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(gaussian_bassily(1_000_000, 1000, math.log(0.05)).half_width, 4)
+    0.076
+    """
+    n, k, ln_beta, _ = _check(n, n_questions, ln_beta, None, "gaussian_bassily")
+    check_real(ln_beta, "ln_beta", "gaussian_bassily", high=-math.log(4.0), closed="high")
+    least = math.sqrt(max(12.0, -8.0 * ln_beta) / n)
+    if not least < 0.125 or ln_beta < -700.0:
+        return GaussianBound(math.inf, math.nan)
+    beta = math.exp(ln_beta)
+
+    def half_width(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+        epsilon, sigma = math.exp(x[0]), math.exp(x[1])
+        if not (least <= epsilon <= 0.125 and abs(x[1]) < 60.0):
+            return 1e9  # not infinite: the simplex search subtracts values
+        delta = math.exp(gaussian_log_delta(math.sqrt(k) / (n * sigma), epsilon))
+        left = beta - max(4.0 * delta / epsilon, math.exp(-(epsilon**2) * n / 8.0))
+        return 6.0 * epsilon - sigma * float(ndtri_exp(math.log(left / (2.0 * k)))) if left > 0.0 else 1e9
+
+    best = (1e9, math.nan)
+    for epsilon in (1.05 * least, min(2.0 * least, 0.12)):
+        start = [math.log(epsilon), math.log(5.0 * math.sqrt(k) / (n * epsilon))]
+        for _ in range(2):  # a restart frees a collapsed simplex
+            found = minimize(half_width, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9})
+            start = list(found.x)
+        best = min(best, (float(found.fun), math.exp(start[1])))
+    return GaussianBound(*best) if best[0] < 1e9 else GaussianBound(math.inf, math.nan)
 
 
 def _rogers_minimum(twice_nats: float) -> float:

@@ -12,7 +12,7 @@ import math
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada.guarantees.intervals import clopper_pearson
 
-__all__ = ["median_is_covered", "outer_levels", "quantile_interval"]
+__all__ = ["median_is_covered", "outer_levels", "quantile_interval", "uniform_code_level"]
 
 
 def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> tuple[float, float]:
@@ -46,6 +46,44 @@ def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> 
         return 0.0, 1.0
     low, _ = clopper_pearson(count, m, m, ln_delta)
     return low, 1.0 - low
+
+
+def uniform_code_level(n_subsamples: int, n_questions: int, grid_size: int, ln_beta: float) -> float:
+    """Return the level of the last of k exact grid medians, each priced evenly over its grid.
+
+    `quantile_interval` by description length: the k - 1 answers before cost ``ln|T|`` nats each, and every
+    question has the weight 1/k. With guesses that hold, a code that is centred at them needs far less.
+
+    Parameters
+    ----------
+    n_subsamples : int
+        m, at least 1.
+    n_questions : int
+        k, at least 1, fixed in advance.
+    grid_size : int
+        ``|T|``, at least the size of every grid.
+    ln_beta : float
+        Logarithm of the failure probability, at most 0.
+
+    Returns
+    -------
+    float
+        The answer is in the (level, 1 - level) quantile interval; 0 is vacuous.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(uniform_code_level(546, 10, 1000, math.log(0.05)), 3)
+    0.269
+    """
+    k = check_integer(n_questions, "n_questions", "uniform_code_level")
+    size = check_integer(grid_size, "grid_size", "uniform_code_level")
+    ln_beta = check_real(ln_beta, "ln_beta", "uniform_code_level", high=0.0, closed="high")
+    return quantile_interval(n_subsamples, 0.0, ln_beta - math.log(k) - (k - 1) * math.log(size))[0]
 
 
 def outer_levels(n_subsamples: int, rank_error: float, ln_delta: float) -> tuple[float, float]:

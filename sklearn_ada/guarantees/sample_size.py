@@ -13,7 +13,14 @@ from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada.accounting.zcdp import laplace_zcdp
 from sklearn_ada.accounting.zcdp_conversion import zcdp_epsilon
 
-__all__ = ["LaplacePlan", "laplace_plan", "private_learner_sample_size", "smallest_integer"]
+__all__ = [
+    "LaplaceBound",
+    "LaplacePlan",
+    "laplace_bassily",
+    "laplace_plan",
+    "private_learner_sample_size",
+    "smallest_integer",
+]
 
 
 def smallest_integer(holds: Callable[[int], bool], *, start: int = 1) -> int:
@@ -59,6 +66,21 @@ def smallest_integer(holds: Callable[[int], bool], *, start: int = 1) -> int:
 
 
 _NONE = 1e9  # a half-width where there is none; the simplex search cannot subtract infinities
+
+
+class LaplaceBound(NamedTuple):
+    """How close k answers with Laplace noise are to the population, and with which noise.
+
+    Attributes
+    ----------
+    half_width : float
+        All answers are this close at once, except with probability beta; infinite where no noise will do.
+    epsilon : float
+        Privacy parameter of each answer: the noise has the scale ``1/(n epsilon)``.
+    """
+
+    half_width: float
+    epsilon: float
 
 
 class LaplacePlan(NamedTuple):
@@ -115,12 +137,45 @@ def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
     beta = check_real(beta, "beta", owner, low=0.0, high=0.25, closed="high")
     # Below this, 6 epsilon alone is above alpha.
     start = math.floor(432.0 / alpha**2)
-    n = smallest_integer(lambda n: _laplace_half_width(n, k, beta)[0] <= alpha, start=start)
-    return LaplacePlan(n, _laplace_half_width(n, k, beta)[1])
+    n = smallest_integer(lambda n: laplace_bassily(n, k, beta).half_width <= alpha, start=start)
+    return LaplacePlan(n, laplace_bassily(n, k, beta).epsilon)
 
 
-def _laplace_half_width(n: int, k: int, beta: float) -> tuple[float, float]:
-    """Half-width of Theorem 1.2 of lecture 19 and the epsilon of each answer that gives it; _NONE if none."""
+def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
+    """Return the half-width of k answers with Laplace noise by Theorem 1.2 of lecture 19 (`bassily_2016`).
+
+    What `laplace_plan` solves for the number of records. A method of the planner and of comparisons: below
+    some ten thousand records the theorem allows no noise at all.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    n_questions : int
+        k, at least 1, fixed in advance.
+    beta : float
+        Failure probability, in (0, 1/4].
+
+    Returns
+    -------
+    LaplaceBound
+        Half-width and privacy parameter of each answer.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> bound = laplace_bassily(1_000_000, 100, beta=0.05)
+    >>> round(bound.half_width, 4)
+    0.0661
+    """
+    owner = "laplace_bassily"
+    n = check_integer(n, "n", owner)
+    k = check_integer(n_questions, "n_questions", owner)
+    beta = check_real(beta, "beta", owner, low=0.0, high=0.25, closed="high")
 
     def half_width(total_epsilon: float, delta: float, epsilon: float) -> float:
         """Of k answers at ``epsilon`` that are together (total_epsilon, delta)-DP."""
@@ -140,7 +195,7 @@ def _laplace_half_width(n: int, k: int, beta: float) -> tuple[float, float]:
     # No smaller epsilon in total is allowed by the theorem, or by beta.
     least = math.sqrt(max(12.0, -8.0 * math.log(beta)) / n)
     if least >= 0.125:
-        return _NONE, math.nan
+        return LaplaceBound(math.inf, math.nan)
     basic = minimize_scalar(lambda e: half_width(e, 0.0, e / k), bounds=(least, 0.125), method="bounded")
     best = float(basic.fun), float(basic.x) / k
     for epsilon in (1.1 * least, min(3.0 * least, 0.12)):
@@ -149,7 +204,7 @@ def _laplace_half_width(n: int, k: int, beta: float) -> tuple[float, float]:
         found = minimize(by_zcdp, start, method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-8})
         if found.fun < best[0]:
             best = float(found.fun), _laplace_epsilon(math.exp(found.x[0]) / k)
-    return best
+    return LaplaceBound(*best) if best[0] < _NONE else LaplaceBound(math.inf, math.nan)
 
 
 def private_learner_sample_size(n_hypotheses: int, alpha: float, epsilon: float, beta: float) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sklearn_ada.accounting.description_length import symbols_of
 from sklearn_ada.events import FAILURES, CodedRelease, Event, Symbol
+from sklearn_ada.guarantees.planned_checks import wilson_deviation
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
@@ -88,9 +89,7 @@ class CodedQuestion:
             target = data.units.target(target)
         unit = (guess.value - low) / width
         behind = guess.size or size
-        # A guess near 0 or 1 may owe that to luck: Wilson's centre at four standard errors.
-        centre = (unit * behind + 8.0) / (behind + 16.0)
-        spread = math.sqrt(centre * (1.0 - centre))  # a [0, 1] variable has no more
+        spread = wilson_deviation(min(max(unit, 0.0), 1.0), behind)
         deviation = spread if guess.deviation is None else max(guess.deviation / width, 1e-3 * spread)
         error = deviation * math.sqrt(1.0 / size + 1.0 / behind)
         if purpose == "certify":

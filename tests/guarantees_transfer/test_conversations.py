@@ -9,9 +9,10 @@ from scipy.stats import binomtest
 from sklearn_ada.guarantees.baselines import nonadaptive_half_width, rounding_half_width
 from sklearn_ada.guarantees.direct_transfer import laplace_tail_mean, zcdp_gap
 from sklearn_ada.guarantees.gaussian import gaussian_direct, gaussian_jung, gaussian_rogers
+from sklearn_ada.guarantees.median_planning import stable_median_plan
 from sklearn_ada.guarantees.pure_dp_transfer import pure_dp_interval
 from sklearn_ada.guarantees.sample_size import private_learner_sample_size
-from sklearn_ada.guarantees.stable_median import median_level_direct, median_rank_error, stable_median_plan
+from sklearn_ada.guarantees.stable_median import median_level_direct, median_rank_error
 
 BETA = 0.05
 FALSE_ALARM = 1e-6

@@ -10,12 +10,17 @@ from scipy.special import ndtri
 from sklearn_ada.guarantees import (
     baselines,
     direct_transfer,
+    expected_width,
     feldman_steinke,
     gaussian,
+    ladder,
     max_information,
+    median_planning,
+    planned_checks,
     pure_dp_transfer,
     sample_size,
     stable_median,
+    thresholdout,
     transfer,
 )
 from sklearn_ada.guarantees.transfer_bound import TransferBound, is_vacuous
@@ -26,7 +31,11 @@ LN_BETA = math.log(0.05)
 CALLS = [
     (baselines.nonadaptive_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
     (baselines.sample_splitting_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
-    (baselines.rounding_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
+    (
+        baselines.rounding_half_width,
+        {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "expected_value": 0.8},
+    ),
+    (baselines.verdict_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
     (direct_transfer.approximate_dp_gap, {"epsilon": 0.1, "delta": 1e-6, "beta": 0.05}),
     (
         direct_transfer.direct_transfer,
@@ -61,9 +70,16 @@ CALLS = [
         feldman_steinke.feldman_steinke_2017_theorem_4_7,
         {"n_subsamples": 100, "n_questions": 10, "epsilon": 0.1, "delta": 1e-9, "beta": 0.05},
     ),
+    (
+        expected_width.expected_half_width,
+        {"n": 1000, "ln_delta": LN_BETA, "expected_value": 0.8, "reach": 0.1},
+    ),
+    (gaussian.gaussian_bassily, {"n": 10**6, "n_questions": 10, "ln_beta": LN_BETA}),
     (gaussian.gaussian_direct, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
     (gaussian.gaussian_jung, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
     (gaussian.gaussian_rogers, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
+    (ladder.ladder_transcripts, {"n_questions": 10, "step": 0.1}),
+    (ladder.blum_hardt_2015, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "step": 0.1}),
     (max_information.max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
     (max_information.dwork_2015_max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
     (
@@ -71,10 +87,28 @@ CALLS = [
         {"nats": 3.0, "epsilon": 0.01, "n": 1000, "ln_slack": LN_BETA, "weight": 0.5},
     ),
     (
+        planned_checks.plan_certifies,
+        {"n_questions": 10, "scale": 20.0, "ln_beta": LN_BETA, "check_share": 0.1},
+    ),
+    (
+        planned_checks.plan_checks,
+        {
+            "n_questions": 10,
+            "standard_error": 0.01,
+            "deviation": 0.4,
+            "size": 1000,
+            "ln_beta": LN_BETA,
+            "check_share": 0.1,
+            "surprise_rate": 0.1,
+        },
+    ),
+    (planned_checks.wilson_deviation, {"value": 0.8, "size": 100.0}),
+    (
         pure_dp_transfer.pure_dp_interval,
         {"low_value": 0.8, "high_value": 0.9, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA},
     ),
     (pure_dp_transfer.pure_dp_half_width, {"alpha": 0.1, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA}),
+    (sample_size.laplace_bassily, {"n": 10**6, "n_questions": 10, "beta": 0.05}),
     (sample_size.laplace_plan, {"n_questions": 10, "alpha": 0.2, "beta": 0.05}),
     (
         sample_size.private_learner_sample_size,
@@ -91,8 +125,23 @@ CALLS = [
         {"n_subsamples": 1000, "n_questions": 10, "grid_size": 100, "epsilon": 0.1, "ln_beta": LN_BETA},
     ),
     (
-        stable_median.stable_median_plan,
+        median_planning.stable_median_level,
+        {"n_subsamples": 5000, "n_questions": 10, "grid_size": 100, "ln_beta": LN_BETA, "transfer": "direct"},
+    ),
+    (
+        median_planning.stable_median_plan,
         {"n_questions": 10, "grid_size": 100, "ln_beta": LN_BETA, "level": 0.25, "transfer": "direct"},
+    ),
+    (
+        thresholdout.thresholdout_direct,
+        {
+            "n": 1000,
+            "n_questions": 10,
+            "max_hits": 2,
+            "ln_beta": LN_BETA,
+            "threshold": 0.1,
+            "noise_scale": 0.1,
+        },
     ),
     (
         transfer.bassily_2016,
@@ -131,8 +180,8 @@ ARGUMENTS = [
 @pytest.mark.parametrize(("function", "arguments", "name"), ARGUMENTS)
 @pytest.mark.parametrize("bad", [math.nan, math.inf, "much", None, True])
 def test_bad_input_is_named(function, arguments, name, bad):
-    if bad is None and name == "noise_scale":
-        pytest.skip("None asks for the best noise")
+    if bad is None and name in ("noise_scale", "step", "expected_value"):
+        pytest.skip("None asks for the best, or for the worst case")
     with pytest.raises(ValueError, match=rf"^The '{name}' parameter of \w+ must be .* Got .* instead\."):
         function(**{**arguments, name: bad})
 
@@ -143,6 +192,8 @@ def test_every_public_function_is_tested_for_bad_input(function, arguments):
 
 
 def _numbers(result):
+    if isinstance(result, planned_checks.PlannedChecks):
+        return [result.half_cell, result.surprise, result.ln_check, result.ln_certify]
     if isinstance(result, gaussian.GaussianBound):
         return [result.half_width, result.noise_scale]
     return list(result) if isinstance(result, tuple) else [result]
@@ -152,12 +203,17 @@ def test_the_list_of_calls_is_complete():
     modules = (
         baselines,
         direct_transfer,
+        expected_width,
         feldman_steinke,
         gaussian,
+        ladder,
         max_information,
+        planned_checks,
         pure_dp_transfer,
         sample_size,
         stable_median,
+        median_planning,
+        thresholdout,
         transfer,
     )
     public = {name for module in modules for name in module.__all__ if name.islower()}

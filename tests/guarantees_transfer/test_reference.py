@@ -17,7 +17,7 @@ from sklearn_ada.guarantees.feldman_steinke import (
     feldman_steinke_2017_theorem_4_3,
 )
 from sklearn_ada.guarantees.gaussian import gaussian_direct, gaussian_jung, gaussian_rogers
-from sklearn_ada.guarantees.stable_median import stable_median_plan
+from sklearn_ada.guarantees.median_planning import stable_median_plan
 
 REFERENCE = Path(__file__).parent.parent / "reference"
 LN_BETA = math.log(0.05)
