@@ -23,6 +23,7 @@ from sklearn_ada.model_selection import (
     StableHoldoutScorer,
     ThresholdoutScorer,
 )
+from sklearn_ada.planning import HoldoutPlan, plan_holdout
 from sklearn_ada.results import Answer, Cost
 
 __version__ = "0.1.0"
@@ -35,6 +36,7 @@ __all__ = [
     "EffectiveRounds",
     "Holdout",
     "HoldoutLeakError",
+    "HoldoutPlan",
     "HoldoutReport",
     "LadderScorer",
     "LedgerDamagedError",
@@ -47,4 +49,5 @@ __all__ = [
     "ThresholdoutScorer",
     "UnsupportedEventError",
     "__version__",
+    "plan_holdout",
 ]

@@ -1,0 +1,12 @@
+"""Plans: which method certifies what, how many questions it answers, how many records it needs.
+
+A method is a half-width as a function of the records and the questions; its formula lives in
+`sklearn_ada.guarantees`. Solving for either of the other two is the same search for all of them.
+"""
+
+from sklearn_ada.planning.display import PlanDisplay
+from sklearn_ada.planning.holdout_plan import HoldoutPlan
+from sklearn_ada.planning.method_plan import MethodPlan
+from sklearn_ada.planning.planner import plan_holdout
+
+__all__ = ["HoldoutPlan", "MethodPlan", "PlanDisplay", "plan_holdout"]

@@ -1,0 +1,65 @@
+"""What a plan takes for granted, besides two of rows, questions and width."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sklearn_ada._checks import check_integer, check_real
+
+__all__ = ["Assumptions"]
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """See `plan_holdout` for each of them; a bad one is refused in its name."""
+
+    confidence_level: float = 0.95
+    expected_value: float | None = 0.85
+    guess_rows: int | None = None
+    surprise_rate: float = 0.0
+    check_share: float = 0.1
+    subsample_size: int = 20
+    grid_size: int = 401
+
+    def __post_init__(self) -> None:
+        owner = "plan_holdout"
+        checked: dict[str, float] = {
+            name: check_real(getattr(self, name), name, owner, low=0.0, high=1.0)
+            for name in ("confidence_level", "check_share")
+        }
+        if self.expected_value is not None:
+            checked["expected_value"] = check_real(
+                self.expected_value, "expected_value", owner, low=0.0, high=1.0,
+                fix="It is a share such as an accuracy; None plans for the worst mean of values in [0, 1].",
+            )  # fmt: skip
+        checked["surprise_rate"] = check_real(
+            self.surprise_rate, "surprise_rate", owner, low=0.0, high=1.0, closed="both"
+        )
+        if self.guess_rows is not None:
+            checked["guess_rows"] = check_integer(
+                self.guess_rows, "guess_rows", owner, fix="None plans for as many as the holdout has."
+            )
+        checked["subsample_size"] = check_integer(self.subsample_size, "subsample_size", owner)
+        checked["grid_size"] = check_integer(self.grid_size, "grid_size", owner, low=2)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def beta(self) -> float:
+        """Failure probability of the whole conversation."""
+        return 1.0 - self.confidence_level
+
+    @property
+    def ln_beta(self) -> float:
+        """Its logarithm."""
+        return math.log1p(-self.confidence_level)
+
+    @property
+    def value(self) -> float:
+        """The share whose sampling error guesses have: the expected one, or the most uncertain."""
+        return 0.5 if self.expected_value is None else self.expected_value
+
+    def guess_error(self, n: int) -> float:
+        """Return the standard error of the difference between a share of n holdout records and its guess."""
+        return math.sqrt(self.value * (1.0 - self.value) * (1.0 / n + 1.0 / (self.guess_rows or n)))

@@ -1,0 +1,181 @@
+"""`HoldoutPlan`: the rows of a plan, the best of them, and what to do."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from sklearn_ada.planning.assumptions import Assumptions
+from sklearn_ada.planning.display import PlanDisplay
+from sklearn_ada.planning.method_plan import MethodPlan
+from sklearn_ada.planning.methods import ALL, LEVEL, MEAN
+from sklearn_ada.planning.recommendation import recommend
+from sklearn_ada.planning.solving import MOST_QUESTIONS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["HoldoutPlan"]
+
+
+@dataclass(frozen=True, repr=False)
+class HoldoutPlan:
+    """What every method certifies; made by `plan_holdout`.
+
+    Attributes
+    ----------
+    n : int or None
+        Records of the holdout, as asked for; None if solved for.
+    n_questions : int or None
+        Adaptive questions, as asked for; None if solved for.
+    width : float or None
+        Half-width of every interval, as asked for; None if solved for.
+    given : Assumptions
+        Everything else that the plan rests on.
+    rows : tuple of MethodPlan
+        One for each method. ``plan["coded checks"]`` is the row of that name.
+    """
+
+    n: int | None
+    n_questions: int | None
+    width: float | None
+    given: Assumptions
+    rows: tuple[MethodPlan, ...]
+
+    @property
+    def solved_for(self) -> str:
+        """Which of "n", "n_questions" and "width" was left out."""
+        return next(name for name in ("n", "n_questions", "width") if getattr(self, name) is None)
+
+    @property
+    def best(self) -> MethodPlan | None:
+        """The best method that certifies every answer to adaptive questions about means; None if none does.
+
+        For a single question that is a plain holdout.
+        """
+        return self["one use"] if self.n_questions == 1 else self._best_of(MEAN)
+
+    @property
+    def best_median(self) -> MethodPlan | None:
+        """The best stable median, for metrics that are not means; None if none certifies anything."""
+        return self._best_of(LEVEL)
+
+    @property
+    def recommendation(self) -> str:
+        """What to do, in words."""
+        return recommend(self)
+
+    def __getitem__(self, method: str) -> MethodPlan:
+        for row in self.rows:
+            if row.method == method:
+                return row
+        raise KeyError(method)
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with the methods as index and a column for each attribute of `MethodPlan`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError(
+                "HoldoutPlan.to_frame needs pandas: pip install pandas. Plain rows are in `rows`."
+            ) from error
+        return DataFrame(self.to_dicts()).set_index("method")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each method."""
+        return [asdict(row) for row in self.rows]
+
+    def plot(self, *, ax: Any = None) -> PlanDisplay:
+        """Draw what was solved for as bars, one for each method that says something.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        PlanDisplay
+            With ``ax_`` and ``figure_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        """
+        return PlanDisplay.from_plan(self, ax=ax)
+
+    def __repr__(self) -> str:
+        cells = [["method", *_COLUMNS], *([row.method, *_cells(row)] for row in self.rows)]
+        widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+        table = [_aligned(line, widths) for line in cells]
+        words = textwrap.fill(self.recommendation, 100)
+        return "\n".join([self._title(), "", *table, "", words])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("method", *_COLUMNS, "note"))
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td>{html.escape(cell)}</td>" for cell in (row.method, *_cells(row), row.note))
+            + "</tr>"
+            for row in self.rows
+        )
+        return (
+            f"<p>{html.escape(self._title())}</p><table><tr>{head}</tr>{body}</table>"
+            f"<p>{html.escape(self.recommendation)}</p>"
+        )
+
+    def _title(self) -> str:
+        known = [
+            f"{self.n:,} records" if self.n else "",
+            f"{self.n_questions:,} adaptive questions" if self.n_questions else "",
+            f"half-width {self.width:g}" if self.width else "",
+        ]
+        value = self.given.expected_value
+        kind = "any mean in [0, 1]" if value is None else f"shares about {value:g}"
+        return (
+            f"Plan for {' and '.join(filter(None, known))}; {kind}; all intervals hold together with "
+            f"{self.given.confidence_level:.4g}"
+        )
+
+    def _best_of(self, unit: str) -> MethodPlan | None:
+        able = [
+            row
+            for row in self.rows
+            if row.adaptive and row.certifies == ALL and row.unit == unit and not row.vacuous
+        ]
+        sign = -1.0 if self.solved_for == "n_questions" else 1.0
+        return min(able, key=lambda row: sign * getattr(row, self.solved_for), default=None)
+
+
+_COLUMNS = ("records", "questions", "half-width", "of", "certifies", "adaptive")
+
+
+def _cells(row: MethodPlan) -> list[str]:
+    reached = "none" if row.vacuous else f"{row.width:.3g}"
+    return [
+        f"{row.n:,}" if math.isfinite(row.n) else "none",
+        f"{row.n_questions:,}" + ("+" if row.n_questions == MOST_QUESTIONS else ""),
+        reached,
+        row.unit,
+        row.certifies,
+        "yes" if row.adaptive else "no",
+    ]
+
+
+def _aligned(cells: list[str], widths: list[int]) -> str:
+    """Names to the left, numbers to the right."""
+    parts = [
+        cell.rjust(width) if 1 <= column <= 3 else cell.ljust(width)
+        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return "  ".join(parts).rstrip()

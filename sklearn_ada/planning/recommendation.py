@@ -1,0 +1,99 @@
+"""What to do, in words: which method, what the kept model gets, and when a plain holdout is enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sklearn_ada.planning.solving import MOST_QUESTIONS
+
+if TYPE_CHECKING:
+    from sklearn_ada.planning.holdout_plan import HoldoutPlan
+    from sklearn_ada.planning.method_plan import MethodPlan
+
+__all__ = ["recommend"]
+
+
+def recommend(plan: HoldoutPlan) -> str:
+    """Return a few sentences."""
+    means = {"n": _rows, "n_questions": _questions, "width": _widths}[plan.solved_for](plan)
+    return f"{means} {_medians(plan)}"
+
+
+def _widths(plan: HoldoutPlan) -> str:
+    one, fixed, best, kept = _compared(plan)
+    records, questions = _many(plan.n, "record"), _many(plan.n_questions, "adaptive question")
+    if plan.n_questions == 1:
+        return f"For one question a plain holdout of {records} is enough: ±{one.width:.2g}."
+    if best is None:
+        return (
+            f"No method certifies {questions} on {records}. Hold out more, or ask about the winner of a "
+            f"finished search only: one question, which a plain holdout answers within ±{one.width:.2g}."
+        )
+    words = f"Use {best.method}: {questions} within ±{best.width:.2g} on {records}{_condition(plan)}."
+    if kept.width < best.width:
+        words += f" Certify the model kept after such checks: ±{kept.width:.2g}, where a holdout used once"
+        words += f" has ±{one.width:.2g}."
+    return (
+        f"{words} A plain holdout is enough only if all questions are fixed before the first answer: "
+        f"±{fixed.width:.2g}."
+    )
+
+
+def _rows(plan: HoldoutPlan) -> str:
+    one, fixed, best, kept = _compared(plan)
+    if best is None:
+        return f"No number of records certifies {_many(plan.n_questions, 'question')} so closely."
+    if plan.n_questions == 1:
+        return f"For one question a plain holdout of {_many(one.n, 'record')} is enough."
+    words = f"Hold out {_many(best.n, 'record')} and use {best.method}{_condition(plan)}."
+    if kept.n < best.n:
+        words += f" If only the model kept after such checks is to be certified so closely, {kept.n:,} do."
+    return (
+        f"{words} A plain holdout is enough for one question with {_many(one.n, 'record')}, and for all "
+        f"with {fixed.n:,} if they are fixed before the first answer."
+    )
+
+
+def _questions(plan: HoldoutPlan) -> str:
+    one, fixed, best, _ = _compared(plan)
+    records = _many(plan.n, "record")
+    if one.vacuous:
+        return f"With {records} not even a holdout used once reaches ±{plan.width:.2g}: hold out more."
+    if best is None or best.n_questions == 1:
+        return f"With {records} a plain holdout answers one question within ±{plan.width:.2g}, and no more."
+    return (
+        f"Use {best.method}: with {records} {_many(best.n_questions, 'adaptive question')} within "
+        f"±{plan.width:.2g}{_condition(plan)}. A plain holdout is enough for one question, or for "
+        f"{_many(fixed.n_questions, 'question')} fixed before the first answer."
+    )
+
+
+def _compared(plan: HoldoutPlan) -> tuple[MethodPlan, MethodPlan, MethodPlan | None, MethodPlan]:
+    return plan["one use"], plan["fixed in advance"], plan.best, plan["certify after checks"]
+
+
+def _medians(plan: HoldoutPlan) -> str:
+    best = plan.best_median
+    if best is None:
+        return "For metrics that are not means, stable medians certify nothing here."
+    reached = {
+        "n": _many(best.n, "record"),
+        "n_questions": _many(best.n_questions, "question"),
+        "width": f"half-width {best.width:.2g} in quantile levels",
+    }[plan.solved_for]
+    return f"For metrics that are not means: {best.method}, {reached}."
+
+
+def _condition(plan: HoldoutPlan) -> str:
+    """Return what coded checks are planned on; other methods need no guess."""
+    if plan.best is None or plan.best.method != "coded checks":
+        return ""
+    rate = plan.given.surprise_rate
+    if rate == 0.0:
+        return ", if guesses are off by no more than sampling explains"
+    return f", if at most {rate:.3g} of the guesses are off by more than sampling explains"
+
+
+def _many(count: float | None, noun: str) -> str:
+    text = f"{count:,} {noun}" + ("" if count == 1 else "s")
+    return f"at least {text}" if count == MOST_QUESTIONS and noun.endswith("question") else text

@@ -1,0 +1,131 @@
+"""A plan must foresee what a real conversation certifies."""
+
+import numpy as np
+import pytest
+
+from benchmarks.validity.simulated import SimulatedHoldout
+from sklearn_ada import plan_holdout
+from sklearn_ada.holdout.policy import Policy
+
+
+def half_width(outcome):
+    return (outcome.interval[1] - outcome.interval[0]) / 2
+
+
+def checks_then_certify(n, k, guess_rows, seed):
+    """Check k models of accuracies about .85 with honest guesses, then certify one of them."""
+    rng = np.random.default_rng(seed)
+    holdout = SimulatedHoldout(n, Policy(expected_questions=k))
+
+    def ask(purpose, accuracy):
+        value, guess = rng.binomial(n, accuracy) / n, rng.binomial(guess_rows, accuracy) / guess_rows
+        return half_width(holdout.ask(purpose, value, guess, guess_size=guess_rows))
+
+    checks = [ask("check", accuracy) for accuracy in rng.normal(0.85, 0.02, k).clip(0, 1)]
+    return checks[-1], ask("certify", 0.85)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "guess_rows"), [(1_000, 100, 1_000), (10_000, 300, 30_000), (100_000, 100, 100_000)]
+)
+def test_coded_checks_and_the_certify_after_them(n, k, guess_rows):
+    """The means of a few runs; one run may see a surprise, which the plan counts by its chance."""
+    plan = plan_holdout(n=n, n_questions=k, guess_rows=guess_rows)
+    check, certify = np.mean([checks_then_certify(n, k, guess_rows, seed) for seed in range(8)], axis=0)
+    assert check == pytest.approx(plan["coded checks"].width, rel=0.1)
+    assert certify == pytest.approx(plan["certify after checks"].width, rel=0.1)
+
+
+def test_checks_with_surprises():
+    """Two in a hundred guesses are off by a cell; the half-widths are those of the widest check, the last."""
+    n, k, rate = 10_000, 500, 0.02
+    plan = plan_holdout(n=n, n_questions=k, surprise_rate=rate)
+    widths = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        policy = Policy(expected_questions=k)
+        holdout = SimulatedHoldout(n, policy)
+        off = np.zeros(k)
+        surprises = rng.permutation(k)[: round(rate * k)]
+        off[surprises] = rng.choice([-2, 2], len(surprises)) * policy.half_cell(0.00505, 0.357, n)
+        checks = [
+            half_width(holdout.ask("check", value, value + shift, guess_size=n))
+            for value, shift in zip(rng.binomial(n, 0.85, k) / n, off, strict=True)
+        ]
+        certify = half_width(holdout.ask("certify", 0.85, 0.85, guess_size=n))
+        widths.append((checks[-1], certify))
+    check, certify = np.mean(widths, axis=0)
+    assert check == pytest.approx(plan["coded checks"].width, rel=0.1)
+    assert certify == pytest.approx(plan["certify after checks"].width, rel=0.1)
+
+
+def test_certifies_alone():
+    """One certify after the other, such as the winner of every search."""
+    n, k = 10_000, 12
+    plan = plan_holdout(n=n, n_questions=k)
+    last = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        holdout = SimulatedHoldout(n, Policy())
+        for _ in range(k):
+            outcome = holdout.ask(
+                "certify", rng.binomial(n, 0.85) / n, rng.binomial(n, 0.85) / n, guess_size=n
+            )
+        last.append(half_width(outcome))
+    assert np.mean(last) == pytest.approx(plan["certify each"].width, rel=0.05)
+
+
+def test_a_real_holdout(tmp_path):
+    """The whole product, on labels whose predictions are right about as often as planned."""
+    from benchmarks.speed.stored import StoredPredictions
+    from sklearn_ada import Holdout
+    from sklearn_ada.holdout.guess import Guess
+
+    n, k = 2_000, 40
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    holdout = Holdout(np.zeros((n, 1)), y, expected_questions=k, ledger=tmp_path / "ledger.db")
+    plan = plan_holdout(n=n, n_questions=k)
+    models = [StoredPredictions(np.where(rng.random(n) < 0.85, y, 1 - y)) for _ in range(k)]
+    for number, model in enumerate(models):
+        guess = Guess(rng.binomial(n, 0.85) / n, n, outputs=str(number))
+        answer = holdout.check(model, scoring="accuracy", guess=guess)
+    assert half_width(answer) == pytest.approx(plan["coded checks"].width, rel=0.1)
+    answer = holdout.certify(models[0], scoring="accuracy", guess=0.85)
+    assert half_width(answer) == pytest.approx(plan["certify after checks"].width, rel=0.1)
+
+
+def test_a_guessed_median_of_a_real_holdout(tmp_path):
+    """Levels of the last exact median, and of one whose guesses hold."""
+    from sklearn.base import BaseEstimator
+
+    from sklearn_ada import Holdout
+    from sklearn_ada.holdout import MedianSettings
+    from sklearn_ada.holdout.guess import Guess
+
+    class Shifted(BaseEstimator):
+        def __init__(self, shift=0.0):
+            self.shift = shift
+
+        def fit(self, X, y):
+            self.n_features_in_ = 1
+            return self
+
+        def predict(self, X):
+            return np.asarray(X)[:, 0] + self.shift
+
+    n, k, t = 4_000, 10, 20
+    rng = np.random.default_rng(0)
+    X, noise = rng.normal(size=(n, 1)), rng.normal(size=n)
+    holdout = Holdout(X, X[:, 0] + noise, expected_questions=k, ledger=tmp_path / "ledger.db")
+    settings = MedianSettings(n_subsamples=n // t, method="exact")
+    for shift in np.linspace(0, 0.1, k):
+        guess = Guess(-np.median(np.abs(noise - shift)), n // t, 0.17, outputs=str(shift))
+        answer = holdout.ask(
+            Shifted(shift).fit(X, None), scoring="neg_median_absolute_error", mechanism="check", guess=guess,
+            settings=settings,
+        )  # fmt: skip
+        assert answer.verdict == "agrees"
+    low, high = answer.levels
+    plan = plan_holdout(n=n, n_questions=k, subsample_size=t)
+    assert (high - low) / 2 == pytest.approx(plan["median, guessed"].width, rel=0.1)

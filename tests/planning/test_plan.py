@@ -1,0 +1,313 @@
+"""What a plan promises: the three solves agree, widths are monotone, and it can be read."""
+
+import builtins
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_ada import HoldoutPlan, plan_holdout
+from sklearn_ada.planning.assumptions import Assumptions
+from sklearn_ada.planning.methods import methods
+from sklearn_ada.planning.solving import MOST_QUESTIONS
+
+NAMES = [method.name for method in methods(Assumptions())]
+COARSE = {"coded checks", "certify after checks", "median, guessed"}
+"""Their cells are chosen from a list, so that half-widths wobble by a few percent."""
+SLOW = {"Gaussian noise, Jung", "Gaussian noise, Bassily", "Laplace noise, Bassily", "median, Jung"}
+QUICK = [name for name in NAMES if name not in SLOW]
+
+
+def method_of(name, **given):
+    return next(method for method in methods(Assumptions(**given)) if method.name == name)
+
+
+class TestSolvingForEachOfTheThree:
+    """Plugged back in, every solution is enough and one less is not."""
+
+    @pytest.mark.parametrize("width", [0.03, 0.2])
+    def test_rows(self, width):
+        plan = plan_holdout(n_questions=200, width=width)
+        for row in plan.rows:
+            method = method_of(row.method)
+            if row.vacuous:
+                assert row.n == math.inf
+                assert row.method == "median, Feldman-Steinke"
+                continue
+            assert row.width == method.half_width(row.n, 200) <= width
+            less = row.n - method.block
+            assert less == 0 or method.half_width(less, 200) > width
+
+    @pytest.mark.parametrize(("n", "width"), [(3_000, 0.1), (300_000, 0.05)])
+    def test_questions(self, n, width):
+        plan = plan_holdout(n=n, width=width)
+        for row in plan.rows:
+            method = method_of(row.method)
+            if row.n_questions:
+                assert row.width == method.half_width(n, row.n_questions) <= width
+            if row.method == "one use":
+                assert row.n_questions == 1
+            elif row.n_questions < MOST_QUESTIONS:
+                assert method.half_width(n, row.n_questions + 1) > width
+            assert row.vacuous == (row.n_questions == 0)
+
+    def test_half_width(self):
+        plan = plan_holdout(n=50_000, n_questions=200)
+        for row in plan.rows:
+            assert row.width == method_of(row.method).half_width(50_000, 200)
+            assert row.vacuous == (not row.width < 0.5)
+
+    def test_solved_for_is_what_was_left_out(self):
+        given = {"n": 1_000, "n_questions": 10, "width": 0.1}
+        for name in given:
+            plan = plan_holdout(**{key: value for key, value in given.items() if key != name})
+            assert plan.solved_for == name
+            assert isinstance(plan, HoldoutPlan)
+            assert [row.method for row in plan.rows] == NAMES
+
+
+@pytest.mark.parametrize("name", QUICK)
+@given(
+    n=st.integers(20, 10**7), k=st.integers(1, 10**5), more=st.floats(1.0, 100.0),
+    value=st.none() | st.floats(0.02, 0.98), confidence=st.floats(0.55, 0.999),
+)  # fmt: skip
+@settings(max_examples=25, deadline=None)
+def test_half_widths_fall_with_records_and_rise_with_questions_and_confidence(
+    name, n, k, more, value, confidence
+):
+    method = method_of(name, expected_value=value, confidence_level=confidence)
+    slack = 1.06 if name in COARSE else 1.0 + 1e-6
+    here = method.half_width(n, k)
+    assert here > 0.0
+    assert method.half_width(math.ceil(n * more), k) <= here * slack
+    assert method.half_width(n, math.ceil(k * more)) >= here / slack
+    stricter = method_of(name, expected_value=value, confidence_level=1.0 - (1.0 - confidence) / more)
+    assert stricter.half_width(n, k) >= here / slack
+
+
+@pytest.mark.parametrize("name", sorted(SLOW))
+def test_half_widths_of_the_slow_methods_are_monotone(name):
+    method = method_of(name)
+    widths = [method.half_width(n, 10) for n in (10**4, 10**5, 10**6, 10**7, 10**9)]
+    assert all(more <= less or less == math.inf for less, more in itertools.pairwise(widths))
+    assert widths[-1] < 0.02
+    widths = [method.half_width(10**8, k) for k in (1, 10, 100, 10**4, 10**6)]
+    assert widths == sorted(widths)
+
+
+@given(n=st.integers(50, 10**6), k=st.integers(1, 10**4), value=st.none() | st.floats(0.1, 0.9))
+@settings(max_examples=40, deadline=None)
+def test_nothing_adaptive_beats_the_limit(n, k, value):
+    quick = [m for m in methods(Assumptions(expected_value=value)) if m.name in QUICK and m.unit == "mean"]
+    limit = next(m for m in quick if m.name == "fixed in advance").half_width(n, k)
+    for method in quick:
+        if method.adaptive and method.certifies == "every answer":
+            assert method.half_width(n, k) >= min(limit, 0.5) * (1.0 - 1e-9)
+
+
+def test_every_method_is_valid_at_extremes():
+    """NaN, infinity or a half-width, never an error."""
+    for asked in (
+        {},
+        {"confidence_level": 0.01},
+        {"expected_value": None},
+        {"surprise_rate": 1.0},
+        {"guess_rows": 1},
+    ):
+        for method in methods(Assumptions(**asked)):
+            for n in (1, 19, 800, 10**12):
+                for k in (1, 10**9):
+                    assert not method.half_width(n, k) < 0.0
+
+
+def test_more_surprises_and_fewer_guess_rows_cost_width():
+    plans = [plan_holdout(n=10_000, n_questions=200, surprise_rate=rate) for rate in (0.0, 0.01, 0.1)]
+    for name in ("coded checks", "certify after checks", "Thresholdout", "median, guessed"):
+        widths = [plan[name].width for plan in plans]
+        assert widths == sorted(widths)
+        assert widths[0] < widths[2]
+    few, many = (plan_holdout(n=10_000, n_questions=200, guess_rows=rows) for rows in (1_000, 100_000))
+    for name in ("coded checks", "median, guessed"):
+        assert many[name].width < few[name].width
+
+
+class TestBadInput:
+    def test_exactly_two_of_three(self):
+        for asked in ({}, {"n": 100}, {"width": 0.1}, {"n": 100, "n_questions": 5, "width": 0.1}):
+            with pytest.raises(
+                ValueError, match=r"exactly two of 'n', 'n_questions' and 'width'.* Got "
+            ) as error:
+                plan_holdout(**asked)
+            assert str(error.value).endswith(f"Got {', '.join(asked) or 'none of them'}.")
+
+    @pytest.mark.parametrize(
+        ("name", "values"),
+        [
+            ("n", [0, -5, 10.0, "many", True, math.nan, 10**12 + 1]),
+            ("n_questions", [0, 2.5, "all", 10**9 + 1]),
+            ("width", [0.0, 0.5, -0.1, math.nan, "narrow", True]),
+            ("confidence_level", [0.0, 1.0, 95, math.nan, None]),
+            ("expected_value", [0.0, 1.0, "high", math.nan]),
+            ("guess_rows", [0, 1.5, "few"]),
+            ("surprise_rate", [-0.1, 1.1, None]),
+            ("check_share", [0.0, 1.0, None]),
+            ("subsample_size", [0, 2.5, None]),
+            ("grid_size", [1, None]),
+        ],
+    )
+    def test_each_parameter_is_named(self, name, values):
+        for value in values:
+            asked = {"n": 100, "width": 0.1} if name == "width" else {"n": 100, "n_questions": 5}
+            with pytest.raises(ValueError, match=rf"^The '{name}' parameter of plan_holdout must be .* Got "):
+                plan_holdout(**{**asked, name: value})
+
+    def test_an_unknown_method(self):
+        with pytest.raises(KeyError):
+            plan_holdout(n=100, n_questions=5)["magic"]
+
+
+class TestBest:
+    def test_coded_checks_for_many_questions(self):
+        assert plan_holdout(n=10_000, n_questions=1_000).best.method == "coded checks"
+        assert plan_holdout(n_questions=1_000, width=0.05).best.method == "coded checks"
+        assert plan_holdout(n=10_000, width=0.1).best.method == "coded checks"
+
+    def test_another_one_where_guesses_are_useless(self):
+        asked = {"surprise_rate": 1.0, "guess_rows": 2}
+        best = plan_holdout(n=300, n_questions=2, **asked).best
+        assert best.method == "sample splitting"
+        assert plan_holdout(n=10**7, n_questions=10_000, **asked).best.method.startswith("Gaussian")
+
+    def test_a_plain_holdout_for_one_question(self):
+        assert plan_holdout(n=300, n_questions=1).best.method == "one use"
+        assert plan_holdout(n_questions=1, width=0.05).best.method == "one use"
+
+    def test_never_the_limit_nor_what_says_less(self):
+        for asked in (
+            {"n": 500, "n_questions": 3},
+            {"n": 10**6, "width": 0.01},
+            {"n_questions": 9, "width": 0.2},
+        ):
+            plan = plan_holdout(**asked)
+            assert plan.best.adaptive
+            assert plan.best.certifies == "every answer"
+            assert plan.best.unit == "mean"
+            assert plan.best_median.unit == "quantile level"
+
+    def test_none_where_nothing_works(self):
+        plan = plan_holdout(n=3, n_questions=10**6, expected_value=None)
+        assert plan.best is None
+        assert plan.best_median is None
+        assert all(row.vacuous for row in plan.rows if row.adaptive)
+        assert plan_holdout(n=3, width=0.01).best is None
+
+
+class TestWords:
+    def test_a_plain_holdout_is_enough_for_one_question(self):
+        for asked in ({"n": 5_000}, {"width": 0.01}):
+            words = plan_holdout(n_questions=1, **asked).recommendation
+            assert words.startswith("For one question a plain holdout of ")
+            assert "is enough" in words
+
+    def test_the_numbers_are_those_of_the_rows(self):
+        plan = plan_holdout(n=10_000, n_questions=1_000)
+        for name in ("coded checks", "certify after checks", "one use", "fixed in advance"):
+            assert f"±{plan[name].width:.2g}" in plan.recommendation
+        plan = plan_holdout(n_questions=1_000, width=0.05)
+        for name in ("coded checks", "certify after checks", "one use", "fixed in advance"):
+            assert f"{plan[name].n:,}" in plan.recommendation
+        plan = plan_holdout(n=1_000, width=0.1)
+        assert f"{plan.best.n_questions:,} adaptive questions" in plan.recommendation
+
+    def test_what_the_plan_rests_on(self):
+        assert "no more than sampling explains" in plan_holdout(n=10_000, n_questions=100).recommendation
+        plan = plan_holdout(n=10_000, n_questions=100, surprise_rate=0.01)
+        assert "at most 0.01 of the guesses are off" in plan.recommendation
+        plan = plan_holdout(n=300, n_questions=2, surprise_rate=1.0, guess_rows=2)
+        assert "guesses" not in plan.recommendation.split("For metrics")[0]
+
+    def test_nothing_works(self):
+        assert (
+            "No method certifies" in plan_holdout(n=3, n_questions=10**6, expected_value=None).recommendation
+        )
+        assert "not even a holdout used once" in plan_holdout(n=3, width=0.01).recommendation
+        assert "one question within" in plan_holdout(n=70, width=0.1).recommendation
+
+    def test_a_search_that_ends_says_so(self):
+        plan = plan_holdout(n=10**6, width=0.1)
+        assert plan["coded checks"].n_questions == MOST_QUESTIONS
+        assert "the search ends at 1,000,000,000" in plan["coded checks"].note
+        assert "at least 1,000,000,000 adaptive questions" in plan.recommendation
+        assert "1,000,000,000+" in repr(plan)
+
+
+class TestShowing:
+    def test_repr_is_an_aligned_table(self):
+        plan = plan_holdout(n=10_000, n_questions=1_000)
+        lines = repr(plan).splitlines()
+        assert "10,000 records and 1,000 adaptive questions" in lines[0]
+        assert "0.95" in lines[0]
+        table = lines[2 : 3 + len(NAMES)]
+        assert [line.split("  ")[0] for line in table] == ["method", *NAMES]
+        column = table[0].index("half-width") + len("half-width")
+        assert all(line[column - 1] != " " and line[column] == " " for line in table)
+        assert "none" in next(line for line in table if line.startswith("Laplace"))
+        assert " ".join(lines[4 + len(NAMES) :]) == plan.recommendation
+
+    def test_html_escapes_and_has_every_row(self):
+        page = plan_holdout(n_questions=100, width=0.1)._repr_html_()
+        assert page.count("<tr>") == len(NAMES) + 1
+        assert "coded checks" in page
+        assert "half-width 0.1" in page
+
+    def test_frame(self):
+        plan = plan_holdout(n=10_000, n_questions=100)
+        frame = plan.to_frame()
+        columns = ["n", "n_questions", "width", "unit", "certifies", "adaptive", "vacuous", "note"]
+        assert list(frame.columns) == columns
+        assert list(frame.index) == NAMES
+        assert frame.loc["coded checks", "width"] == plan["coded checks"].width
+        assert frame["vacuous"].dtype == bool
+
+    @pytest.mark.parametrize("asked", [{"n": 10_000, "n_questions": 100}, {"n_questions": 100, "width": 0.1}])
+    def test_plot(self, asked):
+        pyplot = pytest.importorskip("matplotlib.pyplot")
+        plan = plan_holdout(**asked)
+        display = plan.plot()
+        shown = [row for row in plan.rows if not row.vacuous]
+        assert [label.get_text() for label in display.ax_.get_yticklabels()] == [row.method for row in shown]
+        assert [bar.get_width() for bar in display.bars_] == [getattr(row, plan.solved_for) for row in shown]
+        assert display.ax_.get_xscale() == "log"
+        assert display.figure_ is display.ax_.figure
+        _, ax = pyplot.subplots()
+        assert plan.plot(ax=ax).ax_ is ax
+        pyplot.close("all")
+
+    @pytest.mark.parametrize(("module", "show"), [("pandas", "to_frame"), ("matplotlib", "plot")])
+    def test_a_missing_extra_is_named(self, module, show, monkeypatch):
+        real = builtins.__import__
+
+        def without(name, *args, **kwargs):
+            if name.split(".")[0] == module:
+                raise ImportError(name)
+            return real(name, *args, **kwargs)
+
+        monkeypatch.setattr(builtins, "__import__", without)
+        plan = plan_holdout(n=1_000, n_questions=10)
+        with pytest.raises(ImportError, match=f"{module}.*pip install"):
+            getattr(plan, show)()
+
+    def test_frozen_and_picklable(self):
+        import pickle
+
+        plan = plan_holdout(n=1_000, n_questions=10)
+        with pytest.raises(AttributeError):
+            plan.n = 5
+        assert pickle.loads(pickle.dumps(plan)) == plan
+
+
+def test_numpy_integers_are_taken():
+    assert plan_holdout(n=np.int64(1_000), n_questions=np.int32(10)) == plan_holdout(n=1_000, n_questions=10)

@@ -1,0 +1,62 @@
+"""The search for the crossing: exact on integers, and quick."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_ada.planning.solving import MOST_QUESTIONS, MOST_ROWS, fewest_rows, most_questions
+
+
+@given(
+    power=st.floats(0.05, 3.0),
+    scale=st.floats(1e-3, 1e3),
+    step=st.integers(1, 50),
+    target=st.floats(1e-3, 0.49),
+)
+@settings(max_examples=300, deadline=None)
+def test_the_first_number_of_rows_that_is_enough(power, scale, step, target):
+    def half_width(n):
+        return scale * max(n // step, 1e-3) ** -power
+
+    n = fewest_rows(half_width, target)
+    if n is None:
+        assert half_width(MOST_ROWS) > target
+    else:
+        assert half_width(n) <= target
+        assert n == 1 or half_width(n - 1) > target
+
+
+@given(power=st.floats(0.02, 3.0), scale=st.floats(1e-6, 1.0), target=st.floats(1e-3, 0.49))
+@settings(max_examples=300, deadline=None)
+def test_the_last_number_of_questions_that_fits(power, scale, target):
+    def half_width(k):
+        return scale * k**power if k < 10**7 else math.inf  # beyond, the method can do nothing
+
+    k = most_questions(half_width, target)
+    assert k == 0 or half_width(k) <= target
+    assert half_width(k + 1) > target or k == MOST_QUESTIONS
+
+
+@pytest.mark.parametrize("value", [math.inf, math.nan, 0.3])
+def test_a_method_that_can_do_nothing(value):
+    assert fewest_rows(lambda n: value, 0.2) is None
+    assert most_questions(lambda k: value, 0.2) == 0
+
+
+def test_a_method_that_can_do_everything():
+    assert fewest_rows(lambda n: 0.0, 0.2) == 1
+    assert most_questions(lambda k: 0.1, 0.2) == MOST_QUESTIONS
+
+
+def test_few_evaluations_are_needed():
+    """Dozens would do by bisection; the slowest bounds take tens of milliseconds each."""
+    calls = []
+
+    def half_width(n):
+        calls.append(n)
+        return math.sqrt(math.log(n + 10.0) ** 2 / n)
+
+    assert fewest_rows(half_width, 0.01) > 10**6
+    assert len(calls) < 20
