@@ -28,6 +28,8 @@ class Certificate:
         What must be true; none can be checked from the holdout alone.
     vacuous : bool
         True where the interval says nothing that was not known before looking.
+    route : {"description_length", "differential_privacy", "both"}
+        Which theory certifies this answer.
     """
 
     theorem: str
@@ -36,6 +38,7 @@ class Certificate:
     target: str
     assumptions: tuple[str, ...]
     vacuous: bool
+    route: str = "description_length"
 
     def __str__(self) -> str:
         worth = "VACUOUS: it says nothing" if self.vacuous else "valid for all answers together"

@@ -57,6 +57,7 @@ from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada.guarantees.transfer_bound import TransferBound
 
 __all__ = [
+    "THEOREM",
     "approximate_dp_gap",
     "direct_transfer",
     "gaussian_dp_gap",
@@ -64,6 +65,8 @@ __all__ = [
     "laplace_tail_mean",
     "zcdp_gap",
 ]
+
+THEOREM = "direct transfer of differential privacy (after Jung et al., ITCS 2020)"
 
 _LN2 = math.log(2.0)
 

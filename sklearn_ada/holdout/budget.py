@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sklearn_ada.holdout.coded import CodedQuestion
-from sklearn_ada.holdout.conversation import Conversation
+from sklearn_ada.holdout.conversation import Conversation, RefusedError
+from sklearn_ada.holdout.gaussian import GaussianQuestion
 from sklearn_ada.holdout.outcome import Share
+from sklearn_ada.holdout.routes import worst_half_width
 from sklearn_ada.holdout.stable import StableQuestion
 
 __all__ = ["Probe", "admitted_at_once", "admitted_one_by_one", "share_ahead"]
 
-Probe = CodedQuestion | StableQuestion
+Probe = CodedQuestion | GaussianQuestion | StableQuestion
 
 _MANY = 10**9
 
@@ -21,7 +23,7 @@ def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives:
 
     def admits(size: int) -> bool:
         share = state.share(probe.purpose, size).among(alternatives)
-        return state.admits(*probe.half_width_bound(share))
+        return _admits(state, probe, share, size)
 
     return _largest(admits, most)
 
@@ -30,7 +32,7 @@ def admitted_one_by_one(state: Conversation, probe: Probe) -> int:
     """Return how many questions like ``probe`` are admitted one after the other if all guesses hold."""
 
     def admits(count: int) -> bool:
-        return state.admits(*probe.half_width_bound(share_ahead(state, probe, count - 1)))
+        return _admits(state, probe, share_ahead(state, probe, count - 1), count)
 
     # Weights fall within the expected questions and again beyond them, and rise in between.
     expected = (state.policy.expected_questions or 0) if probe.purpose == "check" else 0
@@ -48,6 +50,13 @@ def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | No
     own = purpose in (None, probe.purpose)
     share = state.share(purpose or probe.purpose, ahead=count if own else 0)
     return share.after(sum(state.account.price_of_repeats(symbol, count) for symbol in probe.held(share)))
+
+
+def _admits(state: Conversation, probe: Probe, share: Share, count: int) -> bool:
+    try:
+        return state.admits(*worst_half_width(probe, state.certified(probe, share, count)))
+    except RefusedError:
+        return False
 
 
 def _largest(admits: Callable[[int], bool], most: int) -> int:

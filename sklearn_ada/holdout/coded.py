@@ -18,6 +18,7 @@ from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.privacy import NoPrivacy
 from sklearn_ada.mechanisms.cells import Cells
 from sklearn_ada.metrics import Measured, Metric, UndefinedMetricError, outputs_are_usable
 from sklearn_ada.metrics.kinds import Kind
@@ -29,7 +30,7 @@ _CHECKED = {True: "agrees", False: "differs"}
 
 
 @dataclass(frozen=True)
-class CodedQuestion:
+class CodedQuestion(NoPrivacy):
     """One check or certify of a metric that has an interval, fixed up to its symbol.
 
     Parameters
@@ -152,7 +153,7 @@ class CodedQuestion:
     def held(self, share: Share) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact."""
         symbol = Symbol(self.stream, 0, self.scale)
-        return (symbol, Symbol("count", 0, _COUNT_SCALE)) if self.metric.rule.size_is_released else (symbol,)
+        return (symbol, Symbol("count", 0, _COUNT_SCALE)) if self.rule.size_is_released else (symbol,)
 
     def release(
         self, sealed: tuple[Symbol, ...], share: Share, draw: Draw

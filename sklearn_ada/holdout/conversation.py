@@ -8,18 +8,25 @@ outcome of a check that training data do not contain the holdout) and "mean weig
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn_ada.accounting.description_length import DescriptionLength
-from sklearn_ada.events import event_from_dict
+from sklearn_ada.accounting.description_length import DescriptionLength, symbols_of
+from sklearn_ada.accounting.unit_filter import Unit
+from sklearn_ada.events import Event, event_from_dict
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import weights
 from sklearn_ada.guarantees.description_length import ln_delta
 from sklearn_ada.holdout.outcome import Share
 from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.privacy import PrivacyAccount
+from sklearn_ada.holdout.question import Question
 
-__all__ = ["Conversation", "Round"]
+__all__ = ["Conversation", "RefusedError", "Round"]
+
+
+class RefusedError(Exception):
+    """A question is not admitted; the log alone decides that."""
 
 
 @dataclass
@@ -42,6 +49,8 @@ class Conversation:
     ----------
     account : DescriptionLength
         Everything revealed, in nats.
+    privacy : PrivacyAccount or None
+        What is spent of the privacy budget, where the policy has one.
     asked : dict
         Number of questions admitted for each purpose.
     refused : int
@@ -52,6 +61,12 @@ class Conversation:
     def __init__(self, genesis: dict[str, Any]) -> None:
         self.policy = Policy.from_genesis(genesis)
         self.account = DescriptionLength(self.policy.code)
+        n, policy = genesis.get("units", {}).get("number", genesis["rows"]), self.policy
+        self.privacy = (
+            PrivacyAccount(n, lambda unit: policy.privacy_budget(unit, n), policy.ln_gap)
+            if policy.is_private
+            else None
+        )
         self.asked = dict.fromkeys(weights.PURPOSES, 0)
         self.refused = 0
         self.memory: dict[str, dict[str, Any]] = {}
@@ -66,13 +81,23 @@ class Conversation:
         elif kind == "refusal":
             self.refused += 1
         else:
-            price = self.account.record(event_from_dict(body["event"]))
+            event = event_from_dict(body["event"])
+            price = self.account.record(event)
             if not math.isclose(price, body["price"], rel_tol=1e-9, abs_tol=1e-12):
                 raise LedgerDamagedError("A recorded price is not that of its event: the ledger was edited.")
+            if self.privacy is not None:
+                self._spend_privacy(self.privacy, kind, body, event)
             if kind == "answer":
                 self._count_question(body)
                 if body["memory_name"]:
                     self.memory[body["memory_name"]] = body["memory"]
+
+    def _spend_privacy(self, privacy: PrivacyAccount, kind: str, body: dict[str, Any], event: Event) -> None:
+        if kind == "overlap":
+            if symbols_of(event)[0].value:
+                privacy.end("a leak was found, which ended the privacy route of this ledger")
+        else:
+            privacy.record(event, Unit(*body["unit"]), body["family"])
 
     def _count_question(self, body: dict[str, Any]) -> None:
         if body["round"] is None:
@@ -92,6 +117,25 @@ class Conversation:
         weight = weights.round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
         ln_beta = policy.ln_beta + weights.ln_share(purpose, policy.check_share)
         return Share(ln_delta(ln_beta, weight, nats), nats)
+
+    def certified(self, question: Question, share: Share, count: int = 1) -> Share:
+        """Return the share with every route by which ``count`` such answers are certified.
+
+        Raises
+        ------
+        RefusedError
+            If there is none.
+        """
+        if self.privacy is None:
+            return share
+        release = question.private_release(self.memory.get(question.memory_name, {}))
+        refusal = self.privacy.refusal(release, count)
+        if refusal is None and release is not None:
+            transfer = self.privacy.share(release, share.ln_noise)
+            return replace(share, described=self.policy.is_described, transfer=transfer)
+        if not self.policy.is_described:
+            raise RefusedError(f"{refusal}; start a new holdout, or one with another route")
+        return share
 
     def admits(self, half_width: float, width: float) -> bool:
         """Return whether an answer of this worst half-width is within the tolerance.

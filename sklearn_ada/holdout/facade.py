@@ -58,8 +58,11 @@ class Holdout:
         Tunes cell widths and weights; more may be asked.
     check_share : float, default=0.1
         Part of the failure probability that belongs to checks; the rest belongs to certifies.
-    route : {"description_length"}, default="description_length"
-        The theory behind the intervals.
+    route : {"description_length", "differential_privacy", "both"}, default="description_length"
+        The theory behind the intervals. "differential_privacy": every answer carries noise and is
+        certified by a transfer theorem, for few thousands of unguessable questions on a very large
+        holdout. "both": each has half of the failure probability and every noisy answer the better
+        interval; an answer without noise, a failed prediction or a leak ends the privacy route of the ledger.
     ledger : path-like, str or None, default=None
         A path: a file that keeps the count across processes and days. ``"postgresql://..."``: a database
         that serves several machines. ``":memory:"``: this process alone, nothing durable. None: one
@@ -317,9 +320,9 @@ class Holdout:
             most = admitted_at_once(state, probe, size, alternatives)
             if most < size:
                 raise BudgetExhaustedError(
-                    f"{size} {mechanism}s were planned, and within the tolerance of "
-                    f"{self._policy.tolerance:g} the holdout can answer {most} of them: {size - most} too "
-                    "many. Search fewer candidates, use ask='winner', or take a larger holdout or tolerance."
+                    f"{size} {mechanism}s were planned, and within {self._policy.limits} the holdout can "
+                    f"answer {most} of them: {size - most} too many. Search fewer candidates, use "
+                    "ask='winner', or take a larger holdout or tolerance."
                 )
             share = state.share(mechanism, size).among(alternatives)
             body = {"kind": "round", "round": key, "purpose": mechanism, "size": size, **stamp}
@@ -331,7 +334,9 @@ class Holdout:
     def remaining(
         self, scoring: Any = "accuracy", *, mechanism: str = "check", guess_rows: int | None = None
     ) -> int | None:
-        """Return how many more questions the tolerance admits if every guess holds, or None if all.
+        """Return how many more questions are admitted if every guess holds, or None if all.
+
+        The tolerance limits them and, where it alone certifies, the privacy budget.
 
         Parameters
         ----------
@@ -340,7 +345,7 @@ class Holdout:
         guess_rows : int or None, default=None
             How many rows the guesses come from; None takes as many as the holdout has.
         """
-        if self._policy.tolerance is None:
+        if self._policy.limits is None:
             return None
         check_option(mechanism, "mechanism", "Holdout.remaining", PURPOSES)
         probe = self._worst(as_metric(scoring), mechanism, guess_rows)
@@ -382,6 +387,11 @@ class Holdout:
     def fingerprint(self) -> str:
         """Keyed digest of the content; it tells nobody whether a row is in the holdout."""
         return str(self._ledger.genesis["fingerprint"])
+
+    @property
+    def route(self) -> str:
+        """The theory behind the intervals."""
+        return self._policy.route
 
     @property
     def n_rows(self) -> int:

@@ -7,27 +7,23 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from sklearn_ada.accounting.pure_dp import pure_dp_cost
-from sklearn_ada.accounting.zcdp import zcdp_cost
-from sklearn_ada.events import FAILURES, Event, Symbol
-from sklearn_ada.exceptions import UnsupportedEventError
+from sklearn_ada.accounting.unit_filter import RECORDS
+from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.holdout.asker import Asker
-from sklearn_ada.holdout.conversation import Conversation
+from sklearn_ada.holdout.conversation import Conversation, RefusedError
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.identity import question_key, subject_key
 from sklearn_ada.holdout.outcome import Share, answer_from_record
+from sklearn_ada.holdout.privacy import epsilon_or_none, rho_or_none
 from sklearn_ada.holdout.question import Question
+from sklearn_ada.holdout.routes import read_outcome, worst_half_width
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.results import Answer
 
 __all__ = ["look", "put_question"]
 
 _FAILURE_OF = ((ValueError, FAILURES[0]), (TypeError, FAILURES[1]), (MemoryError, FAILURES[2]))
-
-
-class _Refused(Exception):  # noqa: N818 - leaves a transaction, nothing more
-    pass
 
 
 def put_question(
@@ -68,10 +64,11 @@ def put_question(
         """Decide from the log alone: nothing that the holdout said about this question is in it."""
         exhausted = question.exhausted(state.memory.get(question.memory_name, {}))
         if exhausted is not None:
-            raise _Refused(exhausted)
+            raise RefusedError(exhausted)
         share = state.share(question.purpose, round_name=state.open_round(round_name))
-        if not state.admits(*question.half_width_bound(share)):
-            raise _Refused(_too_wide(question, state))
+        share = state.certified(question, share)
+        if not state.admits(*worst_half_width(question, share)):
+            raise RefusedError(_too_wide(question, state))
         return share
 
     def decide(state: Conversation) -> dict[str, Any]:
@@ -88,11 +85,12 @@ def put_question(
             "memory": memory,
             "event": event.to_dict(),
             "price": state.account.price(event),
-            "epsilon": _price_or_none(pure_dp_cost, event),
-            "rho": _price_or_none(zcdp_cost, event),
+            "epsilon": epsilon_or_none(event),
+            "rho": rho_or_none(event),
+            **_unit(question),
             "ln_delta": share.ln_delta,
             "nats": share.nats,
-            "outcome": question.read(event, share, memory).describe(),
+            "outcome": read_outcome(question, event, share, memory).describe(),
         }
 
     circumstances = {
@@ -106,7 +104,7 @@ def put_question(
         sealed = look(question.evaluate, estimator, data, stream=question.stream, scale=question.scale)
         secret = ledger.secret()
         record = ledger.charge(key, decide)
-    except _Refused as refused:
+    except RefusedError as refused:
         body = {"kind": "refusal", "purpose": question.purpose, "reason": str(refused), **circumstances}
         record = ledger.charge(None, lambda state: body)
     return answer_from_record(record, ledger.genesis)
@@ -142,9 +140,9 @@ def _too_wide(question: Question, state: Conversation) -> str:
     )
 
 
-def _price_or_none(cost: Callable[[Event], float], event: Event) -> float | None:
-    """Return a privacy cost of a release, or None where no theorem gives one."""
-    try:
-        return cost(event)
-    except UnsupportedEventError:
-        return None
+def _unit(question: Question) -> dict[str, Any]:
+    """Return whose replacement the privacy of a question speaks of."""
+    release = question.private_release({})
+    if release is None:
+        return {"unit": RECORDS, "family": None}
+    return {"unit": release.unit, "family": release.family}

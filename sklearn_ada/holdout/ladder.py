@@ -17,6 +17,7 @@ from sklearn_ada.events import CodedRelease, Event, Symbol
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.outcome import Outcome, Share
+from sklearn_ada.holdout.privacy import NoPrivacy
 from sklearn_ada.holdout.question import RefinedCheck
 from sklearn_ada.mechanisms.ladder import Ladder
 
@@ -41,7 +42,7 @@ class LadderSettings:
 
 
 @dataclass(frozen=True)
-class LadderQuestion(RefinedCheck):
+class LadderQuestion(NoPrivacy, RefinedCheck):
     """One question to a Ladder, fixed up to what it remembers.
 
     Parameters

@@ -13,8 +13,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
-from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada._checks import check_integer, check_option, check_real
+from sklearn_ada.accounting.unit_filter import RECORDS
 from sklearn_ada.events import (
     CodedRelease,
     CoveredRelease,
@@ -23,12 +23,15 @@ from sklearn_ada.events import (
     Symbol,
     ThresholdoutEvent,
 )
+from sklearn_ada.guarantees.cell_width import planned_questions
+from sklearn_ada.guarantees.privacy_budget import thresholdout_scale
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
-from sklearn_ada.holdout.outcome import Outcome, Share
+from sklearn_ada.holdout.noise import NoisyQuestion, bounded_sensitivity
+from sklearn_ada.holdout.outcome import Share
 from sklearn_ada.holdout.policy import Policy
-from sklearn_ada.holdout.question import RefinedCheck
+from sklearn_ada.holdout.privacy import PrivateRelease
 
 __all__ = ["NoiseSettings", "NoisyCheck"]
 
@@ -48,7 +51,8 @@ class NoiseSettings:
         threshold; no theorem bounds how its privacy loss adds up over questions that agree.
     scale : float or "auto"
         Scale (standard deviation) of the noise of a corrected value, in units of the metric; "auto" is 2 % of
-        the threshold (of the largest one, where it is not fixed).
+        the threshold (of the largest one, where it is not fixed). Where privacy certifies, "auto" takes half
+        of the privacy budget ("laplace"), or what the expected number of questions leaves ("gaussian").
     max_hits : int or None
         How often the holdout may correct a guess; None is 20 for "laplace", no limit for "gaussian".
     threshold : float or None
@@ -77,10 +81,9 @@ class NoiseSettings:
 
 
 @dataclass(frozen=True)
-class NoisyCheck(RefinedCheck):
+class NoisyCheck(NoisyQuestion):
     """One question to a randomised Thresholdout, fixed up to its noise."""
 
-    coded: CodedQuestion
     settings: NoiseSettings
     scale_of_noise: float
     sensitivity: float
@@ -93,19 +96,18 @@ class NoisyCheck(RefinedCheck):
 
         The scale is the same for all questions of one Thresholdout, as one privacy event covers them.
         """
+        sensitivity = bounded_sensitivity(coded, data, "ThresholdoutScorer", "use noise='none'.")
+        if not isinstance(settings.scale, str):
+            return cls(coded, settings, settings.scale, sensitivity)
+        if policy.is_private:
+            return cls(
+                coded, settings, _private_scale(settings, sensitivity, data.n_units, policy), sensitivity
+            )
         low, high = coded.metric.bounds
-        sensitivity = coded.rule.sensitivity(data.y, high - low)
-        if sensitivity is None:
-            raise bad_parameter(
-                "scoring", "ThresholdoutScorer", "a mean, an AUC or a per-class mean when noise is added",
-                coded.metric.name,
-                "One record can move a ratio (or a mean with weight_bound) too far: use noise='none'.",
-            )  # fmt: skip
         threshold = settings.threshold
         if threshold is None:  # that of the least certain guess: the scale must not depend on the guess
             threshold = (high - low) * policy.half_cell(0.5 * math.sqrt(2.0 / coded.size), 0.5, coded.size)
-        auto = _DEFAULT_SCALE * threshold
-        return cls(coded, settings, auto if isinstance(settings.scale, str) else settings.scale, sensitivity)
+        return cls(coded, settings, _DEFAULT_SCALE * threshold, sensitivity)
 
     @property
     def memory_name(self) -> str:
@@ -150,34 +152,38 @@ class NoisyCheck(RefinedCheck):
         event = self._event(symbols, hit=hit, opened=memory["opened"])
         return event, {"opened": True, "hits": memory["hits"] + int(hit)}
 
-    def half_width_bound(self, share: Share) -> tuple[float, float]:
-        """Return the worst half-width of the answer and the width of the range."""
-        low, high = self.metric.bounds
-        reach = self.coded.cells.half_cell + self._allowance(share)
-        rule = self.coded.rule
-        return rule.half_width_bound(reach, self.coded.size, share.ln_delta - _LN2, high - low), high - low
-
-    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
-        """Return what the released symbol certifies: the value is near it up to the noise."""
-        bounds, target = self.metric.bounds, self.coded.target
-        symbol = symbols_of(event)[0].value
-        if isinstance(symbol, str):
-            return Outcome.failed(symbol, bounds, target)
-        half, guess = self.coded.cells.half_cell, self.coded.cells.guess
-        # Cell j > 0 is [2h(j-1), 2hj] above the guess, and mirrored: 0 is kept for "agrees".
-        centre = guess + half * (2 * symbol - (symbol > 0) + (symbol < 0))
-        reach = half + self._allowance(share)
-        ln_sampling = share.ln_delta - _LN2
-        known = (centre - reach, centre + reach)
-        interval = self.coded.rule.interval(known, self.coded.size, ln_sampling, bounds)
-        return Outcome(
-            min(max(centre, bounds[0]), bounds[1]),
-            interval,
-            "differs" if symbol else "agrees",
-            f"{self.coded.rule.theorem}; tail of the noise",
-            target,
-            interval[0] <= bounds[0] and interval[1] >= bounds[1],
+    def private_release(self, memory: dict[str, Any]) -> PrivateRelease:
+        """Return the opening of the Thresholdout, later nothing (Laplace), or two Gaussian releases."""
+        event = self._event(
+            (Symbol(self.stream, 0, self.scale),), hit=True, opened=memory.get("opened", False)
         )
+        return PrivateRelease(event, RECORDS, self.family)
+
+    def known(self, symbol: int) -> tuple[float, float]:
+        """Return the ends of a cell: number j > 0 is [2h(j-1), 2hj] above the guess; 0 means "agrees"."""
+        half, guess = self.coded.cells.half_cell, self.coded.cells.guess
+        centre = guess + half * (2 * symbol - (symbol > 0) + (symbol < 0))
+        return centre - half, centre + half
+
+    def verdict(self, symbol: int) -> str:
+        """Return whether the guess held."""
+        return "differs" if symbol else "agrees"
+
+    @property
+    def half_cell(self) -> float:
+        """Half the width of what a symbol leaves open, noise apart."""
+        return self.coded.cells.half_cell
+
+    def allowance(self, ln_noise: float) -> float:
+        """Return how far noise can have moved any answer, at this failure probability.
+
+        The noise of a question is fresh. That of a run is not: earlier answers of the run tell of it, and
+        runs with much of it may last longer, so the bound holds for all runs that there can be at once.
+        """
+        if self.settings.noise == "laplace":  # 2s for the run and 4s when it agrees, s when not
+            tail, runs = _LN2 - ln_noise, math.log(self.settings.hits + 1.0)
+            return self.scale_of_noise * (2.0 * (tail + runs) + 4.0 * tail)
+        return self.scale_of_noise * math.sqrt(2.0 * (_LN2 - ln_noise))
 
     def _cell(self, corrected: float) -> int:
         """Return the number of the cell of a corrected value, never 0."""
@@ -194,14 +200,11 @@ class NoisyCheck(RefinedCheck):
             return CoveredRelease(symbols)
         return ThresholdoutEvent(self.sensitivity / self.scale_of_noise, int(self.settings.hits), symbols)
 
-    def _allowance(self, share: Share) -> float:
-        """Return how far noise can have moved any answer, except with half of the share.
 
-        The noise of a question is fresh. That of a run is not: earlier answers of the run tell of it, and
-        runs with much of it may last longer, so the bound holds for all runs that there can be at once.
-        """
-        ln_beta = share.ln_delta + share.nats - _LN2
-        if self.settings.noise == "laplace":  # 2s for the run and 4s when it agrees, s when not
-            tail, runs = _LN2 - ln_beta, math.log(self.settings.hits + 1.0)
-            return self.scale_of_noise * (2.0 * (tail + runs) + 4.0 * tail)
-        return self.scale_of_noise * math.sqrt(2.0 * (_LN2 - ln_beta))
+def _private_scale(settings: NoiseSettings, sensitivity: float, n: int, policy: Policy) -> float:
+    budget = policy.privacy_budget(RECORDS, n)
+    if settings.noise == "laplace":
+        scale = thresholdout_scale(budget / 2.0, sensitivity, int(settings.hits))
+    else:  # each question may cost two releases
+        scale = sensitivity * math.sqrt(planned_questions(policy.expected_questions) / budget)
+    return float(f"{scale:.3g}") * 1.01  # rounded, yet never below what the budget allows

@@ -6,14 +6,22 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sklearn_ada.guarantees import description_length, direct_transfer
 from sklearn_ada.guarantees.certificate import Certificate
-from sklearn_ada.guarantees.description_length import ASSUMPTIONS, THEOREM
+from sklearn_ada.guarantees.description_length import ASSUMPTIONS
+from sklearn_ada.holdout.privacy import TransferShare
 from sklearn_ada.ledger import Record
 from sklearn_ada.results import Answer, Cost
 
 __all__ = ["Outcome", "Share", "answer_from_record"]
 
 _SEEDED = "nobody who asks knows the random_state of the holdout"
+_THEOREMS = {
+    "description_length": description_length.THEOREM,
+    "differential_privacy": direct_transfer.THEOREM,
+    "both": f"{description_length.THEOREM} and {direct_transfer.THEOREM}, each with half of the failure "
+    "probability",
+}
 
 _BOUNDED = (
     "no unit of the population weighs more than weight_bound, and of the holdout's weights only their mean "
@@ -30,11 +38,22 @@ class Share:
     ln_delta : float
         Logarithm of its failure probability for the sampling of the holdout.
     nats : float
-        The L that is in it; without L the same share bounds the mechanism's own noise.
+        The L that is in it.
+    described : bool
+        Whether description length certifies the answer.
+    transfer : TransferShare or None
+        What the answer may use of the privacy route; None if that certifies nothing.
     """
 
     ln_delta: float
     nats: float
+    described: bool = True
+    transfer: TransferShare | None = None
+
+    @property
+    def ln_noise(self) -> float:
+        """Logarithm of the failure probability of the mechanism's own noise: half of the share, without L."""
+        return self.ln_delta + self.nats - math.log(2.0)
 
     def after(self, nats: float) -> Share:
         """Return the same share once so much more has been revealed."""
@@ -57,6 +76,7 @@ class Outcome:
     vacuous: bool
     levels: tuple[float, float] | None = None
     reason: str | None = None
+    route: str = "description_length"
 
     @classmethod
     def failed(cls, reason: str, bounds: tuple[float, float], target: str) -> Outcome:
@@ -81,9 +101,10 @@ def answer_from_record(record: Record, genesis: dict[str, Any]) -> Answer:
     outcome = body["outcome"]
     low, high = outcome["interval"]
     certificate = Certificate(
-        theorem=f"{THEOREM}; {outcome['theorem']}",
+        theorem=f"{_THEOREMS[outcome['route']]}; {outcome['theorem']}",
         confidence_level=genesis["confidence_level"],
         ln_delta=body["ln_delta"],
+        route=outcome["route"],
         target=outcome["target"],
         assumptions=_assumptions(genesis),
         vacuous=outcome["vacuous"],

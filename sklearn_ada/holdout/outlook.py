@@ -13,11 +13,13 @@ import numpy as np
 
 from sklearn_ada.events import CodedRelease
 from sklearn_ada.guarantees.weights import PURPOSES
-from sklearn_ada.holdout.budget import admitted_one_by_one, share_ahead
+from sklearn_ada.holdout.budget import Probe, admitted_one_by_one, share_ahead
 from sklearn_ada.holdout.coded import CodedQuestion
-from sklearn_ada.holdout.conversation import Conversation
+from sklearn_ada.holdout.conversation import Conversation, RefusedError
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.planner import by_default
+from sklearn_ada.holdout.routes import read_outcome, worst_half_width
 from sklearn_ada.metrics import Metric
 
 __all__ = ["Forecast", "Outlook", "outlook_of"]
@@ -75,7 +77,7 @@ def outlook_of(state: Conversation, rows: int, value: float) -> Outlook:
     """Return the outlook of a conversation about so many rows, for answers near ``value``."""
     probes = {purpose: _probe(purpose, state, rows, value) for purpose in PURPOSES}
     worst = {purpose: _probe(purpose, state, rows, 0.5) for purpose in PURPOSES}
-    limited = state.policy.tolerance is not None
+    limited = state.policy.limits is not None
     return Outlook(
         value,
         {name: admitted_one_by_one(state, probe) if limited else None for name, probe in worst.items()},
@@ -87,17 +89,20 @@ def outlook_of(state: Conversation, rows: int, value: float) -> Outlook:
     )
 
 
-def _forecast(
-    state: Conversation, check: CodedQuestion, probe: CodedQuestion, worst: CodedQuestion, after: int
-) -> Forecast:
+def _forecast(state: Conversation, check: Probe, probe: Probe, worst: Probe, after: int) -> Forecast:
     share = share_ahead(state, check, after, purpose=probe.purpose)
-    low, high = probe.read(CodedRelease(probe.held(share)), share, {}).interval
-    bound, width = worst.half_width_bound(share)
+    try:
+        share = state.certified(probe, share, after + 1)
+    except RefusedError:
+        return Forecast(after, probe.purpose, 0.5, 0.5, False)
+    low, high = read_outcome(probe, CodedRelease(probe.held(share)), share, {}).interval
+    bound, width = worst_half_width(worst, share)
     return Forecast(after, probe.purpose, (high - low) / 2.0, bound, state.admits(bound, width))
 
 
-def _probe(purpose: str, state: Conversation, rows: int, value: float) -> CodedQuestion:
+def _probe(purpose: str, state: Conversation, rows: int, value: float) -> Probe:
     """Return a question about a mean; of the holdout it needs the number of rows only."""
     stand_in = HoldoutData(np.zeros((rows, 1)), np.zeros(rows, dtype=np.int8))
     metric = Metric("accuracy")
-    return CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy, class_mix=False)
+    coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy, class_mix=False)
+    return by_default(coded, stand_in, state.policy)

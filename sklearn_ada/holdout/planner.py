@@ -11,6 +11,7 @@ from sklearn_ada.guarantees.weights import PURPOSES
 from sklearn_ada.holdout.askable import check_model
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.gaussian import GaussianQuestion
 from sklearn_ada.holdout.guess import Guess, as_guess
 from sklearn_ada.holdout.ladder import LadderQuestion, LadderSettings
 from sklearn_ada.holdout.median_settings import MedianSettings
@@ -20,7 +21,7 @@ from sklearn_ada.holdout.question import Question
 from sklearn_ada.holdout.stable import StableQuestion
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
 
-__all__ = ["Settings", "plan_question", "worst_question"]
+__all__ = ["Settings", "by_default", "plan_question", "worst_question"]
 
 Settings = float | MedianSettings | NoiseSettings | LadderSettings | None
 
@@ -37,6 +38,20 @@ def plan_question(
     secret: bytes,
 ) -> Question:
     """Return the question, or raise before anything is looked at or charged (see `Holdout.ask`)."""
+    question = _question(estimator, scoring, mechanism, guess, settings, data, policy, secret)
+    return _check_privacy(question, policy)
+
+
+def _question(
+    estimator: Any,
+    scoring: Any,
+    mechanism: str,
+    guess: float | Guess | None,
+    settings: Settings,
+    data: HoldoutData,
+    policy: Policy,
+    secret: bytes,
+) -> Question:
     check_option(mechanism, "mechanism", "Holdout.ask", PURPOSES)
     metric = as_metric(scoring)
     check_model(estimator, data)
@@ -60,7 +75,30 @@ def plan_question(
         raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
     if isinstance(settings, NoiseSettings):
         return NoisyCheck.plan(coded, settings, data, policy)
-    return LadderQuestion.plan(coded, settings) if isinstance(settings, LadderSettings) else coded
+    if isinstance(settings, LadderSettings):
+        return LadderQuestion.plan(coded, settings)
+    return by_default(coded, data, policy) if settings is None else coded
+
+
+def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
+    """Return what answers where the asker leaves it open: cells, or a noisy value where privacy certifies.
+
+    A ratio has no noisy value; where description length certifies too, its cells end the privacy route.
+    """
+    if not policy.is_private or (policy.is_described and coded.rule.size_is_released):
+        return coded
+    return GaussianQuestion.plan(coded, data, policy)
+
+
+def _check_privacy(question: Question, policy: Policy) -> Question:
+    if policy.is_described or question.private_release({}) is not None:
+        return question
+    raise bad_parameter(
+        "mechanism", "Holdout.ask", "one with noise when route='differential_privacy'",
+        question.describe()["name"],
+        "Leave settings=None, use ThresholdoutScorer(noise='laplace') or StableHoldoutScorer, or open the "
+        "holdout with route='both'.",
+    )  # fmt: skip
 
 
 def _is_regressor(estimator: Any) -> bool:
@@ -77,7 +115,7 @@ def worst_question(
     policy: Policy,
     secret: bytes,
     guess_rows: int | None,
-) -> CodedQuestion | StableQuestion:
+) -> CodedQuestion | GaussianQuestion | StableQuestion:
     """Return a question about this metric with the worst guess: what admission has to reckon with.
 
     ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.
@@ -88,6 +126,7 @@ def worst_question(
         # A tenth less than its share, as classes need not be split evenly.
         behind = size if guess_rows is None else max(0.9 * size * guess_rows / len(data), 1.0)
         guess = Guess((low + high) / 2.0, behind)
-        return CodedQuestion.plan(mechanism, metric, guess, data, policy, class_mix=False)
+        coded = CodedQuestion.plan(mechanism, metric, guess, data, policy, class_mix=False)
+        return by_default(coded, data, policy)
     unbounded = None if metric.range else Guess(0.0, deviation=1.0)
     return StableQuestion.plan(mechanism, metric, unbounded, data, policy, MedianSettings(), secret)

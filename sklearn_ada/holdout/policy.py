@@ -9,12 +9,16 @@ from typing import Any
 
 from sklearn_ada._checks import check_integer, check_option, check_real
 from sklearn_ada.accounting.codes import Code
+from sklearn_ada.accounting.unit_filter import RECORDS, Unit
 from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, planned_questions
+from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
 
 __all__ = ["Policy"]
 
-ROUTES = ("description_length",)
+ROUTES = ("description_length", "differential_privacy", "both")
+
+_GRID_POINTS = 1001  # of a grid over a metric's range
 
 
 @dataclass(frozen=True)
@@ -32,8 +36,8 @@ class Policy:
         Tunes weights and cell widths; more may be asked.
     check_share : float
         Part of the failure probability that belongs to checks; the rest belongs to certifies.
-    route : {"description_length"}
-        The theory behind the intervals.
+    route : {"description_length", "differential_privacy", "both"}
+        The theory behind the intervals; "both" gives each half of the failure probability.
     code : Code
     """
 
@@ -64,8 +68,38 @@ class Policy:
 
     @property
     def ln_beta(self) -> float:
-        """Logarithm of the failure probability of the whole conversation."""
-        return math.log1p(-self.confidence_level)
+        """Logarithm of the failure probability that each route has for the whole conversation."""
+        return math.log1p(-self.confidence_level) - (math.log(2.0) if self.route == "both" else 0.0)
+
+    @property
+    def is_described(self) -> bool:
+        """Whether description length certifies."""
+        return self.route != "differential_privacy"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether privacy certifies."""
+        return self.route != "description_length"
+
+    @property
+    def limits(self) -> str | None:
+        """What bounds the number of questions, in words; None if nothing does."""
+        limits = [] if self.tolerance is None else [f"the tolerance of {self.tolerance:g}"]
+        limits += [] if self.is_described else ["the privacy budget"]
+        return " and ".join(limits) or None
+
+    @property
+    def ln_gap(self) -> float:
+        """Logarithm of the failure probability of the privacy route's gaps; the other half is for noise."""
+        return self.ln_beta - math.log(2.0)
+
+    def privacy_budget(self, unit: Unit, n: int) -> float:
+        """Return the rho that all questions together may cost, for replacing one ``unit`` of n records."""
+        planned = planned_questions(self.expected_questions)
+        check, _ = planned_ln_deltas(self.ln_gap, self.check_share, self.expected_questions)
+        if unit == RECORDS:
+            return records_budget(n, planned, self.ln_gap, check)
+        return subsamples_budget(unit.parts, planned, _GRID_POINTS, self.ln_gap, check)
 
     def half_cell(self, error: float, deviation: float, size: float) -> float:
         """Return how wide the cells of a check should be, half of it (see `choose_half_cell`).

@@ -10,6 +10,7 @@ from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.outcome import Outcome, Share
+from sklearn_ada.holdout.privacy import PrivateRelease, TransferShare
 from sklearn_ada.metrics import Measured, Metric
 
 __all__ = ["Question", "RefinedCheck"]
@@ -58,7 +59,16 @@ class Question(Protocol):
         """Return the worst half-width of the answer and the width of the metric's range."""
 
     def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
-        """Return what the release certifies."""
+        """Return what the release certifies by description length."""
+
+    def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
+        """Return the dearest release that can come of it, or None if there is no privacy in it."""
+
+    def private_half_width(self, transfer: TransferShare) -> float:
+        """Return the worst half-width by the privacy route, in the units of `half_width_bound`."""
+
+    def read_private(self, event: Event, transfer: TransferShare) -> Outcome:
+        """Return what the release certifies by the privacy route."""
 
 
 class RefinedCheck:

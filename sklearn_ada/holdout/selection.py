@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_real
-from sklearn_ada.accounting.pure_dp import pure_dp_cost
-from sklearn_ada.accounting.zcdp import zcdp_cost
+from sklearn_ada.accounting.unit_filter import RECORDS
 from sklearn_ada.events import CodedRelease, Event, ExponentialMechanismEvent, Symbol
+from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.askable import check_model
 from sklearn_ada.holdout.asker import Asker
 from sklearn_ada.holdout.conversation import Conversation
@@ -27,6 +27,7 @@ from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.identity import model_digest, selection_key
 from sklearn_ada.holdout.inquiry import look
+from sklearn_ada.holdout.privacy import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable
@@ -63,7 +64,7 @@ def select_model(
     key = selection_key(metric, [model_digest(model) for model in models], epsilon)
     found = ledger.find(key)
     if found is None:
-        values = _values(models, metric, data)
+        values, failed = _values(models, metric, data)
         if epsilon is None:
             index = int(np.argmax(values))
         else:
@@ -71,11 +72,21 @@ def select_model(
             drawn = exponential_mechanism(values, sensitivity=sensitivity, epsilon=epsilon, rng=rng)
             index = int(drawn.answer)
         symbols = (Symbol("index", index, float(len(models))),)
-        event: Event
-        event = CodedRelease(symbols) if epsilon is None else ExponentialMechanismEvent(epsilon, symbols)
+        event: Event = CodedRelease(symbols)
+        release = None
+        if epsilon is not None:
+            drawn_event = ExponentialMechanismEvent(epsilon, symbols)
+            release = PrivateRelease(drawn_event, RECORDS, data.rule(metric).family)
+            event = event if failed else drawn_event  # one record can move a failure by the whole range
         stamp = asker.stamp()
 
         def decide(state: Conversation) -> dict[str, Any]:
+            described = state.policy.is_described
+            refusal = None if described or state.privacy is None else state.privacy.refusal(release)
+            if refusal is not None:
+                raise BudgetExhaustedError(
+                    f"The holdout cannot choose among {len(models)} models: {refusal}."
+                )
             return {
                 "kind": "selection",
                 "metric": metric.describe(),
@@ -83,8 +94,10 @@ def select_model(
                 **stamp,
                 "event": event.to_dict(),
                 "price": state.account.price(event),
-                "epsilon": None if epsilon is None else pure_dp_cost(event),
-                "rho": None if epsilon is None else zcdp_cost(event),
+                "epsilon": epsilon_or_none(event),
+                "rho": rho_or_none(event),
+                "unit": RECORDS,
+                "family": None,
             }
 
         found = ledger.charge(key, decide)
@@ -110,13 +123,15 @@ def _private(metric: Metric, data: HoldoutData, count: int, epsilon: float | str
     return sensitivity, check_real(epsilon, "epsilon", "a selection", low=0.0)
 
 
-def _values(models: Sequence[Any], metric: Metric, data: HoldoutData) -> NDArray[np.float64]:
+def _values(models: Sequence[Any], metric: Metric, data: HoldoutData) -> tuple[NDArray[np.float64], bool]:
+    """Return the value of each model, and whether one of them failed, which counts as the worst."""
     rule = data.rule(metric) if data.has_interval(metric) else None
     worst = -math.inf if rule is None else metric.bounds[0]
     evaluate = functools.partial(_value, metric, rule)
     seen = [look(evaluate, model, data, stream="index", scale=1.0) for model in models]
     values = np.array([value if isinstance(value, float) else worst for value in seen])
-    return np.where(np.isnan(values), worst, values)
+    failed = bool(np.isnan(values).any()) or not all(isinstance(value, float) for value in seen)
+    return np.where(np.isnan(values), worst, values), failed
 
 
 def _value(metric: Metric, rule: Kind | None, estimator: Any, data: HoldoutData) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.accounting.unit_filter import Unit
 from sklearn_ada.events import (
     FAILURES,
     CodedRelease,
@@ -26,12 +27,14 @@ from sklearn_ada.events import (
 )
 from sklearn_ada.guarantees.cell_width import planned_questions
 from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quantile_interval
+from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.median_settings import MedianSettings
 from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.privacy import PrivateRelease, TransferShare
 from sklearn_ada.mechanisms.binary_search import (
     binary_search_error,
     n_counting_questions,
@@ -122,8 +125,7 @@ class StableQuestion:
                 "Pass grid=UniformGrid(low, high, size) or LogGrid(...), or more validation rows.",
             )
         centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
-        ln_beta = policy.ln_beta - math.log(2.0 * planned_questions(policy.expected_questions))
-        epsilon = _auto_epsilon(settings, grid.size, m, ln_beta)
+        epsilon = _auto_epsilon(settings, grid.size, m, data.n_units, policy)
         return cls(
             purpose=purpose, metric=metric, guess=guess, rows=rows,
             unit="groups" if data.has_groups else "records",
@@ -200,9 +202,36 @@ class StableQuestion:
         return (high - low) / 2.0, 1.0
 
     def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
-        """Return what the released symbols certify."""
+        """Return what the released symbols certify by description length."""
+        covered = median_is_covered(
+            len(self.rows),
+            self._outer_level(share),
+            self._rank_error(share.ln_noise),
+            self._ln_sampling(share),
+        )
+        theorem = "binomial tail of a quantile (after Feldman, Steinke 2017)"
+        return self._outcome(event, self._levels(share), covered, theorem)
+
+    def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
+        """Return one draw, or three for a certify; the exact median has no privacy."""
+        if self.method == "exact":
+            return None
+        draw = self._event(Symbol(self.stream, 0, self.scale))
+        event = ComposedEvent((draw,) * 3) if self.purpose == "certify" else draw
+        unit = _unit(len(self.rows), self.stratified)
+        return PrivateRelease(event, unit, unit.name)
+
+    def private_half_width(self, transfer: TransferShare) -> float:
+        """Return the worst half-width in quantile levels by the privacy route."""
+        return 0.5 - self._private_level(transfer)
+
+    def read_private(self, event: Event, transfer: TransferShare) -> Outcome:
+        """Return what the transfer theorem certifies, with one gap for all counting questions."""
+        level, outer = self._private_level(transfer), self._private_outer_level(transfer)
+        return self._outcome(event, (level, 1.0 - level), outer > 0.0, "rank error of the draw")
+
+    def _outcome(self, event: Event, levels: tuple[float, float], covered: bool, theorem: str) -> Outcome:
         symbols = symbols_of(event)
-        m = len(self.rows)
         target = f"median of {self.metric.name} over random subsamples of {self.units_each} {self.unit}"
         target += " at the holdout's class mix" if self.stratified else ""
         bounds = self.metric.range or (-math.inf, math.inf)
@@ -210,18 +239,13 @@ class StableQuestion:
         if isinstance(first, str):
             return Outcome.failed(first, bounds, target)
         median = self.centre + first
-        levels = self._levels(share)
         interval, vacuous = bounds, levels == (0.0, 1.0)
         if self.purpose == "certify":
-            covered = len(symbols) == 3 and median_is_covered(
-                m, self._outer_level(share), self._rank_error(share), self._ln_sampling(share)
-            )
-            vacuous = not covered
-            if covered:
+            vacuous = not (covered and len(symbols) == 3)
+            if not vacuous:
                 interval = self._interval(
                     median - int(symbols[1].value), median + int(symbols[2].value), bounds
                 )
-        theorem = "binomial tail of a quantile (after Feldman, Steinke 2017)"
         return Outcome(
             self.grid.value(median), interval, self._verdict(first), theorem, target, vacuous, levels
         )
@@ -265,12 +289,12 @@ class StableQuestion:
         """Half of the share is for the sampling, half for the mechanism's own noise, if there is any."""
         return share.ln_delta if self.method == "exact" else share.ln_delta - _LN2
 
-    def _rank_error(self, share: Share) -> float:
+    def _rank_error(self, ln_noise: float) -> float:
         """Largest rank error of up to three draws; noise does not depend on what was revealed before."""
         if self.method == "exact":
             return 0.0
         draws = 3 if self.purpose == "certify" else 1
-        beta = math.exp(share.ln_delta + share.nats - _LN2) / draws
+        beta = math.exp(ln_noise) / draws
         if self.method == "binary_search":  # its tolerance is fixed: it holds at this beta or says nothing
             m, size = len(self.rows), self.grid.size
             reached = binary_search_error(self._count_noise, m, size, beta) / 4.0
@@ -278,10 +302,31 @@ class StableQuestion:
         return rank_error(self.epsilon, len(self.rows), self.grid.size, beta)
 
     def _levels(self, share: Share) -> tuple[float, float]:
-        return quantile_interval(len(self.rows), self._rank_error(share), self._ln_sampling(share))
+        m, rank_error = len(self.rows), self._rank_error(share.ln_noise)
+        return quantile_interval(m, rank_error, self._ln_sampling(share))
 
     def _outer_level(self, share: Share) -> float:
-        return outer_levels(len(self.rows), self._rank_error(share), self._ln_sampling(share))[0]
+        """Return the level of the outer quantiles: one at which every route that can covers the median."""
+        levels = []
+        if share.described:
+            rank_error = self._rank_error(share.ln_noise)
+            levels.append(outer_levels(len(self.rows), rank_error, self._ln_sampling(share))[0])
+        if share.transfer is not None:
+            levels.append(self._private_outer_level(share.transfer))
+        return min((level for level in levels if level > 0.0), default=0.0)
+
+    def _private_level(self, transfer: TransferShare) -> float:
+        """Return l: any threshold v has ``P[phi <= v]`` within the gap of its share of the subsamples."""
+        return max(0.5 - self._rank_error(transfer.ln_noise) - transfer.gap, 0.0)
+
+    def _private_outer_level(self, transfer: TransferShare) -> float:
+        """Return the sample level whose quantiles enclose the population median, or 0.
+
+        Were the lower one above it, at most ``level + rank error`` of the subsamples would be at or below a
+        point with population probability 1/2 or more: a gap that is too large.
+        """
+        level = 0.5 - transfer.gap - self._rank_error(transfer.ln_noise) - 1e-9
+        return max(level, 0.0)
 
     def _spread_scale(self, level: float) -> float:
         """Return the expected distance of an outer quantile from the median, in grid points."""
@@ -309,12 +354,24 @@ def _centred_grid(guess: Guess, m: int, policy: Policy) -> UniformGrid:
     return UniformGrid(guess.value - reach, guess.value + reach, _GRID_POINTS)
 
 
-def _auto_epsilon(settings: MedianSettings, grid_size: int, m: int, ln_beta: float) -> float:
-    """Return the privacy parameter, chosen for a rank error of 0.1 where the user leaves it open."""
+def _auto_epsilon(settings: MedianSettings, grid_size: int, m: int, n: int, policy: Policy) -> float:
+    """Return the privacy parameter: what the budget leaves for each question expected, or, where privacy
+    certifies nothing, one for a rank error of 0.1.
+    """  # noqa: D205
     if not isinstance(settings.epsilon, str):
         return settings.epsilon
+    planned = planned_questions(policy.expected_questions)
+    if policy.is_private:
+        rho = policy.privacy_budget(_unit(m, settings.stratify), n) / planned
+        epsilon = math.sqrt(2.0 * rho) if settings.method == "binary_search" else exponential_epsilon(rho)
+        return float(f"{epsilon:.3g}") * 0.99
+    ln_beta = policy.ln_beta - math.log(2.0 * planned)
     if settings.method == "binary_search":
         questions = n_counting_questions(grid_size)
         noise = _AUTO_RANK_ERROR / 2.0 * m / math.sqrt(2.0 * (math.log(questions) - ln_beta))
         return float(f"{math.sqrt(questions) / noise:.3g}")
     return float(f"{2.0 * (math.log(grid_size) - ln_beta) / (_AUTO_RANK_ERROR * m):.3g}")
+
+
+def _unit(m: int, stratified: bool) -> Unit:
+    return Unit(f"{m} {'stratified ' if stratified else ''}subsamples", m)

@@ -60,6 +60,13 @@ class Kind(ABC):
     size_is_released = False
     """Whether the size depends on the answer, so that it must be released and priced."""
     theorem: str
+    influence = 1.0
+    """Sum over all records of how far one of them can move the value, as a share of its range."""
+
+    @property
+    def family(self) -> str:
+        """Kinds of one family are moved by the records in the same proportion."""
+        return type(self).__name__
 
     @abstractmethod
     def known_size(self, y: NDArray[Any]) -> float | None:
@@ -155,6 +162,7 @@ class AUC(Kind):
     """The area under the ROC curve of a binary classifier, ties counting one half."""
 
     theorem = "Chernoff-KL for two-sample U-statistics (Hoeffding 1963)"
+    influence = 2.0  # each class moves it all
 
     def known_size(self, y: NDArray[Any]) -> float:
         """Return the size of the smaller class."""
@@ -190,6 +198,11 @@ class ClassMean(Kind):
 
     positive: Any = None
     theorem = "Hoeffding for independent class means (Hoeffding 1963)"
+
+    @property
+    def family(self) -> str:
+        """Each class has its own records."""
+        return f"ClassMean {self.positive!r}"
 
     def known_size(self, y: NDArray[Any]) -> float:
         """Return the harmonic size of the class counts."""

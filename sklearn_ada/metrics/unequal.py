@@ -58,6 +58,11 @@ class UnequalMean(Kind):
             return "Hoeffding for weights below a bound (Hoeffding 1963)"
         return "Hoeffding for independent terms of unequal weight (Hoeffding 1963)"
 
+    @property
+    def family(self) -> str:
+        """The shares of the units are those of the base."""
+        return f"unequal {self.base.family}"
+
     def known_size(self, y: NDArray[Any]) -> float:
         """Return how many equal records the holdout is worth."""
         self.base.known_size(y)  # raises where the labels do not allow the metric

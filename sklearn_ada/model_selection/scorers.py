@@ -96,6 +96,9 @@ class ThresholdoutScorer(HoldoutScorer):
             self.settings = NoiseSettings(noise, noise_scale, max_hits, half_cell)
         elif max_hits is not None:
             raise bad_parameter("max_hits", owner, "None when noise='none'", max_hits)
+        elif holdout.route == "differential_privacy":
+            fix = "An answer without noise has no privacy; or open the holdout with route='both'."
+            raise bad_parameter("noise", owner, "'laplace' or 'gaussian' on this holdout's route", noise, fix)
 
     def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
         guess = guess_from_rows(self.metric, estimator, X, y)

@@ -120,7 +120,7 @@ def test_the_noisiest_of_all_runs_is_allowed_for():
     hits, scale, delta, trials = 20, 0.01, 0.4, 4000
     coded, data = _coded(1000)
     question = NoisyCheck.plan(coded, NoiseSettings("laplace", scale, max_hits=hits), data, Policy())
-    allowed = question._allowance(Share(math.log(delta), 0.0))
+    allowed = question.allowance(Share(math.log(delta), 0.0).ln_noise)
     rng = np.random.default_rng(0)
     worst = np.abs(rng.laplace(scale=2 * scale, size=(trials, hits + 1))).max(axis=1)
     moved = worst + np.abs(rng.laplace(scale=4 * scale, size=trials))

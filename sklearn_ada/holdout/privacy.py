@@ -1,0 +1,175 @@
+"""Route B in a ledger: what is spent of the privacy budget, and what an answer is worth while it lasts.
+
+The conversation is kept rho-zCDP for a rho that the policy fixes, with a filter for every unit in use. Half
+of the route's failure probability is for the gap of `sklearn_ada.guarantees.direct_transfer`, half for the
+noise of the answers. Let B be the event that some interval misses although no noise was larger than allowed
+for. In B a question chosen by the conversation has ``q(S) - q(D)`` above the gap, so B is no more likely than
+the gap's share. The gap speaks of questions that records move in the same proportion (means; AUCs; one kind
+of class mean) at one unit: each such *family* has a share of its own, in the order in which families appear.
+
+Failures and leaks are told as they are, which no privacy event covers. Compare the conversation with a twin
+that counts a row on which a model fails as its worst score, and never finds a leak: the twin is private, and
+the two agree up to the first failure or leak. So everything certified before it holds, and the route ends
+there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from sklearn_ada.accounting.pure_dp import pure_dp_cost
+from sklearn_ada.accounting.unit_filter import RECORDS, Unit, UnitZCDPFilter
+from sklearn_ada.accounting.zcdp import zcdp_cost
+from sklearn_ada.events import Event
+from sklearn_ada.exceptions import UnsupportedEventError
+from sklearn_ada.guarantees.direct_transfer import zcdp_gap
+from sklearn_ada.guarantees.weights import round_weight
+
+__all__ = ["NoPrivacy", "PrivacyAccount", "PrivateRelease", "TransferShare", "epsilon_or_none", "rho_or_none"]
+
+
+@dataclass(frozen=True)
+class PrivateRelease:
+    """What a question will have released at most: known before it is put.
+
+    Parameters
+    ----------
+    event : Event
+        The dearest event that can come of it.
+    unit : Unit
+        Whose replacement it is private for.
+    family : str
+        Questions of one family are moved by records in the same proportion.
+    """
+
+    event: Event
+    unit: Unit
+    family: str
+
+
+@dataclass(frozen=True)
+class TransferShare:
+    """What one answer may use of route B.
+
+    Attributes
+    ----------
+    rho : float
+        The budget: the whole conversation stays rho-zCDP at the answer's unit.
+    ln_gap : float
+        Logarithm of the failure probability of the gap, for all answers of the family together.
+    ln_noise : float
+        Logarithm of the failure probability of this answer's noise.
+    """
+
+    rho: float
+    ln_gap: float
+    ln_noise: float
+
+    @property
+    def gap(self) -> float:
+        """How far a mean of [0, 1] scores on the holdout can be from the population's."""
+        return zcdp_gap(self.rho, self.ln_gap)
+
+
+class PrivacyAccount:
+    """The privacy that a ledger has spent.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    budget : callable
+        Takes a unit and returns the rho that the policy allows for it.
+    ln_gap : float
+        Logarithm of the failure probability of all gaps together.
+
+    Attributes
+    ----------
+    ended : str or None
+        Why nothing more is certified by this route, or None.
+    """
+
+    def __init__(self, n: int, budget: Callable[[Unit], float], ln_gap: float) -> None:
+        self._filter = UnitZCDPFilter(n, budget)
+        self._budget = budget
+        self._ln_gap = ln_gap
+        self._families: list[str] = []
+        self.ended: str | None = None
+
+    def spent(self, unit: Unit = RECORDS) -> float:
+        """Return the rho spent with respect to replacing one unit."""
+        return self._filter.spent(unit)
+
+    def refusal(self, release: PrivateRelease | None, count: int = 1) -> str | None:
+        """Return why ``count`` such releases have no certificate by this route, or None if they have."""
+        if self.ended is not None:
+            return self.ended
+        if release is None:
+            return "an answer without noise has no privacy"
+        rho = rho_or_none(release.event)
+        if rho is None:
+            return "no theorem bounds the privacy loss of this mechanism over many questions"
+        if not self._filter.admits(release.unit, rho, count):
+            return (
+                f"the privacy budget would be exceeded (rho {self._budget(release.unit):.3g}, of which "
+                f"{self.spent(release.unit):.3g} is spent and the question may cost {rho:.3g})"
+            )
+        return None
+
+    def share(self, release: PrivateRelease, ln_noise: float) -> TransferShare:
+        """Return the share of an answer that is not refused."""
+        families = [*self._families, release.family]
+        weight = round_weight("certify", families.index(release.family), 1)  # most ledgers have one family
+        return TransferShare(self._budget(release.unit), self._ln_gap + math.log(weight), ln_noise)
+
+    def record(self, event: Event, unit: Unit, family: str | None) -> None:
+        """Take a release into account; one without a price, or beyond the budget, ends the route."""
+        if self.ended is not None:
+            return
+        rho = rho_or_none(event)
+        if rho is None:
+            self.ended = "an answer without privacy ended the privacy route of this ledger"
+        elif not self._filter.admits(unit, rho):
+            self.ended = "an answer beyond the privacy budget ended the privacy route of this ledger"
+        else:
+            self._filter.record(unit, rho)
+            if family is not None and family not in self._families:
+                self._families.append(family)
+
+    def end(self, reason: str) -> None:
+        """End the route."""
+        self.ended = self.ended or reason
+
+
+class NoPrivacy:
+    """What a question without noise says of the privacy route: nothing."""
+
+    def private_release(self, memory: dict[str, Any]) -> None:
+        """Return None."""
+
+    def private_half_width(self, transfer: TransferShare) -> float:
+        """Return infinity: there is no such interval."""
+        return math.inf
+
+    def read_private(self, event: Event, transfer: TransferShare) -> NoReturn:
+        """Raise: there is nothing to read."""
+        raise UnsupportedEventError("An answer without noise has no certificate by privacy.")
+
+
+def rho_or_none(event: Event) -> float | None:
+    """Return the zCDP cost of a release, or None where no theorem gives one."""
+    try:
+        return zcdp_cost(event)
+    except UnsupportedEventError:
+        return None
+
+
+def epsilon_or_none(event: Event) -> float | None:
+    """Return the epsilon of a release, or None where no theorem gives one."""
+    try:
+        return pure_dp_cost(event)
+    except UnsupportedEventError:
+        return None

@@ -1,0 +1,100 @@
+"""The privacy route under attack: it covers, and without its filter or its allowances it would not."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_ada.accounting.unit_filter import RECORDS
+from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.holdout.conversation import Conversation, RefusedError
+from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.draw import Draw
+from sklearn_ada.holdout.gaussian import GaussianQuestion
+from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.privacy import PrivacyAccount
+from sklearn_ada.holdout.routes import read_outcome
+from sklearn_ada.metrics import Metric
+
+ROWS = 400
+CONVERSATIONS = 60
+BETA = 0.05
+POLICY = Policy(1.0 - BETA, expected_questions=5, route="differential_privacy")
+DATA = HoldoutData(np.zeros((ROWS, 1)), np.zeros(ROWS, dtype=int))
+
+
+class Conversant:
+    """Ask for accuracies whose values on the holdout are given; everything else is the real thing."""
+
+    def __init__(self, seed):
+        self.state = Conversation(POLICY.genesis("simulated", ROWS, {}, b"", None))
+        self.secret, self.asked = str(seed).encode(), 0
+        coded = CodedQuestion.plan("certify", Metric("accuracy"), Guess(0.5), DATA, POLICY, class_mix=False)
+        self.question = GaussianQuestion.plan(coded, DATA, POLICY)
+
+    def ask(self, value):
+        try:
+            share = self.state.certified(self.question, self.state.share("certify"))
+        except RefusedError as error:
+            raise BudgetExhaustedError(str(error)) from None
+        self.asked += 1
+        event, memory = self.question.release(value, share, Draw(self.secret, str(self.asked)))
+        body = {"kind": "answer", "purpose": "certify", "round": None, "memory_name": "", "unit": RECORDS}
+        price = self.state.account.price(event)
+        self.state.advance({**body, "family": self.question.family, "price": price, "event": event.to_dict()})
+        return read_outcome(self.question, event, share, memory)
+
+
+def _attack(seed, n_questions):
+    """Ask for random predictors on random labels, then for their vote; return whether any interval missed.
+
+    Also returns the accuracy of the vote on the holdout, whose population accuracy is one half.
+    """
+    rng = np.random.default_rng(seed)
+    right = rng.choice([-1, 1], size=(n_questions, ROWS)).astype(np.int8)
+    conversant, vote, missed = Conversant(seed), np.zeros(ROWS), False
+    try:
+        for signs in right:
+            outcome = conversant.ask(float((signs > 0).mean()))
+            missed |= not outcome.interval[0] <= 0.5 <= outcome.interval[1]
+            vote += (outcome.value - 0.5) * signs
+        combined = conversant.ask(float((vote > 0).mean()))
+        missed |= not combined.interval[0] <= 0.5 <= combined.interval[1]
+    except BudgetExhaustedError:
+        pass
+    return missed, float((vote > 0).mean())
+
+
+def _consistent(misses, runs=CONVERSATIONS):
+    """Whether so few misses are consistent with beta, at a false alarm below 1e-6."""
+    return stats.binom.sf(misses - 1, runs, BETA) > 1e-6
+
+
+@pytest.mark.parametrize("n_questions", [4, 100])
+def test_every_private_interval_covers_at_once(n_questions):
+    assert _consistent(sum(_attack(seed, n_questions)[0] for seed in range(CONVERSATIONS)))
+
+
+def test_without_the_filter_the_attack_succeeds(monkeypatch):
+    """The budget is what protects: the same intervals, for many more questions, miss."""
+    monkeypatch.setattr(PrivacyAccount, "refusal", lambda self, release, count=1: None)
+    monkeypatch.setattr(PrivacyAccount, "record", lambda self, event, unit, family: None)
+    seen = [_attack(seed, 5000) for seed in range(3)]
+    assert min(naive for _, naive in seen) > 0.9
+    assert all(missed for missed, _ in seen)
+
+
+def test_without_its_allowances_the_intervals_miss(monkeypatch):
+    monkeypatch.setattr(GaussianQuestion, "allowance", lambda self, ln_noise: 0.0)
+    monkeypatch.setattr("sklearn_ada.holdout.privacy.zcdp_gap", lambda rho, ln_beta: 0.0)
+    assert not _consistent(sum(_attack(seed, 4)[0] for seed in range(CONVERSATIONS)))
+
+
+def test_the_allowance_for_noise_is_the_normal_quantile():
+    question = Conversant(0).question
+    allowed = question.allowance(math.log(0.01))
+    assert 2.0 * stats.norm.sf(allowed, scale=question.deviation) == pytest.approx(0.01)
+    assert question.deviation == pytest.approx(question.multiplier / ROWS)

@@ -1,0 +1,256 @@
+"""Which route certifies what, what ends the privacy route, and what its budget admits."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sklearn_ada import Holdout, ThresholdoutScorer
+from sklearn_ada.accounting import gaussian_zcdp
+from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
+from sklearn_ada.holdout import LadderSettings, MedianSettings, NoiseSettings
+
+ROWS = 20_000
+PRIVATE = ("differential_privacy", "both")
+
+
+class Coin:
+    """A fitted model that is right on the first rows; its tag makes it another model."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, share, tag=0, fails=False):
+        self.share, self.tag, self.fails = share, tag, fails
+
+    def predict(self, X):
+        if self.fails:
+            raise ValueError("no")
+        return np.where(X[:, 0] < self.share * ROWS, X[:, 1], 1 - X[:, 1]).astype(int)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    y = np.arange(ROWS) % 2
+    return np.c_[np.arange(ROWS), y].astype(float), y
+
+
+@pytest.fixture
+def make(rows, tmp_path):
+    def make(route, **parameters):
+        parameters = {"expected_questions": 20, "ledger": tmp_path / f"{route}.db", **parameters}
+        return Holdout(*rows, route=route, random_state=0, **parameters)
+
+    return make
+
+
+def check(holdout, share, tag=0, settings=None, mechanism="check", fails=False, scoring="accuracy"):
+    model = Coin(share, tag, fails)
+    return holdout.ask(model, scoring=scoring, mechanism=mechanism, guess=0.8, settings=settings)
+
+
+# --- What certifies ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", ["check", "certify"])
+@pytest.mark.parametrize("route", PRIVATE)
+def test_the_answer_names_its_route_and_holds(make, route, mechanism):
+    answer = check(make(route), 0.8, mechanism=mechanism)
+    assert answer.certificate.route == route
+    assert "direct transfer" in answer.certificate.theorem
+    assert ("description length" in answer.certificate.theorem) == (route == "both")
+    assert answer.interval[0] < 0.8 < answer.interval[1]
+    assert answer.half_width < 0.15
+    assert not answer.certificate.vacuous
+
+
+def test_the_default_route_is_as_before(make):
+    answer = check(make("description_length"), 0.8)
+    assert answer.certificate.route == "description_length"
+    assert answer.cost.rho is None
+
+
+def test_both_is_the_intersection_and_each_half_pays_for_half(make):
+    """At these sizes description length is the sharper one, also with half of beta and a noisy answer."""
+    private, both = (check(make(route), 0.8, mechanism="certify") for route in PRIVATE)
+    assert both.half_width < private.half_width
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy", "neg_brier_score"])
+@pytest.mark.parametrize("route", PRIVATE)
+def test_other_metrics_have_private_answers(make, route, scoring):
+    class Scores(Coin):
+        def predict_proba(self, X):
+            right = np.where(X[:, 0] < self.share * ROWS, 0.9, 0.2)
+            p = np.where(X[:, 1] == 1, right, 1 - right)
+            return np.c_[1 - p, p]
+
+    answer = make(route).ask(
+        Scores(0.8), scoring=scoring, mechanism="check", guess=-0.15 if scoring.startswith("neg") else 0.7
+    )
+    assert answer.certificate.route == route
+
+
+@pytest.mark.parametrize("method", ["exponential", "binary_search"])
+def test_medians_are_certified_by_privacy(make, method):
+    settings = MedianSettings(n_subsamples=ROWS, method=method)
+    answer = check(make("differential_privacy", expected_questions=1), 0.8, settings=settings)
+    assert answer.certificate.route == "differential_privacy"
+    low, high = answer.levels
+    assert 0.0 < low < 0.5 < high < 1.0
+
+
+# --- The budget -------------------------------------------------------------------------------------------
+
+
+def test_as_many_are_answered_as_were_expected_then_all_are_refused(make):
+    holdout = make("differential_privacy")
+    answers = [check(holdout, 0.8, tag) for tag in range(25)]
+    answered = [answer.answered for answer in answers]
+    assert 20 <= sum(answered) <= 22  # the noise is rounded up a little
+    assert answered == sorted(answered, reverse=True)
+    assert "privacy budget" in answers[-1].reason
+    assert check(holdout, 0.8, 0).repeated
+
+
+def test_remaining_says_how_many(make):
+    holdout = make("differential_privacy")
+    left = holdout.remaining()
+    answered = sum(check(holdout, 0.8, tag).answered for tag in range(30))
+    assert left == answered
+    assert holdout.remaining() == 0
+
+
+def test_a_round_beyond_the_budget_is_refused_before_the_first_question(make):
+    holdout = make("differential_privacy")
+    with pytest.raises(BudgetExhaustedError, match="within the privacy budget the holdout can answer 20"):
+        holdout.open_round(100, mechanism="check", scoring="accuracy", key="grid")
+
+
+def test_the_cost_is_that_of_gaussian_noise(make):
+    holdout = make("differential_privacy")
+    answer = check(holdout, 0.8)
+    noise = holdout.plan(Coin(0.8), scoring="accuracy", mechanism="check", guess=0.8).multiplier
+    assert answer.cost.rho == pytest.approx(gaussian_zcdp(noise))
+
+
+def test_both_goes_on_by_description_length_when_the_budget_is_spent(make):
+    holdout = make("both", expected_questions=2)
+    routes = [check(holdout, 0.8, tag).certificate.route for tag in range(4)]
+    assert routes == ["both", "both", "description_length", "description_length"]
+
+
+def test_a_thresholdout_leaves_room_for_another_one(make):
+    """Each takes half of the budget, and covers all its later answers."""
+    holdout = make("differential_privacy")
+    settings = [NoiseSettings("laplace", max_hits=hits) for hits in (5, 6, 7)]
+    answers = [check(holdout, 0.8, settings=each) for each in settings]
+    assert [answer.answered for answer in answers] == [True, True, False]
+    assert check(holdout, 0.8, tag=1, settings=settings[0]).cost.rho == 0.0
+
+
+# --- What ends the privacy route --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "settings", [0.02, LadderSettings(), MedianSettings(n_subsamples=50, method="exact")], ids=str
+)
+def test_privacy_alone_refuses_what_has_no_noise_before_it_is_charged(make, settings):
+    holdout = make("differential_privacy")
+    with pytest.raises(ValueError, match=r"The 'mechanism' parameter of Holdout.ask must be one with noise"):
+        check(holdout, 0.8, settings=settings)
+    assert [record.seq for record in holdout.ledger.records()] == [0]  # the genesis
+
+
+def test_a_scorer_without_noise_needs_another_route(make):
+    with pytest.raises(ValueError, match="'noise' parameter of ThresholdoutScorer"):
+        ThresholdoutScorer("accuracy", make("differential_privacy"))
+
+
+def test_a_ratio_has_no_private_answer(make):
+    with pytest.raises(ValueError, match="One record can move a ratio"):
+        check(make("differential_privacy"), 0.8, scoring="f1")
+    assert check(make("both"), 0.8, scoring="f1").certificate.route == "description_length"
+
+
+def test_an_exact_answer_ends_the_privacy_of_both(make):
+    holdout = make("both")
+    before, exact, after = check(holdout, 0.8), check(holdout, 0.8, settings=0.02), check(holdout, 0.8, tag=1)
+    routes = [answer.certificate.route for answer in (before, exact, after)]
+    assert routes == ["both", "description_length", "description_length"]
+
+
+@pytest.mark.parametrize("route", PRIVATE)
+def test_a_failure_ends_the_privacy_route(make, route):
+    holdout = make(route)
+    assert check(holdout, 0.8, fails=True).verdict == "failed"
+    after = check(holdout, 0.8)
+    if route == "both":
+        assert after.certificate.route == "description_length"
+    else:
+        assert after.verdict == "refused"
+        assert "ended" in after.reason
+
+
+def test_a_leak_ends_the_privacy_route_and_a_clean_check_does_not(make, rows):
+    holdout = make("differential_privacy")
+    holdout.check_overlap(np.random.default_rng(0).normal(size=(500, 2)))
+    assert check(holdout, 0.8).answered
+    with pytest.raises(HoldoutLeakError):
+        holdout.check_overlap(rows[0])
+    assert check(holdout, 0.8, tag=1).verdict == "refused"
+
+
+def test_a_private_selection_is_paid_from_the_budget(make):
+    holdout = make("differential_privacy")
+    models = [Coin(share) for share in (0.5, 0.9, 0.6)]
+    assert holdout.select(models, scoring="accuracy", epsilon=0.001) in range(3)
+    spent = holdout.ledger.read(lambda state: state.privacy.spent())
+    assert 0.0 < spent < 1e-6
+    with pytest.raises(BudgetExhaustedError, match="privacy budget"):
+        holdout.select(models, scoring="accuracy", epsilon=50.0)
+    with pytest.raises(BudgetExhaustedError, match="without noise"):
+        holdout.select(models, scoring="accuracy", epsilon=None)
+
+
+def test_a_failure_within_a_selection_ends_the_privacy_route(make):
+    holdout = make("differential_privacy")
+    holdout.select([Coin(0.5), Coin(0.6, fails=True)], scoring="accuracy", epsilon=0.001)
+    assert check(holdout, 0.8).verdict == "refused"
+
+
+# --- Families and units -----------------------------------------------------------------------------------
+
+
+def test_each_family_of_metrics_has_a_share_of_its_own(make):
+    holdout = make("differential_privacy")
+    first = holdout.ledger.read(lambda state: _share(holdout, state, "accuracy"))
+    check(holdout, 0.8)
+    same, other = (
+        holdout.ledger.read(lambda state, name=name: _share(holdout, state, name))
+        for name in ("accuracy", "balanced_accuracy")
+    )
+    assert first.ln_gap == same.ln_gap > other.ln_gap + 1.0
+
+
+def _share(holdout, state, scoring):
+    question = holdout.plan(Coin(0.8), scoring=scoring, mechanism="check", guess=0.8)
+    return state.certified(question, state.share("check")).transfer
+
+
+def test_a_median_after_many_means_is_beyond_the_budget_of_subsamples(make):
+    holdout = make("differential_privacy")
+    assert check(holdout, 0.8).answered
+    refused = check(holdout, 0.8, settings=MedianSettings(n_subsamples=200))
+    assert refused.verdict == "refused"
+    assert "privacy budget" in refused.reason
+
+
+def test_the_ledger_is_read_back_to_the_same_privacy(make, rows):
+    holdout = make("both")
+    for tag in range(3):
+        check(holdout, 0.8, tag)
+    path = holdout.ledger.path
+    again = Holdout(*rows, route="both", random_state=0, ledger=path, expected_questions=20)
+    spent = [h.ledger.read(lambda state: state.privacy.spent()) for h in (holdout, again)]
+    assert spent[0] == spent[1] > 0.0
+    assert math.isclose(spent[0], 3 * check(again, 0.8, 0).cost.rho)
