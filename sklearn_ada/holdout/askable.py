@@ -34,7 +34,7 @@ def check_model(estimator: Any, data: HoldoutData) -> None:
         )
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
-    _check_columns(estimator, data.X)
+    _check_columns(estimator, data)
     classes = getattr(estimator, "classes_", None)
     if data.classes is not None and classes is not None:
         missing = set(data.classes.tolist()) - set(np.asarray(classes).tolist())
@@ -48,13 +48,12 @@ def check_model(estimator: Any, data: HoldoutData) -> None:
             )
 
 
-def _check_columns(estimator: Any, X: Any) -> None:
-    shape: tuple[int, ...] = getattr(X, "shape", None) or np.shape(X[:1])
+def _check_columns(estimator: Any, data: HoldoutData) -> None:
     features = getattr(estimator, "n_features_in_", None)
-    if features is not None and len(shape) == 2 and features != shape[1]:
-        raise bad_parameter("estimator", _OWNER, f"fitted on {shape[1]} columns", f"{features} columns")
+    if features is not None and data.n_columns is not None and features != data.n_columns:
+        raise bad_parameter("estimator", _OWNER, f"fitted on {data.n_columns} columns", f"{features} columns")
     names = getattr(estimator, "feature_names_in_", None)
-    columns = getattr(X, "columns", None)
+    columns = getattr(data.X, "columns", None)
     if names is not None and columns is not None and list(names) != list(columns):
         raise bad_parameter(
             "estimator", _OWNER, "fitted on the holdout's columns, in their order", list(names)[:5]

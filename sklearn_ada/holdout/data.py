@@ -75,6 +75,12 @@ class HoldoutData:
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def n_columns(self) -> int | None:
+        """Number of columns of X, or None where it is no table."""
+        shape: tuple[int, ...] = getattr(self.X, "shape", None) or np.shape(self.X[:1])
+        return shape[1] if len(shape) == 2 else None
+
     def __repr__(self) -> str:
         return f"HoldoutData({len(self)} rows)"
 

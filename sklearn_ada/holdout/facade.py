@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option
 from sklearn_ada.events import CodedRelease, Symbol
@@ -397,6 +398,16 @@ class Holdout:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self._data)
+
+    @property
+    def n_columns(self) -> int | None:
+        """Number of columns of X, or None where it is no table."""
+        return self._data.n_columns
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Class labels that occur in y, or None where it holds numbers."""
+        return self._data.classes
 
     @property
     def ledger(self) -> Ledger[Conversation]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, RandomizedSearchCV
 
 from sklearn_ada.metrics import n_rows
+from sklearn_ada.model_selection.engines import candidates_of, last_round
 from sklearn_ada.results import Answer
 
 __all__ = ["columns_of", "is_aligned", "n_candidates", "ranked"]
@@ -22,13 +24,13 @@ def n_candidates(search: Any) -> int | None:
     return None
 
 
-def ranked(search: Any) -> tuple[np.ndarray, list[int]]:
-    """Return the search's own mean scores and its candidates from the best down."""
+def ranked(search: Any) -> tuple[dict[str, Any], NDArray[np.float64], list[int]]:
+    """Return a fitted search's table, its own mean scores, and its candidates from the best down."""
     refit = search.get_params(deep=False).get("refit")
-    name = refit if isinstance(refit, str) else "score"
-    scores = np.asarray(search.cv_results_[f"mean_test_{name}"], dtype=float)
-    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
-    return scores, [int(index) for index in order]
+    results = candidates_of(search)
+    scores = np.asarray(results[f"mean_test_{refit if isinstance(refit, str) else 'score'}"], dtype=float)
+    order = np.lexsort((-np.nan_to_num(scores, nan=-np.inf), ~last_round(results)))
+    return results, scores, [int(index) for index in order]
 
 
 def columns_of(answers: list[Answer], chosen: list[int], size: int) -> dict[str, np.ndarray]:

@@ -15,7 +15,13 @@ __all__ = ["guess_from_folds", "guess_from_validation"]
 
 
 def guess_from_folds(
-    search: Any, scores: np.ndarray, index: int, n: int, metric: Metric, subsample_size: int | None
+    results: dict[str, Any],
+    scores: np.ndarray,
+    index: int,
+    n: int,
+    folds: int,
+    metric: Metric,
+    subsample_size: int | None,
 ) -> Guess | None:
     """Return a candidate's out-of-fold score as a guess, or None if it has none.
 
@@ -27,8 +33,7 @@ def guess_from_folds(
     if subsample_size is None:
         low, high = metric.bounds  # one record's score is clipped, so the mean of others may be outside
         return Guess(min(max(value, low), high), size=float(n))
-    folds = max(int(getattr(search, "n_splits_", 1)), 1)
-    over_folds = search.cv_results_.get("std_test_score", np.zeros(len(scores)))[index]
+    over_folds = results.get("std_test_score", np.zeros(len(scores)))[index]
     spread = float(over_folds) * (n / folds / subsample_size) ** 0.5 or abs(value) or 1.0
     return Guess(value, size=float(folds), deviation=spread)
 

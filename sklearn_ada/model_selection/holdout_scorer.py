@@ -18,8 +18,9 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import Holdout, model_digest
-from sklearn_ada.holdout.data import rows_digest
+from sklearn_ada.holdout.overlap import row_hashes
 from sklearn_ada.metrics import Metric, as_metric
+from sklearn_ada.model_selection.callers import check_caller, misused, refusal_of_columns
 from sklearn_ada.model_selection.splitter import ValidationSplit
 from sklearn_ada.results import Answer
 
@@ -55,6 +56,7 @@ class HoldoutScorer(ABC):
         self.round_name: str | None = None
         self.__name__ = f"{owner}_{self.metric.name}"  # displays of learning curves read it
         self._warned = False
+        self._first_rows = "", 0
 
     @property
     def select_best(self) -> SelectBest:
@@ -79,6 +81,9 @@ class HoldoutScorer(ABC):
         """
         if y is None:
             raise bad_parameter("y", self.__name__, "the labels of X", None)
+        refusal = refusal_of_columns(self, estimator, X)
+        if refusal is not None:
+            return refusal  # type: ignore[return-value] # an exception would become NaN
         answer = self.answer(estimator, X, y)
         if answer is None:
             params = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -87,19 +92,45 @@ class HoldoutScorer(ABC):
             raise BudgetExhaustedError(f"The holdout refused: {answer.reason}.")
         return answer.value
 
-    def answer(self, estimator: Any, X: Any, y: Any) -> Answer | None:
-        """Ask about a fitted model with a guess from X and y; None if this call is no question."""
-        if self.cv.registered:
-            digest = rows_digest(X, y)
-            if digest not in self.cv.registered:
-                if digest not in self.cv.fitted_on:  # a train score is no surprise
-                    self._warn_once()
-                return None
+    def answer(self, estimator: Any, X: Any, y: Any, *, searching: bool = False) -> Answer | None:
+        """Ask about a fitted model with a guess from X and y; None if this call is no question.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X, y : array-like
+        searching : bool, default=False
+            The call is from inside a search that uses `cv`, so rows that may be of either of its parts are
+            a question if the model's first.
+        """
+        check_caller(self, estimator, y)
+        origin = self.cv.origin(X, y) if self.cv.registered else "first call"
+        if origin == "fit":  # a train score is no surprise
+            return None
+        if origin == "elsewhere" or (origin == "both" and not searching):
+            self._warn_once()
+            return None
         model = model_digest(estimator)  # before it predicts anything
         question = self._plan(copy.deepcopy(estimator), X, y)
-        return self.holdout.put(
-            question, estimator, model=model, round_name=self.round_name, once=not self.cv.registered
+        answer = self.holdout.put(
+            question, estimator, model=model, round_name=self.round_name, once=origin != "validation"
         )
+        if origin == "first call":
+            self._check_permuted(model, X, asked=answer is not None)
+        return answer
+
+    def _check_permuted(self, model: str, X: Any, *, asked: bool) -> None:
+        """Refuse copies of the first call's rows with a column permuted: their score is no holdout's.
+
+        The sum over all entries, whatever their order within a column, tells such a copy.
+        """
+        entries = int(np.sum(row_hashes(X), dtype=np.uint64))
+        if asked:
+            self._first_rows = model, entries
+        elif self._first_rows == (model, entries):
+            raise misused(
+                type(self).__name__, "answers one question a model, and cannot score permuted copies of X"
+            )
 
     @abstractmethod
     def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
@@ -125,9 +156,9 @@ class HoldoutScorer(ABC):
     @property
     def _score_func(self) -> NoReturn:
         raise TypeError(
-            f"{type(self).__name__} answers questions about fitted models; it cannot be asked at every "
-            "decision threshold. Tune the threshold with a plain scorer and certify the tuned model: "
-            "holdout.certify(...)."
+            f"{type(self).__name__} answers questions about fitted models; it is no function of labels and "
+            "predictions, to be computed at every decision threshold or penalty. Tune with a plain scorer "
+            "and certify the tuned model: holdout.certify(...)."
         )
 
     def _accept_sample_weight(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.holdout import Holdout
+from sklearn_ada.model_selection.engines import check_search
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 
 __all__ = ["check_parameters"]
@@ -39,8 +40,4 @@ def check_parameters(wrapper: Any) -> None:
             )  # fmt: skip
     if wrapper.ask not in ("candidates", "winner"):
         check_integer(wrapper.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")
-    if wrapper.ask == "candidates" and own.get("cv") is not None:
-        raise bad_parameter(
-            "search", owner, "without a cv of its own when ask='candidates'", f"cv={own['cv']!r}",
-            "Use ask='winner', which keeps the search's cross-validation.",
-        )  # fmt: skip
+    check_search(wrapper.search, wrapper.ask)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_ada.exceptions import LedgerError, LedgerUnavailableError
+from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.results import Answer
@@ -24,11 +24,21 @@ _NO_LEDGER = -2.0
 
 
 class RecordingScorer:
-    """Score as another scorer does, and say under which number the answer is recorded."""
+    """Score as another scorer does, and say under which number the answer is recorded.
+
+    Attributes
+    ----------
+    raises : bool
+        Whether a candidate without a score ends the search, with the error that says why.
+    refused : bool
+        Whether the holdout refused a question that was put in this process.
+    """
 
     def __init__(self, scorer: HoldoutScorer) -> None:
         self.scorer = scorer
         self.__name__ = scorer.__name__
+        self.raises = False
+        self.refused = False
 
     def __call__(self, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> dict[str, float]:
         """Return ``{"score": value, "record": number}``; what was no question has no number.
@@ -36,15 +46,21 @@ class RecordingScorer:
         Weights belong to X and y, and say nothing of the holdout.
         """
         try:
-            answer = self.scorer.answer(estimator, X, y)
-        except LedgerError:
-            return {"score": math.nan, "record": _NO_LEDGER}
+            answer = self.scorer.answer(estimator, X, y, searching=True)
         except Exception as error:  # raised here for some candidates, it would lose the whole search
+            if self.raises:
+                raise
+            if isinstance(error, LedgerError):
+                return {"score": math.nan, "record": _NO_LEDGER}
             what = f"No question was put: {type(error).__name__}: {error}"
             warnings.warn(what, UserWarning, stacklevel=2)
             return {"score": math.nan, "record": _NO_RECORD}
         if answer is None:
             return {"score": self.scorer.metric.score(estimator, X, y), "record": _NO_RECORD}
+        self.refused |= answer.verdict == "refused"
+        if self.raises and math.isnan(answer.value):
+            told = f"The search cannot go on without a score for every candidate: {answer.reason}."
+            raise BudgetExhaustedError(told) if answer.verdict == "refused" else ValueError(told)
         return {"score": answer.value, "record": float(answer.index)}
 
     def __deepcopy__(self, memo: object) -> RecordingScorer:

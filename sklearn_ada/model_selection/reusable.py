@@ -24,6 +24,7 @@ from sklearn_ada.holdout.data import check_labels
 from sklearn_ada.metrics import Metric, as_metric, n_rows, take_rows
 from sklearn_ada.model_selection.candidates import columns_of, is_aligned, n_candidates, ranked
 from sklearn_ada.model_selection.delegation import DelegatesToBest
+from sklearn_ada.model_selection.engines import candidates_of, last_round, told_to_ask, told_to_forget
 from sklearn_ada.model_selection.guesses import guess_from_folds, guess_from_validation
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.parameters import check_parameters
@@ -34,7 +35,6 @@ from sklearn_ada.model_selection.scorers import (
     ThresholdoutScorer,
 )
 from sklearn_ada.model_selection.setting_aside import set_aside
-from sklearn_ada.model_selection.splitter import ValidationSplit
 from sklearn_ada.results import Answer
 
 __all__ = ["ReusableHoldoutCV"]
@@ -207,16 +207,16 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
                 guess_rows=max(round(n_rows(X) * self.validation), 1),
             )
         recording = RecordingScorer(scorer)
-        search = clone(self.search).set_params(scoring=recording, cv=scorer.cv, refit=False)
+        search = told_to_ask(self.search, recording, scorer.cv)
         search.fit(X, y, **params)
-        results, answers = certified_columns(search.cv_results_, self.holdout_)
+        results, answers = certified_columns(candidates_of(search), self.holdout_)
         refused = [answer for answer in answers if answer is not None and answer.verdict == "refused"]
         if refused:
             raise BudgetExhaustedError(
                 f"{len(refused)} of {len(answers)} candidates were refused: {refused[0].reason}. The search "
                 "is not finished, so no winner is chosen."
             )
-        scores = np.asarray(results["mean_test_score"], dtype=float)
+        scores = np.where(last_round(results), results["mean_test_score"], np.nan).astype(float)
         if np.isnan(scores).all():
             reasons = {str(answer.reason) for answer in answers if answer is not None}
             if not reasons:  # no question was even put: let the first candidate raise its error here
@@ -229,11 +229,15 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
             )
         self.search_, self.cv_results_ = search, results
         self.best_index_ = int(np.nanargmax(scores))
+        best = answers[self.best_index_]
+        if best is None:
+            raise TypeError(
+                "The search scored its best candidate on rows that are not from the cv it was given, so "
+                "nothing was asked about it. Use ask='winner'."
+            )
         self.best_params_ = results["params"][self.best_index_]
         self.best_estimator_ = self._refit(self.best_params_, X, y, params)
         self.answers_ = [answer for answer in answers if answer is not None]
-        best = answers[self.best_index_]
-        assert best is not None
         behind = self.holdout_.guess_behind(best)
         guess = Guess(best.value, behind.size, behind.deviation, behind.share)
         self.best_answer_ = self._certify(self.best_estimator_, guess, metric, median, None)
@@ -258,19 +262,22 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
             same_metric = True
             search.set_params(scoring=metric.scoring if isinstance(metric.scoring, str) else metric.score)
         search.fit(X, y, **params)
-        scores, order = ranked(search)
-        self.search_, self.cv_results_ = search, dict(search.cv_results_)
+        self.cv_results_, scores, order = ranked(search)
+        self.search_ = search
         chosen = order[:count]
-        models = [self._refit(search.cv_results_["params"][index], X, y, params) for index in chosen]
+        models = [self._refit(self.cv_results_["params"][index], X, y, params) for index in chosen]
         if selecting:
             winner = self.holdout_.select(models, scoring=metric)
             chosen, models = [chosen[winner]], [models[winner]]
         self.answers_ = []
         for index, model in zip(chosen, models, strict=True):
             t = None if median is None else self.holdout_.subsample_size(median)
-            guess = guess_from_folds(search, scores, index, n_rows(X), metric, t) if same_metric else None
+            guess = None
+            if same_metric:
+                folds = max(int(getattr(search, "n_splits_", 1)), 1)
+                guess = guess_from_folds(self.cv_results_, scores, index, n_rows(X), folds, metric, t)
             if guess is None:
-                fit = functools.partial(self._refit, search.cv_results_["params"][index], params={})
+                fit = functools.partial(self._refit, self.cv_results_["params"][index], params={})
                 guess = guess_from_validation(fit, X, y, self.validation, metric, t)
             self.answers_.append(self._certify(model, guess, metric, median, round_name))
         for name, values in columns_of(self.answers_, chosen, len(scores)).items():
@@ -278,7 +285,7 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         certified = [answer.value for answer in self.answers_]
         best = int(np.nanargmax(certified)) if np.isfinite(certified).any() else 0
         self.best_index_, self.best_estimator_ = int(chosen[best]), models[best]
-        self.best_params_ = search.cv_results_["params"][self.best_index_]
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_answer_ = self.answers_[best]
 
     def _finish(self, metric: Metric) -> None:
@@ -288,12 +295,10 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         self.scorer_ = metric.score
         if self.ask == "candidates":
             plain = metric.scoring if isinstance(metric.scoring, str) else metric.score
-            for name, value in list(vars(self.search_).items()):
-                if isinstance(value, (RecordingScorer, ValidationSplit)):
-                    setattr(self.search_, name, None)
-            self.search_.set_params(scoring=plain, cv=None)
+            told_to_forget(self.search_, self.search, plain)
             self.search_.scorer_ = metric.score
-            self.search_.cv_results_ = self.cv_results_
+            if not hasattr(type(self.search_), "cv_results_"):  # else derived from the same scores
+                self.search_.cv_results_ = self.cv_results_
         if self.best_answer_.verdict == "failed":
             warnings.warn(
                 f"The best model failed on the holdout ({self.best_answer_.reason}); its score is NaN.",
@@ -374,8 +379,9 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.search)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        model = inner if inner.estimator_type else get_tags(self.search.estimator)  # not all searches say
+        tags.estimator_type = model.estimator_type
+        tags.classifier_tags, tags.regressor_tags = model.classifier_tags, model.regressor_tags
         tags.input_tags.sparse, tags.input_tags.pairwise = inner.input_tags.sparse, inner.input_tags.pairwise
         tags.target_tags.required = True
         return tags

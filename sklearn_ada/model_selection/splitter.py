@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn_ada._checks import check_real
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.holdout.data import rows_digest
+from sklearn_ada.holdout.overlap import row_hashes
 from sklearn_ada.metrics import n_rows, take_rows
 
 __all__ = ["ValidationSplit", "split_rows"]
@@ -33,7 +34,8 @@ class ValidationSplit:
     Attributes
     ----------
     registered : set of str
-        Digests of all validation parts so far; only these are questions to the holdout.
+        Digests of all validation parts so far; only these, and rows taken from one of them, are questions to
+        the holdout.
     fitted_on : set of str
         Digests of the parts that models were fitted on.
     """
@@ -42,6 +44,7 @@ class ValidationSplit:
         self.validation = check_real(validation, "validation", "ValidationSplit", low=0.0, high=1.0)
         self.registered: set[str] = set()
         self.fitted_on: set[str] = set()
+        self._parts: dict[str, tuple[NDArray[np.uint64], NDArray[np.uint64]]] = {}
         self._holdout = holdout
         self._seed = seed
 
@@ -51,9 +54,34 @@ class ValidationSplit:
         """Yield the one pair (rows to fit on, rows to guess from)."""
         self._holdout.check_overlap(X)
         fit, guess = split_rows(n_rows(X), y, self.validation, self._seed)
-        self.registered.add(rows_digest(take_rows(X, guess), take_rows(y, guess)))
+        digest = rows_digest(take_rows(X, guess), take_rows(y, guess))
+        if digest not in self._parts:
+            hashes = _labelled_hashes(X, y)
+            self._parts[digest] = np.sort(hashes[guess]), np.sort(hashes[fit])
+        self.registered.add(digest)
         self.fitted_on.add(rows_digest(take_rows(X, fit), take_rows(y, fit)))
         yield fit, guess
+
+    def origin(self, X: Any, y: Any) -> str:
+        """Return what rows these are: "validation", "fit", "both" if they may be either, or "elsewhere".
+
+        Halving searches pass a few rows of a part, so a part is known by its rows too.
+        """
+        digest = rows_digest(X, y)
+        if digest in self.registered:
+            return "validation"
+        if digest in self.fitted_on:
+            return "fit"
+        hashes = _labelled_hashes(X, y)
+        found = {(_has(guess, hashes), _has(fit, hashes)) for guess, fit in self._parts.values()}
+        for name, membership in (
+            ("validation", (True, False)),
+            ("both", (True, True)),
+            ("fit", (False, True)),
+        ):
+            if membership in found:
+                return name
+        return "elsewhere"
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return 1."""
@@ -70,6 +98,18 @@ class ValidationSplit:
 
     def __sklearn_clone__(self) -> ValidationSplit:
         return self
+
+
+def _labelled_hashes(X: Any, y: Any) -> NDArray[np.uint64]:
+    """Return a hash of every row together with its label."""
+    return row_hashes(X) if y is None else row_hashes(X) + np.uint64(3) * row_hashes(np.asarray(y))
+
+
+def _has(part: NDArray[np.uint64], rows: NDArray[np.uint64]) -> bool:
+    """Return whether all rows are in the sorted part, each as often as it is passed."""
+    values, counts = np.unique(rows, return_counts=True)
+    there = np.searchsorted(part, values, "right") - np.searchsorted(part, values, "left")
+    return len(rows) <= len(part) and bool((there >= counts).all())
 
 
 def split_rows(n: int, y: Any, share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
