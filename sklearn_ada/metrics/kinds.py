@@ -210,7 +210,9 @@ class ClassMean(Kind):
             _check_two_classes(y)
         counts = [int(np.count_nonzero(y == c)) for c in self._classes(y)]
         if not all(counts):
-            raise UndefinedMetricError(f"recall needs records of class {self.positive!r}, and there are none")
+            raise UndefinedMetricError(
+                f"it needs records of class {self.positive!r}, and there are none: name one by pos_label"
+            )
         if self.positive is None and len(counts) < 2:
             raise UndefinedMetricError("a mean over classes needs two classes, and there is one")
         return class_mean_size(tuple(counts))
@@ -284,7 +286,7 @@ class Ratio(Kind):
         _check_two_classes(y)
         if not np.any(y == self.positive):
             raise UndefinedMetricError(
-                f"a ratio needs records of class {self.positive!r}, and there are none"
+                f"it needs records of class {self.positive!r}, and there are none: name one by pos_label"
             )
 
     def measure(

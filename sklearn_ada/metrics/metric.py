@@ -4,40 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import (
+    f1_score,
+    get_scorer,
+    get_scorer_names,
+    jaccard_score,
+    make_scorer,
+    precision_score,
+    recall_score,
+)
 
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.metrics import blocks, scores
-from sklearn_ada.metrics.kinds import AUC, ClassMean, Kind, Mean, Measured, Range, Ratio
+from sklearn_ada.metrics.kinds import Kind, Mean, Measured, Range
+from sklearn_ada.metrics.registry import KINDS, KNOWN_RANGES, POSITIVE, REFUSED, WITH_INTERVAL
 from sklearn_ada.metrics.response import available_response, respond
 from sklearn_ada.metrics.rows import Subsamples, take_rows
 from sklearn_ada.metrics.stored_outputs import StoredOutputs, reads_outputs_only
 
 __all__ = ["Metric", "as_metric"]
 
-_SCORE = ("decision_function", "predict_proba")
-_UNBOUNDED = None
-
-# scorer string: kind, range, response methods, whether the positive class's column is enough
-_KNOWN: dict[str, tuple[Kind, Range | None, tuple[str, ...], bool]] = {
-    "accuracy": (Mean(scores.hits, zero_one=True), (0.0, 1.0), ("predict",), False),
-    "balanced_accuracy": (ClassMean(), (0.0, 1.0), ("predict",), False),
-    "f1": (Ratio(1, counts_misses=True, doubled=True), (0.0, 1.0), ("predict",), False),
-    "jaccard": (Ratio(1, counts_misses=True, doubled=False), (0.0, 1.0), ("predict",), False),
-    "neg_brier_score": (Mean(scores.neg_brier, two_classes=True), (-1.0, 0.0), ("predict_proba",), True),
-    "neg_log_loss": (Mean(scores.neg_log), _UNBOUNDED, ("predict_proba",), False),
-    "neg_mean_absolute_error": (Mean(scores.neg_absolute), _UNBOUNDED, ("predict",), False),
-    "neg_mean_squared_error": (Mean(scores.neg_squared), _UNBOUNDED, ("predict",), False),
-    "precision": (Ratio(1, counts_misses=False, doubled=False), (0.0, 1.0), ("predict",), False),
-    "recall": (ClassMean(positive=1), (0.0, 1.0), ("predict",), False),
-    "recall_macro": (ClassMean(), (0.0, 1.0), ("predict",), False),
-    "roc_auc": (AUC(), (0.0, 1.0), _SCORE, True),
-}
-_KIND_NAMES = {Mean: "mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
+_OF_ONE_CLASS = dict(zip(POSITIVE, (f1_score, jaccard_score, precision_score, recall_score), strict=True))
 
 
 class Metric:
@@ -60,6 +52,8 @@ class Metric:
         the clipped score.
     response_method : str, default="predict"
         For ``kind="mean"`` and a callable: the method of the estimator that gives the outputs.
+    pos_label : label or None, default=None
+        The positive class of "f1", "jaccard", "precision" and "recall"; None is 1, as in scikit-learn.
 
     Attributes
     ----------
@@ -70,7 +64,7 @@ class Metric:
     Raises
     ------
     ValueError
-        For an unknown scorer string, kind or range.
+        For an unknown scorer string, kind, range or pos_label, and for metrics of several labels a record.
 
     Examples
     --------
@@ -89,6 +83,7 @@ class Metric:
         kind: str | None = None,
         range: tuple[float, float] | None = None,
         response_method: str = "predict",
+        pos_label: Any = None,
     ) -> None:
         bounds = _check_range(range)
         rule: Kind | None = None
@@ -99,14 +94,21 @@ class Metric:
                 raise bad_parameter(
                     "scoring", "Metric", "a scikit-learn scorer string, a scorer or a Metric", scoring
                 )
+            if scoring in REFUSED:
+                fix = f"It {REFUSED[scoring]}."
+                raise bad_parameter("scoring", "Metric", "a metric of one label a record", scoring, fix)
             if kind is not None:
                 check_option(kind, "kind", "Metric", ("general",))
-            if scoring in _KNOWN and kind is None:
-                rule, known, methods, one_column = _KNOWN[scoring]
-                if known is not None and bounds is not None and bounds != known:
-                    raise bad_parameter("range", "Metric", f"left out, as {scoring} has {known}", range)
-                bounds = known if bounds is None else bounds
+            known = WITH_INTERVAL.get(scoring)
+            natural = KNOWN_RANGES.get(scoring) if known is None else known.range
+            if natural is not None and bounds is not None and bounds != natural:
+                raise bad_parameter("range", "Metric", f"left out, as {scoring} has {natural}", range)
+            bounds = natural if bounds is None else bounds
+            if known is not None and kind is None:
+                rule, methods, one_column = known.rule, known.methods, known.one_column
             self.name, self._scorer = scoring, get_scorer(scoring)
+            if pos_label is not None:
+                scoring, rule = self._of_class(scoring, rule, pos_label)
         elif callable(scoring):
             check_option(kind or "general", "kind", "Metric", ("mean", "general"))
             self.name = getattr(scoring, "__name__", None) or repr(scoring)
@@ -116,11 +118,19 @@ class Metric:
                 self._scorer = None
         else:
             raise bad_parameter("scoring", "Metric", "a scorer string, a scorer or a Metric", scoring)
-        self.kind = "general" if rule is None else _KIND_NAMES[type(rule)]
+        self.kind = "general" if rule is None else KINDS[type(rule)]
         self.range = bounds
         self.methods = methods
         self.scoring = scoring
         self._rule, self._one_column = rule, one_column
+
+    def _of_class(self, scoring: str, rule: Kind | None, pos_label: Any) -> tuple[Any, Kind | None]:
+        """Return the scorer and the rule of a metric of one class for another class than 1."""
+        if scoring not in POSITIVE:
+            raise bad_parameter("pos_label", "Metric", f"None for {scoring}", pos_label)
+        self.name = f"{scoring} of {pos_label!r}"
+        self._scorer = make_scorer(_OF_ONE_CLASS[scoring], pos_label=pos_label)
+        return self._scorer, None if rule is None else replace(rule, positive=pos_label)  # type: ignore[type-var]
 
     def __repr__(self) -> str:
         return f"Metric({self.name!r}, kind={self.kind!r}, range={self.range})"

@@ -8,8 +8,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
-__all__ = ["UserScores", "hits", "neg_absolute", "neg_brier", "neg_log", "neg_squared"]
+__all__ = [
+    "UserScores",
+    "hits",
+    "neg_absolute",
+    "neg_brier",
+    "neg_gamma_deviance",
+    "neg_log",
+    "neg_poisson_deviance",
+    "neg_relative",
+    "neg_squared",
+    "neg_squared_log",
+]
 
 _Array = NDArray[Any]
 
@@ -43,6 +55,32 @@ def neg_absolute(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
 def neg_squared(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     """Return the negative squared error."""
     return -((y - outputs) ** 2)
+
+
+def neg_squared_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+    """Return the negative squared error of log(1 + y); NaN for numbers of -1 or less."""
+    defined = (y > -1) & (outputs > -1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(defined, -((np.log1p(y) - np.log1p(outputs)) ** 2), np.nan)
+
+
+def neg_relative(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+    """Return the negative absolute error relative to the truth, which counts as eps at least."""
+    return -np.abs(y - outputs) / np.maximum(np.abs(y), np.finfo(np.float64).eps)
+
+
+def neg_poisson_deviance(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+    """Return the negative Poisson deviance; NaN unless y >= 0 and the prediction is positive."""
+    defined = (y >= 0) & (outputs > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(defined, -2.0 * (xlogy(y, y / outputs) - y + outputs), np.nan)
+
+
+def neg_gamma_deviance(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+    """Return the negative gamma deviance; NaN unless both are positive."""
+    defined = (y > 0) & (outputs > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(defined, -2.0 * (np.log(outputs / y) + y / outputs - 1.0), np.nan)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,107 @@
+"""Which of scikit-learn's scorer strings is certified how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sklearn.metrics import get_scorer_names
+
+from sklearn_ada.metrics import scores
+from sklearn_ada.metrics.kinds import AUC, ClassMean, Kind, Mean, Range, Ratio
+
+__all__ = ["KINDS", "KNOWN_RANGES", "POSITIVE", "REFUSED", "WITH_INTERVAL", "Classified", "classify_scorers"]
+
+_UNIT, _UNBOUNDED = (0.0, 1.0), None
+_SCORE = ("decision_function", "predict_proba")
+
+
+@dataclass(frozen=True)
+class Classified:
+    """A scorer with an interval of its own.
+
+    Attributes
+    ----------
+    rule : Kind
+    range : tuple of float or None
+        Bounds of one record's score; None if they must be declared.
+    methods : tuple of str
+        Methods of the estimator, of which the first that it has gives the outputs.
+    one_column : bool
+        Whether the positive class's probability is enough.
+    """
+
+    rule: Kind
+    range: Range | None = _UNIT
+    methods: tuple[str, ...] = ("predict",)
+    one_column: bool = False
+
+
+_HITS = Classified(Mean(scores.hits, zero_one=True))
+
+WITH_INTERVAL: dict[str, Classified] = {
+    "accuracy": _HITS,
+    # With one label a record the micro averages, and recall weighted by class counts, are the accuracy.
+    **dict.fromkeys(("f1_micro", "precision_micro", "recall_micro", "recall_weighted"), _HITS),
+    "balanced_accuracy": Classified(ClassMean()),
+    "f1": Classified(Ratio(1, counts_misses=True, doubled=True)),
+    "jaccard": Classified(Ratio(1, counts_misses=True, doubled=False)),
+    "neg_brier_score": Classified(
+        Mean(scores.neg_brier, two_classes=True), (-1.0, 0.0), ("predict_proba",), one_column=True
+    ),
+    "neg_log_loss": Classified(Mean(scores.neg_log), _UNBOUNDED, ("predict_proba",)),
+    "neg_mean_absolute_error": Classified(Mean(scores.neg_absolute), _UNBOUNDED),
+    "neg_mean_absolute_percentage_error": Classified(Mean(scores.neg_relative), _UNBOUNDED),
+    "neg_mean_gamma_deviance": Classified(Mean(scores.neg_gamma_deviance), _UNBOUNDED),
+    "neg_mean_poisson_deviance": Classified(Mean(scores.neg_poisson_deviance), _UNBOUNDED),
+    "neg_mean_squared_error": Classified(Mean(scores.neg_squared), _UNBOUNDED),
+    "neg_mean_squared_log_error": Classified(Mean(scores.neg_squared_log), _UNBOUNDED),
+    "precision": Classified(Ratio(1, counts_misses=False, doubled=False)),
+    "recall": Classified(ClassMean(positive=1)),
+    "recall_macro": Classified(ClassMean()),
+    "roc_auc": Classified(AUC(), methods=_SCORE, one_column=True),
+}
+"""Scorers that are certified without the stable median."""
+
+POSITIVE = ("f1", "jaccard", "precision", "recall")
+"""Scorers of one class, which is 1 unless `Metric` is told another."""
+
+KINDS = {Mean: "mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
+
+KNOWN_RANGES: dict[str, Range] = {
+    **{f"{name}_{how}": _UNIT for name in ("f1", "jaccard", "precision") for how in ("macro", "weighted")},
+    **{f"roc_auc_{how}{end}": _UNIT for how in ("ovo", "ovr") for end in ("", "_weighted")},
+    **dict.fromkeys(("average_precision", "jaccard_micro", "top_k_accuracy"), _UNIT),
+    **dict.fromkeys(("completeness_score", "homogeneity_score", "v_measure_score"), _UNIT),
+    **dict.fromkeys(("fowlkes_mallows_score", "normalized_mutual_info_score", "rand_score"), _UNIT),
+    "matthews_corrcoef": (-1.0, 1.0),
+}
+"""Ranges of scorers that only the stable median certifies; others have none."""
+
+REFUSED = {
+    f"{name}_samples": "is for records with several labels each, and y of a Holdout is one-dimensional"
+    for name in ("f1", "jaccard", "precision", "recall")
+}
+"""Scorers that cannot be asked of a holdout, and why."""
+
+
+def classify_scorers() -> list[tuple[str, str, str]]:
+    """Return (name, kind, how it is certified) for every scorer of the scikit-learn that is installed.
+
+    Examples
+    --------
+    >>> classify_scorers()[0]
+    ('accuracy', 'mean', 'Clopper-Pearson')
+    """
+    return [(name, *_classified(name)) for name in get_scorer_names()]
+
+
+def _classified(name: str) -> tuple[str, str]:
+    if name in REFUSED:
+        return "refused", f"it {REFUSED[name]}"
+    if name not in WITH_INTERVAL:
+        return "general", "stable median"
+    known = WITH_INTERVAL[name]
+    theorem = known.rule.theorem
+    if known.range is None:
+        theorem += f", once a range is declared: Metric({name!r}, range=(-10, 0)); else stable median"
+    return KINDS[type(known.rule)], theorem

@@ -1,0 +1,162 @@
+"""Every scorer of scikit-learn is classified, and what the classification says holds on a holdout."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from sklearn_ada import Holdout, Metric, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.holdout import Guess, MedianSettings
+from sklearn_ada.mechanisms import UniformGrid
+from sklearn_ada.metrics.registry import KNOWN_RANGES, POSITIVE, REFUSED, WITH_INTERVAL, classify_scorers
+
+INSTALLED = get_scorer_names()
+CLUSTERING = {
+    "adjusted_mutual_info_score", "adjusted_rand_score", "completeness_score", "fowlkes_mallows_score",
+    "homogeneity_score", "mutual_info_score", "normalized_mutual_info_score", "rand_score", "v_measure_score",
+}  # fmt: skip
+THREE_CLASSES = {"top_k_accuracy", "roc_auc_ovr", "roc_auc_ovo", "f1_macro", "jaccard_weighted"}
+RANGES = {"neg_mean_poisson_deviance": (-30, 0), "neg_mean_gamma_deviance": (-30, 0), "neg_log_loss": (-9, 0)}
+REGRESSION = {
+    "explained_variance", "r2", "d2_absolute_error_score", "neg_max_error", "neg_median_absolute_error",
+    "neg_root_mean_squared_error", "neg_root_mean_squared_log_error", "neg_mean_absolute_error",
+    "neg_mean_absolute_percentage_error", "neg_mean_gamma_deviance", "neg_mean_poisson_deviance",
+    "neg_mean_squared_error", "neg_mean_squared_log_error",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    """Per task: a fitted model, rows for a guess, rows for a holdout."""
+    X, y = make_classification(700, 5, n_informative=3, flip_y=0.2, random_state=0)
+    X3, y3 = make_classification(700, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+    Xr, yr = make_regression(700, 5, noise=20.0, random_state=0)
+    yr = np.exp(yr / 200)
+    models = {
+        "two": (LogisticRegression(), X, y),
+        "three": (LogisticRegression(), X3, y3),
+        "numbers": (PoissonRegressor(), Xr, yr),
+        "clusters": (KMeans(2, n_init=3, random_state=0), X, y),
+    }
+    return {
+        task: (model.fit(X[:200], y[:200]), (X[200:400], y[200:400]), (X[400:], y[400:]))
+        for task, (model, X, y) in models.items()
+    }
+
+
+def task_of(name):
+    if name in CLUSTERING:
+        return "clusters"
+    return "three" if name in THREE_CLASSES else "numbers" if name in REGRESSION else "two"
+
+
+def test_the_table_names_every_scorer_once_and_in_a_kind():
+    table = classify_scorers()
+    assert [name for name, _, _ in table] == list(INSTALLED)
+    assert {kind for _, kind, _ in table} <= {"mean", "auc", "class_mean", "ratio", "general", "refused"}
+    for name, kind, how in table:
+        assert kind == ("refused" if name in REFUSED else Metric(name).kind)
+        assert how
+
+
+def test_every_name_that_is_classified_is_a_scorer_and_in_one_class_only():
+    classes = [set(WITH_INTERVAL), set(KNOWN_RANGES), set(REFUSED)]
+    assert sum(len(names) for names in classes) == len(set.union(*classes))
+    assert set.union(*classes) <= set(INSTALLED)
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_scorers_of_several_labels_are_refused_by_name_with_the_reason(name):
+    with pytest.raises(ValueError, match=f"Got '{name}' instead. It is for records with several labels"):
+        Metric(name)
+
+
+@pytest.mark.parametrize("name", [name for name in INSTALLED if name in WITH_INTERVAL])
+def test_scorers_with_an_interval_are_certified_and_checked(name, tasks, tmp_path):
+    model, guess_rows, rows = tasks[task_of(name)]
+    metric = Metric(name, range=RANGES.get(name, (-20, 0)) if Metric(name).range is None else None)
+    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db")
+    plain = get_scorer(name)(model, *rows)
+    answer = holdout.certify(model, scoring=metric)
+    assert answer.value == pytest.approx(plain, abs=0.03 * (metric.range[1] - metric.range[0]))
+    assert answer.interval[0] < plain < answer.interval[1]
+    assert "median" not in answer.certificate.target
+    scored = ThresholdoutScorer(metric, holdout)(model, *guess_rows)
+    assert scored == pytest.approx(plain, abs=0.3 * (metric.range[1] - metric.range[0]))
+    assert holdout.report().asked == {"check": 1, "certify": 1}
+
+
+@pytest.mark.parametrize("name", [name for name in INSTALLED if name not in REFUSED])
+def test_every_scorer_goes_through_the_stable_median(name, tasks, tmp_path):
+    model, guess_rows, rows = tasks[task_of(name)]
+    metric = Metric(name, kind="general")
+    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db")
+    plain = get_scorer(name)(model, *rows)
+    grid = UniformGrid(plain - 1.2345, plain + 1.0, 2001)
+    whole = StableHoldoutScorer(metric, holdout, n_subsamples=1, grid=grid, method="exact")
+    assert whole.answer(model, *guess_rows).value == pytest.approx(plain, abs=0.001)
+    guess = Guess(plain, size=20.0, deviation=0.1)
+    assert holdout.certify(model, scoring=metric, guess=guess).answered
+    if name in KNOWN_RANGES:
+        assert KNOWN_RANGES[name][0] <= plain <= KNOWN_RANGES[name][1]
+        settings = MedianSettings(n_subsamples=10)
+        certified = holdout.ask(
+            model, scoring=metric, mechanism="certify", settings=settings
+        )  # no guess needed
+        assert certified.answered
+
+
+@pytest.mark.parametrize("task", ["two", "three"])
+@pytest.mark.parametrize("name", ["f1_micro", "precision_micro", "recall_micro", "recall_weighted"])
+def test_these_are_the_accuracy_under_another_name(name, task, tasks):
+    model, _, rows = tasks[task]
+    assert get_scorer(name)(model, *rows) == pytest.approx(model.score(*rows), abs=1e-12)
+
+
+def test_a_natural_range_cannot_be_declared_otherwise():
+    with pytest.raises(ValueError, match="left out"):
+        Metric("f1_macro", range=(0, 2))
+
+
+WORDS = np.array(["stays", "churned"], dtype=object)
+
+
+@pytest.mark.parametrize("name", POSITIVE)
+def test_the_positive_class_may_be_a_word(name, tasks, tmp_path):
+    _, guess_rows, (X, y) = tasks["two"]
+    worded = LogisticRegression().fit(guess_rows[0], WORDS[guess_rows[1]])
+    as_numbers = LogisticRegression().fit(*guess_rows)
+    metric = Metric(name, pos_label="churned")
+    holdout = Holdout(X, WORDS[y], ledger=tmp_path / "ledger.db")
+    expected = get_scorer(name)(as_numbers, X, y)
+    assert metric.score(worded, X, WORDS[y]) == pytest.approx(expected)
+    assert holdout.certify(worded, scoring=metric, guess=0.8).value == pytest.approx(expected, abs=0.01)
+    general = Metric(name, pos_label="churned", kind="general")
+    settings = MedianSettings(n_subsamples=1, method="exact")
+    asked = holdout.ask(worded, scoring=general, mechanism="check", settings=settings)
+    assert asked.value == pytest.approx(expected, abs=0.002)
+    with pytest.raises(ValueError, match="pos_label"):
+        holdout.certify(worded, scoring=name)
+
+
+def test_the_same_metric_of_two_classes_is_two_questions(tasks, tmp_path):
+    model, _, rows = tasks["two"]
+    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db")
+    for label in (0, 1, None):
+        holdout.certify(model, scoring=Metric("recall", pos_label=label), guess=0.8)
+    assert holdout.report().asked["certify"] == 3
+
+
+def test_a_positive_class_is_for_metrics_of_one_class():
+    with pytest.raises(ValueError, match="The 'pos_label' parameter of Metric must be None for accuracy"):
+        Metric("accuracy", pos_label="churned")
+
+
+def test_deviances_are_undefined_for_what_is_not_positive(tasks, tmp_path):
+    _, _, (X, y) = tasks["numbers"]
+    negative = LinearRegression().fit(X, -y)
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
+    answer = holdout.certify(negative, scoring=Metric("neg_mean_poisson_deviance", range=(-30, 0)))
+    assert (answer.verdict, answer.reason) == ("failed", "metric is undefined")
