@@ -100,7 +100,7 @@ def planned_ln_deltas(
     --------
     >>> check, certify = planned_ln_deltas(math.log(0.05), 0.1, 100)
     >>> round(math.exp(check), 9), round(math.exp(certify), 6)
-    (2.5e-05, 0.036)
+    (4e-05, 0.036)
     """
     last = planned_questions(expected_questions) - 1
     check = ln_share("check", check_share) + math.log(round_weight("check", last, 1, expected_questions))

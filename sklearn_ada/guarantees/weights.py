@@ -10,20 +10,23 @@ import math
 
 from sklearn_ada._checks import check_integer, check_option, check_real
 
-__all__ = ["FIRST_CERTIFY", "PURPOSES", "ln_share", "round_weight"]
+__all__ = ["EXPECTED_CHECKS", "FIRST_CERTIFY", "PURPOSES", "ln_share", "round_weight"]
 
 PURPOSES = ("check", "certify")
 
 FIRST_CERTIFY = 0.8
 """Weight of the first certify: most searches end with one."""
 
+EXPECTED_CHECKS = 0.8
+"""Weight of all checks that were expected; the rest is for those beyond."""
+
 
 def round_weight(purpose: str, first: int, size: int, expected_questions: int | None = None) -> float:
     """Return the weight pi of each of ``size`` questions asked as one round after ``first`` others.
 
     Summed over any sequence of rounds, ``size * pi`` is at most 1. Checks without a horizon have the
-    cumulative weight ``1 - 1/(j+1)``; with ``expected_questions = K`` half of the weight lies evenly on
-    the first K, which costs ln 2 more than knowing K. Certifies put 0.8 on the first.
+    cumulative weight ``1 - 1/(j+1)``; with ``expected_questions = K`` 0.8 of the weight lies evenly on the
+    first K, which costs ln 1.25 more than knowing K. Certifies put 0.8 on the first.
 
     Parameters
     ----------
@@ -53,7 +56,7 @@ def round_weight(purpose: str, first: int, size: int, expected_questions: int | 
     horizon = check_integer(expected_questions, "expected_questions", "round_weight")
     early = max(min(first + size, horizon) - first, 0)
     late = _telescoped(max(first - horizon, 0), size - early)
-    return 0.5 * (early / horizon + late) / size
+    return (EXPECTED_CHECKS * early / horizon + (1.0 - EXPECTED_CHECKS) * late) / size
 
 
 def _telescoped(first: int, size: int) -> float:
