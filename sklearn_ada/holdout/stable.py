@@ -66,8 +66,6 @@ class StableQuestion:
     guess : Guess or None
     rows : ndarray of int, shape (m, t), or sequence of ndarray of int
         The subsamples.
-    unit : str
-        What is independent of one another: records or groups.
     units_each : int
         How many of them each subsample has.
     stratified : bool
@@ -80,13 +78,14 @@ class StableQuestion:
     epsilon : float
         Privacy parameter of one draw; not used by the exact median.
     method : {"exponential", "binary_search", "exact"}
+    target : str
+        The population quantity that is certified.
     """
 
     purpose: str
     metric: Metric
     guess: Guess | None
     rows: Subsamples
-    unit: str
     units_each: int
     stratified: bool
     grid: Grid
@@ -95,6 +94,7 @@ class StableQuestion:
     scale: float
     epsilon: float
     method: str
+    target: str
 
     @classmethod
     def plan(
@@ -126,14 +126,20 @@ class StableQuestion:
             )
         centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
         epsilon = _auto_epsilon(settings, grid.size, m, data.n_units, policy)
+        units_each = data.subsample_size(m, stratify=settings.stratify)
+        unit = "groups" if data.has_groups else "records"
+        target = f"median of {metric.name} over random subsamples of {units_each} {unit}"
+        if settings.stratify:
+            target += " at the holdout's class mix"
+        elif data.is_classification:  # whoever knows them can favour the classes with too many records
+            target += ", if nobody who asks knows the holdout's class counts"
         return cls(
             purpose=purpose, metric=metric, guess=guess, rows=rows,
-            unit="groups" if data.has_groups else "records",
-            units_each=data.subsample_size(m, stratify=settings.stratify), stratified=settings.stratify,
+            units_each=units_each, stratified=settings.stratify,
             grid=grid, centre=centre,
             stream="cells" if centred else "grid",
             scale=0.0 if centred else max(grid.size / 50.0, 1.0),
-            epsilon=epsilon, method=settings.method,
+            epsilon=epsilon, method=settings.method, target=target,
         )  # fmt: skip
 
     def describe(self) -> dict[str, Any]:
@@ -232,8 +238,7 @@ class StableQuestion:
 
     def _outcome(self, event: Event, levels: tuple[float, float], covered: bool, theorem: str) -> Outcome:
         symbols = symbols_of(event)
-        target = f"median of {self.metric.name} over random subsamples of {self.units_each} {self.unit}"
-        target += " at the holdout's class mix" if self.stratified else ""
+        target = self.target
         bounds = self.metric.range or (-math.inf, math.inf)
         first = symbols[0].value
         if isinstance(first, str):
