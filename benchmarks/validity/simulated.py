@@ -1,89 +1,134 @@
-"""A holdout without rows: the package's own certificates on values that a simulation supplies.
+"""The package's own `Holdout`, fast enough to be asked a million times: its ledger lives in memory.
 
-Everything but the ledger and the models is the real thing: planning, admission, release, price, interval and
-the fold of the log. ``conversation`` can be a mutant, to show that a test would notice it.
+Everything but durability is the real thing: identity, planning, admission, refusal, release, price, interval
+and the fold of the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sklearn_ada.accounting.description_length import symbols_of
-from sklearn_ada.events import Symbol
-from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada import Holdout
+from sklearn_ada.holdout.asker import Asker
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData
-from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
-from sklearn_ada.holdout.outcome import Outcome
+from sklearn_ada.holdout.planner import Settings
 from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.question import Question
+from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.metrics import Metric
+from sklearn_ada.results import Answer
 
-__all__ = ["SimulatedHoldout"]
+__all__ = ["ForgetfulLedger", "SimulatedHoldout"]
+
+_ACCURACY = Metric("accuracy")
+_DEFAULTS = Policy()
 
 
-@dataclass
-class SimulatedHoldout:
-    """Answer questions about accuracies whose empirical values are given.
+class ForgetfulLedger(Ledger[Conversation]):
+    """A log that is gone with the process and proves nothing: for simulations only."""
+
+    def __init__(self, genesis: dict[str, Any], secret: bytes) -> None:
+        self.genesis = genesis
+        self._secret = secret
+        self._state = Conversation(genesis)
+        self._records = [Record(0, None, genesis)]
+        self._found: dict[str, Record] = {}
+
+    def charge(self, key: str | None, decide: Callable[[Conversation], dict[str, Any]]) -> Record:
+        """Record what ``decide`` says, once for each key."""
+        if key is not None and key in self._found:
+            return self._found[key]
+        body = decide(self._state)
+        self._state.advance(body)
+        self._records.append(Record(len(self._records), key, body))
+        if key is not None:
+            self._found[key] = self._records[-1]
+        return Record(self._records[-1].seq, key, body, fresh=True)
+
+    def find(self, key: str) -> Record | None:
+        """Return the record under ``key``, if any."""
+        return self._found.get(key)
+
+    def find_subject(self, subject: str) -> Record | None:
+        """Return the first record with this subject, if any."""
+        return next((record for record in self._records if record.body.get("subject") == subject), None)
+
+    def read(self, look: Callable[[Conversation], Any]) -> Any:
+        """Return ``look`` of everything so far."""
+        return look(self._state)
+
+    def records(self) -> Iterator[Record]:
+        """Return all records, unverified."""
+        return iter(self._records)
+
+    def secret(self) -> bytes:
+        """Return the secret, which the simulation's seed fixed."""
+        return self._secret
+
+
+class SimulatedHoldout(Holdout):
+    """A `Holdout` of simulated rows whose ledger lives in memory and whose secret is a seed.
 
     Parameters
     ----------
-    n : int
-        Records of the holdout.
+    X, y : ndarray of shape (n, d) and (n,)
     policy : Policy
-    conversation : callable
-        Starts the state from a genesis; `Conversation` or a mutant of it.
+    seed : int
     """
 
-    n: int
-    policy: Policy
-    conversation: Callable[[dict[str, Any]], Conversation] = Conversation
+    def __init__(
+        self, X: NDArray[Any], y: NDArray[Any], policy: Policy = _DEFAULTS, *, seed: int = 0
+    ) -> None:
+        secret = seed.to_bytes(32, "big")
+        self._asker = Asker()
+        self._policy = policy
+        self._data = HoldoutData(X, y)
+        self._ledger = ForgetfulLedger(policy.genesis("simulated", len(y), {}, secret, secret), secret)  # type: ignore[assignment]
+        self._numbers = count()
 
-    def __post_init__(self) -> None:
-        genesis = self.policy.genesis("simulated", self.n, {}, b"", None)
-        self.state = self.conversation(genesis)
-        self.metric = Metric("accuracy")
-        self._data = HoldoutData(np.zeros((self.n, 1)), np.zeros(self.n, dtype=int))
+    @classmethod
+    def of_counts(cls, n: int, policy: Policy = _DEFAULTS) -> SimulatedHoldout:
+        """Return a holdout for models that say no more than how many rows they get right."""
+        return cls(np.arange(n)[:, None], np.zeros(n, dtype=np.int8), policy)
 
-    def open_round(self, purpose: str, size: int) -> str:
-        """Fix ``size`` questions together."""
-        name = f"round {self.state.asked}"
-        share = self.state.share(purpose, size)
-        body = {"kind": "round", "round": name, "purpose": purpose, "size": size}
-        self.state.advance({**body, "ln_delta": share.ln_delta, "nats": share.nats})
-        return name
+    def put_new(self, question: Question, estimator: Any, *, round_name: str | None = None) -> Answer:
+        """Put a question about a model that is taken to be new, so that its state need not be read."""
+        answer = self.put(question, estimator, model=f"model {next(self._numbers)}", round_name=round_name)
+        assert answer is not None  # only `once` gives None
+        return answer
 
-    def ask(
+    def ask_count(
         self,
-        purpose: str,
-        value: float,
-        guess: float,
+        right: int,
+        mechanism: str,
+        guess: Guess | None,
         *,
-        guess_size: float | None = None,
-        half_cell: float | None = None,
+        settings: Settings = None,
         round_name: str | None = None,
-    ) -> Outcome | None:
-        """Return the outcome of one question whose empirical value is ``value``; None if refused."""
-        question = CodedQuestion.plan(
-            purpose, self.metric, Guess(guess, guess_size), self._data, self.policy,
-            class_mix=False, half_cell=half_cell,
-        )  # fmt: skip
-        share = self.state.share(purpose, round_name=round_name)
-        if not self.state.admits(*question.half_width_bound(share)):
-            return None
-        symbols = (Symbol(question.stream, question.cells.index(value), question.scale),)
-        event, memory = question.release(symbols, share, Draw(b"", ""))
-        price = self.state.account.price(event)
-        if not self.admits_symbols(symbols_of(event), price):
-            return None
-        body = {"kind": "answer", "purpose": purpose, "round": round_name, "price": price, "memory_name": ""}
-        self.state.advance({**body, "event": event.to_dict()})
-        return question.read(event, share, memory)
+    ) -> Answer:
+        """Ask for the accuracy of a model that is right on so many rows of a holdout made by `of_counts`."""
+        model = _RightOnFirst(right)
+        question = self.plan(model, scoring=_ACCURACY, mechanism=mechanism, guess=guess, settings=settings)
+        return self.put_new(question, model, round_name=round_name)
 
-    def admits_symbols(self, symbols: tuple[Symbol, ...], price: float) -> bool:
-        """Return True: the real thing never looks at the answer to decide on admission."""
-        return True
+    @property
+    def nats(self) -> float:
+        """Everything revealed so far."""
+        return float(self._ledger.read(lambda state: state.account.nats))
+
+
+class _RightOnFirst:
+    """Is right on the first rows and wrong on the rest, where every label is 0."""
+
+    def __init__(self, right: int) -> None:
+        self.right = right
+
+    def predict(self, X: NDArray[Any]) -> NDArray[np.int8]:
+        return (X[:, 0] >= self.right).astype(np.int8)

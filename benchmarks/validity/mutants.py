@@ -1,0 +1,174 @@
+"""Slightly wrong certificates, and attacks under which each of them must be noticed.
+
+    python -m benchmarks.validity.mutants [--conversations 1000]
+
+A mutant is the package itself with one thing patched. Under the same attack the package must hold. A correct
+bound is hardly ever missed by a clever analyst, so cleverness alone proves little: the first three mutants
+need the tight case, independent coins in one batch, in which the miss rate is close to beta.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.validity.analysts import class_counts, hill_climbing, probing_refusals
+from benchmarks.validity.coverage import consistent
+from benchmarks.validity.inquiries import BETA, MECHANISMS, Inquiry
+from benchmarks.validity.populations import COINS, HUNDRED_CLASSES, Population
+from benchmarks.validity.simulated import SimulatedHoldout
+from sklearn_ada.accounting.description_length import DescriptionLength, symbols_of
+from sklearn_ada.guarantees import weights
+from sklearn_ada.guarantees.description_length import ln_delta
+from sklearn_ada.holdout import inquiry
+from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.mechanisms.cells import Cells
+from sklearn_ada.metrics import Metric
+
+__all__ = ["MUTANTS", "Mutant", "coins"]
+
+_LN2 = math.log(2.0)
+_COIN_ROWS = 20_000
+
+
+def coins(rng: np.random.Generator, *, batch: int = 50, beta: float = 0.1) -> bool:
+    """Whether any of two batches of coins, one checked and one certified, is missed: the tight case.
+
+    All questions are fixed together, independent, and answered exactly, so that nothing is lost but the
+    union bound over independent events and the binomial's steps.
+    """
+    holdout = SimulatedHoldout.of_counts(_COIN_ROWS, Policy(1.0 - beta, check_share=0.5))
+    accuracy, half = Metric("accuracy"), Guess(0.5, _COIN_ROWS)
+    for purpose in weights.PURPOSES:  # both, before any answer is seen
+        holdout.open_round(batch, mechanism=purpose, scoring=accuracy, key=purpose)
+    counts = rng.binomial(_COIN_ROWS, 0.5, (2, batch))
+    for purpose, finest, row in zip(weights.PURPOSES, (0.5 / _COIN_ROWS, None), counts, strict=True):
+        for count in row:
+            low, high = holdout.ask_count(
+                int(count), purpose, half, settings=finest, round_name=purpose
+            ).interval
+            if not low <= 0.5 <= high:
+                return True
+    return False
+
+
+def _attack(population: Population, mechanism: str, converse: Any, rng: np.random.Generator) -> bool:
+    asked = Inquiry(MECHANISMS[mechanism], population, rng)
+    converse(asked, rng)
+    return asked.missed()
+
+
+def _coin_at_the_edge(rng: np.random.Generator) -> bool:
+    """Whether a coin is missed whose guess holds only because the cell is wide."""
+    holdout = SimulatedHoldout.of_counts(300)
+    count = int(rng.binomial(300, 0.5))
+    low, high = holdout.ask_count(count, "check", Guess(0.75, 300.0), settings=0.3).interval
+    return not low <= 0.5 <= high
+
+
+def _one_side() -> AbstractContextManager[Any]:
+    return patch("sklearn_ada.guarantees.intervals._ln_side", lambda ln, owner: min(ln, -_LN2))
+
+
+def _no_share() -> AbstractContextManager[Any]:
+    return patch.object(weights, "ln_share", lambda purpose, share: 0.0)
+
+
+def _no_union() -> AbstractContextManager[Any]:
+    real = weights.round_weight
+    return patch.object(weights, "round_weight", lambda p, first, size, k: size * real(p, first, size, k))
+
+
+def _no_price() -> AbstractContextManager[Any]:
+    return patch(
+        "sklearn_ada.holdout.conversation.ln_delta", lambda ln, weight, nats: ln_delta(ln, weight, 0)
+    )
+
+
+def _no_ends() -> AbstractContextManager[Any]:
+    return patch.object(Cells, "ends", lambda self, index: (self.centre(index), self.centre(index)))
+
+
+def _free_refusal() -> AbstractContextManager[Any]:
+    """Refuse, at no price, checks that would turn out too dear."""
+    real = DescriptionLength.price
+
+    def price(self: DescriptionLength, event: Any) -> float:
+        nats = real(self, event)
+        if symbols_of(event)[0].stream == "cells" and self.nats + nats > 3.0:
+            raise inquiry._Refused("too dear")
+        return nats
+
+    return patch.object(DescriptionLength, "price", price)
+
+
+def _free_class_counts() -> AbstractContextManager[Any]:
+    """Promise the population's accuracy to an analyst who knows the holdout's class counts."""
+    real = CodedQuestion.plan
+    plan = lambda *args, **options: real(*args, **{**options, "class_mix": False})  # noqa: E731
+    return patch.object(CodedQuestion, "plan", plan)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One thing that could be forgotten.
+
+    Parameters
+    ----------
+    patched : callable
+        Returns the context in which it is forgotten.
+    attack : callable
+        Takes a generator; whether a certificate was wrong.
+    beta : float
+        What the certificates promise.
+    """
+
+    patched: Callable[[], AbstractContextManager[Any]]
+    attack: Callable[[np.random.Generator], bool]
+    beta: float = BETA
+
+    def misses(self, conversations: int, *, mutated: bool, seed: int = 0) -> int:
+        """Return how many seeded conversations are missed, by the package as it is or by the mutant."""
+        with self.patched() if mutated else nullcontext():
+            return sum(self.attack(np.random.default_rng([seed, run])) for run in range(conversations))
+
+
+MUTANTS = {
+    "no ln 2 for two sides": Mutant(_one_side, coins, 0.1),
+    "no share of beta": Mutant(_no_share, coins, 0.1),
+    "no union over a round (G)": Mutant(_no_union, coins, 0.1),
+    "no price of earlier answers (L)": Mutant(_no_price, partial(_attack, COINS, "certify", hill_climbing)),
+    "cell ends omitted": Mutant(_no_ends, _coin_at_the_edge),
+    "free refusal": Mutant(_free_refusal, partial(_attack, COINS, "check, then certify", probing_refusals)),
+    "free class counts": Mutant(
+        _free_class_counts, partial(_attack, HUNDRED_CLASSES, "certify", class_counts)
+    ),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--conversations", type=int, default=1000)
+    runs = parser.parse_args().conversations
+    print(f"conversations with a wrong interval, of {runs}, under the same attack (seed 0)")
+    print(f"{'mutant':34}{'beta':>6}{'package':>9}{'mutant':>8}  noticed")
+    for name, mutant in MUTANTS.items():
+        real, wrong = (mutant.misses(runs, mutated=mutated) for mutated in (False, True))
+        verdict = (
+            "yes" if consistent(real, runs, mutant.beta) > consistent(wrong, runs, mutant.beta) else "NO"
+        )
+        print(f"{name:34}{mutant.beta:>6}{real:>9}{wrong:>8}  {verdict}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
