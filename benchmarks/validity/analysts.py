@@ -77,9 +77,8 @@ def boosting(inquiry: Any_, rng: np.random.Generator) -> None:
 def edges(inquiry: Any_, rng: np.random.Generator) -> None:
     """Guess such that a cell ends at one half: whether the guess holds tells the side of chance."""
     features = random_classifiers(inquiry, rng, _FEATURES)
-    n = inquiry.population.n
-    half_cell = inquiry.policy.half_cell(0.5 * math.sqrt(2.0 / n), 0.5, n)
-    values = [inquiry.ask(says, min(0.5 + half_cell, 1.0)) for says in features]
+    guess = inquiry.edge_guess()
+    values = [inquiry.ask(says, guess) for says in features]
     inquiry.keep(vote(features, signs_of(values)))
 
 
@@ -99,9 +98,8 @@ def hill_climbing(inquiry: Any_, rng: np.random.Generator) -> None:
 def probing_refusals(inquiry: Any_, rng: np.random.Generator) -> None:
     """Ask with guesses at cell edges under a tolerance, and take a refusal for news."""
     features = random_classifiers(inquiry, rng, _FEATURES)
-    n = inquiry.population.n
-    half_cell = inquiry.policy.half_cell(0.5 * math.sqrt(2.0 / n), 0.5, n)
-    values = [inquiry.ask(says, min(0.5 + half_cell, 1.0)) for says in features]
+    guess = inquiry.edge_guess()
+    values = [inquiry.ask(says, guess) for says in features]
     weights = np.array([-1.0 if value != value else math.copysign(1.0, value - 0.5) for value in values])
     inquiry.keep(vote(features, weights))
 

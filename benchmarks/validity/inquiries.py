@@ -20,7 +20,6 @@ from sklearn_ada.guarantees.intervals import clopper_pearson
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.ladder import LadderSettings
 from sklearn_ada.holdout.noisy import NoiseSettings
-from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.question import Question
 from sklearn_ada.holdout.stable import MedianSettings, StableQuestion
 from sklearn_ada.metrics import Metric
@@ -59,6 +58,9 @@ def _median(method: str) -> Mechanism:
     return Mechanism(settings=MedianSettings(n_subsamples=50, method=method))
 
 
+_STRATIFIED = MedianSettings(method="exact", stratify=True)
+
+
 MECHANISMS = {
     "check": Mechanism(certifies_last=False),
     "certify": Mechanism("certify", certifies_last=False),
@@ -68,6 +70,7 @@ MECHANISMS = {
     "median, exponential": _median("exponential"),
     "median, binary search": _median("binary_search"),
     "median, exact": _median("exact"),
+    "median, stratified": Mechanism(settings=_STRATIFIED),
     "Ladder": Mechanism(settings=LadderSettings()),
     "selection, then certify": Mechanism(selects=True),
 }
@@ -113,14 +116,22 @@ class Inquiry(_Analysed):
     ) -> None:
         super().__init__(population, rng)
         self._mechanism = mechanism
-        self.policy = Policy(1.0 - BETA, tolerance=tolerance)
+        self._tolerance = tolerance
         self._holdout = SimulatedHoldout(
-            self._held.atoms[:, None], self._held.labels, self.policy, seed=int(rng.integers(2**62))
+            self._held.atoms[:, None],
+            self._held.labels,
+            seed=int(rng.integers(2**32)),
+            confidence_level=1.0 - BETA,
+            tolerance=tolerance,
         )
         self._answers: list[tuple[Says, Question, Answer]] = []
         self._chosen: Says | None = None
-        if isinstance(mechanism.settings, MedianSettings):
+        if isinstance(mechanism.settings, MedianSettings) and not mechanism.settings.stratify:
             self.class_counts = None  # such a certificate assumes that nobody knows them
+
+    def edge_guess(self) -> float:
+        """Return a guess of one half's neighbourhood such that a cell ends at one half."""
+        return min(0.5 + self._holdout.half_cell(0.5, float(self.population.n)), 1.0)
 
     def ask(self, says: Says, guess: float | None = None) -> float:
         """Return what is released about a classifier's accuracy, NaN if refused."""
@@ -130,7 +141,7 @@ class Inquiry(_Analysed):
 
     def ask_together(self, batch: Sequence[Says], guesses: Sequence[float] | None = None) -> list[float]:
         """Ask about classifiers that are all fixed before any answer is seen."""
-        if self._mechanism.selects or self.policy.tolerance is not None:
+        if self._mechanism.selects or self._tolerance is not None:
             return [self.ask(says) for says in batch]
         purpose = self._mechanism.purpose
         name = self._holdout.open_round(len(batch), mechanism=purpose, scoring=_ACCURACY, key="batch")
@@ -157,7 +168,7 @@ class Inquiry(_Analysed):
         settings = self._mechanism.settings
         known = Guess(value, float(self.population.n))
         if isinstance(settings, MedianSettings):
-            size = self.population.n // settings.subsamples(self.population.n)
+            size = self._holdout.subsample_size(settings)
             spread = math.sqrt(max(value * (1.0 - value), 0.01) / size)
             known = Guess(value, self.population.n / size, spread)
         elif purpose == "certify":
@@ -194,7 +205,12 @@ class Inquiry(_Analysed):
 
     def _median_is_wrong(self, says: Says, question: StableQuestion, answer: Answer) -> bool:
         """Compare with the exact law of the accuracy on t records, as it is and rounded to the grid."""
-        values, law = self.population.accuracy_law(says, question.rows.shape[1])
+        m, size = question.rows.shape
+        if question.stratified:
+            law = self.population.accuracy_law_at_mix(says, self.holdout_class_counts() // m)
+        else:
+            law = self.population.accuracy_law(says, size)
+        values = np.arange(size + 1) / size
         low, high = answer.interval
         if law[values <= high + 1e-9].sum() < 0.5 - 1e-9 or law[values >= low - 1e-9].sum() < 0.5 - 1e-9:
             return True
@@ -212,8 +228,11 @@ class NaiveInquiry(_Analysed):
 
     def __init__(self, population: Population, rng: np.random.Generator) -> None:
         super().__init__(population, rng)
-        self.policy = Policy(1.0 - BETA)
         self._counted: list[tuple[Says, int]] = []
+
+    def edge_guess(self) -> float:
+        """Return one half: guesses do not matter."""
+        return 0.5
 
     def ask(self, says: Says, guess: float | None = None) -> float:
         """Return the exact accuracy."""

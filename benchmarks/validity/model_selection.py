@@ -12,6 +12,7 @@ Guess and holdout have n records each, true accuracies are N(.85, .02), everythi
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,6 @@ from sklearn_ada.guarantees import (
     sample_splitting_half_width,
 )
 from sklearn_ada.holdout.guess import Guess
-from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.results import Answer
 
 __all__ = ["CELLS", "certify_ratio", "checked", "comparison", "draw", "single_use"]
@@ -45,10 +45,10 @@ def draw(n: int, k: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def checked(
-    guesses: NDArray[np.int64], values: NDArray[np.int64], n: int, policy: Policy
+    guesses: NDArray[np.int64], values: NDArray[np.int64], n: int, **settings: Any
 ) -> tuple[SimulatedHoldout, list[Answer]]:
     """Check every model in turn, and return the holdout and its answers."""
-    holdout = SimulatedHoldout.of_counts(n, policy)
+    holdout = SimulatedHoldout.of_counts(n, **settings)
     return holdout, [
         holdout.ask_count(int(value), "check", Guess(guess / n, n))
         for guess, value in zip(guesses, values, strict=True)
@@ -72,11 +72,10 @@ def certify_ratio(
 
 def comparison(n: int, k: int, seeds: int = SEEDS) -> dict[str, float]:
     """Return mean half-widths of one cell of the table."""
-    policy = Policy(1.0 - BETA, expected_questions=k, check_share=0.5)
     ours, theirs, once, kept, surprises = [], [], [], [], 0
     for seed in range(seeds):
         guesses, values = draw(n, k, seed)
-        holdout, answers = checked(guesses, values, n, policy)
+        holdout, answers = checked(guesses, values, n, expected_questions=k, check_share=0.5)
         ours.append(np.mean([answer.half_width for answer in answers]))
         surprises += sum(answer.verdict == "differs" for answer in answers)
         theirs.append(smallest_tau(guesses / n, values / n, n, BETA))
@@ -98,14 +97,13 @@ def comparison(n: int, k: int, seeds: int = SEEDS) -> dict[str, float]:
 
 def default_settings(n: int, expected: int | None, k: int = 1_000, seeds: int = SEEDS) -> dict[str, float]:
     """Return the certify's width over that of a single use: if all guesses hold, and in the scenario."""
-    policy = Policy(1.0 - BETA, expected_questions=expected)
     same = np.full(k, round(0.85 * n))
-    holdout, _ = checked(same, same, n, policy)
+    holdout, _ = checked(same, same, n, expected_questions=expected)
     held = certify_ratio(holdout, same, same, n)
     ratios, surprises = [], 0
     for seed in range(seeds):
         guesses, values = draw(n, k, seed)
-        holdout, answers = checked(guesses, values, n, policy)
+        holdout, answers = checked(guesses, values, n, expected_questions=expected)
         surprises += sum(answer.verdict == "differs" for answer in answers)
         ratios.append(certify_ratio(holdout, guesses, values, n))
     return {"held": held, "median": float(np.median(ratios)), "worst": max(ratios), "surprises": surprises}

@@ -31,7 +31,6 @@ from sklearn_ada.guarantees.description_length import ln_delta
 from sklearn_ada.holdout import inquiry
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.guess import Guess
-from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.mechanisms.cells import Cells
 from sklearn_ada.metrics import Metric
 
@@ -47,7 +46,7 @@ def coins(rng: np.random.Generator, *, batch: int = 50, beta: float = 0.1) -> bo
     All questions are fixed together, independent, and answered exactly, so that nothing is lost but the
     union bound over independent events and the binomial's steps.
     """
-    holdout = SimulatedHoldout.of_counts(_COIN_ROWS, Policy(1.0 - beta, check_share=0.5))
+    holdout = SimulatedHoldout.of_counts(_COIN_ROWS, confidence_level=1.0 - beta, check_share=0.5)
     accuracy, half = Metric("accuracy"), Guess(0.5, _COIN_ROWS)
     for purpose in weights.PURPOSES:  # both, before any answer is seen
         holdout.open_round(batch, mechanism=purpose, scoring=accuracy, key=purpose)

@@ -89,10 +89,18 @@ class Population:
         table = self.table(says)
         return float((self.joint[np.arange(self.n_atoms), table] * weights[table]).sum())
 
-    def accuracy_law(self, says: Says, records: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the values that the accuracy on so many records can have, and their probabilities."""
-        right = np.arange(records + 1)
-        return right / records, binom.pmf(right, records, min(self.accuracy(says), 1.0))
+    def accuracy_law(self, says: Says, records: int) -> NDArray[np.float64]:
+        """Return the probabilities that 0, 1, ... of so many records are said right."""
+        law: NDArray[np.float64] = binom.pmf(np.arange(records + 1), records, min(self.accuracy(says), 1.0))
+        return law
+
+    def accuracy_law_at_mix(self, says: Says, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the same law for a sample with these class counts."""
+        table, law = self.table(says), np.ones(1)
+        for label in np.flatnonzero(counts):
+            right = self.joint[table == label, label].sum() / self.joint[:, label].sum()
+            law = np.convolve(law, binom.pmf(np.arange(counts[label] + 1), counts[label], min(right, 1.0)))
+        return law
 
 
 def _hundred_classes() -> Population:

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada import Holdout
-from sklearn_ada.holdout.asker import Asker
+from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.conversation import Conversation
-from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.planner import Settings
-from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.question import Question
 from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.metrics import Metric
@@ -28,16 +27,17 @@ from sklearn_ada.results import Answer
 __all__ = ["ForgetfulLedger", "SimulatedHoldout"]
 
 _ACCURACY = Metric("accuracy")
-_DEFAULTS = Policy()
 
 
 class ForgetfulLedger(Ledger[Conversation]):
     """A log that is gone with the process and proves nothing: for simulations only."""
 
-    def __init__(self, genesis: dict[str, Any], secret: bytes) -> None:
+    def __init__(
+        self, genesis: dict[str, Any], start: Callable[[dict[str, Any]], Conversation], secret: bytes
+    ) -> None:
         self.genesis = genesis
         self._secret = secret
-        self._state = Conversation(genesis)
+        self._state = start(genesis)
         self._records = [Record(0, None, genesis)]
         self._found: dict[str, Record] = {}
 
@@ -79,24 +79,27 @@ class SimulatedHoldout(Holdout):
     Parameters
     ----------
     X, y : ndarray of shape (n, d) and (n,)
-    policy : Policy
     seed : int
+    **settings
+        As `Holdout` takes them.
     """
 
-    def __init__(
-        self, X: NDArray[Any], y: NDArray[Any], policy: Policy = _DEFAULTS, *, seed: int = 0
-    ) -> None:
-        secret = seed.to_bytes(32, "big")
-        self._asker = Asker()
-        self._policy = policy
-        self._data = HoldoutData(X, y)
-        self._ledger = ForgetfulLedger(policy.genesis("simulated", len(y), {}, secret, secret), secret)  # type: ignore[assignment]
+    def __init__(self, X: NDArray[Any], y: NDArray[Any], *, seed: int = 0, **settings: Any) -> None:
+        with patch("sklearn_ada.holdout.facade.open_ledger", _forgetful):
+            super().__init__(X, y, ledger="nowhere", random_state=seed, **settings)
         self._numbers = count()
 
     @classmethod
-    def of_counts(cls, n: int, policy: Policy = _DEFAULTS) -> SimulatedHoldout:
+    def of_counts(cls, n: int, **settings: Any) -> SimulatedHoldout:
         """Return a holdout for models that say no more than how many rows they get right."""
-        return cls(np.arange(n)[:, None], np.zeros(n, dtype=np.int8), policy)
+        return cls(np.arange(n)[:, None], np.zeros(n, dtype=np.int8), **settings)
+
+    def half_cell(self, guess: float, guess_size: float) -> float:
+        """Return half the width of a check's cells, which no secret is needed to know."""
+        model = _RightOnFirst(0)
+        question = self.plan(model, scoring=_ACCURACY, mechanism="check", guess=Guess(guess, guess_size))
+        assert isinstance(question, CodedQuestion)
+        return question.cells.half_cell
 
     def put_new(self, question: Question, estimator: Any, *, round_name: str | None = None) -> Answer:
         """Put a question about a model that is taken to be new, so that its state need not be read."""
@@ -122,6 +125,15 @@ class SimulatedHoldout(Holdout):
     def nats(self) -> float:
         """Everything revealed so far."""
         return float(self._ledger.read(lambda state: state.account.nats))
+
+
+def _forgetful(
+    address: str,
+    genesis: Callable[[bytes], dict[str, Any]],
+    start: Callable[[dict[str, Any]], Conversation],
+    secret: bytes,
+) -> ForgetfulLedger:
+    return ForgetfulLedger(genesis(secret), start, secret)
 
 
 class _RightOnFirst:
