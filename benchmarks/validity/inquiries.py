@@ -205,7 +205,7 @@ class Inquiry(_Analysed):
 
     def _median_is_wrong(self, says: Says, question: StableQuestion, answer: Answer) -> bool:
         """Compare with the exact law of the accuracy on t records, as it is and rounded to the grid."""
-        m, size = question.rows.shape
+        m, size = len(question.rows), question.units_each
         if question.stratified:
             law = self.population.accuracy_law_at_mix(says, self.holdout_class_counts() // m)
         else:
