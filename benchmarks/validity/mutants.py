@@ -28,8 +28,8 @@ from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.accounting.description_length import DescriptionLength, symbols_of
 from sklearn_ada.guarantees import weights
 from sklearn_ada.guarantees.description_length import ln_delta
-from sklearn_ada.holdout import inquiry
 from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.holdout.conversation import RefusedError
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.mechanisms.cells import Cells
 from sklearn_ada.metrics import Metric
@@ -105,7 +105,7 @@ def _free_refusal() -> AbstractContextManager[Any]:
     def price(self: DescriptionLength, event: Any) -> float:
         nats = real(self, event)
         if symbols_of(event)[0].stream == "cells" and self.nats + nats > 3.0:
-            raise inquiry._Refused("too dear")
+            raise RefusedError("too dear")
         return nats
 
     return patch.object(DescriptionLength, "price", price)
