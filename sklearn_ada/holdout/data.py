@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+import uuid
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.holdout.partition import dealt_out, shuffled_rows, whole_groups
+from sklearn_ada.holdout.shipping import Parcel, arrived, here
 from sklearn_ada.metrics import Metric, Units, unequal
 from sklearn_ada.metrics.kinds import Kind
 from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
@@ -64,13 +66,20 @@ class HoldoutData:
         self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
 
         self._partitions: dict[tuple[bytes, int], NDArray[np.integer]] = {}
+        self._token = uuid.uuid4().hex  # tells a process whether it has these very rows already
+        self._parcel: Parcel | None = None
         self.units: Units | None = None
         if not (sample_weight is None and groups is None and weight_bound is None):
             self.units = Units(len(labels), sample_weight, groups, weight_bound)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is derived: it may hold the secret, and workers can derive it themselves."""
-        return {**vars(self), "_partitions": {}}
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pack what cannot be derived; a partition's key is the secret, and workers derive theirs."""
+        if self._parcel is None:
+            derived = {"class_counts", "_partitions", "_parcel"}
+            values = {name: value for name, value in vars(self).items() if name not in derived}
+            self._parcel = Parcel({**values, "_partitions": {}, "_parcel": None})
+        here[self._token] = self
+        return arrived, (self._token, HoldoutData, self._parcel)
 
     def __len__(self) -> int:
         return len(self.y)
