@@ -20,6 +20,7 @@ from sklearn_ada.guarantees.direct_transfer import (
     laplace_tail_mean,
     zcdp_gap,
 )
+from sklearn_ada.guarantees.empirical_bernstein import empirical_bernstein
 from sklearn_ada.guarantees.expected_width import expected_half_width
 from sklearn_ada.guarantees.feldman_steinke import (
     OverfittingBound,
@@ -118,6 +119,7 @@ __all__ = [
     "class_mean_size",
     "clopper_pearson",
     "dwork_2015_max_information",
+    "empirical_bernstein",
     "expected_half_width",
     "feldman_steinke_2017_corollary_3_3",
     "feldman_steinke_2017_theorem_3_1",

@@ -12,6 +12,8 @@ from typing import Any
 
 from sklearn_ada.accounting.description_length import symbols_of
 from sklearn_ada.events import FAILURES, CodedRelease, Event, Symbol
+from sklearn_ada.guarantees.empirical_bernstein import empirical_bernstein
+from sklearn_ada.guarantees.intervals import chernoff_kl
 from sklearn_ada.guarantees.planned_checks import wilson_deviation
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
@@ -20,12 +22,16 @@ from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.privacy import NoPrivacy
 from sklearn_ada.mechanisms.cells import Cells
+from sklearn_ada.mechanisms.log_buckets import LogBuckets
 from sklearn_ada.metrics import Measured, Metric, UndefinedMetricError, outputs_are_usable
 from sklearn_ada.metrics.kinds import Kind
 
 __all__ = ["CodedQuestion"]
 
-_COUNT_SCALE = 3.0  # expected offset of a ratio's denominator, in buckets
+_COUNT_SCALE = 3.0  # expected offset of a ratio's denominator or of a variance, in buckets
+_VARIANCES = LogBuckets(1.05)
+_LEAST_VARIANCE = 1e-9
+_LN_FALLBACK = -math.log(10.0)
 _CHECKED = {True: "agrees", False: "differs"}
 
 
@@ -49,6 +55,9 @@ class CodedQuestion(NoPrivacy):
         Independent terms behind the value; for ratios, as foreseen from the guess.
     target : str
         The population quantity that is certified.
+    variance : float or None
+        The variance of one score that is expected, as a share of the squared range, where the variance is
+        released as well because the interval is then likely to be narrower.
     """
 
     purpose: str
@@ -60,6 +69,7 @@ class CodedQuestion(NoPrivacy):
     scale: float
     size: float
     target: str
+    variance: float | None = None
 
     @classmethod
     def plan(
@@ -102,7 +112,9 @@ class CodedQuestion(NoPrivacy):
             else:  # a tenth of a standard error: finer would cost more and say no more
                 scale, cells = 10.0, Cells(guess.value, width * error / 20.0)
             scale = float(f"{max(scale, 0.5):.3g}")
-            return cls(purpose, metric, rule, guess, cells, "lattice", scale, size, target)
+            planned = policy.planned_ln_delta("certify")
+            variance = _worth_releasing(rule, unit, guess.deviation and deviation, size, planned)
+            return cls(purpose, metric, rule, guess, cells, "lattice", scale, size, target, variance)
         if half_cell is not None:
             return cls(
                 purpose, metric, rule, guess, Cells(guess.value, half_cell), "cells", 0.0, size, target
@@ -145,15 +157,20 @@ class CodedQuestion(NoPrivacy):
         if not isinstance(measured, Measured):
             return measured
         symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
-        if not self.rule.size_is_released:
-            return (symbol,)
-        offset = self._bucket(measured.size) - self._bucket(self.size)
-        return (symbol, Symbol("count", offset, _COUNT_SCALE))
+        if self.rule.size_is_released:
+            offset = self._sizes.index(max(measured.size, 1.0)) - self._sizes.index(max(self.size, 1.0))
+            return (symbol, Symbol("count", offset, _COUNT_SCALE))
+        if self.variance is not None:
+            assert measured.deviation is not None
+            offset = self._variance_bucket(measured.deviation) - _VARIANCES.index(self.variance)
+            return (symbol, Symbol("count", offset, _COUNT_SCALE))
+        return (symbol,)
 
     def held(self, share: Share) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact."""
         symbol = Symbol(self.stream, 0, self.scale)
-        return (symbol, Symbol("count", 0, _COUNT_SCALE)) if self.rule.size_is_released else (symbol,)
+        more = self.rule.size_is_released or self.variance is not None
+        return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
 
     def release(
         self, sealed: tuple[Symbol, ...], share: Share, draw: Draw
@@ -167,7 +184,8 @@ class CodedQuestion(NoPrivacy):
         """  # noqa: D205
         low, high = self.metric.bounds
         width = high - low
-        return self.rule.half_width_bound(self.cells.half_cell, self.size, share.ln_delta, width), width
+        ln_delta = share.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
+        return self.rule.half_width_bound(self.cells.half_cell, self.size, ln_delta, width), width
 
     def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
@@ -176,22 +194,54 @@ class CodedQuestion(NoPrivacy):
         index = symbols[0].value
         if isinstance(index, str):
             return Outcome.failed(index, self.metric.bounds, self.target)
-        size = self.size
-        if self.rule.size_is_released:
-            size = self._least_size(self._bucket(self.size) + int(symbols[1].value))
-        interval = self.rule.interval(self.cells.ends(index), size, share.ln_delta, self.metric.bounds)
+        interval, theorem = self._interval(symbols, share.ln_delta)
         value = min(max(self.cells.centre(index), low), high)
         verdict = "exact" if self.purpose == "certify" else _CHECKED[index == 0]
         vacuous = interval[0] <= low and interval[1] >= high
-        return Outcome(value, interval, verdict, self.rule.theorem, self.target, vacuous)
+        return Outcome(value, interval, verdict, theorem, self.target, vacuous)
 
-    def _bucket(self, size: float) -> int:
-        return math.floor(math.log(max(size, 1.0)) / math.log(self._growth) + 1e-9)
+    def _interval(self, symbols: tuple[Symbol, ...], ln_delta: float) -> tuple[tuple[float, float], str]:
+        """Return the interval and the theorem behind it, from the value and what was released beside it."""
+        bounds, known = self.metric.bounds, self.cells.ends(int(symbols[0].value))
+        if self.rule.size_is_released:
+            bucket = self._sizes.index(max(self.size, 1.0)) + int(symbols[1].value)
+            size = max(1.0, math.floor(self._sizes.low(bucket)))
+            return self.rule.interval(known, size, ln_delta, bounds), self.rule.theorem
+        if self.variance is None:
+            return self.rule.interval(known, self.size, ln_delta, bounds), self.rule.theorem
+        # Should the variance be larger than expected, the usual interval at a tenth of delta is a fallback.
+        usual = self.rule.interval(known, self.size, ln_delta + _LN_FALLBACK, bounds)
+        low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
+        variance = _VARIANCES.high(_VARIANCES.index(self.variance) + int(symbols[1].value))
+        variance *= (bounds[1] - bounds[0]) ** 2
+        ln_rest = ln_delta + math.log1p(-math.exp(_LN_FALLBACK))
+        narrow = empirical_bernstein(low, high, variance, int(self.size), ln_rest, bounds)
+        interval = (max(usual[0], narrow[0]), min(usual[1], narrow[1]))
+        return interval, f"{self.rule.theorem}; empirical Bernstein (Maurer, Pontil 2009)"
 
-    def _least_size(self, bucket: int) -> float:
-        return max(1.0, math.floor(self._growth**bucket * (1.0 - 1e-8)))
+    def _variance_bucket(self, deviation: float) -> int:
+        """Return the bucket of the unbiased variance of the scores, in units of the squared range."""
+        low, high = self.metric.bounds
+        unbiased = (deviation / (high - low)) ** 2 * self.size / (self.size - 1.0)
+        return _VARIANCES.index(max(unbiased, _LEAST_VARIANCE))
 
     @property
-    def _growth(self) -> float:
-        """Ratio of neighbouring denominators that are told apart: finer for a certify."""
-        return 1.1 if self.purpose == "check" else 1.01
+    def _sizes(self) -> LogBuckets:
+        """Which denominators are told apart: finer for a certify."""
+        return LogBuckets(1.1 if self.purpose == "check" else 1.01)
+
+
+def _worth_releasing(
+    rule: Kind, unit: float, deviation: float | None, size: float, ln_delta: float
+) -> float | None:
+    """Return the variance that is expected if an interval that uses it promises to be narrower, or None.
+
+    Decided from the guess alone. All quantities are shares of the metric's range.
+    """
+    if not rule.has_variance or deviation is None or size < 2:
+        return None
+    variance = max(deviation**2, _LEAST_VARIANCE)
+    at = min(max(unit, 0.0), 1.0)
+    usual = chernoff_kl(at, at, size, ln_delta)
+    narrow = empirical_bernstein(at, at, variance, int(size), ln_delta + math.log1p(-math.exp(_LN_FALLBACK)))
+    return variance if narrow[1] - narrow[0] < 0.97 * (usual[1] - usual[0]) else None

@@ -101,6 +101,11 @@ class Policy:
             return records_budget(n, planned, self.ln_gap, check)
         return subsamples_budget(unit.parts, planned, _GRID_POINTS, self.ln_gap, check)
 
+    def planned_ln_delta(self, purpose: str) -> float:
+        """Return what the last expected check or the first certify may spend, with nothing revealed."""
+        check, certify = planned_ln_deltas(self.ln_beta, self.check_share, self.expected_questions)
+        return check if purpose == "check" else certify
+
     def half_cell(self, error: float, deviation: float, size: float) -> float:
         """Return how wide the cells of a check should be, half of it (see `choose_half_cell`).
 

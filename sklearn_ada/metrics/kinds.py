@@ -57,6 +57,8 @@ class Kind(ABC):
 
     counts = False
     """Whether the value is a count over the size."""
+    has_variance = False
+    """Whether the value is a mean of scores whose variance is measured beside it."""
     size_is_released = False
     """Whether the size depends on the answer, so that it must be released and priced."""
     theorem: str
@@ -114,6 +116,11 @@ class Mean(Kind):
     def counts(self) -> bool:  # type: ignore[override]
         """Whether the value is a count over the size."""
         return self.zero_one
+
+    @property
+    def has_variance(self) -> bool:  # type: ignore[override]
+        """Whether the scores are other than 0 and 1, whose mean tells their variance."""
+        return not self.zero_one
 
     @property
     def theorem(self) -> str:  # type: ignore[override]

@@ -1,0 +1,83 @@
+"""A certify of a score that varies little releases its variance, pays for it, and is narrower."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_ada import Holdout
+from sklearn_ada.guarantees import chernoff_kl
+from sklearn_ada.holdout import Guess
+from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.guess import guess_from_rows
+from sklearn_ada.holdout.outcome import Share
+from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.metrics import Measured, Metric
+
+
+def _question(n, value=-0.2, deviation=0.1):
+    data = HoldoutData(np.zeros((n, 1)), np.arange(n) % 2)
+    guess = Guess(value, n, deviation)
+    return CodedQuestion.plan("certify", Metric("neg_brier_score"), guess, data, Policy(), class_mix=False)
+
+
+def _read(question, mean, deviation, ln_delta, monkeypatch):
+    monkeypatch.setattr(
+        CodedQuestion, "measure", lambda *_: Measured(mean, question.size, deviation), raising=True
+    )
+    event, memory = question.release(question.evaluate(None, None), Share(ln_delta, 0.0), None)
+    return question.read(event, Share(ln_delta, 0.0), memory), event
+
+
+def test_a_model_of_low_variance_gets_a_narrower_interval(rows, tmp_path):
+    X, y, X_hold, y_hold = rows
+    model = LogisticRegression(C=1e-3).fit(X, y)  # probabilities near one half
+    holdout = Holdout(X_hold, y_hold, ledger=tmp_path / "ledger.db")
+    informed = guess_from_rows(Metric("neg_brier_score"), model, X, y)
+    answer = holdout.certify(model, scoring="neg_brier_score", guess=informed)
+    usual = chernoff_kl(answer.value, answer.value, len(y_hold), answer.certificate.ln_delta, (-1.0, 0.0))
+    assert "Bernstein" in answer.certificate.theorem
+    assert 2 * answer.half_width < 0.75 * (usual[1] - usual[0])
+    symbols = list(holdout.ledger.records())[-1].body["event"]["symbols"]
+    assert [symbol["stream"] for symbol in symbols] == ["lattice", "count"]
+
+
+def test_a_bare_guess_and_a_count_release_no_variance(rows, model, tmp_path):
+    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
+    for scoring, guess in (("neg_brier_score", -0.15), ("accuracy", 0.8)):
+        assert "Bernstein" not in holdout.certify(model, scoring=scoring, guess=guess).certificate.theorem
+
+
+def test_a_variance_far_above_the_expected_one_falls_back(monkeypatch):
+    question = _question(2000)
+    outcome, _ = _read(question, -0.3, 0.45, -5.0, monkeypatch)
+    usual = chernoff_kl(-0.3, -0.3, 2000, -5.0, (-1.0, 0.0))
+    assert outcome.interval[1] - outcome.interval[0] < 1.4 * (usual[1] - usual[0])
+    bound, width = question.half_width_bound(Share(-5.0, 0.0))
+    assert (outcome.interval[1] - outcome.interval[0]) / 2.0 <= bound * width
+
+
+@pytest.mark.parametrize("deviation", [1e-12, 0.01, 0.1, 0.3])
+def test_the_released_variance_is_never_below_the_measured_one(deviation, monkeypatch):
+    """The interval must contain the published one at the exact variance and nine tenths of delta."""
+    n, ln_delta = 2000, -5.0
+    outcome, _ = _read(_question(n), -0.2, deviation, ln_delta, monkeypatch)
+    nats = math.log(4.0) - ln_delta - math.log(0.9)
+    reach = math.sqrt(2 * deviation**2 * n / (n - 1) * nats / n) + 7 * nats / (3 * (n - 1))
+    fallback = chernoff_kl(-0.2, -0.2, n, ln_delta - math.log(10.0), (-1.0, 0.0))
+    assert outcome.interval[0] <= max(-0.2 - reach, fallback[0]) + 1e-12
+    assert outcome.interval[1] >= min(-0.2 + reach, fallback[1]) - 1e-12
+
+
+def test_certified_brier_scores_cover(monkeypatch):
+    n, delta, runs = 2000, 0.2, 1000
+    question, rng, misses = _question(n, value=-0.1, deviation=0.1), np.random.default_rng(0), 0
+    assert question.variance is not None
+    for _ in range(runs):
+        scores = np.where(rng.random(n) < 0.05, -1.0, -0.05)  # a rare large loss, the hard case
+        outcome, _ = _read(question, scores.mean(), scores.std(), math.log(delta), monkeypatch)
+        misses += not outcome.interval[0] <= -0.0975 <= outcome.interval[1]
+    assert stats.binom.sf(misses - 1, runs, delta) > 1e-6
