@@ -2,7 +2,8 @@
 
 Record kinds: "answer" (a question that was admitted, whatever came out), "refusal", "round" (questions fixed
 together before any of their answers is seen), "selection" (one of several models was chosen), "overlap" (the
-outcome of a check that training data do not contain the holdout) and "mean weight" (of its rows, coarsely).
+outcome of a check that training data do not contain the holdout), "mean weight" (of its rows, coarsely) and
+"top_up" (rows were added).
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ class Conversation:
     asked : dict
         Number of questions admitted for each purpose.
     refused : int
+    fingerprint : str
+    rows, units : int
+        Of the holdout as it is now; its independent units are rows, or groups of them.
+    top_ups : int
+        How often rows were added.
     memory : dict
         What each stateful mechanism recorded last, by its name.
     """
@@ -61,7 +67,9 @@ class Conversation:
     def __init__(self, genesis: dict[str, Any]) -> None:
         self.policy = Policy.from_genesis(genesis)
         self.account = DescriptionLength(self.policy.code)
-        n, policy = genesis.get("units", {}).get("number", genesis["rows"]), self.policy
+        self.rows: int = genesis["rows"]
+        self.units: int = genesis.get("units", {}).get("number", self.rows)
+        n, policy = self.units, self.policy
         self.privacy = (
             PrivacyAccount(n, lambda unit: policy.privacy_budget(unit, n), policy.ln_gap)
             if policy.is_private
@@ -69,6 +77,8 @@ class Conversation:
         )
         self.asked = dict.fromkeys(weights.PURPOSES, 0)
         self.refused = 0
+        self.fingerprint: str = genesis["fingerprint"]
+        self.top_ups = 0
         self.memory: dict[str, dict[str, Any]] = {}
         self._rounds: dict[str, Round] = {}
 
@@ -80,6 +90,11 @@ class Conversation:
             self._rounds[body["round"]] = Round(Share(body["ln_delta"], body["nats"]), body["size"])
         elif kind == "refusal":
             self.refused += 1
+        elif kind == "top_up":
+            self.fingerprint, self.rows = body["fingerprint"], body["rows"]
+            self.units = self.rows
+            self.top_ups += 1
+            self._rounds.clear()  # they were fixed for the rows as they were; nats and weights run on
         else:
             event = event_from_dict(body["event"])
             price = self.account.record(event)
@@ -104,6 +119,12 @@ class Conversation:
             self.asked[body["purpose"]] += 1
         else:
             self._rounds[body["round"]].left -= 1
+
+    def outgrown(self, top_ups: int) -> str | None:
+        """Return why a holdout with so many top-ups answers nothing new, or None."""
+        if top_ups == self.top_ups:
+            return None
+        return "rows were added to this holdout; ask the one that top_up returned"
 
     def open_round(self, name: str | None) -> str | None:
         """Return ``name`` if that round still has room; a question beyond it stands alone."""

@@ -62,6 +62,7 @@ class HoldoutData:
         X = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse format has rows to take
         self.X = X
         self.y: NDArray[Any] = labels
+        self.top_ups = 0  # how often rows were added to those that the ledger began with
         self.is_classification = type_of_target(labels) in ("binary", "multiclass")
         self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
 

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option
-from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.guarantees.weights import PURPOSES
 from sklearn_ada.holdout.asker import Asker
@@ -22,14 +20,15 @@ from sklearn_ada.holdout.data import HoldoutData, content_digest
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.identity import model_digest
 from sklearn_ada.holdout.inquiry import put_question
+from sklearn_ada.holdout.leak import overlaps
 from sklearn_ada.holdout.mean_weight import release_mean_weight
 from sklearn_ada.holdout.median_settings import MedianSettings
-from sklearn_ada.holdout.overlap import is_leak, row_hashes
 from sklearn_ada.holdout.planner import Settings, plan_question, worst_question
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.question import Question
 from sklearn_ada.holdout.report import HoldoutReport, report_of
 from sklearn_ada.holdout.selection import select_model
+from sklearn_ada.holdout.top_up import pooled, record_top_up
 from sklearn_ada.ledger import Ledger, ledger_address, open_ledger
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
 from sklearn_ada.results import Answer
@@ -140,8 +139,9 @@ class Holdout:
 
         address = ledger_address(ledger, lambda: content_digest(X, y))
         self._ledger: Ledger[Conversation] = open_ledger(address, genesis, Conversation, secret=seed)
+        self._fingerprint = str(self._ledger.genesis["fingerprint"])
         if weight_bound is not None:
-            release_mean_weight(self._data, self._ledger)
+            release_mean_weight(self._data, self._ledger, self._asker)
 
     def ask(
         self,
@@ -315,9 +315,13 @@ class Holdout:
         size = check_integer(size, "size", "Holdout.open_round")
         alternatives = check_integer(alternatives, "alternatives", "Holdout.open_round")
         probe = self._worst(as_metric(scoring), mechanism, guess_rows)
-        stamp = self._asker.stamp()
+        stamp, top_ups = self._asker.stamp(), self._data.top_ups
+        key = f"{key} {top_ups}" if top_ups else key
 
         def decide(state: Conversation) -> dict[str, Any]:
+            outgrown = state.outgrown(top_ups)
+            if outgrown is not None:
+                raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
             most = admitted_at_once(state, probe, size, alternatives)
             if most < size:
                 raise BudgetExhaustedError(
@@ -357,23 +361,60 @@ class Holdout:
 
         The outcome is a priced symbol of the ledger; a clean one costs about a millionth of a nat.
         """
-        hashes = row_hashes(X)
-        own = row_hashes(self._data.X)
-        leak = is_leak(hashes, own) or np.array_equal(hashes, own)
-        event = CodedRelease((Symbol("overlap", int(leak)),))
-        key = "overlap " + hashlib.sha256(np.sort(hashes).tobytes()).hexdigest()
-        stamp = self._asker.stamp()
-
-        def decide(state: Conversation) -> dict[str, Any]:
-            price = state.account.price(event)
-            return {"kind": "overlap", "event": event.to_dict(), "price": price, **stamp}
-
-        self._ledger.charge(key, decide)
-        if leak:
+        if overlaps(X, self._data, self._ledger, self._asker):
             raise HoldoutLeakError(
                 "The training rows contain rows of the holdout, far more than chance allows. Take the "
                 "holdout out of X before the search, or let ReusableHoldoutCV do it."
             )
+
+    def top_up(self, X: Any, y: Any) -> Holdout:
+        """Add fresh rows; from then on questions go to the holdout that is returned.
+
+        All intervals of this ledger, old and new, go on holding together: the account of what was revealed
+        and the weights run on, which is what makes the old rows usable with the new ones (proof in
+        `sklearn_ada.holdout.top_up`). Old answers stay as they are; the same question of the larger holdout
+        is a new one. This one still returns what is recorded, and refuses anything new. Adding the same
+        rows again is free, so a script may run again from its start.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (m, ...)
+            New draws from the same population, which nothing was trained on and nobody has looked at. When
+            they come, and how many, may depend on the answers; which they are may not.
+        y : array-like of shape (m,)
+
+        Returns
+        -------
+        Holdout
+            Of all rows, on the same ledger.
+
+        Raises
+        ------
+        ValueError
+            If the rows do not go with the holdout's; nothing was recorded.
+        HoldoutLeakError
+            If they repeat its rows, far more than chance allows; a priced symbol, as in `check_overlap`.
+        LedgerMismatchError
+            If other rows were added to this holdout before.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> holdout = Holdout(X[::3], y[::3])
+        >>> holdout.top_up(X[1::3], y[1::3]).n_rows
+        100
+        """
+        more = pooled(self._data, self._policy, X, y)
+        if overlaps(X, self._data, self._ledger, self._asker):
+            raise HoldoutLeakError(
+                "The rows to be added repeat rows of the holdout, far more than chance allows. Add new draws "
+                "only."
+            )
+        larger = object.__new__(type(self))
+        vars(larger).update(vars(self))
+        larger._data, larger._fingerprint = more, record_top_up(more, self._ledger, self._asker)
+        return larger
 
     def guess_behind(self, answer: Answer) -> Guess:
         """Return the guess that an answer of this holdout was asked with."""
@@ -387,7 +428,7 @@ class Holdout:
     @property
     def fingerprint(self) -> str:
         """Keyed digest of the content; it tells nobody whether a row is in the holdout."""
-        return str(self._ledger.genesis["fingerprint"])
+        return self._fingerprint
 
     @property
     def route(self) -> str:

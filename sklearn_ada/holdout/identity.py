@@ -35,13 +35,17 @@ def model_digest(estimator: Any) -> str:
         return f"nonce {uuid.uuid4().hex}"
 
 
-def subject_key(model: str, metric: Metric, mechanism: str) -> str:
-    """Return what one question is about: a model, a metric and a mechanism, whatever the guess."""
+def subject_key(model: str, metric: Metric, mechanism: str, top_ups: int = 0) -> str:
+    """Return what one question is about: a model, a metric and a mechanism, whatever the guess.
+
+    Once rows were added to the holdout, it is about other rows.
+    """
     try:
         scoring = metric.scoring if isinstance(metric.scoring, str) else canonical_digest(metric.scoring)
     except Undigestible:
         scoring = f"nonce {uuid.uuid4().hex}"
-    return _digest({"model": model, "metric": metric.describe(), "scoring": scoring, "mechanism": mechanism})
+    asked = {"metric": metric.describe(), "scoring": scoring, "mechanism": mechanism}
+    return _digest({"model": model, "top_ups": top_ups, **asked})
 
 
 def question_key(
@@ -60,9 +64,9 @@ def question_key(
     )
 
 
-def selection_key(metric: Metric, models: Sequence[str], epsilon: float | None) -> str:
+def selection_key(metric: Metric, models: Sequence[str], epsilon: float | None, top_ups: int) -> str:
     """Return the identity of a selection: the models in their order, the metric and epsilon."""
-    subject = subject_key(" ".join(models), metric, "selection")
+    subject = subject_key(" ".join(models), metric, "selection", top_ups)
     return "selection " + _digest({"subject": subject, "epsilon": epsilon, "versions": _VERSIONS})
 
 

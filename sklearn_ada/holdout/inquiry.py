@@ -52,7 +52,7 @@ def put_question(
     plan = question.describe()
     guess = {} if question.guess is None else question.guess.describe()
     outputs = "" if question.guess is None else question.guess.outputs
-    subject = subject_key(model, question.metric, plan["name"])
+    subject = subject_key(model, question.metric, plan["name"], data.top_ups)
     key = question_key(subject, question.purpose, guess, outputs, plan)
     found = ledger.find(key)
     if found is not None:
@@ -62,7 +62,9 @@ def put_question(
 
     def admitted(state: Conversation) -> Share:
         """Decide from the log alone: nothing that the holdout said about this question is in it."""
-        exhausted = question.exhausted(state.memory.get(question.memory_name, {}))
+        exhausted = state.outgrown(data.top_ups) or question.exhausted(
+            state.memory.get(question.memory_name, {})
+        )
         if exhausted is not None:
             raise RefusedError(exhausted)
         share = state.share(question.purpose, round_name=state.open_round(round_name))

@@ -73,10 +73,10 @@ class Outlook:
         return asdict(self)
 
 
-def outlook_of(state: Conversation, rows: int, value: float) -> Outlook:
-    """Return the outlook of a conversation about so many rows, for answers near ``value``."""
-    probes = {purpose: _probe(purpose, state, rows, value) for purpose in PURPOSES}
-    worst = {purpose: _probe(purpose, state, rows, 0.5) for purpose in PURPOSES}
+def outlook_of(state: Conversation, value: float) -> Outlook:
+    """Return the outlook of a conversation for answers near ``value``."""
+    probes = {purpose: _probe(purpose, state, value) for purpose in PURPOSES}
+    worst = {purpose: _probe(purpose, state, 0.5) for purpose in PURPOSES}
     limited = state.policy.limits is not None
     return Outlook(
         value,
@@ -100,9 +100,9 @@ def _forecast(state: Conversation, check: Probe, probe: Probe, worst: Probe, aft
     return Forecast(after, probe.purpose, (high - low) / 2.0, bound, state.admits(bound, width))
 
 
-def _probe(purpose: str, state: Conversation, rows: int, value: float) -> Probe:
+def _probe(purpose: str, state: Conversation, value: float) -> Probe:
     """Return a question about a mean; of the holdout it needs the number of rows only."""
-    stand_in = HoldoutData(np.zeros((rows, 1)), np.zeros(rows, dtype=np.int8))
+    stand_in = HoldoutData(np.zeros((state.units, 1)), np.zeros(state.units, dtype=np.int8))
     metric = Metric("accuracy")
     coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy, class_mix=False)
     return by_default(coded, stand_in, state.policy)

@@ -123,17 +123,19 @@ def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
     """Return the report of a ledger, read back from its records."""
     records = [r for r in ledger.records() if r.body.get("kind") in ("answer", "refusal")]
     genesis, value = ledger.genesis, _last_value(records)
-    nats, asked, refused, outlook = ledger.read(
+    nats, asked, refused, fingerprint, rows, outlook = ledger.read(
         lambda state: (
             state.account.nats,
             dict(state.asked),
             state.refused,
-            outlook_of(state, genesis["rows"], value),
+            state.fingerprint,
+            state.rows,
+            outlook_of(state, value),
         )
     )
     return HoldoutReport(
-        fingerprint=genesis["fingerprint"],
-        n_rows=genesis["rows"],
+        fingerprint=fingerprint,
+        n_rows=rows,
         confidence_level=genesis["confidence_level"],
         tolerance=genesis["tolerance"],
         nats=nats,

@@ -50,6 +50,8 @@ def select_model(
 
     Raises
     ------
+    BudgetExhaustedError
+        If rows were added to the holdout since.
     ValueError
         If a model cannot be asked, or (with an epsilon) one record can move the metric without bound.
     """
@@ -61,7 +63,7 @@ def select_model(
     sensitivity = 0.0
     if epsilon is not None:
         sensitivity, epsilon = _private(metric, data, len(models), epsilon)
-    key = selection_key(metric, [model_digest(model) for model in models], epsilon)
+    key = selection_key(metric, [model_digest(model) for model in models], epsilon, data.top_ups)
     found = ledger.find(key)
     if found is None:
         values, failed = _values(models, metric, data)
@@ -81,6 +83,9 @@ def select_model(
         stamp = asker.stamp()
 
         def decide(state: Conversation) -> dict[str, Any]:
+            outgrown = state.outgrown(data.top_ups)
+            if outgrown is not None:
+                raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
             described = state.policy.is_described
             refusal = None if described or state.privacy is None else state.privacy.refusal(release)
             if refusal is not None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-__all__ = ["Subsamples", "n_rows", "take_rows"]
+__all__ = ["Subsamples", "n_rows", "stack_rows", "take_rows"]
 
 Subsamples = NDArray[np.integer] | Sequence[NDArray[np.integer]]
 """Row numbers of several subsamples: a matrix, or one array for each if their sizes differ."""
@@ -33,3 +34,32 @@ def take_rows(X: Any, rows: NDArray[np.integer] | Sequence[int] | slice) -> Any:
     if hasattr(X, "shape") or isinstance(rows, slice):
         return X[rows]
     return [X[i] for i in rows]
+
+
+def stack_rows(X: Any, more: Any) -> Any:
+    """Return the rows of X with those of ``more`` below them, in a container like that of X.
+
+    Raises
+    ------
+    ValueError
+        If they are not rows of one table: other columns, or another kind of container.
+
+    Examples
+    --------
+    >>> stack_rows(np.array([[1, 2]]), [[3, 4]])
+    array([[1, 2],
+           [3, 4]])
+    """
+    if hasattr(X, "columns"):
+        if list(X.columns) != list(getattr(more, "columns", ())):
+            raise ValueError("Pass a frame with the same columns in the same order")
+        if hasattr(X, "vstack"):
+            return X.vstack(more)
+        import pandas
+
+        return pandas.concat([X, more], ignore_index=True)
+    if hasattr(more, "columns") or hasattr(X, "tocsr") != hasattr(more, "tocsr"):
+        raise ValueError("Pass the same kind of container")
+    if hasattr(X, "tocsr"):
+        return sparse.vstack([X, more], format="csr")
+    return np.concatenate([X, np.asarray(more)]) if hasattr(X, "shape") else [*X, *more]

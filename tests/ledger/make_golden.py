@@ -37,7 +37,17 @@ def conversation(path):
     X = np.arange(800.0).reshape(400, 2)
     y = (np.arange(400) % 4 == 0).astype(int)
     split = {"holdout": "share 0.25", "random_state": None, "rows_in_all": 1600}
-    holdout = Holdout(X, y, random_state=1, tolerance=0.3, expected_questions=20, ledger=path, split=split)
+    holdout = Holdout(
+        X,
+        y,
+        random_state=1,
+        tolerance=0.3,
+        expected_questions=20,
+        ledger=path,
+        split=split,
+        who="ada",
+        label="golden",
+    )
     model, asked = Constant(0).fit(X, y), {"scoring": "accuracy", "mechanism": "check"}
     holdout.check_overlap(X + 0.5)
     name = holdout.open_round(2, mechanism="check", scoring="accuracy", key="a search")
@@ -46,10 +56,12 @@ def conversation(path):
     holdout.ask(Broken(0).fit(X, y), guess=0.7, **asked)
     holdout.ask(model, guess=0.75, settings=MedianSettings(n_subsamples=100, method="exact"), **asked)
     holdout.certify(model, scoring="accuracy", guess=0.74)
-    for number in range(100):
-        if holdout.check(model, scoring="accuracy", guess=0.1 + 0.003 * number).verdict == "refused":
-            return holdout.ledger
-    raise AssertionError("nothing was refused")
+    holdout.select([model, Constant(1).fit(X, y)], scoring="accuracy")
+    guesses = (0.1 + 0.003 * number for number in range(100))
+    assert any(holdout.check(model, scoring="accuracy", guess=g).verdict == "refused" for g in guesses)
+    large = holdout.top_up(X + 800.0, y)
+    large.certify(model, scoring="accuracy", guess=0.74)
+    return large.ledger
 
 
 def bodies_of(ledger):

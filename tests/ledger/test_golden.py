@@ -75,7 +75,9 @@ def test_an_old_file_means_what_it_meant(old_file):
 
 def test_every_kind_of_record_is_in_the_golden_ledger():
     bodies = [record["body"] for record in GOLDEN["records"][1:]]
-    assert {body["kind"] for body in bodies} == {"overlap", "round", "answer", "refusal"}
+    assert {body["kind"] for body in bodies} == {
+        "answer", "overlap", "refusal", "round", "selection", "top_up",
+    }  # fmt: skip
     verdicts = {body["outcome"]["verdict"] for body in bodies if body["kind"] == "answer"}
     assert verdicts == {"agrees", "differs", "failed", "exact"}
 

@@ -1,0 +1,265 @@
+"""Fresh rows enlarge a holdout without refunding it."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ada import BudgetExhaustedError, Holdout, HoldoutLeakError, LedgerMismatchError
+from sklearn_ada.guarantees.weights import round_weight
+
+OLD = 150
+
+
+@pytest.fixture
+def parts(rows):
+    """Old X and y, then new X and y, of the holdout rows."""
+    return rows[2][:OLD], rows[3][:OLD], rows[2][OLD:], rows[3][OLD:]
+
+
+@pytest.fixture
+def small(parts, tmp_path):
+    return Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db", who="ada")
+
+
+@pytest.fixture
+def other(rows):
+    return LogisticRegression(C=0.001).fit(rows[0], rows[1])
+
+
+def test_the_larger_holdout_has_all_rows_and_the_same_ledger(small, parts, model):
+    large = small.top_up(*parts[2:])
+    assert (small.n_rows, large.n_rows) == (150, 250)
+    assert large.ledger is small.ledger
+    answer = large.certify(model, scoring="accuracy")
+    X, y = np.r_[parts[0], parts[2]], np.r_[parts[1], parts[3]]
+    assert answer.value == pytest.approx(model.score(X, y))
+
+
+def test_more_rows_make_the_interval_of_a_held_guess_narrower(small, parts, model, other):
+    before = small.check(model, scoring="accuracy", guess=0.78)
+    after = small.top_up(*parts[2:]).check(other, scoring="accuracy", guess=0.78)
+    assert (before.verdict, after.verdict) == ("agrees", "agrees")
+    assert after.half_width < before.half_width
+
+
+def test_nats_and_weights_run_on(small, parts, model, other):
+    small.check(model, scoring="accuracy", guess=0.1)  # a surprise
+    small.certify(model, scoring="accuracy", guess=0.8)
+    spent = small.report().nats
+    large = small.top_up(*parts[2:])
+    spent += -math.log1p(-1e-6)  # that the new rows were none of the old ones
+    assert large.report().nats == pytest.approx(spent)
+    assert large.report().asked == {"check": 1, "certify": 1}
+    check = large.check(other, scoring="accuracy", guess=0.8)
+    weight = round_weight("check", 1, 1)
+    assert check.certificate.ln_delta == pytest.approx(math.log(0.05 * 0.1 * weight) - spent)
+    spent += check.cost.nats
+    certify = large.certify(other, scoring="accuracy", guess=0.8)
+    weight = round_weight("certify", 1, 1)
+    assert certify.certificate.ln_delta == pytest.approx(math.log(0.05 * 0.9 * weight) - spent)
+
+
+def test_the_same_question_of_more_rows_is_a_new_one(small, parts, model, spent):
+    old = small.certify(model, scoring="accuracy", guess=0.8)
+    large = small.top_up(*parts[2:])
+    before = spent(large)
+    new = large.certify(model, scoring="accuracy", guess=0.8)
+    assert not new.repeated
+    assert spent(large)[0] == before[0] + 1
+    assert large.certify(model, scoring="accuracy", guess=0.8) == new != old
+
+
+def test_a_scorer_asks_again_about_a_model_once_there_are_more_rows(small, parts, model, rows):
+    from sklearn_ada import ThresholdoutScorer
+
+    ThresholdoutScorer("accuracy", small)(model, rows[0], rows[1])
+    large = small.top_up(*parts[2:])
+    ThresholdoutScorer("accuracy", large)(model, rows[0], rows[1])
+    assert large.report().asked["check"] == 2
+
+
+def test_the_smaller_holdout_repeats_itself_and_refuses_anything_new(small, parts, model, other, uncharged):
+    old = small.certify(model, scoring="accuracy", guess=0.8)
+    small.top_up(*parts[2:])
+    assert small.certify(model, scoring="accuracy", guess=0.8) == old
+    refused = small.certify(other, scoring="accuracy", guess=0.8)
+    assert refused.verdict == "refused"
+    assert "top_up" in refused.reason
+    with uncharged(small), pytest.raises(BudgetExhaustedError, match="top_up"):
+        small.open_round(2, mechanism="check", scoring="accuracy", key="late")
+    with uncharged(small), pytest.raises(BudgetExhaustedError, match="top_up"):
+        small.select([model, other], scoring="accuracy")
+
+
+def test_a_smaller_holdout_of_another_process_refuses_too(small, parts, model, tmp_path):
+    apart = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db")
+    small.top_up(*parts[2:])
+    assert apart.certify(model, scoring="accuracy").verdict == "refused"
+
+
+def test_a_script_that_runs_again_from_its_start_is_free(parts, model, tmp_path, uncharged):
+    def script():
+        holdout = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db")
+        first = holdout.certify(model, scoring="accuracy", guess=0.8)
+        large = holdout.top_up(*parts[2:])
+        return large, [first, large.certify(model, scoring="accuracy", guess=0.8)]
+
+    large, answers = script()
+    with uncharged(large):
+        again, same = script()
+    assert same == answers
+    assert again.fingerprint == large.fingerprint
+
+
+def test_other_rows_in_the_same_place_are_refused_with_both_fingerprints(small, parts, uncharged):
+    small.top_up(*parts[2:])
+    small.check_overlap(parts[2][:60])  # what the attempt will pay for anyway
+    with pytest.raises(LedgerMismatchError, match=r"fingerprint [0-9a-f]{12} with them, [0-9a-f]{12} with"):
+        small.top_up(parts[2][:60], parts[3][:60])
+    assert small.report().n_rows == 250
+
+
+def test_rows_can_be_added_more_than_once(small, parts, model):
+    once = small.top_up(parts[2][:50], parts[3][:50])
+    twice = once.top_up(parts[2][50:], parts[3][50:])
+    assert [holdout.n_rows for holdout in (small, once, twice)] == [150, 200, 250]
+    assert once.certify(model, scoring="accuracy").verdict == "refused"
+    assert twice.certify(model, scoring="accuracy").answered
+    kinds = [record.body.get("kind") for record in twice.ledger.records()]
+    assert kinds == [None, "overlap", "top_up", "overlap", "top_up", "refusal", "answer"]
+
+
+def test_the_fingerprint_is_that_of_the_content(small, parts, tmp_path):
+    large = small.top_up(*parts[2:])
+    assert large.fingerprint != small.fingerprint
+    assert large.report().fingerprint == large.fingerprint
+    apart = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db")
+    assert apart.top_up(pd.DataFrame(parts[2]).to_numpy(), list(parts[3])).fingerprint == large.fingerprint
+
+
+def test_the_ledger_says_who_added_how_many_rows(small, parts):
+    small.top_up(*parts[2:])
+    body = list(small.ledger.records())[-1].body
+    assert (body["kind"], body["rows"], body["who"]) == ("top_up", 250, "ada")
+    assert small.report().n_rows == 250
+
+
+def test_what_is_left_grows(parts, tmp_path):
+    small = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db", tolerance=0.2)
+    large = small.top_up(*parts[2:])
+    assert large.remaining(mechanism="certify") > small.remaining(mechanism="certify") > 0
+    assert large.report().outlook.remaining["certify"] == large.remaining(mechanism="certify")
+
+
+def test_a_round_that_was_open_is_closed(small, parts, model):
+    name = small.open_round(4, mechanism="check", scoring="accuracy", key="search")
+    large = small.top_up(*parts[2:])
+    answer = large.ask(model, scoring="accuracy", mechanism="check", guess=0.8, round_name=name)
+    spent = -math.log1p(-1e-6)
+    alone = math.log(0.05 * 0.1 * round_weight("check", 4, 1)) - spent
+    assert answer.certificate.ln_delta == pytest.approx(alone)
+
+
+def test_the_same_search_can_declare_its_round_again(small, parts):
+    round_ = {"mechanism": "check", "scoring": "accuracy", "key": "search"}
+    assert small.open_round(4, **round_) == "search"
+    large = small.top_up(*parts[2:])
+    assert large.open_round(4, **round_) is not None
+    assert large.open_round(4, **round_) is None
+
+
+def test_copies_of_the_larger_holdout_are_the_larger_holdout(small, parts, model):
+    large = small.top_up(*parts[2:])
+    for twin in (pickle.loads(pickle.dumps(large)), clone(large, safe=False)):
+        assert (twin.n_rows, twin.fingerprint) == (250, large.fingerprint)
+        assert twin.certify(model, scoring="accuracy").answered
+
+
+def test_rows_of_the_holdout_itself_are_refused_and_that_is_priced(small, parts, spent):
+    before = spent(small)
+    with pytest.raises(HoldoutLeakError, match="new draws only"):
+        small.top_up(parts[0], parts[1])
+    after = spent(small)
+    assert after == (before[0] + 1, pytest.approx(before[1] - math.log(1e-6)))
+    assert small.report().n_rows == 150
+
+
+def test_some_rows_of_the_holdout_among_new_ones_are_refused(small, parts):
+    X, y = np.r_[parts[2], parts[0][:40]], np.r_[parts[3], parts[1][:40]]
+    with pytest.raises(HoldoutLeakError):
+        small.top_up(X, y)
+
+
+def test_a_holdout_of_all_rows_does_not_open_the_ledger(small, parts):
+    small.top_up(*parts[2:])
+    with pytest.raises(LedgerMismatchError, match="another holdout"):
+        Holdout(np.r_[parts[0], parts[2]], np.r_[parts[1], parts[3]], ledger=small.ledger.path)
+
+
+CONTAINERS = {
+    "array": lambda X: X,
+    "list": lambda X: X.tolist(),
+    "frame": pd.DataFrame,
+    "sparse": sparse.csr_array,
+    "coo": sparse.coo_array,
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_any_container_can_be_topped_up(parts, rows, tmp_path, container):
+    model = DecisionTreeClassifier(random_state=0).fit(rows[0], rows[1])
+    small = Holdout(container(parts[0]), parts[1], ledger=tmp_path / "ledger.db")
+    answer = small.top_up(container(parts[2]), parts[3]).certify(model, scoring="accuracy")
+    assert answer.value == pytest.approx(model.score(rows[2], rows[3]))
+
+
+def frame(X, names="abcde"):
+    return pd.DataFrame(X, columns=list(names))
+
+
+BAD = {
+    "columns": (lambda X, y: (X, y), lambda X, y: (X[:, :4], y), "X"),
+    "frame for array": (lambda X, y: (X, y), lambda X, y: (frame(X), y), "X"),
+    "array for frame": (lambda X, y: (frame(X), y), lambda X, y: (X, y), "X"),
+    "other names": (lambda X, y: (frame(X), y), lambda X, y: (frame(X, "edcba"), y), "X"),
+    "sparse for array": (lambda X, y: (X, y), lambda X, y: (sparse.csr_array(X), y), "X"),
+    "sparse columns": (
+        lambda X, y: (sparse.csr_array(X), y), lambda X, y: (sparse.csr_array(X[:, :4]), y), "X"
+    ),
+    "text labels": (lambda X, y: (X, y), lambda X, y: (X, np.where(y, "a", "b")), "y"),
+    "numbers for classes": (lambda X, y: (X, y), lambda X, y: (X, y + 0.5 * X[:, 0]), "y"),
+    "NaN labels": (lambda X, y: (X, y), lambda X, y: (X, np.where(y, np.nan, 0.0)), "y"),
+    "no labels": (lambda X, y: (X, y), lambda X, y: (X, None), "y"),
+    "lengths": (lambda X, y: (X, y), lambda X, y: (X, y[1:]), "y"),
+    "no rows": (lambda X, y: (X, y), lambda X, y: (X[:0], y[:0]), "X"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "name"), BAD.values(), ids=BAD)
+def test_rows_that_do_not_go_with_the_holdouts_are_refused_free(
+    parts, tmp_path, uncharged, sentence, old, new, name
+):
+    small = Holdout(*old(*parts[:2]), ledger=tmp_path / "ledger.db")
+    with uncharged(small), pytest.raises(ValueError, match=sentence(name)):
+        small.top_up(*new(*parts[2:]))
+
+
+FOR_ONE_SIZE = {
+    "route": {"route": "both"},
+    "sample_weight": {"sample_weight": np.full(OLD, 2.0)},
+    "groups": {"groups": np.arange(OLD) // 2},
+}
+
+
+@pytest.mark.parametrize("policy", FOR_ONE_SIZE.values(), ids=FOR_ONE_SIZE)
+def test_what_is_chosen_for_one_size_is_not_topped_up(parts, tmp_path, uncharged, sentence, policy):
+    small = Holdout(*parts[:2], ledger=tmp_path / "ledger.db", **policy)
+    with uncharged(small), pytest.raises(ValueError, match=sentence("(route|sample_weight)")):
+        small.top_up(*parts[2:])

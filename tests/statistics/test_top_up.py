@@ -1,0 +1,84 @@
+"""Fresh rows do not wash off what was revealed about the old ones: a top-up that forgets L is caught."""
+
+from contextlib import nullcontext
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from benchmarks.validity.simulated import SimulatedHoldout
+from sklearn_ada.accounting.description_length import DescriptionLength
+from sklearn_ada.holdout.conversation import Conversation
+from sklearn_ada.holdout.guess import Guess
+
+OLD, NEW, PREDICTORS, BETA = 500, 125, 150, 0.05
+
+
+def forgets_nats():
+    """A top-up that starts the account anew, as if all rows were fresh."""
+    real = Conversation.advance
+
+    def advance(self, body):
+        real(self, body)
+        if body["kind"] == "top_up":
+            self.account = DescriptionLength(self.policy.code)
+
+    return patch.object(Conversation, "advance", advance)
+
+
+def certified(holdout, right):
+    """The interval of a predictor that is right on so many rows."""
+    return holdout.ask_count(int(right), "certify", Guess(0.5)).interval
+
+
+def votes(right, signs):
+    """On how many rows the vote of predictors, turned by signs, is right, given where each of them is."""
+    return int((signs @ (2 * right - 1) > 0).sum())
+
+
+def attack(seed):
+    """Certify random predictors on the old rows, top up, then certify their vote on all rows.
+
+    Returns whether any interval misses one half, and on how many new and on how many of all rows the vote
+    is right.
+    """
+    right = np.random.default_rng(seed).integers(0, 2, (PREDICTORS, OLD + NEW))
+    holdout = SimulatedHoldout.of_counts(OLD, confidence_level=1.0 - BETA, check_share=0.5)
+    counts = right[:, :OLD].sum(axis=1)
+    intervals = [certified(holdout, count) for count in counts]
+    signs = np.where(counts >= OLD / 2, 1, -1)
+    on_new, on_all = votes(right[:, OLD:], signs), votes(right, signs)
+    larger = holdout.top_up(np.arange(OLD, OLD + NEW)[:, None], np.zeros(NEW, dtype=np.int8))
+    intervals.append(certified(larger, on_all))
+    return any(not low <= 0.5 <= high for low, high in intervals), on_new, on_all
+
+
+def misses(runs, mutant=nullcontext):
+    with mutant():
+        return sum(attack(seed)[0] for seed in range(runs))
+
+
+def consistent(count, runs):
+    return stats.binomtest(count, runs, BETA, alternative="greater").pvalue >= 1e-6
+
+
+@pytest.mark.parametrize("runs", [pytest.param(300, marks=pytest.mark.slow), 20])
+def test_all_intervals_before_and_after_a_top_up_hold_together(runs):
+    assert consistent(misses(runs), runs)
+
+
+def test_a_top_up_that_forgets_what_was_revealed_is_caught():
+    assert not consistent(misses(20, forgets_nats), 20)
+
+
+def test_the_naive_interval_on_old_and_new_rows_fails_and_fresh_rows_alone_owe_nothing():
+    naive = fresh = 0
+    for seed in range(20):
+        _, on_new, on_all = attack(seed)
+        plain = stats.binomtest(on_all, OLD + NEW).proportion_ci(1 - BETA, method="exact")
+        naive += not plain.low <= 0.5 <= plain.high
+        low, high = certified(SimulatedHoldout.of_counts(NEW, confidence_level=1.0 - BETA), on_new)
+        fresh += not low <= 0.5 <= high
+    assert not consistent(naive, 20)
+    assert consistent(fresh, 20)
