@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from sklearn_ada.cli.demo import run_demo
 from sklearn_ada.cli.ledger import add_ledger_commands
+from sklearn_ada.cli.plan import add_plan_command
 from sklearn_ada.exceptions import LedgerError
 
 __all__ = ["main"]
@@ -20,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo = commands.add_parser("demo", help="three searches on one holdout, then a search on random labels")
     demo.add_argument("--picture", default="sklearn_ada_demo.png", help="where to save the picture")
     demo.add_argument("--candidates", type=int, default=300, help="candidates of the search on random labels")
+    add_plan_command(commands)
     add_ledger_commands(commands)
     chosen = parser.parse_args(arguments)
     try:

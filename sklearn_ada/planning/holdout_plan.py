@@ -8,6 +8,7 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from sklearn_ada._table import aligned
 from sklearn_ada.planning.assumptions import Assumptions
 from sklearn_ada.planning.display import PlanDisplay
 from sklearn_ada.planning.method_plan import MethodPlan
@@ -115,18 +116,14 @@ class HoldoutPlan:
         return PlanDisplay.from_plan(self, ax=ax)
 
     def __repr__(self) -> str:
-        cells = [["method", *_COLUMNS], *([row.method, *_cells(row)] for row in self.rows)]
-        widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
-        table = [_aligned(line, widths) for line in cells]
+        table = aligned(_HEAD, [_cells(row) for row in self.rows], right=_NUMBERS)
         words = textwrap.fill(self.recommendation, 100)
-        return "\n".join([self._title(), "", *table, "", words])
+        return f"{self._title()}\n\n{table}\n\n{words}"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("method", *_COLUMNS, "note"))
+        head = "".join(f"<th>{name}</th>" for name in (*_HEAD, "note"))
         body = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(cell)}</td>" for cell in (row.method, *_cells(row), row.note))
-            + "</tr>"
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in (*_cells(row), row.note)) + "</tr>"
             for row in self.rows
         )
         return (
@@ -157,12 +154,14 @@ class HoldoutPlan:
         return min(able, key=lambda row: sign * getattr(row, self.solved_for), default=None)
 
 
-_COLUMNS = ("records", "questions", "half-width", "of", "certifies", "adaptive")
+_HEAD = ("method", "records", "questions", "half-width", "of", "certifies", "adaptive")
+_NUMBERS = ("records", "questions", "half-width")
 
 
 def _cells(row: MethodPlan) -> list[str]:
     reached = "none" if row.vacuous else f"{row.width:.3g}"
     return [
+        row.method,
         f"{row.n:,}" if math.isfinite(row.n) else "none",
         f"{row.n_questions:,}" + ("+" if row.n_questions == MOST_QUESTIONS else ""),
         reached,
@@ -170,12 +169,3 @@ def _cells(row: MethodPlan) -> list[str]:
         row.certifies,
         "yes" if row.adaptive else "no",
     ]
-
-
-def _aligned(cells: list[str], widths: list[int]) -> str:
-    """Names to the left, numbers to the right."""
-    parts = [
-        cell.rjust(width) if 1 <= column <= 3 else cell.ljust(width)
-        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    ]
-    return "  ".join(parts).rstrip()

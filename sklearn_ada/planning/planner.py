@@ -90,7 +90,7 @@ def plan_holdout(
     )
     if [n, n_questions, width].count(None) != 1:
         named = {"n": n, "n_questions": n_questions, "width": width}
-        got = ", ".join(name for name, value in named.items() if value is not None) or "none of them"
+        got = ", ".join(repr(name) for name, value in named.items() if value is not None) or "none of them"
         raise ValueError(
             "plan_holdout needs exactly two of 'n', 'n_questions' and 'width', and solves for the third. "
             f"Got {got}."

@@ -141,7 +141,7 @@ class TestBadInput:
                 ValueError, match=r"exactly two of 'n', 'n_questions' and 'width'.* Got "
             ) as error:
                 plan_holdout(**asked)
-            assert str(error.value).endswith(f"Got {', '.join(asked) or 'none of them'}.")
+            assert str(error.value).endswith(f"Got {', '.join(map(repr, asked)) or 'none of them'}.")
 
     @pytest.mark.parametrize(
         ("name", "values"),

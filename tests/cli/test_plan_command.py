@@ -1,0 +1,79 @@
+"""``plan`` prints what `plan_holdout` says, in three forms, and refuses bad arguments with status 2."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from sklearn_ada import plan_holdout
+from sklearn_ada.cli import main
+
+ARGUMENTS = ["plan", "--rows", "10000", "--questions", "1000"]
+
+
+def test_it_prints_the_plan(capsys):
+    assert main(ARGUMENTS) == 0
+    assert capsys.readouterr().out == f"{plan_holdout(n=10_000, n_questions=1_000)!r}\n"
+
+
+def test_every_flag_reaches_the_plan(capsys):
+    flags = ["--rows", "5000", "--width", "0.1", "--confidence-level", "0.9", "--expected-value", "0.7"]
+    flags += ["--guess-rows", "2000", "--surprise-rate", "0.01", "--check-share", "0.5"]
+    assert main(["plan", *flags, "--subsample-size", "50", "--grid-size", "101"]) == 0
+    plan = plan_holdout(
+        n=5_000, width=0.1, confidence_level=0.9, expected_value=0.7, guess_rows=2_000, surprise_rate=0.01,
+        check_share=0.5, subsample_size=50, grid_size=101,
+    )  # fmt: skip
+    assert capsys.readouterr().out == f"{plan!r}\n"
+    assert main([*ARGUMENTS, "--worst-case"]) == 0
+    plan = plan_holdout(n=10_000, n_questions=1_000, expected_value=None)
+    assert capsys.readouterr().out == f"{plan!r}\n"
+
+
+def test_json_has_no_infinities(capsys):
+    assert main(["plan", "--rows", "200", "--questions", "1000", "--json"]) == 0
+    plan = plan_holdout(n=200, n_questions=1_000)
+    body = json.loads(capsys.readouterr().out)
+    assert body["recommendation"] == plan.recommendation
+    assert body["solved_for"] == "width"
+    widths = {row["method"]: row["width"] for row in body["rows"]}
+    assert widths["coded checks"] == plan["coded checks"].width
+    assert widths["sample splitting"] is None
+
+
+def test_csv(capsys):
+    assert main([*ARGUMENTS, "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    plan = plan_holdout(n=10_000, n_questions=1_000)
+    assert [row["method"] for row in rows] == [row.method for row in plan.rows]
+    assert [float(row["width"]) for row in rows] == [row.width for row in plan.rows]
+
+
+def test_a_picture(tmp_path, capsys):
+    pytest.importorskip("matplotlib").use("Agg")
+    assert main([*ARGUMENTS, "--picture", str(tmp_path / "plan.png")]) == 0
+    assert (tmp_path / "plan.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "exactly two of --rows, --questions and --width, and solves for the third. Got none of them."),
+        (["--rows", "5"], "Got --rows."),
+        (["--rows", "5", "--questions", "5", "--width", "0.1"], "Got --rows, --questions, --width."),
+        (["--rows", "0", "--questions", "5"], "The --rows parameter of plan_holdout must be"),
+        (["--rows", "many", "--questions", "5"], "argument --rows: invalid int value: 'many'"),
+        (["--rows", "5", "--width", "0.7"], "The --width parameter of plan_holdout must be"),
+        (["--rows", "5", "--questions", "5", "--surprise-rate", "2"], "The --surprise-rate parameter"),
+        (["--rows", "5", "--questions", "5", "--json", "--csv"], "not allowed with"),
+        (["--rows", "5", "--questions", "5", "--worst-case", "--expected-value", "0.5"], "not allowed with"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_are_refused_with_status_2(arguments, message, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["plan", *arguments])
+    assert stop.value.code == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert message in " ".join(err.split())
