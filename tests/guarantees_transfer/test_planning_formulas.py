@@ -30,6 +30,7 @@ from sklearn_ada.guarantees import (
     verdict_half_width,
     zcdp_gap,
 )
+from sklearn_ada.guarantees.weights import EXPECTED_CHECKS
 from sklearn_ada.mechanisms import Ladder, Thresholdout
 
 LN_BETA = math.log(0.05)
@@ -212,7 +213,7 @@ class TestPlannedChecks:
         assert (
             plan.check(lambda ln_delta: ln_delta)
             == plan.ln_check
-            == pytest.approx(LN_BETA + math.log(0.1 * 0.5))
+            == pytest.approx(LN_BETA + math.log(0.1 * EXPECTED_CHECKS))
         )
         assert plan.surprise == 1.0
 

@@ -5,21 +5,21 @@ import pytest
 
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import plan_holdout
-from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.guess import Guess
 
 
-def half_width(outcome):
-    return (outcome.interval[1] - outcome.interval[0]) / 2
+def half_width(answer):
+    return (answer.interval[1] - answer.interval[0]) / 2
 
 
 def checks_then_certify(n, k, guess_rows, seed):
     """Check k models of accuracies about .85 with honest guesses, then certify one of them."""
     rng = np.random.default_rng(seed)
-    holdout = SimulatedHoldout(n, Policy(expected_questions=k))
+    holdout = SimulatedHoldout.of_counts(n, expected_questions=k)
 
-    def ask(purpose, accuracy):
-        value, guess = rng.binomial(n, accuracy) / n, rng.binomial(guess_rows, accuracy) / guess_rows
-        return half_width(holdout.ask(purpose, value, guess, guess_size=guess_rows))
+    def ask(mechanism, accuracy):
+        guess = Guess(rng.binomial(guess_rows, accuracy) / guess_rows, guess_rows)
+        return half_width(holdout.ask_count(rng.binomial(n, accuracy), mechanism, guess))
 
     checks = [ask("check", accuracy) for accuracy in rng.normal(0.85, 0.02, k).clip(0, 1)]
     return checks[-1], ask("certify", 0.85)
@@ -43,16 +43,15 @@ def test_checks_with_surprises():
     widths = []
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        policy = Policy(expected_questions=k)
-        holdout = SimulatedHoldout(n, policy)
+        holdout = SimulatedHoldout.of_counts(n, expected_questions=k)
         off = np.zeros(k)
         surprises = rng.permutation(k)[: round(rate * k)]
-        off[surprises] = rng.choice([-2, 2], len(surprises)) * policy.half_cell(0.00505, 0.357, n)
+        off[surprises] = rng.choice([-2, 2], len(surprises)) * holdout.half_cell(0.85, n)
         checks = [
-            half_width(holdout.ask("check", value, value + shift, guess_size=n))
-            for value, shift in zip(rng.binomial(n, 0.85, k) / n, off, strict=True)
+            half_width(holdout.ask_count(right, "check", Guess(right / n + shift, n)))
+            for right, shift in zip(rng.binomial(n, 0.85, k), off, strict=True)
         ]
-        certify = half_width(holdout.ask("certify", 0.85, 0.85, guess_size=n))
+        certify = half_width(holdout.ask_count(8_500, "certify", Guess(0.85, n)))
         widths.append((checks[-1], certify))
     check, certify = np.mean(widths, axis=0)
     assert check == pytest.approx(plan["coded checks"].width, rel=0.1)
@@ -66,12 +65,11 @@ def test_certifies_alone():
     last = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        holdout = SimulatedHoldout(n, Policy())
+        holdout = SimulatedHoldout.of_counts(n)
         for _ in range(k):
-            outcome = holdout.ask(
-                "certify", rng.binomial(n, 0.85) / n, rng.binomial(n, 0.85) / n, guess_size=n
-            )
-        last.append(half_width(outcome))
+            guess = Guess(rng.binomial(n, 0.85) / n, n)
+            answer = holdout.ask_count(rng.binomial(n, 0.85), "certify", guess)
+        last.append(half_width(answer))
     assert np.mean(last) == pytest.approx(plan["certify each"].width, rel=0.05)
 
 
@@ -79,7 +77,6 @@ def test_a_real_holdout(tmp_path):
     """The whole product, on labels whose predictions are right about as often as planned."""
     from benchmarks.speed.stored import StoredPredictions
     from sklearn_ada import Holdout
-    from sklearn_ada.holdout.guess import Guess
 
     n, k = 2_000, 40
     rng = np.random.default_rng(0)
@@ -101,7 +98,6 @@ def test_a_guessed_median_of_a_real_holdout(tmp_path):
 
     from sklearn_ada import Holdout
     from sklearn_ada.holdout import MedianSettings
-    from sklearn_ada.holdout.guess import Guess
 
     class Shifted(BaseEstimator):
         def __init__(self, shift=0.0):
