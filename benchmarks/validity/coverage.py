@@ -23,9 +23,10 @@ from benchmarks.validity.analysts import ANALYSTS, Analyst
 from benchmarks.validity.inquiries import BETA, MECHANISMS, Inquiry, Mechanism, NaiveInquiry
 from benchmarks.validity.populations import POPULATIONS, Population
 
-__all__ = ["FALSE_ALARM", "consistent", "misses", "naive_misses", "table"]
+__all__ = ["FALSE_ALARM", "consistent", "misses", "naive_misses"]
 
 FALSE_ALARM = 1e-6
+NAIVE = "naive holdout"
 
 
 def consistent(missed: int, conversations: int, beta: float = BETA) -> bool:
@@ -57,20 +58,13 @@ def _count(begin: Callable[..., Inquiry | NaiveInquiry], analyst: Analyst, runs:
     return missed
 
 
-def table(conversations: int, seed: int = 0, n_jobs: int = 1) -> dict[str, dict[str, int]]:
-    """Return misses by mechanism (and of the naive holdout) and analyst."""
-    tasks = [("naive holdout", a) for a in ANALYSTS] + [(m, a) for m in MECHANISMS for a in ANALYSTS]
-    counts = Parallel(n_jobs)(delayed(_cell)(m, a, conversations, seed) for m, a in tasks)
-    rows: dict[str, dict[str, int]] = {}
-    for (mechanism, analyst), missed in zip(tasks, counts, strict=True):
-        rows.setdefault(mechanism, {})[analyst] = missed
-    return rows
-
-
-def _cell(mechanism: str, analyst: str, conversations: int, seed: int) -> int:
-    if mechanism not in MECHANISMS:
-        return naive_misses(ANALYSTS[analyst], conversations, seed)
-    return misses(MECHANISMS[mechanism], ANALYSTS[analyst], conversations, seed)
+def row(mechanism: str, conversations: int, seed: int = 0, n_jobs: int = 1) -> dict[str, int]:
+    """Return misses of a mechanism, or of the naive holdout, by analyst."""
+    if mechanism in MECHANISMS:
+        tasks = [delayed(misses)(MECHANISMS[mechanism], a, conversations, seed) for a in ANALYSTS.values()]
+    else:
+        tasks = [delayed(naive_misses)(a, conversations, seed) for a in ANALYSTS.values()]
+    return dict(zip(ANALYSTS, Parallel(n_jobs)(tasks), strict=True))
 
 
 def main() -> None:
@@ -80,24 +74,23 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
-    rows = table(options.conversations, options.seed, options.jobs)
+    runs = options.conversations
     versions = {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
     versions["python"] = platform.python_version()
-    print(
-        f"conversations with a wrong interval, of {options.conversations}; beta = {BETA}; seed {options.seed}"
-    )
+    print(f"conversations with a wrong interval, of {runs}; beta = {BETA}; seed {options.seed}")
     print(f"{versions}; * more than chance allows (exact binomial, false alarm {FALSE_ALARM:g})")
     for number, name in enumerate(ANALYSTS, 1):
         print(f"  {number}: {name}")
     print(f"{'':26}" + "".join(f"{number:>7}" for number in range(1, len(ANALYSTS) + 1)))
-    for mechanism, row in rows.items():
-        marks = ("" if consistent(missed, options.conversations) else "*" for missed in row.values())
-        cells = (f"{missed}{mark}" for missed, mark in zip(row.values(), marks, strict=True))
-        print(f"{mechanism:26}" + "".join(f"{cell:>7}" for cell in cells))
+    rows = {}
+    for mechanism in (NAIVE, *MECHANISMS):
+        rows[mechanism] = row(mechanism, runs, options.seed, options.jobs)
+        cells = [f"{missed}{'' if consistent(missed, runs) else '*'}" for missed in rows[mechanism].values()]
+        print(f"{mechanism:26}" + "".join(f"{cell:>7}" for cell in cells), flush=True)
     if options.json:
-        head = {"conversations": options.conversations, "seed": options.seed, "beta": BETA}
+        head = {"conversations": runs, "seed": options.seed, "beta": BETA, "versions": versions}
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({**head, "versions": versions, "misses": rows}, file, indent=1)
+            json.dump({**head, "misses": rows}, file, indent=1)
 
 
 if __name__ == "__main__":

@@ -46,12 +46,15 @@ class Mechanism:
         Whether the model that the analyst keeps is certified too.
     selects : bool
         Whether a question only chooses between the model and the one chosen before.
+    route : str
+        Of the holdout.
     """
 
     purpose: str = "check"
     settings: NoiseSettings | MedianSettings | LadderSettings | None = None
     certifies_last: bool = True
     selects: bool = False
+    route: str = "description_length"
 
 
 def _median(method: str) -> Mechanism:
@@ -73,6 +76,8 @@ MECHANISMS = {
     "median, stratified": Mechanism(settings=_STRATIFIED),
     "Ladder": Mechanism(settings=LadderSettings()),
     "selection, then certify": Mechanism(selects=True),
+    "noise, by privacy": Mechanism(route="differential_privacy"),
+    "Laplace, by both routes": Mechanism(settings=NoiseSettings("laplace"), route="both"),
 }
 
 
@@ -123,6 +128,7 @@ class Inquiry(_Analysed):
             seed=int(rng.integers(2**32)),
             confidence_level=1.0 - BETA,
             tolerance=tolerance,
+            route=mechanism.route,
         )
         self._answers: list[tuple[Says, Question, Answer]] = []
         self._chosen: Says | None = None
@@ -187,7 +193,7 @@ class Inquiry(_Analysed):
             self._chosen = ~says
         pair = [self._chosen, says]
         models = [Classifier(self.population.table(each)) for each in pair]
-        wins = self._holdout.select(models, scoring=_ACCURACY, epsilon=2.0)
+        wins = self._holdout.select_new(models, epsilon=2.0)
         self._chosen = pair[wins]
         return 0.5 + 0.1 * (2 * wins - 1)
 
@@ -205,6 +211,9 @@ class Inquiry(_Analysed):
 
     def _median_is_wrong(self, says: Says, question: StableQuestion, answer: Answer) -> bool:
         """Compare with the exact law of the accuracy on t records, as it is and rounded to the grid."""
+        assert answer.levels is not None
+        if answer.levels == (0.0, 1.0) and answer.interval == question.metric.bounds:
+            return False
         m, size = len(question.rows), question.units_each
         if question.stratified:
             law = self.population.accuracy_law_at_mix(says, self.holdout_class_counts() // m)
@@ -214,7 +223,6 @@ class Inquiry(_Analysed):
         low, high = answer.interval
         if law[values <= high + 1e-9].sum() < 0.5 - 1e-9 or law[values >= low - 1e-9].sum() < 0.5 - 1e-9:
             return True
-        assert answer.levels is not None
         places, released = question.grid.index(values), question.grid.index([answer.value])[0]
         level = answer.levels[0] - 1e-9
         return bool(law[places <= released].sum() < level or law[places >= released].sum() < level)

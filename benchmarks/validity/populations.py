@@ -96,10 +96,13 @@ class Population:
 
     def accuracy_law_at_mix(self, says: Says, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the same law for a sample with these class counts."""
-        table, law = self.table(says), np.ones(1)
-        for label in np.flatnonzero(counts):
-            right = self.joint[table == label, label].sum() / self.joint[:, label].sum()
-            law = np.convolve(law, binom.pmf(np.arange(counts[label] + 1), counts[label], min(right, 1.0)))
+        table = self.table(says)
+        right = np.bincount(table, self.joint[np.arange(self.n_atoms), table], len(counts))
+        shares = np.minimum(right / np.maximum(self.joint.sum(axis=0), 1e-300), 1.0)
+        by_class = binom.pmf(np.arange(counts.max() + 1), counts[:, None], shares[:, None])
+        law = np.ones(1)
+        for count, each in zip(counts, by_class, strict=True):
+            law = np.convolve(law, each[: count + 1])
         return law
 
 

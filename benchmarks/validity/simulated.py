@@ -6,7 +6,7 @@ and the fold of the log.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any
 from unittest.mock import patch
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn_ada import Holdout
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.conversation import Conversation
+from sklearn_ada.holdout.gaussian import GaussianQuestion
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.planner import Settings
 from sklearn_ada.holdout.question import Question
@@ -98,7 +99,7 @@ class SimulatedHoldout(Holdout):
         """Return half the width of a check's cells, which no secret is needed to know."""
         model = _RightOnFirst(0)
         question = self.plan(model, scoring=_ACCURACY, mechanism="check", guess=Guess(guess, guess_size))
-        assert isinstance(question, CodedQuestion)
+        assert isinstance(question, CodedQuestion | GaussianQuestion)
         return question.cells.half_cell
 
     def put_new(self, question: Question, estimator: Any, *, round_name: str | None = None) -> Answer:
@@ -106,6 +107,11 @@ class SimulatedHoldout(Holdout):
         answer = self.put(question, estimator, model=f"model {next(self._numbers)}", round_name=round_name)
         assert answer is not None  # only `once` gives None
         return answer
+
+    def select_new(self, models: Sequence[Any], epsilon: float) -> int:
+        """Select among models that are taken to be new."""
+        with patch("sklearn_ada.holdout.selection.model_digest", lambda model: f"{next(self._numbers)}"):
+            return self.select(models, scoring=_ACCURACY, epsilon=epsilon)
 
     def ask_count(
         self,
