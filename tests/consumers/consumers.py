@@ -1,0 +1,348 @@
+"""Where a scikit-learn user puts a scorer or a search, and what comes of it with each object of this package.
+
+`outcome` runs one consumer with one object on small data and says what it saw: "works" (with the number of
+questions asked), "refuses" (with the message and what was charged) or "not applicable" (with the reason).
+Anything else is an `AssertionError`.
+"""
+
+import importlib
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.ensemble import (
+    BaggingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+)
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegressionCV, RidgeClassifierCV, RidgeCV, SGDClassifier
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    LearningCurveDisplay,
+    RandomizedSearchCV,
+    TunedThresholdClassifierCV,
+    ValidationCurveDisplay,
+    cross_validate,
+    permutation_test_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
+
+os.environ.setdefault("MPLBACKEND", "agg")
+
+ALL, LABELS = make_classification(500, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
+X, Y = ALL[:300], LABELS[:300]
+TREE = DecisionTreeClassifier(random_state=0)
+FOREST = RandomForestClassifier(random_state=0)
+STEPS = SGDClassifier(random_state=0)
+GRID = {"max_depth": [1, 2, 3]}
+TREES = {"resource": "n_estimators", "max_resources": 9, "random_state": 0}
+FEW = {"min_resources": 90, "random_state": 0}
+
+SCORERS = {kind.__name__: kind for kind in (ThresholdoutScorer, StableHoldoutScorer, LadderScorer)}
+WRAPPERS = {"ReusableHoldoutCV": "candidates", "ReusableHoldoutCV, ask='winner'": "winner"}
+OBJECTS = [*SCORERS, *WRAPPERS]
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """One way to use a scorer or a wrapped search.
+
+    Attributes
+    ----------
+    scorer : callable or str
+        Takes a scorer, returns scores that must all be answers of its holdout; or why there is no such use.
+    wrapper : callable or str
+        Takes a function that wraps a search, returns fitted wrappers; or why there is no such use.
+    needs : str
+        A package that may be missing.
+    """
+
+    scorer: Callable[[Any], Any] | str
+    wrapper: Callable[[Any], Any] | str
+    needs: str = "sklearn"
+
+
+def search_of(make, needs="sklearn"):
+    """Return the consumer that is a search: ``make`` takes parameters and returns it."""
+
+    def bare(scorer):
+        stopping = {"error_score": "raise"} if needs in FOREIGN else {}
+        found = make(scoring=scorer, cv=scorer.cv, **stopping).fit(X, Y)
+        return found.cv_results_["mean_test_score"]
+
+    return Consumer(bare, lambda wrap: [wrap(make()).fit(X, Y)], needs)
+
+
+def optuna(model=TREE, parameter="max_depth", **params):
+    laws = importlib.import_module("optuna").distributions
+    importlib.import_module("optuna").logging.set_verbosity(40)
+    search = importlib.import_module("optuna_integration").OptunaSearchCV
+    return search(model, {parameter: laws.IntDistribution(2, 9)}, n_trials=3, random_state=0, **params)
+
+
+def bayes(**params):
+    search = importlib.import_module("skopt").BayesSearchCV
+    return search(
+        TREE, {"max_depth": (1, 9)}, n_iter=3, random_state=0,
+        optimizer_kwargs={"n_initial_points": 2}, **params,
+    )  # fmt: skip
+
+
+def inner(scorer):
+    """Return a search that asks, to be put inside of something else."""
+    return GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
+
+
+def grid():
+    return GridSearchCV(TREE, GRID)
+
+
+def asked_by(*searches):
+    return np.concatenate([search.cv_results_["mean_test_score"] for search in searches])
+
+
+def calibrated(search):
+    fitted = CalibratedClassifierCV(search, cv=2).fit(X, Y)
+    return [one.estimator for one in fitted.calibrated_classifiers_]
+
+
+def bagged(search):
+    return (
+        BaggingClassifier(search, 2, bootstrap=False, max_samples=0.6, random_state=0).fit(X, Y).estimators_
+    )
+
+
+def stacked(search):
+    return StackingClassifier([("search", search)], cv=2).fit(X, Y).estimators_
+
+
+def folds_of(search, **params):
+    return cross_validate(
+        search, X, Y, cv=2, return_estimator=True, error_score="raise", scoring="accuracy", **params
+    )["estimator"]
+
+
+def importances(scorer):
+    return permutation_importance(TREE.fit(X, Y), ALL[450:], LABELS[450:], scoring=scorer).importances
+
+
+def importances_of(wrap):
+    fitted = wrap(grid()).fit(X, Y)
+    assert np.isfinite(permutation_importance(fitted, ALL[450:], LABELS[450:]).importances).all()
+    return [fitted]
+
+
+def fitted_inside(call, wrap):
+    """Return no fitted wrapper, as none is left to look at, once the call has given finite numbers."""
+    assert np.isfinite(call(wrap(grid()))).all()
+    return []
+
+
+FOREIGN = ("optuna_integration", "skopt")
+NO_MODEL = "takes a scorer, no search"
+NOT_TRANSFORMED = "the holdout does not pass through the earlier steps; put the pipeline inside the search"
+FITTED_BEFORE = "earlier steps are fitted on the holdout too; put the pipeline inside the search"
+
+
+def pruned(**params):
+    return optuna(STEPS, "n_iter_no_change", enable_pruning=True, max_iter=3, **params)
+
+
+CONSUMERS = {
+    "GridSearchCV": search_of(lambda **p: GridSearchCV(TREE, GRID, **p)),
+    "RandomizedSearchCV": search_of(
+        lambda **p: RandomizedSearchCV(TREE, GRID, n_iter=2, random_state=0, **p)
+    ),
+    "HalvingGridSearchCV": search_of(lambda **p: HalvingGridSearchCV(TREE, GRID, **FEW, **p)),
+    "HalvingGridSearchCV, resource='n_estimators'": search_of(
+        lambda **p: HalvingGridSearchCV(FOREST, GRID, **TREES, **p)
+    ),
+    "HalvingRandomSearchCV": search_of(
+        lambda **p: HalvingRandomSearchCV(TREE, GRID, n_candidates=3, **FEW, **p)
+    ),
+    "HalvingRandomSearchCV, resource='n_estimators'": search_of(
+        lambda **p: HalvingRandomSearchCV(FOREST, GRID, n_candidates=3, **TREES, **p)
+    ),
+    "OptunaSearchCV": search_of(optuna, "optuna_integration"),
+    "OptunaSearchCV, enable_pruning=True": Consumer(
+        lambda scorer: pruned(scoring=scorer, cv=scorer.cv).fit(X, Y).cv_results_["mean_test_score"],
+        lambda wrap: [wrap(pruned()).fit(X, Y)],
+        "optuna_integration",
+    ),
+    "BayesSearchCV": search_of(bayes, "skopt"),
+    "cross_validate": Consumer(
+        lambda scorer: cross_validate(TREE, X, Y, cv=3, scoring=scorer, return_train_score=True)[
+            "test_score"
+        ],
+        lambda wrap: folds_of(wrap(grid())),
+    ),
+    "cross_validate of a search": Consumer(
+        lambda scorer: asked_by(*folds_of(inner(scorer))), lambda wrap: folds_of(wrap(grid()))
+    ),
+    "GridSearchCV of a search": Consumer(
+        lambda scorer: asked_by(
+            GridSearchCV(inner(scorer), {"estimator__min_samples_leaf": [1, 5]}, cv=2, scoring="accuracy")
+            .fit(X, Y)
+            .best_estimator_
+        ),
+        lambda wrap: [
+            GridSearchCV(wrap(grid()), {"search__estimator__min_samples_leaf": [1, 5]}, cv=2)
+            .fit(X, Y)
+            .best_estimator_
+        ],
+    ),
+    "Pipeline, inside the search": search_of(
+        lambda **p: GridSearchCV(
+            make_pipeline(StandardScaler(), TREE), {"decisiontreeclassifier__max_depth": [1, 2]}, **p
+        )
+    ),
+    "Pipeline, around the search": Consumer(NOT_TRANSFORMED, FITTED_BEFORE),
+    "BaggingClassifier of a search": Consumer(
+        lambda scorer: asked_by(*bagged(inner(scorer))), lambda wrap: bagged(wrap(grid()))
+    ),
+    "StackingClassifier of a search": Consumer(
+        lambda scorer: asked_by(*stacked(inner(scorer))), lambda wrap: stacked(wrap(grid()))
+    ),
+    "CalibratedClassifierCV of a search": Consumer(
+        lambda scorer: asked_by(*calibrated(inner(scorer))), lambda wrap: calibrated(wrap(grid()))
+    ),
+    "TunedThresholdClassifierCV": Consumer(
+        lambda scorer: TunedThresholdClassifierCV(TREE, scoring=scorer, cv=2).fit(X, Y).best_score_,
+        lambda wrap: [TunedThresholdClassifierCV(wrap(grid()), cv=2).fit(X, Y).estimator_],
+    ),
+    "RFECV": Consumer(
+        lambda scorer: RFECV(TREE, scoring=scorer, cv=2).fit(X, Y).cv_results_["mean_test_score"],
+        lambda wrap: [
+            RFECV(wrap(grid()), cv=2, importance_getter="best_estimator_.feature_importances_")
+            .fit(X, Y)
+            .estimator_
+        ],
+    ),
+    "SequentialFeatureSelector": Consumer(
+        lambda scorer: SequentialFeatureSelector(TREE, scoring=scorer, cv=2).fit(X, Y).support_,
+        lambda wrap: fitted_inside(
+            lambda s: SequentialFeatureSelector(s, n_features_to_select=1, cv=2).fit_transform(X, Y), wrap
+        ),
+    ),
+    "permutation_importance": Consumer(importances, importances_of),
+    "permutation_test_score": Consumer(
+        lambda scorer: permutation_test_score(TREE, X, Y, scoring=scorer, cv=scorer.cv, n_permutations=2)[0],
+        lambda wrap: fitted_inside(
+            lambda s: permutation_test_score(s, X, Y, cv=2, n_permutations=1)[0], wrap
+        ),
+    ),
+    "LearningCurveDisplay": Consumer(
+        lambda scorer: LearningCurveDisplay.from_estimator(
+            TREE, X, Y, scoring=scorer, cv=scorer.cv, train_sizes=[0.5, 1.0]
+        ).test_scores.ravel(),
+        lambda wrap: fitted_inside(
+            lambda s: LearningCurveDisplay.from_estimator(s, X, Y, cv=2, train_sizes=[0.5, 1.0]).test_scores,
+            wrap,
+        ),
+        "matplotlib",
+    ),
+    "ValidationCurveDisplay": Consumer(
+        lambda scorer: ValidationCurveDisplay.from_estimator(
+            TREE, X, Y, scoring=scorer, cv=scorer.cv, param_name="max_depth", param_range=[1, 2]
+        ).test_scores.ravel(),
+        lambda wrap: fitted_inside(
+            lambda s: (
+                ValidationCurveDisplay.from_estimator(
+                    s, X, Y, cv=2, param_name="validation", param_range=[0.2, 0.3]
+                ).test_scores
+            ),
+            wrap,
+        ),
+        "matplotlib",
+    ),
+    "HistGradientBoostingClassifier(scoring=)": Consumer(
+        lambda scorer: (
+            HistGradientBoostingClassifier(scoring=scorer, early_stopping=True).fit(X, Y).validation_score_
+        ),
+        NO_MODEL,
+    ),
+    "RidgeCV(scoring=)": Consumer(lambda scorer: RidgeCV(scoring=scorer).fit(X, Y).best_score_, NO_MODEL),
+    "RidgeClassifierCV(scoring=)": Consumer(
+        lambda scorer: RidgeClassifierCV(scoring=scorer).fit(X, Y).best_score_, NO_MODEL
+    ),
+    "LogisticRegressionCV(scoring=)": Consumer(
+        lambda scorer: LogisticRegressionCV(scoring=scorer, cv=2, Cs=2).fit(X, Y).scores_, NO_MODEL
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one consumer with one object.
+
+    Attributes
+    ----------
+    kind : {"works", "refuses", "not applicable"}
+    asked : int or None
+        Questions charged; None where the consumer keeps no fitted model to count them by.
+    message : str
+        What a refusal says, or why there is no such use.
+    """
+
+    kind: str
+    asked: int | None = None
+    message: str = ""
+
+    @property
+    def cell(self) -> str:
+        """What the table shows."""
+        return self.kind if self.asked is None else f"{self.kind}, {self.asked} asked"
+
+
+def outcome(consumer: str, kind: str, folder) -> Outcome:
+    """Run one consumer with one object, its ledgers in ``folder``."""
+    how = CONSUMERS[consumer]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _of_scorer(how, kind, folder) if kind in SCORERS else _of_wrapper(how, kind)
+
+
+def _of_scorer(how: Consumer, kind: str, folder) -> Outcome:
+    if isinstance(how.scorer, str):
+        return Outcome("not applicable", message=how.scorer)
+    holdout = Holdout(ALL[300:450], LABELS[300:450], ledger=folder / "ledger.db", random_state=0)
+    scorer = SCORERS[kind]("accuracy", holdout, on_exhausted="raise" if how.needs in FOREIGN else "nan")
+    try:
+        scores = np.asarray(how.scorer(scorer), dtype=float)
+    except TypeError as error:
+        return Outcome("refuses", sum(holdout.report().asked.values()), str(error))
+    report = holdout.report()
+    answers = [answer.value for _, answer in report.answers]
+    assert scores.size
+    assert np.isin(scores, answers).all(), "a score that is no answer of the holdout"
+    return Outcome("works", sum(report.asked.values()))
+
+
+def _of_wrapper(how: Consumer, kind: str) -> Outcome:
+    if isinstance(how.wrapper, str):
+        return Outcome("not applicable", message=how.wrapper)
+    try:
+        fitted = how.wrapper(lambda search: ReusableHoldoutCV(search, ask=WRAPPERS[kind]))
+    except (TypeError, ValueError) as error:
+        if "must be" not in str(error):
+            raise
+        return Outcome("refuses", 0, str(error))
+    for wrapper in fitted:
+        assert wrapper.best_answer_.verdict == "exact"
+        assert wrapper.best_score_interval_[0] < wrapper.best_score_ < wrapper.best_score_interval_[1]
+    return Outcome("works", sum(len(wrapper.answers_) for wrapper in fitted) or None)
