@@ -12,7 +12,7 @@ from sklearn_ada.guarantees.baselines import (
 )
 from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, planned_questions, urn_nats
 from sklearn_ada.guarantees.certificate import Certificate
-from sklearn_ada.guarantees.description_length import ln_delta
+from sklearn_ada.guarantees.description_length import class_count_nats, ln_delta
 from sklearn_ada.guarantees.direct_transfer import (
     approximate_dp_gap,
     gaussian_dp_gap,
@@ -116,6 +116,7 @@ __all__ = [
     "bounded_weight_size",
     "chernoff_kl",
     "choose_half_cell",
+    "class_count_nats",
     "class_mean_size",
     "clopper_pearson",
     "dwork_2015_max_information",

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import math
 
-from sklearn_ada._checks import check_real
+from sklearn_ada._checks import check_integer, check_real
 
-__all__ = ["ASSUMPTIONS", "THEOREM", "ln_delta"]
+__all__ = ["ASSUMPTIONS", "THEOREM", "class_count_nats", "ln_delta"]
 
 THEOREM = "description length, prefix code (Dwork et al., NIPS 2015)"
 
@@ -54,3 +54,18 @@ def ln_delta(ln_beta: float, weight: float, nats: float) -> float:
     weight = check_real(weight, "weight", "ln_delta", low=0.0, high=1.0, closed="high")
     nats = check_real(nats, "nats", "ln_delta", low=0.0, closed="low")
     return ln_beta + math.log(weight) - nats
+
+
+def class_count_nats(n: int, n_classes: int) -> float:
+    """Return ``ln C(n + C - 1, C - 1)``: the price of the class counts of n records, all equally likely.
+
+    Once it is in L, certificates speak of the population itself, not at the holdout's class mix.
+
+    Examples
+    --------
+    >>> round(class_count_nats(1000, 2), 4)  # ln 1001
+    6.9088
+    """
+    n = check_integer(n, "n", "class_count_nats")
+    n_classes = check_integer(n_classes, "n_classes", "class_count_nats")
+    return math.lgamma(n + n_classes) - math.lgamma(n + 1) - math.lgamma(n_classes)

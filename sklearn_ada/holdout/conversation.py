@@ -17,13 +17,15 @@ from sklearn_ada.accounting.unit_filter import Unit
 from sklearn_ada.events import Event, event_from_dict
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import weights
-from sklearn_ada.guarantees.description_length import ln_delta
+from sklearn_ada.guarantees.description_length import class_count_nats, ln_delta
 from sklearn_ada.holdout.outcome import Share
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.privacy import PrivacyAccount
 from sklearn_ada.holdout.question import Question
 
 __all__ = ["Conversation", "RefusedError", "Round"]
+
+_LN2 = math.log(2.0)
 
 
 class RefusedError(Exception):
@@ -55,6 +57,8 @@ class Conversation:
     asked : dict
         Number of questions admitted for each purpose.
     refused : int
+    is_untouched : bool
+        Whether nothing has happened yet.
     fingerprint : str
     rows, units : int
         Of the holdout as it is now; its independent units are rows, or groups of them.
@@ -68,6 +72,8 @@ class Conversation:
         self.policy = Policy.from_genesis(genesis)
         self.account = DescriptionLength(self.policy.code)
         self.rows: int = genesis["rows"]
+        if "class_counts" in genesis:
+            self.account.nats = class_count_nats(self.rows, len(genesis["class_counts"]))
         self.units: int = genesis.get("units", {}).get("number", self.rows)
         n, policy = self.units, self.policy
         self.privacy = (
@@ -81,11 +87,17 @@ class Conversation:
         self.top_ups = 0
         self.memory: dict[str, dict[str, Any]] = {}
         self._rounds: dict[str, Round] = {}
+        self._family: frozenset[str] = frozenset()
+        self._ln_undeclared = 0.0  # what is left for questions about models that were not declared
+        self.is_untouched = True
 
     def advance(self, body: dict[str, Any]) -> None:
         """Take one more record into account."""
         kind = body["kind"]
-        if kind == "round":
+        self.is_untouched = False
+        if kind == "family":
+            self._family, self._ln_undeclared = frozenset(body["members"]), -_LN2
+        elif kind == "round":
             self.asked[body["purpose"]] += body["size"]
             self._rounds[body["round"]] = Round(Share(body["ln_delta"], body["nats"]), body["size"])
         elif kind == "refusal":
@@ -95,6 +107,7 @@ class Conversation:
             self.units = self.rows
             self.top_ups += 1
             self._rounds.clear()  # they were fixed for the rows as they were; nats and weights run on
+            self._family = frozenset()  # so were these
         else:
             event = event_from_dict(body["event"])
             price = self.account.record(event)
@@ -136,8 +149,16 @@ class Conversation:
             return self._rounds[round_name].share
         policy, nats = self.policy, self.account.nats
         weight = weights.round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
-        ln_beta = policy.ln_beta + weights.ln_share(purpose, policy.check_share)
+        ln_beta = policy.ln_beta + self._ln_undeclared + weights.ln_share(purpose, policy.check_share)
         return Share(ln_delta(ln_beta, weight, nats), nats)
+
+    def declared(self, member: str, share: Share) -> Share:
+        """Return the better of a share and that of a declared model, which no answer can change."""
+        if member not in self._family:
+            return share
+        # Half of beta is for declared models, and each has two fixed questions (see `family`).
+        own = self.policy.ln_beta - 2.0 * _LN2 - math.log(len(self._family))
+        return replace(share, ln_delta=max(own, share.ln_delta))
 
     def certified(self, question: Question, share: Share, count: int = 1) -> Share:
         """Return the share with every route by which ``count`` such answers are certified.

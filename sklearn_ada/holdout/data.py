@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.holdout.partition import dealt_out, shuffled_rows, whole_groups
+from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.shipping import Parcel, arrived, here
 from sklearn_ada.metrics import Metric, Units, unequal
 from sklearn_ada.metrics.kinds import Kind
@@ -129,6 +130,22 @@ class HoldoutData:
             return metric.has_interval and self.rule(metric) is not None
         except ValueError:
             return False
+
+    def check_policy(self, policy: Policy) -> None:
+        """Raise ValueError if a policy cannot be kept on these rows."""
+        if policy.class_mix == "priced" and not self.is_classification:
+            raise bad_parameter(
+                "class_mix", "Holdout", "'conditional' where y holds numbers", policy.class_mix
+            )
+        if policy.is_private and self.units is not None and self.units.bound is not None:
+            raise bad_parameter(
+                "weight_bound", "Holdout", f"None where route={policy.route!r}", self.units.bound,
+                "The mean weight is released without noise.",
+            )  # fmt: skip
+
+    def describe_classes(self, policy: Policy) -> dict[str, Any]:
+        """Return what the genesis record says of class counts: nothing where they are conditioned on."""
+        return {"class_counts": self.class_counts.tolist()} if policy.class_mix == "priced" else {}
 
     def describe_units(self, secret: bytes) -> dict[str, Any]:
         """Return what the genesis record says of weights and groups; nothing if there are none."""

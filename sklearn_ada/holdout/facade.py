@@ -17,6 +17,7 @@ from sklearn_ada.holdout.asker import Asker
 from sklearn_ada.holdout.budget import Probe, admitted_at_once, admitted_one_by_one
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData, content_digest
+from sklearn_ada.holdout.family import declare_family
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.identity import model_digest
 from sklearn_ada.holdout.inquiry import put_question
@@ -78,6 +79,9 @@ class Holdout:
         Largest total weight that any record (or group) of the population can have, known without the
         holdout. Means are then certified for the population, ``E[w X] / E[w]``; the mean weight is released,
         to five percent, and priced.
+    class_mix : {"conditional", "priced"}, default="conditional"
+        Askers may know how many rows each class has. "conditional": certificates hold at the holdout's class
+        mix. "priced": the counts are paid for once, in nats, and certificates speak of the population itself.
     random_state : int or None, default=None
         Seeds the ledger's secret, so that an experiment can be repeated. It voids the guarantee of
         randomised answers against whoever knows it.
@@ -122,20 +126,22 @@ class Holdout:
         sample_weight: Any = None,
         groups: Any = None,
         weight_bound: float | None = None,
+        class_mix: str = "conditional",
         random_state: int | None = None,
         split: dict[str, Any] | None = None,
         who: str | None = None,
         label: str | None = None,
     ) -> None:
         self._asker = Asker(who, label)
-        self._policy = Policy(confidence_level, tolerance, expected_questions, check_share, route)
+        self._policy = Policy(confidence_level, tolerance, expected_questions, check_share, route, class_mix)
         self._data = HoldoutData(X, y, sample_weight, groups, weight_bound)
+        self._data.check_policy(self._policy)
         seed = _seed(random_state)
         data, policy = self._data, self._policy
 
         def genesis(secret: bytes) -> dict[str, Any]:
             fixed = policy.genesis(data.fingerprint(secret), len(data), split or {}, secret, seed)
-            return {**fixed, **data.describe_units(secret)}
+            return {**fixed, **data.describe_units(secret), **data.describe_classes(policy)}
 
         address = ledger_address(ledger, lambda: content_digest(X, y))
         self._ledger: Ledger[Conversation] = open_ledger(address, genesis, Conversation, secret=seed)
@@ -252,6 +258,33 @@ class Holdout:
             policy=self._policy,
             secret=secret,
         )
+
+    def declare(self, models: Sequence[Any], *, scoring: Any) -> int:
+        """Declare fitted models before the first question: nothing revealed later widens their intervals.
+
+        With G models declared, each check or certify of one of them holds at a failure probability of at
+        least ``beta / (4 G)``, however much was revealed before; all other questions pay ln 2. Worth it where
+        many surprises are expected. Theorem and proof: `sklearn_ada.holdout.family`.
+
+        Parameters
+        ----------
+        models : sequence of fitted estimators
+            All that will ever be asked about under this declaration; not chosen with any knowledge of the
+            holdout.
+        scoring : str, callable or Metric
+            Which must have an interval of its own.
+
+        Returns
+        -------
+        int
+            Number of models.
+
+        Raises
+        ------
+        ValueError
+            If the holdout was asked before, or for models that are none, all the same, or none at all.
+        """
+        return declare_family(models, as_metric(scoring), self._data, self._ledger, self._asker)
 
     def select(self, models: Sequence[Any], *, scoring: Any, epsilon: float | str | None = "auto") -> int:
         """Choose among fitted models; only the winner's number is revealed, for ``ln N`` nats.

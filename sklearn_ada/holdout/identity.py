@@ -19,7 +19,7 @@ import sklearn
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.metrics import Metric
 
-__all__ = ["model_digest", "question_key", "selection_key", "subject_key"]
+__all__ = ["member_key", "model_digest", "question_key", "selection_key", "subject_key"]
 
 _VERSIONS = {m.__name__: m.__version__ for m in (numpy, scipy, sklearn)}
 
@@ -46,6 +46,11 @@ def subject_key(model: str, metric: Metric, mechanism: str, top_ups: int = 0) ->
         scoring = f"nonce {uuid.uuid4().hex}"
     asked = {"metric": metric.describe(), "scoring": scoring, "mechanism": mechanism}
     return _digest({"model": model, "top_ups": top_ups, **asked})
+
+
+def member_key(model: str, metric: Metric) -> str:
+    """Return what a declared model is known by: its state and the metric."""
+    return subject_key(model, metric, "declared", 0)
 
 
 def question_key(

@@ -10,10 +10,11 @@ from typing import Any
 from sklearn_ada.accounting.unit_filter import RECORDS
 from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.holdout.asker import Asker
+from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.conversation import Conversation, RefusedError
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
-from sklearn_ada.holdout.identity import question_key, subject_key
+from sklearn_ada.holdout.identity import member_key, question_key, subject_key
 from sklearn_ada.holdout.outcome import Share, answer_from_record
 from sklearn_ada.holdout.privacy import epsilon_or_none, rho_or_none
 from sklearn_ada.holdout.question import Question
@@ -54,6 +55,7 @@ def put_question(
     outputs = "" if question.guess is None else question.guess.outputs
     subject = subject_key(model, question.metric, plan["name"], data.top_ups)
     key = question_key(subject, question.purpose, guess, outputs, plan)
+    member = member_key(model, question.metric)
     found = ledger.find(key)
     if found is not None:
         return answer_from_record(found, ledger.genesis)
@@ -68,6 +70,8 @@ def put_question(
         if exhausted is not None:
             raise RefusedError(exhausted)
         share = state.share(question.purpose, round_name=state.open_round(round_name))
+        if isinstance(question, CodedQuestion):
+            share = state.declared(member, share)
         share = state.certified(question, share)
         if not state.admits(*worst_half_width(question, share)):
             raise RefusedError(_too_wide(question, state))

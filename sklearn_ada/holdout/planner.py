@@ -65,7 +65,7 @@ def _question(
             "guess", "Holdout.check", "an estimate of the metric", None, "Take it from validation data."
         )
     half_cell = settings.threshold if isinstance(settings, NoiseSettings) else settings
-    class_mix = data.is_classification and not _is_regressor(estimator)
+    class_mix = policy.class_mix == "conditional" and data.is_classification and not _is_regressor(estimator)
     try:
         coded = CodedQuestion.plan(
             mechanism, metric, known, data, policy, class_mix=class_mix,

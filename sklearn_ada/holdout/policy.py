@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from sklearn_ada._checks import check_integer, check_option, check_real
+from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.unit_filter import RECORDS, Unit
 from sklearn_ada.events import SCHEMA_VERSION
@@ -17,6 +17,7 @@ from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_bud
 __all__ = ["Policy"]
 
 ROUTES = ("description_length", "differential_privacy", "both")
+CLASS_MIXES = ("conditional", "priced")
 
 _GRID_POINTS = 1001  # of a grid over a metric's range
 
@@ -38,6 +39,8 @@ class Policy:
         Part of the failure probability that belongs to checks; the rest belongs to certifies.
     route : {"description_length", "differential_privacy", "both"}
         The theory behind the intervals; "both" gives each half of the failure probability.
+    class_mix : {"conditional", "priced"}
+        Whether class counts, which askers may know, are conditioned on or paid for.
     code : Code
     """
 
@@ -46,6 +49,7 @@ class Policy:
     expected_questions: int | None = None
     check_share: float = 0.1
     route: str = "description_length"
+    class_mix: str = "conditional"
     code: Code = field(default_factory=Code)
 
     def __post_init__(self) -> None:
@@ -55,6 +59,12 @@ class Policy:
             for name in ("confidence_level", "check_share")
         }
         check_option(self.route, "route", owner, ROUTES)
+        check_option(self.class_mix, "class_mix", owner, CLASS_MIXES)
+        if self.class_mix == "priced" and self.is_private:
+            raise bad_parameter(
+                "class_mix", owner, f"'conditional' where route={self.route!r}", self.class_mix,
+                "Class counts have a price in nats and no privacy.",
+            )  # fmt: skip
         if self.tolerance is not None:
             checked["tolerance"] = check_real(
                 self.tolerance, "tolerance", owner, low=0.0, high=0.5, closed="high"
@@ -133,12 +143,11 @@ class Policy:
             "split": split,
             "secret_digest": secret_digest,
             "seeded": seed is not None,
-            "class_mix": "conditional",
             **asdict(self),
         }
 
     @classmethod
     def from_genesis(cls, genesis: dict[str, Any]) -> Policy:
         """Return the policy that a genesis record fixes."""
-        names = ("confidence_level", "tolerance", "expected_questions", "check_share", "route")
+        names = [each.name for each in fields(cls) if each.name != "code"]
         return cls(code=Code(**genesis["code"]), **{name: genesis[name] for name in names})

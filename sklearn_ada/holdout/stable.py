@@ -131,7 +131,9 @@ class StableQuestion:
         target = f"median of {metric.name} over random subsamples of {units_each} {unit}"
         if settings.stratify:
             target += " at the holdout's class mix"
-        elif data.is_classification:  # whoever knows them can favour the classes with too many records
+        elif (
+            data.is_classification and policy.class_mix == "conditional"
+        ):  # whoever knows them can favour the classes with too many records
             target += ", if nobody who asks knows the holdout's class counts"
         return cls(
             purpose=purpose, metric=metric, guess=guess, rows=rows,

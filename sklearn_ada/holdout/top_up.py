@@ -54,6 +54,10 @@ def pooled(data: HoldoutData, policy: Policy, X: Any, y: Any) -> HoldoutData:
         raise bad_parameter(
             "route", "Holdout", "'description_length' for rows to be added", policy.route, fix
         )
+    if policy.class_mix == "priced":  # the counts of the new rows have not been paid for
+        raise bad_parameter(
+            "class_mix", "Holdout", "'conditional' for rows to be added", policy.class_mix, fix
+        )
     if data.units is not None:  # a group must not lie in both parts, and a mean weight is released once
         raise bad_parameter(
             "sample_weight",

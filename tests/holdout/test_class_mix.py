@@ -1,0 +1,73 @@
+"""Class counts conditioned on, or paid for."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sklearn_ada import Holdout
+from sklearn_ada.guarantees import class_count_nats
+from sklearn_ada.holdout import MedianSettings
+
+
+@pytest.mark.parametrize(("n", "n_classes"), [(5, 1), (6, 3), (12, 4)])
+def test_the_price_counts_every_way_to_share_out_the_records(n, n_classes):
+    def ways(records, classes):
+        return 1 if classes == 1 else sum(ways(records - first, classes - 1) for first in range(records + 1))
+
+    assert math.exp(class_count_nats(n, n_classes)) == pytest.approx(ways(n, n_classes))
+
+
+def test_priced_counts_are_in_the_account_and_the_target_is_the_population(rows, model, tmp_path):
+    X, y = rows[2:]
+    answers = {}
+    for class_mix in ("conditional", "priced"):
+        holdout = Holdout(X, y, class_mix=class_mix, ledger=tmp_path / class_mix)
+        answers[class_mix] = holdout.certify(model, scoring="accuracy", guess=0.8)
+        again = Holdout(X, y, class_mix=class_mix, ledger=tmp_path / class_mix)
+        assert again.report().nats == holdout.report().nats
+    assert answers["conditional"].certificate.target == "population accuracy at the holdout's class mix"
+    assert answers["priced"].certificate.target == "population accuracy"
+    spent = answers["conditional"].certificate.ln_delta - answers["priced"].certificate.ln_delta
+    assert spent == pytest.approx(math.log(len(y) + 1))
+    assert answers["priced"].half_width > answers["conditional"].half_width
+
+
+def test_a_median_needs_no_unknown_counts_where_they_are_paid_for(rows, model, tmp_path):
+    holdout = Holdout(*rows[2:], class_mix="priced", ledger=tmp_path / "ledger")
+    answer = holdout.ask(
+        model, scoring="accuracy", mechanism="check", guess=0.8, settings=MedianSettings(n_subsamples=10)
+    )
+    assert "class counts" not in answer.certificate.target
+
+
+def test_another_class_mix_is_another_policy(rows, tmp_path):
+    Holdout(*rows[2:], ledger=tmp_path / "ledger")
+    with pytest.raises(Exception, match="class_mix"):
+        Holdout(*rows[2:], ledger=tmp_path / "ledger", class_mix="priced")
+
+
+@pytest.mark.parametrize("value", ["free", None, 1])
+def test_a_bad_class_mix_is_named(rows, value):
+    with pytest.raises(ValueError, match="The 'class_mix' parameter of Holdout must be one of"):
+        Holdout(*rows[2:], class_mix=value)
+
+
+def test_numbers_have_no_class_counts(rows):
+    with pytest.raises(ValueError, match="'conditional' where y holds numbers"):
+        Holdout(rows[2], np.linspace(0.0, 1.0, len(rows[2])), class_mix="priced")
+
+
+@pytest.mark.parametrize("route", ["differential_privacy", "both"])
+def test_privacy_has_no_price_for_counts_or_mean_weights(rows, route):
+    X, y = rows[2:]
+    with pytest.raises(ValueError, match="'class_mix' parameter"):
+        Holdout(X, y, class_mix="priced", route=route)
+    with pytest.raises(ValueError, match="'weight_bound' parameter"):
+        Holdout(X, y, sample_weight=np.ones(len(y)), weight_bound=2.0, route=route)
+
+
+def test_rows_cannot_be_added_where_counts_were_paid_for(rows, tmp_path):
+    holdout = Holdout(*rows[2:], class_mix="priced", ledger=tmp_path / "ledger")
+    with pytest.raises(ValueError, match="'conditional' for rows to be added"):
+        holdout.top_up(*rows[:2])
