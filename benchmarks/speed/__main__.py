@@ -36,12 +36,25 @@ from benchmarks.speed import (
     many_checks,
     median,
     peers,
+    planning,
     scorer_overhead,
 )
 from benchmarks.speed.finding import Finding, Skipped, table
 from benchmarks.speed.timing import timed
 
-NAMES = ("import", "search", "checks", "questions", "rows", "ledger", "blocks", "memory", "peers")
+NAMES = (
+    "import",
+    "search",
+    "checks",
+    "questions",
+    "rows",
+    "ledger",
+    "blocks",
+    "memory",
+    "plan",
+    "certificate",
+    "peers",
+)
 Part = Callable[[], list]
 
 
@@ -60,6 +73,8 @@ def parts(folder: Path, seed: int, *, quick: bool, large: bool) -> Iterator[tupl
     yield "blocks", lambda: block_metrics.measure(seed, repeats=1 if quick else 3)
     if large:
         yield "memory", lambda: block_metrics.measure_memory(seed)
+    yield "plan", lambda: planning.measure_plans(rounds=1 if quick else 3)
+    yield "certificate", lambda: planning.measure_certificates(seed, ages=ages, repeats=repeats)
     if quick:
         yield "peers", lambda: peers.skipped(dict.fromkeys(median.PEERS, "--quick"))
     else:

@@ -3,6 +3,8 @@
 import builtins
 import itertools
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -311,3 +313,12 @@ class TestShowing:
 
 def test_numpy_integers_are_taken():
     assert plan_holdout(n=np.int64(1_000), n_questions=np.int32(10)) == plan_holdout(n=1_000, n_questions=10)
+
+
+def test_importing_the_package_draws_nothing_in():
+    code = (
+        "import sys, sklearn.model_selection; before = set(sys.modules); import sklearn_ada;"
+        "print({name.split('.')[0] for name in set(sys.modules) - before} & {'pandas', 'matplotlib'})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

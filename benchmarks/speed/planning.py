@@ -1,0 +1,93 @@
+"""What a plan costs, and what a certificate costs after many answers."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from benchmarks.speed.finding import Finding
+from benchmarks.speed.stored import StoredPredictions
+from benchmarks.speed.timing import by_turns, timed
+from benchmarks.validity.simulated import SimulatedHoldout
+from sklearn_ada import plan_holdout
+from sklearn_ada.events import Symbol
+from sklearn_ada.holdout.coded import CodedQuestion
+from sklearn_ada.holdout.draw import Draw
+from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.routes import read_outcome
+
+PLAN_SECONDS = 5.0
+CERTIFICATE_MS = 1.0
+N_ROWS = 10_000
+
+_PLANS: dict[str, dict[str, Any]] = {
+    "width": {"n": 10_000, "n_questions": 1_000},
+    "questions": {"n": 1_000_000, "width": 0.05},
+    "rows": {"n_questions": 1_000, "width": 0.05},
+}
+
+
+def measure_plans(*, rounds: int) -> list[Finding]:
+    """Return the median seconds of a plan, whichever of the three is solved for; all methods are in it."""
+    solves = {name: (lambda given=given: plan_holdout(**given)) for name, given in _PLANS.items()}
+    times = by_turns(solves, rounds + 1)
+    medians = {name: float(np.median(seconds[1:])) for name, seconds in times.items()}  # the first warms
+    shown = ", ".join(f"{name}: {seconds:.2f} s" for name, seconds in medians.items())
+    worst = max(medians.values())
+    return [
+        Finding(
+            "plan_holdout, all methods: seconds of the dearest of the three solves",
+            worst, f"{worst:.2f} s ({shown})", at_most=PLAN_SECONDS, detail={"medians": medians},
+        )
+    ]  # fmt: skip
+
+
+def measure_certificates(seed: int, *, ages: tuple[int, ...], repeats: int) -> list[Finding]:
+    """Return the cost of one certificate after so many answers: from the state of the log to the interval.
+
+    The model has predicted and the question is planned; nothing is recorded.
+    """
+    rng = np.random.default_rng(seed)
+    holdout = SimulatedHoldout.of_counts(N_ROWS, expected_questions=max(ages))
+    seconds: dict[int, list[float]] = {}
+    answered = 0
+    for age in ages:
+        for _ in range(age - answered):
+            holdout.ask_count(rng.binomial(N_ROWS, 0.85), "check", _guess(rng))
+        answered = age
+        seconds[age] = [_certificate(holdout, purpose, _guess(rng)) for purpose in _purposes(repeats)]
+    medians = {age: 1e3 * float(np.median(times)) for age, times in seconds.items()}
+    oldest = medians[ages[-1]]
+    shown = ", ".join(f"{age:,}: {1e3 * median:.0f} us" for age, median in medians.items())
+    return [
+        Finding(
+            f"one certificate after {ages[-1]:,} answers, in ms (checks and certifies, n = {N_ROWS:,})",
+            oldest, f"{oldest:.3f} ms (after k answers, {shown})", at_most=CERTIFICATE_MS,
+            detail={"medians": medians},
+        )
+    ]  # fmt: skip
+
+
+def _guess(rng: np.random.Generator) -> Guess:
+    return Guess(rng.binomial(N_ROWS, 0.85) / N_ROWS, N_ROWS)
+
+
+def _purposes(repeats: int) -> list[str]:
+    return list(itertools.islice(itertools.cycle(("check", "certify")), repeats))
+
+
+def _certificate(holdout: SimulatedHoldout, purpose: str, guess: Guess) -> float:
+    """Return the seconds from a symbol and the state of the log to an interval."""
+    model = StoredPredictions(np.zeros(N_ROWS))  # never asked
+    question = holdout.plan(model, scoring="accuracy", mechanism=purpose, guess=guess)
+    assert isinstance(question, CodedQuestion)
+    symbols = (Symbol(question.stream, question.cells.index(0.85), question.scale),)
+
+    def read(state: Any) -> Any:
+        share = state.certified(question, state.share(purpose))
+        event, memory = question.release(symbols, share, Draw(b"", ""))
+        return read_outcome(question, event, share, memory)
+
+    return timed(holdout.ledger.read, read)[0]
