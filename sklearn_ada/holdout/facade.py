@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
-from numpy.typing import NDArray
-
-from sklearn_ada._checks import bad_parameter, check_integer, check_option
-from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
+from sklearn_ada._checks import check_option
+from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.guarantees.weights import PURPOSES
-from sklearn_ada.holdout.asker import Asker
-from sklearn_ada.holdout.budget import Probe, admitted_at_once, admitted_one_by_one
-from sklearn_ada.holdout.conversation import Conversation
-from sklearn_ada.holdout.data import HoldoutData, content_digest
 from sklearn_ada.holdout.family import declare_family
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.identity import model_digest
 from sklearn_ada.holdout.inquiry import put_question
 from sklearn_ada.holdout.leak import overlaps
-from sklearn_ada.holdout.mean_weight import release_mean_weight
-from sklearn_ada.holdout.median_settings import MedianSettings
-from sklearn_ada.holdout.planner import Settings, plan_question, worst_question
-from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.opened import OpenedHoldout
+from sklearn_ada.holdout.planner import Settings, plan_question
 from sklearn_ada.holdout.question import Question
-from sklearn_ada.holdout.report import HoldoutReport, report_of
+from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.selection import select_model
 from sklearn_ada.holdout.top_up import pooled, record_top_up
-from sklearn_ada.ledger import Ledger, ledger_address, open_ledger
-from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
+from sklearn_ada.metrics import as_metric
 from sklearn_ada.results import Answer
 
 __all__ = ["Holdout"]
 
 
-class Holdout:
+class Holdout(OpenedHoldout):
     """A holdout set that stays valid while it is asked again and again.
 
     With probability at least ``confidence_level`` all intervals that it ever gives out hold together,
-    however adaptively the questions were chosen (description length; Dwork et al., NIPS 2015).
+    however adaptively the questions were chosen (description length, Dwork et al., NIPS 2015; or privacy, by
+    a sharper form of Jung et al., ITCS 2020: see ``route``).
     Every question is charged to a durable ledger before its answer is returned.
 
     Parameters
@@ -111,43 +100,6 @@ class Holdout:
     >>> answer.certificate.target
     "population accuracy at the holdout's class mix"
     """
-
-    def __init__(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        confidence_level: float = 0.95,
-        tolerance: float | None = None,
-        expected_questions: int | None = None,
-        check_share: float = 0.1,
-        route: str = "description_length",
-        ledger: str | os.PathLike[str] | None = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-        weight_bound: float | None = None,
-        class_mix: str = "conditional",
-        random_state: int | None = None,
-        split: dict[str, Any] | None = None,
-        who: str | None = None,
-        label: str | None = None,
-    ) -> None:
-        self._asker = Asker(who, label)
-        self._policy = Policy(confidence_level, tolerance, expected_questions, check_share, route, class_mix)
-        self._data = HoldoutData(X, y, sample_weight, groups, weight_bound)
-        self._data.check_policy(self._policy)
-        seed = _seed(random_state)
-        data, policy = self._data, self._policy
-
-        def genesis(secret: bytes) -> dict[str, Any]:
-            fixed = policy.genesis(data.fingerprint(secret), len(data), split or {}, secret, seed)
-            return {**fixed, **data.describe_units(secret), **data.describe_classes(policy)}
-
-        address = ledger_address(ledger, lambda: content_digest(X, y))
-        self._ledger: Ledger[Conversation] = open_ledger(address, genesis, Conversation, secret=seed)
-        self._fingerprint = str(self._ledger.genesis["fingerprint"])
-        if weight_bound is not None:
-            release_mean_weight(self._data, self._ledger, self._asker)
 
     def ask(
         self,
@@ -345,49 +297,8 @@ class Holdout:
             If the tolerance does not admit them all; the message says how many it admits.
         """
         check_option(mechanism, "mechanism", "Holdout.open_round", PURPOSES)
-        size = check_integer(size, "size", "Holdout.open_round")
-        alternatives = check_integer(alternatives, "alternatives", "Holdout.open_round")
         probe = self._worst(as_metric(scoring), mechanism, guess_rows)
-        stamp, top_ups = self._asker.stamp(), self._data.top_ups
-        key = f"{key} {top_ups}" if top_ups else key
-
-        def decide(state: Conversation) -> dict[str, Any]:
-            outgrown = state.outgrown(top_ups)
-            if outgrown is not None:
-                raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
-            most = admitted_at_once(state, probe, size, alternatives)
-            if most < size:
-                raise BudgetExhaustedError(
-                    f"{size} {mechanism}s were planned, and within {self._policy.limits} the holdout can "
-                    f"answer {most} of them: {size - most} too many. Search fewer candidates, use "
-                    "ask='winner', or take a larger holdout or tolerance."
-                )
-            share = state.share(mechanism, size).among(alternatives)
-            body = {"kind": "round", "round": key, "purpose": mechanism, "size": size, **stamp}
-            return {**body, "ln_delta": share.ln_delta, "nats": share.nats}
-
-        record = self._ledger.charge(f"round {key}", decide)
-        return key if record.fresh else None
-
-    def remaining(
-        self, scoring: Any = "accuracy", *, mechanism: str = "check", guess_rows: int | None = None
-    ) -> int | None:
-        """Return how many more questions are admitted if every guess holds, or None if all.
-
-        The tolerance limits them and, where it alone certifies, the privacy budget.
-
-        Parameters
-        ----------
-        scoring : str, callable or Metric, default="accuracy"
-        mechanism : {"check", "certify"}, default="check"
-        guess_rows : int or None, default=None
-            How many rows the guesses come from; None takes as many as the holdout has.
-        """
-        if self._policy.limits is None:
-            return None
-        check_option(mechanism, "mechanism", "Holdout.remaining", PURPOSES)
-        probe = self._worst(as_metric(scoring), mechanism, guess_rows)
-        return int(self._ledger.read(lambda state: admitted_one_by_one(state, probe)))
+        return open_round(size, probe, key, alternatives, self._data, self._ledger, self._asker)
 
     def check_overlap(self, X: Any) -> None:
         """Raise `HoldoutLeakError` if training rows X contain the holdout, or part of it beyond chance.
@@ -448,79 +359,3 @@ class Holdout:
         vars(larger).update(vars(self))
         larger._data, larger._fingerprint = more, record_top_up(more, self._ledger, self._asker)
         return larger
-
-    def guess_behind(self, answer: Answer) -> Guess:
-        """Return the guess that an answer of this holdout was asked with."""
-        recorded = next(record for record in self._ledger.records() if record.seq == answer.index)
-        return Guess(**recorded.body["guess"])
-
-    def report(self) -> HoldoutReport:
-        """Return what was asked, answered and spent so far, read back from the ledger and verified."""
-        return report_of(self._ledger)
-
-    @property
-    def fingerprint(self) -> str:
-        """Keyed digest of the content; it tells nobody whether a row is in the holdout."""
-        return self._fingerprint
-
-    @property
-    def route(self) -> str:
-        """The theory behind the intervals."""
-        return self._policy.route
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self._data)
-
-    @property
-    def n_columns(self) -> int | None:
-        """Number of columns of X, or None where it is no table."""
-        return self._data.n_columns
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        """Class labels that occur in y, or None where it holds numbers."""
-        return self._data.classes
-
-    @property
-    def ledger(self) -> Ledger[Conversation]:
-        """The ledger that is charged."""
-        return self._ledger
-
-    def subsample_size(self, median: MedianSettings) -> int:
-        """Return how many records a subsample of the stable median has."""
-        count = median.subsamples(self._data)
-        size = self._data.subsample_size(count, stratify=median.stratify)
-        return len(self._data) // count if self._data.has_groups else size
-
-    def has_interval(self, metric: Metric) -> bool:
-        """Return whether a metric has an interval of its own on this holdout, without the stable median."""
-        return self._data.has_interval(metric)
-
-    def _worst(self, metric: Metric, mechanism: str, guess_rows: int | None) -> Probe:
-        secret = self._ledger.secret()
-        try:
-            return worst_question(metric, mechanism, self._data, self._policy, secret, guess_rows)
-        except UndefinedMetricError as error:
-            raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
-
-    def __repr__(self) -> str:
-        return f"Holdout({len(self._data)} rows, fingerprint {self.fingerprint[:12]}, {self._ledger!r})"
-
-    def __copy__(self) -> Holdout:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Holdout:
-        return self  # one holdout, one ledger: a copy would only be another name for it
-
-    def __sklearn_clone__(self) -> Holdout:
-        return self
-
-
-def _seed(random_state: object) -> bytes | None:
-    if random_state is None:
-        return None
-    if not isinstance(random_state, Integral) or isinstance(random_state, bool):
-        raise bad_parameter("random_state", "Holdout", "an integer or None", random_state)
-    return hashlib.sha256(f"sklearn_ada random_state {int(random_state)}".encode()).digest()
