@@ -17,18 +17,18 @@ class BareLog:
     """
 
     def __init__(self, path: Path) -> None:
-        self._db = sqlite3.connect(path, isolation_level=None)
-        self._db.execute("CREATE TABLE records (seq INTEGER PRIMARY KEY, key TEXT UNIQUE, body TEXT)")
-        self._db.execute("CREATE TABLE head (id INTEGER PRIMARY KEY, count INTEGER)")
-        self._db.execute("INSERT INTO head VALUES (1, 0)")
+        self._db = sqlite3.connect(path, isolation_level=None, timeout=60.0)
+        self._db.execute(
+            "CREATE TABLE IF NOT EXISTS records (seq INTEGER PRIMARY KEY, key TEXT UNIQUE, body TEXT)"
+        )
+        self._db.execute("CREATE TABLE IF NOT EXISTS head (id INTEGER PRIMARY KEY, count INTEGER)")
+        self._db.execute("INSERT OR IGNORE INTO head VALUES (1, 0)")
         self._db.execute("PRAGMA journal_mode = PERSIST")
         self._db.execute("PRAGMA synchronous = FULL")
-        self._count = 0
 
     def commit(self, key: str, body: str) -> None:
         """Write one record; it is durable when this returns."""
-        self._count += 1
         self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute("INSERT INTO records VALUES (?, ?, ?)", (self._count, key, body))
-        self._db.execute("UPDATE head SET count = ? WHERE id = 1", (self._count,))
+        self._db.execute("INSERT INTO records VALUES (NULL, ?, ?)", (key, body))
+        self._db.execute("UPDATE head SET count = count + 1 WHERE id = 1")
         self._db.execute("COMMIT")

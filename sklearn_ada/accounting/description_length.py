@@ -17,6 +17,7 @@ from sklearn_ada.exceptions import UnsupportedEventError
 __all__ = ["DescriptionLength", "symbols_of"]
 
 _URNS = ("cells",)
+_NONE: Counter[int | str] = Counter()
 
 
 def symbols_of(event: Event) -> tuple[Symbol, ...]:
@@ -73,15 +74,16 @@ class DescriptionLength:
         self.nats = 0.0
         self._urns: dict[str, Counter[int | str]] = {stream: Counter() for stream in _URNS}
         self._sizes = dict.fromkeys(_URNS, 0)
+        self._ln_priors: dict[Symbol, float] = {}  # of urns only, whose symbols come again and again
 
     def price(self, event: Event) -> float:
         """Return what the event would cost now, in nats; nothing is recorded."""
-        fresh: dict[str, Counter[int | str]] = {stream: Counter() for stream in _URNS}
+        fresh: dict[str, Counter[int | str]] = {}
         total = 0.0
         for symbol in symbols_of(event):
-            total -= self._ln_probability(symbol, fresh)
-            if symbol.stream in fresh:
-                fresh[symbol.stream][symbol.value] += 1
+            total -= self._ln_probability(symbol, fresh.get(symbol.stream, _NONE))
+            if symbol.stream in self._urns:
+                fresh.setdefault(symbol.stream, Counter())[symbol.value] += 1
         return total
 
     def price_of_repeats(self, symbol: Symbol, count: int) -> float:
@@ -112,13 +114,15 @@ class DescriptionLength:
         self.nats += price
         return price
 
-    def _ln_probability(self, symbol: Symbol, fresh: dict[str, Counter[int | str]]) -> float:
-        ln_prior = self.code.ln_prior(symbol)
+    def _ln_probability(self, symbol: Symbol, fresh: Counter[int | str]) -> float:
         if symbol.stream not in self._urns:
-            return ln_prior
+            return self.code.ln_prior(symbol)
+        ln_prior = self._ln_priors.get(symbol)
+        if ln_prior is None:
+            ln_prior = self._ln_priors[symbol] = self.code.ln_prior(symbol)
         weight = self.code.urn_weight
-        seen = self._urns[symbol.stream][symbol.value] + fresh[symbol.stream][symbol.value]
-        size = self._sizes[symbol.stream] + fresh[symbol.stream].total()
+        seen = self._urns[symbol.stream][symbol.value] + fresh[symbol.value]
+        size = self._sizes[symbol.stream] + fresh.total()
         if seen:
             return math.log(seen + weight * math.exp(ln_prior)) - math.log(size + weight)
         return math.log(weight) + ln_prior - math.log(size + weight)

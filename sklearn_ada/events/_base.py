@@ -10,6 +10,8 @@ __all__ = ["SCHEMA_VERSION", "Event", "event_from_dict"]
 SCHEMA_VERSION = 1
 
 _TYPES: dict[str, type[Event]] = {}
+_MOST_READ = 10_000
+_read: dict[str, Event] = {}  # a long ledger repeats the same few events, which are frozen
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,21 @@ class Event:
 
 def event_from_dict(body: dict[str, Any]) -> Event:
     """Return the event written by `Event.to_dict`; an unknown type or field is an error."""
+    text = repr(body)  # tells True from 1 and 1 from 1.0, which a tuple of the values would not
+    event = _read.get(text)
+    if event is None:
+        if len(_read) >= _MOST_READ:
+            _read.clear()
+        event = _read[text] = _built(body)
+    return event
+
+
+def _built(body: dict[str, Any]) -> Event:
     values = dict(body)
     name = values.pop("type", None)
     if name not in _TYPES:
         raise ValueError(f"Unknown event type {name!r}: this ledger was written by a newer version.")
-    return _TYPES[name](**{key: _rich(value) for key, value in values.items()})
+    return _TYPES[name](**{k: _rich(v) if isinstance(v, (dict, list)) else v for k, v in values.items()})
 
 
 def _plain(value: Any) -> Any:
@@ -54,7 +66,7 @@ def _plain(value: Any) -> Any:
 
 def _rich(value: Any) -> Any:
     if isinstance(value, dict):
-        return event_from_dict(value)
+        return _built(value)
     if isinstance(value, list):
         return tuple(_rich(v) for v in value)
     return value

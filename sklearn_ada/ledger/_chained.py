@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sklearn_ada.ledger._chain import genesis_row
+from sklearn_ada.ledger._chain import continued, damage, genesis_row
 from sklearn_ada.ledger._connection import Connection, Transaction, connection_to, lock
 from sklearn_ada.ledger._contract import Ledger, Record, State
 
 __all__ = ["ChainedLedger"]
+
+
+_PAGE = 1000  # rows that `ChainedLedger.records` holds at a time
 
 
 class ChainedLedger(Ledger[State]):
@@ -79,15 +82,19 @@ class ChainedLedger(Ledger[State]):
     def records(self) -> Iterator[Record]:
         """Return all records from the genesis on, verified against the chain and the head."""
         seq, digest = -1, ""
-        while True:
-            with self._transaction(write=False) as connection:
+        end = (0, self._genesis_hash)
+        while seq < end[0]:
+            with self._transaction(write=False) as connection:  # not held while the caller looks
                 connection.catch_up()
-                page = connection.page(seq, digest)
-            if not page:
-                return
-            for row, body in page:
+                end = connection.reached
+                rows = list(connection.rows(seq + 1, seq + _PAGE))
+            for row, body in continued(rows, seq, digest, self.name):
                 yield Record(row.seq, row.key, body)
-            seq, digest = page[-1][0].seq, page[-1][0].hash
+                seq, digest = row.seq, row.hash
+            if not rows:
+                break
+        if (seq, digest) != end:
+            raise damage(self.name, f"record {seq + 1} is missing or differs from what was read before")
 
     def secret(self) -> bytes:
         """Return the ledger's secret."""

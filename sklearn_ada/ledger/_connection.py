@@ -16,8 +16,6 @@ from sklearn_ada.ledger._records import chain_hash, parse_json
 
 __all__ = ["CommitLostError", "Connection", "Transaction", "connection_to", "lock"]
 
-_PAGE = 1000  # rows read at a time when all are read
-
 # Held during every use of a connection, and across a fork, so that no child inherits an open transaction.
 lock = threading.RLock()
 _seen: dict[tuple[str, str], tuple[int, str]] = {}  # how far each ledger was read: it must not fall behind
@@ -130,6 +128,11 @@ class Connection(ABC):
         """Return one row."""
         return next(iter(self.rows(seq, seq)), None)
 
+    @property
+    def reached(self) -> tuple[int, str]:
+        """Number and hash of the last record that is in the state."""
+        return self._seq, self._hash
+
     def secret(self) -> bytes:
         """Return the ledger's secret, read once."""
         if self._secret is None:
@@ -148,12 +151,15 @@ class Connection(ABC):
         known = next(rows, None)
         if known is None or (known.seq, known.hash) != (self._seq, self._hash):
             raise damage(self.name, f"record {self._seq}, read before, is missing or differs")
-        for row, body in continued(rows, self._seq, self._hash, self.name):
-            try:
-                self.state.advance(body)
-            except (KeyError, TypeError, ValueError) as error:
-                raise damage(self.name, f"record {row.seq} cannot be read") from error
-            self._reached(row.seq, row.hash)
+        try:
+            for row, body in continued(rows, self._seq, self._hash, self.name):
+                try:
+                    self.state.advance(body)
+                except (KeyError, TypeError, ValueError) as error:
+                    raise damage(self.name, f"record {row.seq} cannot be read") from error
+                self._seq, self._hash = row.seq, row.hash
+        finally:
+            _seen[self._key] = (self._seq, self._hash)
         if self.head() != (self._seq + 1, self._hash):
             raise damage(self.name, "its head does not match its last record")
 
@@ -181,20 +187,10 @@ class Connection(ABC):
         self.state.advance(record.body)
         return record
 
-    def page(self, seq: int, digest: str) -> list[tuple[Row, dict[str, Any]]]:
-        """Return the rows after ``seq``, so many at a time and as far as was read before; [] at the end."""
-        last = min(seq + _PAGE, self._seq)
-        found = list(continued(self.rows(seq + 1, last), seq, digest, self.name)) if seq < last else []
-        if found:
-            seq, digest = found[-1][0].seq, found[-1][0].hash
-        if seq != last or (last == self._seq and digest != self._hash):
-            raise damage(self.name, f"record {seq + 1} is missing or differs from what was read before")
-        return found
-
     def committed(self) -> None:
         """Keep what was appended."""
         if self._pending is not None:
-            self._reached(*self._pending)
+            self._seq, self._hash = _seen[self._key] = self._pending
             self._pending = None
 
     def undone(self) -> None:
@@ -206,10 +202,6 @@ class Connection(ABC):
         """Drop this connection; whoever needs the ledger next replays it."""
         if _connections.get(self._key) is self:
             del _connections[self._key]
-
-    def _reached(self, seq: int, digest: str) -> None:
-        self._seq, self._hash = seq, digest
-        _seen[self._key] = (seq, digest)
 
 
 class Transaction:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
@@ -18,11 +18,13 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger._chain import Row, genesis_row
-from sklearn_ada.ledger._connection import CommitLostError, Connection, Transaction
+from sklearn_ada.ledger._connection import CommitLostError, Connection
 from sklearn_ada.ledger._records import parse_json
 from sklearn_ada.ledger._watch import Watch
 
 __all__ = ["Place", "Session", "place_at"]
+
+T = TypeVar("T")
 
 _CONNECT_SECONDS = 10
 _PAGE = 1000
@@ -187,18 +189,8 @@ class Session(Connection):
         self._watch = Watch(_socket_of(self._db))
 
     def begin(self, write: bool) -> None:
-        """Start a transaction; with ``write``, wait for the lock on the book.
-
-        A connection that broke while nothing was under way is made anew, once.
-        """
-        try:
-            self._begin(write)
-        except DBAPIError as error:
-            if not error.connection_invalidated:
-                raise
-            self._watch.stop()
-            self._connect()
-            self._begin(write)
+        """Start a transaction; with ``write``, wait for the lock on the book."""
+        self._once_more(lambda: self._begin(write))
         if self._head is None and self.row(0) is None:
             self.forget()
             raise self._place.gone()
@@ -274,12 +266,13 @@ class Session(Connection):
 
     def secret(self) -> bytes:
         """Return the ledger's secret, if the book is still there."""
-        with Transaction(self, write=False):
-            return self.read_secret()
+        return self._once_more(self.read_secret)
 
     def read_secret(self) -> bytes:
         """Return the secret."""
         found = self._all(sa.select(_books.c.secret).where(_books.c.book == self._place.book))
+        if not found:
+            raise self._place.gone()
         return bytes(found[0][0])
 
     def forget(self) -> None:
@@ -292,6 +285,17 @@ class Session(Connection):
     def abandon(self) -> None:
         """In a forked child: neither use nor close the parent's connection, not even by being deleted."""
         self._watch.deaden()
+
+    def _once_more(self, first_statement: Callable[[], T]) -> T:
+        """Try again on a new connection if the old one broke while nothing was under way."""
+        try:
+            return first_statement()
+        except DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+            self._watch.stop()
+            self._connect()
+            return first_statement()
 
     def _all(self, query: sa.Select[Any]) -> list[Any]:
         with self._watch:

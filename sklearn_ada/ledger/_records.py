@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
 from sklearn_ada.exceptions import LedgerDamagedError
 
 __all__ = ["canonical_json", "chain_hash", "parse_json"]
+
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def canonical_json(body: dict[str, Any]) -> str:
@@ -24,7 +28,7 @@ def canonical_json(body: dict[str, Any]) -> str:
     >>> canonical_json({"b": 1, "a": [0.5, None]})
     '{"a":[0.5,null],"b":1}'
     """
-    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _canonical.encode(body)
 
 
 def parse_json(text: str) -> dict[str, Any]:
@@ -46,4 +50,7 @@ def chain_hash(previous: str, seq: int, key: str | None, text: str) -> str:
     >>> chain_hash("", 0, None, "{}")[:8] != chain_hash("", 1, None, "{}")[:8]
     True
     """
-    return hashlib.sha256(json.dumps([previous, seq, key, text]).encode()).hexdigest()
+    # What json.dumps([previous, seq, key, text]) returns, in half the time.
+    name = "null" if key is None else quoted(key)
+    parts = f"[{quoted(previous)}, {seq}, {name}, {quoted(text)}]"
+    return hashlib.sha256(parts.encode()).hexdigest()
