@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -13,6 +12,7 @@ from sklearn_ada.accounting.unit_filter import RECORDS, Unit
 from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, planned_questions
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
+from sklearn_ada.ledger import secret_digest
 
 __all__ = ["Policy"]
 
@@ -135,13 +135,12 @@ class Policy:
         self, fingerprint: str, n: int, split: dict[str, Any], secret: bytes, seed: bytes | None
     ) -> dict[str, Any]:
         """Return the genesis record; a ledger is opened only under the very same one."""
-        secret_digest = hashlib.sha256(b"sklearn_ada ledger secret" + (seed or secret)).hexdigest()
         return {
             "schema": SCHEMA_VERSION,
             "fingerprint": fingerprint,
             "rows": n,
             "split": split,
-            "secret_digest": secret_digest,
+            "secret_digest": secret_digest(seed or secret),
             "seeded": seed is not None,
             **asdict(self),
         }

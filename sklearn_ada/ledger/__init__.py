@@ -8,7 +8,7 @@ folds them: the state of a conversation is a function of the log and nothing els
 from sklearn_ada.ledger._contract import Ledger, Record
 from sklearn_ada.ledger._memory import MemoryLedger
 from sklearn_ada.ledger._opening import ledger_address, open_existing_ledger, open_ledger
-from sklearn_ada.ledger._records import canonical_json, chain_hash
+from sklearn_ada.ledger._records import canonical_json, chain_hash, secret_digest
 from sklearn_ada.ledger._sql import SQLLedger
 from sklearn_ada.ledger._sqlite import SQLiteLedger
 from sklearn_ada.ledger._temporary import temporary_ledger_path
@@ -24,5 +24,6 @@ __all__ = [
     "ledger_address",
     "open_existing_ledger",
     "open_ledger",
+    "secret_digest",
     "temporary_ledger_path",
 ]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.ledger._records import canonical_json, chain_hash, parse_json
 
-__all__ = ["Row", "compare_genesis", "continued", "damage", "genesis_row", "next_row"]
+__all__ = ["Row", "compare_genesis", "continued", "damage", "genesis_row", "next_row", "vouched"]
 
 
 class Row(NamedTuple):
@@ -42,14 +42,20 @@ def next_row(seq: int, digest: str, key: str | None, body: dict[str, Any]) -> Ro
     return Row(seq + 1, key, subject, text, chain_hash(digest, seq + 1, key, text))
 
 
+def vouched(row: Row, before: str) -> bool:
+    """Return whether a row follows one of hash ``before``; what is not even text does not."""
+    parts = [before, row.text] if row.key is None else [before, row.text, row.key]
+    is_text = all(isinstance(part, str) for part in parts)
+    return is_text and chain_hash(before, row.seq, row.key, row.text) == row.hash
+
+
 def continued(rows: Iterable[Row], seq: int, digest: str, name: str) -> Iterator[tuple[Row, dict[str, Any]]]:
     """Yield rows with their bodies, raising at the first that does not follow row ``seq`` of this hash."""
     for row in rows:
         body = parse_json(row.text)
-        digest = chain_hash(digest, row.seq, row.key, row.text)
-        if row.seq != seq + 1 or row.hash != digest or row.subject != body.get("subject"):
+        if row.seq != seq + 1 or not vouched(row, digest) or row.subject != body.get("subject"):
             raise damage(name, f"record {seq + 1} does not continue the chain")
-        seq = row.seq
+        seq, digest = row.seq, row.hash
         yield row, body
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sklearn_ada.exceptions import LedgerError, LedgerMismatchError
-from sklearn_ada.ledger._chain import Row, continued, damage, next_row
+from sklearn_ada.ledger._chain import Row, continued, damage, next_row, vouched
 from sklearn_ada.ledger._contract import Record
-from sklearn_ada.ledger._records import chain_hash, parse_json
+from sklearn_ada.ledger._records import parse_json, secret_digest
 
 __all__ = ["CommitLostError", "Connection", "Transaction", "connection_to", "lock"]
 
@@ -76,11 +76,12 @@ class Connection(ABC):
         self.name = name
         self._key = (address, genesis_hash)
         row = self.row(0)
-        if row is None or row.hash != genesis_hash or chain_hash("", 0, None, row.text) != genesis_hash:
+        if row is None or row.hash != genesis_hash or not vouched(row, ""):
             raise LedgerMismatchError(
                 f"The ledger {name!r} is not the one that was opened: its genesis differs."
             )
-        self.state = start(parse_json(row.text))
+        self._genesis = parse_json(row.text)
+        self.state = start(self._genesis)
         self._seq, self._hash = 0, genesis_hash
         self._pending: tuple[int, str] | None = None
         self._secret: bytes | None = None
@@ -134,9 +135,12 @@ class Connection(ABC):
         return self._seq, self._hash
 
     def secret(self) -> bytes:
-        """Return the ledger's secret, read once."""
+        """Return the ledger's secret, read once; the genesis tells whether it is the one."""
         if self._secret is None:
-            self._secret = self.read_secret()
+            secret = self.read_secret()
+            if self._genesis.get("secret_digest", secret_digest(secret)) != secret_digest(secret):
+                raise damage(self.name, "its secret is not the one it began with")
+            self._secret = secret
         return self._secret
 
     def check_not_older(self, seq: int, digest: str) -> None:
@@ -170,11 +174,12 @@ class Connection(ABC):
             return None
         rows = list(self.rows(found - 1, found + 1))
         for before, row in itertools.pairwise(rows):
-            if chain_hash(before.hash, row.seq, row.key, row.text) != row.hash:
+            if not vouched(row, before.hash):
                 raise damage(self.name, f"record {row.seq} does not continue the chain")
         row = next(row for row in rows if row.seq == found)
         body = parse_json(row.text)
-        if row.subject != body.get("subject") or (row.seq == self._seq and row.hash != self._hash):
+        is_it = getattr(row, column) == value and row.subject == body.get("subject")
+        if not is_it or (row.seq == self._seq and row.hash != self._hash):
             raise damage(self.name, f"record {row.seq} is not what was recorded")
         return Record(row.seq, row.key, body)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn_ada.exceptions import LedgerDamagedError
 
-__all__ = ["canonical_json", "chain_hash", "parse_json"]
+__all__ = ["canonical_json", "chain_hash", "parse_json", "secret_digest"]
 
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
@@ -54,3 +54,8 @@ def chain_hash(previous: str, seq: int, key: str | None, text: str) -> str:
     name = "null" if key is None else quoted(key)
     parts = f"[{quoted(previous)}, {seq}, {name}, {quoted(text)}]"
     return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def secret_digest(secret: bytes) -> str:
+    """Return what a genesis record says of the ledger's secret."""
+    return hashlib.sha256(b"sklearn_ada ledger secret" + secret).hexdigest()

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.ledger._chain import Row
+from sklearn_ada.ledger._chain import Row, damage
 from sklearn_ada.ledger._connection import Connection
 
 __all__ = ["APPLICATION_ID", "SQLiteFile", "open_file", "secret_in", "translated"]
 
 APPLICATION_ID = 0x5ADA0001
 _BUSY_SECONDS = 60.0
+_INDEXES = {"key": "sqlite_autoindex_records_1", "subject": "by_subject"}
 
 
 class SQLiteFile(Connection):
@@ -38,6 +39,18 @@ class SQLiteFile(Connection):
         self._db = open_file(path, "rw")
         self._inode = _inode(path)
         super().__init__(path, name, genesis_hash, start)
+        self._check_indexes()
+
+    def _check_indexes(self) -> None:
+        """Refuse a file whose indexes do not lead to every record: one not found would be asked again."""
+        for column, index in _INDEXES.items():
+            missed = self._db.execute(
+                f"SELECT seq FROM records AS r NOT INDEXED WHERE {column} IS NOT NULL AND NOT EXISTS ("
+                f"SELECT 1 FROM records AS s INDEXED BY {index} WHERE s.{column} = r.{column} "
+                "AND s.seq = r.seq) LIMIT 1"
+            ).fetchone()
+            if missed is not None:
+                raise damage(self.name, f"record {missed[0]} is not found by its {column}")
 
     def check_place(self) -> None:
         """Refuse unless the path still leads to the file that is open."""
@@ -116,9 +129,9 @@ def open_file(path: str, mode: str) -> sqlite3.Connection:
 def secret_in(db: sqlite3.Connection, name: str) -> bytes:
     """Return the secret of an open file."""
     row = db.execute("SELECT value FROM secret WHERE id = 1").fetchone()
-    if row is None:
+    if row is None or not isinstance(row[0], bytes):
         raise LedgerDamagedError(f"The ledger {name!r} has lost its secret.")
-    return bytes(row[0])
+    return row[0]
 
 
 class translated:  # noqa: N801 - reads as a clause
