@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.ledger._records import canonical_json, chain_hash, parse_json
 
-__all__ = ["Row", "compare_genesis", "continued", "damage", "genesis_row", "next_row", "vouched"]
+__all__ = [
+    "Row",
+    "check_schema",
+    "compare_genesis",
+    "continued",
+    "damage",
+    "genesis_row",
+    "next_row",
+    "vouched",
+]
 
 
 class Row(NamedTuple):
@@ -67,6 +77,16 @@ def damage(name: str, what: str) -> LedgerDamagedError:
     )
 
 
+def check_schema(genesis: dict[str, Any], name: str) -> None:
+    """Raise unless this release can read records of the version that the genesis names."""
+    version = genesis.get("schema")
+    if type(version) is not int or version != SCHEMA_VERSION:
+        raise LedgerMismatchError(
+            f"The ledger {name!r} has records of version {version!r}, and this release reads version "
+            f"{SCHEMA_VERSION}. Use the release of sklearn_ada that wrote it, or a newer one."
+        )
+
+
 def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str, instead: str) -> None:
     """Raise unless the ledger's genesis is the expected one, naming what differs.
 
@@ -75,6 +95,7 @@ def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str,
     instead : str
         Where another holdout could have a ledger of its own.
     """
+    check_schema(stored, name)
     if stored.get("fingerprint") != expected.get("fingerprint"):
         short = [str(g.get("fingerprint"))[:12] for g in (stored, expected)]
         raise LedgerMismatchError(

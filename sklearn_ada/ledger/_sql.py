@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger._chain import Row, compare_genesis
+from sklearn_ada.ledger._chain import Row, check_schema, compare_genesis
 from sklearn_ada.ledger._chained import ChainedLedger
 from sklearn_ada.ledger._connection import CommitLostError, Connection, lock
 from sklearn_ada.ledger._contract import Record, State
@@ -89,6 +89,7 @@ class SQLLedger(ChainedLedger[State]):
         place = _place_at(url)
         with lock, place.translated():
             genesis, _ = place.read_book()
+        check_schema(genesis, place.name)
         ledger = cls(url, genesis, start)
         ledger.read(lambda state: None)
         return ledger

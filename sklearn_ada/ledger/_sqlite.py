@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerUnavailableError
-from sklearn_ada.ledger._chain import compare_genesis, genesis_row
+from sklearn_ada.ledger._chain import check_schema, compare_genesis, genesis_row
 from sklearn_ada.ledger._chained import ChainedLedger
 from sklearn_ada.ledger._connection import lock
 from sklearn_ada.ledger._contract import State
@@ -104,6 +104,7 @@ class SQLiteLedger(ChainedLedger[State]):
         path = os.path.abspath(os.fspath(path))
         with lock, translated(path), contextlib.closing(open_file(path, "ro")) as db:
             genesis = _read_genesis(db, path)
+        check_schema(genesis, os.path.basename(path))
         ledger = cls(path, genesis, start)
         ledger.read(lambda state: None)
         return ledger

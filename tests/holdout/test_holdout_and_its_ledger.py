@@ -2,12 +2,16 @@
 
 import copy
 import pickle
+import re
+import shutil
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, LedgerDamagedError, LedgerMismatchError
+from sklearn_ada import Holdout, LedgerDamagedError, LedgerMismatchError, ReusableHoldoutCV
 
 
 def test_the_same_data_share_one_temporary_ledger(rows, model):
@@ -56,6 +60,65 @@ def test_another_policy_is_refused_for_the_temporary_ledger_too(rows):
     Holdout(rows[2] + 0.5, rows[3])
     with pytest.raises(LedgerMismatchError, match="another policy"):
         Holdout(rows[2] + 0.5, rows[3], confidence_level=0.5)
+
+
+def test_a_ledger_of_another_holdout_is_refused_naming_both_fingerprints_shortened(holdout, rows, tmp_path):
+    other = Holdout(rows[0], rows[1], ledger=tmp_path / "other.db")
+    with pytest.raises(LedgerMismatchError) as caught:
+        Holdout(rows[0], rows[1], ledger=holdout.ledger.path)
+    shown = re.findall(r"\b[0-9a-f]{12,}\b", str(caught.value))
+    assert shown[0] == holdout.fingerprint[:12]
+    assert [len(name) for name in shown] == [12, 12]
+    assert shown[1] not in (holdout.fingerprint[:12], other.fingerprint[:12])  # keyed by this ledger's secret
+
+
+SAME_ROWS = {
+    "list": lambda X: X.tolist(),
+    "fortran": np.asfortranarray,
+    "view": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "copy": np.copy,
+}
+
+
+@pytest.mark.parametrize("container", SAME_ROWS.values(), ids=SAME_ROWS)
+def test_the_fingerprint_is_of_the_content_whatever_holds_it(holdout, rows, container):
+    again = Holdout(container(rows[2]), list(rows[3]), ledger=holdout.ledger.path)
+    assert again.fingerprint == holdout.fingerprint
+
+
+def test_a_ledger_that_was_moved_is_the_same_ledger(holdout, rows, model, tmp_path):
+    """The holdout is known by its content, not by where its ledger or its rows came from."""
+    answer = holdout.certify(model, scoring="accuracy")
+    shutil.copy(holdout.ledger.path, tmp_path / "moved.db")
+    moved = Holdout(rows[2], rows[3], ledger=tmp_path / "moved.db")
+    assert moved.fingerprint == holdout.fingerprint
+    assert moved.certify(model, scoring="accuracy") == answer
+
+
+@pytest.mark.parametrize("change", ["one value", "one label", "one row less", "rows in another order"])
+def test_any_change_of_the_rows_is_another_holdout(holdout, rows, change):
+    X, y = rows[2].copy(), rows[3].copy()
+    if change == "one value":
+        X[7, 2] = np.nextafter(X[7, 2], np.inf)
+    elif change == "one label":
+        y[7] = 1 - y[7]
+    elif change == "one row less":
+        X, y = X[:-1], y[:-1]
+    else:
+        X, y = X[::-1], y[::-1]
+    with pytest.raises(LedgerMismatchError, match="another holdout"):
+        Holdout(X, y, ledger=holdout.ledger.path)
+
+
+def test_another_split_of_the_same_data_is_refused_under_one_ledger(rows, tmp_path):
+    X, y = np.r_[rows[0], rows[2]], np.r_[rows[1], rows[3]]
+    inner = GridSearchCV(LogisticRegression(), {"C": [0.1]})
+    options = {"ask": "winner", "ledger": tmp_path / "shared.db"}
+    first = ReusableHoldoutCV(inner, **options).fit(X, y)
+    for other in ({"random_state": 1}, {"holdout": 0.3}, {"holdout": np.arange(500) < 125}):
+        with pytest.raises(LedgerMismatchError, match="another holdout"):
+            ReusableHoldoutCV(inner, **options, **other).fit(X, y)
+    assert ReusableHoldoutCV(inner, **options).fit(X, y).holdout_.fingerprint == first.holdout_.fingerprint
 
 
 def test_a_file_that_is_no_ledger_is_refused_and_unchanged(rows, tmp_path):

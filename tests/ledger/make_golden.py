@@ -15,7 +15,6 @@ from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.ledger import SQLiteLedger
 from tests.ledger.fitted_models import Constant
 
-SECRET = bytes(range(32))
 TIME = "2030-01-01T00:00:00+00:00"
 
 
@@ -78,9 +77,10 @@ def bodies_of(ledger):
 def main():
     """Write golden_schema_N.json and .sql beside this file."""
     with tempfile.TemporaryDirectory() as folder:
-        (_, genesis), *others = bodies_of(conversation(f"{folder}/first.db"))
+        first = conversation(f"{folder}/first.db")
+        (_, genesis), *others = bodies_of(first)
         path = f"{folder}/golden.db"
-        ledger = SQLiteLedger.create_or_open(path, lambda secret: genesis, Conversation, SECRET)
+        ledger = SQLiteLedger.create_or_open(path, lambda secret: genesis, Conversation, first.secret())
         for key, body in others:
             ledger.charge(key, lambda state, body=body: body)
         state = ledger.read(lambda current: current)
@@ -88,7 +88,7 @@ def main():
             text = dump(db)
             hashes = [row[0] for row in db.execute("SELECT hash FROM records ORDER BY seq")]
         golden = {
-            "secret": SECRET.hex(),
+            "secret": first.secret().hex(),
             "state": {"nats": state.account.nats, "asked": state.asked, "refused": state.refused},
             "records": [
                 {"key": record.key, "body": record.body, "hash": digest}

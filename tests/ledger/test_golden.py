@@ -7,11 +7,13 @@ golden files stay, for old ledgers must still be read. `python -m tests.ledger.m
 import contextlib
 import json
 import pathlib
+import re
 import sqlite3
 
 import pytest
 
 from sklearn_ada.events import SCHEMA_VERSION
+from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.outcome import answer_from_record
 from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash
@@ -94,3 +96,20 @@ def test_the_answers_of_an_old_file_are_given_again(old_file):
 
 def test_a_null_key_and_an_empty_key_are_told_apart():
     assert chain_hash("", 1, None, "{}") != chain_hash("", 1, "", "{}")
+
+
+@pytest.mark.parametrize("schema", [0, 2, 99, "1", None])
+def test_a_ledger_of_an_unknown_schema_version_is_refused_by_name(old_file, schema):
+    """Whether it is opened by its holdout or looked at from the command line."""
+    text = canonical_json({**GENESIS, "schema": schema})
+    digest = chain_hash("", 0, None, text)
+    with contextlib.closing(sqlite3.connect(old_file)) as db:
+        db.execute("DELETE FROM records WHERE seq > 0")
+        db.execute("UPDATE records SET body = ?, hash = ?", (text, digest))
+        db.execute("UPDATE head SET count = 1, hash = ?", (digest,))
+        db.commit()
+    sentence = rf"version {re.escape(repr(schema))}.*versions? 1"
+    with pytest.raises(LedgerMismatchError, match=sentence):
+        opened(old_file)
+    with pytest.raises(LedgerMismatchError, match=sentence):
+        SQLiteLedger.open_existing(old_file, Conversation)
