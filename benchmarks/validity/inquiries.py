@@ -46,7 +46,7 @@ class Mechanism:
         Whether the model that the analyst keeps is certified too.
     selects : bool
         Whether a question only chooses between the model and the one chosen before.
-    route : str
+    route, class_mix : str
         Of the holdout.
     """
 
@@ -55,6 +55,7 @@ class Mechanism:
     certifies_last: bool = True
     selects: bool = False
     route: str = "description_length"
+    class_mix: str = "conditional"
 
 
 def _median(method: str) -> Mechanism:
@@ -76,6 +77,7 @@ MECHANISMS = {
     "median, stratified": Mechanism(settings=_STRATIFIED),
     "Ladder": Mechanism(settings=LadderSettings()),
     "selection, then certify": Mechanism(selects=True),
+    "class counts paid for": Mechanism("certify", class_mix="priced", certifies_last=False),
     "noise, by privacy": Mechanism(route="differential_privacy"),
     "Laplace, by both routes": Mechanism(settings=NoiseSettings("laplace"), route="both"),
 }
@@ -129,6 +131,7 @@ class Inquiry(_Analysed):
             confidence_level=1.0 - BETA,
             tolerance=tolerance,
             route=mechanism.route,
+            class_mix=mechanism.class_mix,
         )
         self._answers: list[tuple[Says, Question, Answer]] = []
         self._chosen: Says | None = None

@@ -86,7 +86,7 @@ class SimulatedHoldout(Holdout):
     """
 
     def __init__(self, X: NDArray[Any], y: NDArray[Any], *, seed: int = 0, **settings: Any) -> None:
-        with patch("sklearn_ada.holdout.facade.open_ledger", _forgetful):
+        with patch("sklearn_ada.holdout.opened.open_ledger", _forgetful):
             super().__init__(X, y, ledger="nowhere", random_state=seed, **settings)
         self._numbers = count()
 
