@@ -46,6 +46,11 @@ def forget():
         known.clear()
 
 
+def forget_connections():
+    """Go on as one that has read the ledger, but does not have it open."""
+    _connection._connections.clear()
+
+
 def read(path):
     with open(path, "rb") as file:
         return file.read()

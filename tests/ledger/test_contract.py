@@ -211,7 +211,7 @@ def test_the_genesis_is_made_from_the_secret_of_the_ledger(backend):
 
     def genesis(secret):
         secrets.append(secret)
-        return {"fingerprint": secret.hex()}
+        return {"schema": 1, "fingerprint": secret.hex()}
 
     ledger = backend.open(backend.address(), genesis)
     backend.open(backend.address(), genesis)

@@ -1,0 +1,255 @@
+"""Records, head or secret edited past the ledger: it answers nothing more.
+
+Known limit: an edit of an earlier record under an open connection is seen when that record is found, when
+records are read, and by every process that opens the ledger later; not by the next charge.
+"""
+
+import contextlib
+import sqlite3
+
+import pytest
+
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
+from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash
+from tests.ledger.damages import forget_connections, opened, read, run
+from tests.ledger.ledger_backends import Tally, count, fill, pickled
+
+SIZE = 5
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "ledger.db")
+
+
+@pytest.fixture
+def ledger(path):
+    return fill(opened(path), SIZE)
+
+
+def charge(ledger):
+    return ledger.charge("new", lambda state: {"before": count(state)})
+
+
+def row(number, previous, key, body):
+    """A row as the ledger would have written it."""
+    text = canonical_json(body)
+    digest = chain_hash(previous, number, key, text)
+    return f"({number}, '{key}', {body.get('subject', 'NULL')}, '{text}', '{digest}')", digest
+
+
+def hash_of(path, number):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT hash FROM records WHERE seq = ?", (number,)).fetchone()[0]
+
+
+SWAP = (
+    "UPDATE records SET seq = seq + 100 WHERE seq IN (2, 3)",
+    "UPDATE records SET seq = CASE seq WHEN 102 THEN 3 ELSE 2 END WHERE seq > 100",
+)
+EDITS = {
+    "body": ["""UPDATE records SET body = replace(body, '"number":2', '"number":7') WHERE seq = 2"""],
+    "last body": [f"""UPDATE records SET body = '{{"number":0}}' WHERE seq = {SIZE}"""],
+    "body no JSON": ["UPDATE records SET body = '{' WHERE seq = 2"],
+    "body no object": ["UPDATE records SET body = '[]' WHERE seq = 2"],
+    "key": ["UPDATE records SET key = 'other' WHERE seq = 2"],
+    "key removed": ["UPDATE records SET key = NULL WHERE seq = 2"],
+    "subject": ["UPDATE records SET subject = 'other' WHERE seq = 2"],
+    "hash": ["UPDATE records SET hash = 'ff' WHERE seq = 2"],
+    "row deleted": ["DELETE FROM records WHERE seq = 2"],
+    "last row deleted": [f"DELETE FROM records WHERE seq = {SIZE}"],
+    "row deleted and numbers closed up": [
+        "DELETE FROM records WHERE seq = 2",
+        "UPDATE records SET seq = seq - 1 WHERE seq > 2",
+        f"UPDATE head SET count = {SIZE}",
+    ],
+    "rows swapped": SWAP,
+    "row added": [f"INSERT INTO records VALUES ({SIZE + 1}, 'k', NULL, '{{}}', 'ff')"],
+    "head count": ["UPDATE head SET count = count - 1"],
+    "head hash": ["UPDATE head SET hash = 'ff'"],
+    "head row deleted": ["DELETE FROM head"],
+    "secret row deleted": ["DELETE FROM secret"],
+    "genesis deleted": ["DELETE FROM records WHERE seq = 0"],
+    "application id": ["PRAGMA application_id = 1"],
+}
+
+
+@pytest.mark.parametrize("statements", EDITS.values(), ids=EDITS)
+def test_an_edited_ledger_does_not_open(path, ledger, statements):
+    run(path, *statements)
+    forget_connections()
+    with pytest.raises(LedgerDamagedError):
+        opened(path)
+
+
+NOT_SEEN_BY_HANDLES = ("secret row deleted", "application id")
+
+
+@pytest.mark.parametrize("name", [name for name in EDITS if name not in NOT_SEEN_BY_HANDLES])
+def test_an_edited_ledger_is_refused_by_a_handle_in_another_process(path, ledger, name):
+    run(path, *EDITS[name])
+    forget_connections()
+    with pytest.raises((LedgerDamagedError, LedgerMismatchError)):
+        charge(pickled(ledger))
+
+
+@pytest.mark.parametrize("name", [name for name in EDITS if name not in NOT_SEEN_BY_HANDLES])
+def test_an_edit_under_an_open_connection_is_seen_when_records_are_read(path, ledger, name):
+    run(path, *EDITS[name])
+    with pytest.raises((LedgerDamagedError, LedgerMismatchError)):
+        list(ledger.records())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "row added",
+        "head count",
+        "head hash",
+        "head row deleted",
+        "last row deleted",
+    ],
+)
+def test_an_edit_under_an_open_connection_refuses_the_next_charge(path, ledger, name):
+    run(path, *EDITS[name])
+    with pytest.raises(LedgerDamagedError):
+        charge(ledger)
+
+
+@pytest.mark.parametrize("find", [lambda ledger: ledger.find("k2"), lambda ledger: ledger.find_subject("s2")])
+def test_an_edited_record_is_not_found(path, ledger, find):
+    run(path, *EDITS["body"])
+    with pytest.raises(LedgerDamagedError):
+        find(ledger)
+
+
+def test_an_edited_record_with_its_hash_made_good_is_not_found(path, ledger):
+    body = {"number": 7, "subject": "s2"}
+    text = canonical_json(body)
+    digest = chain_hash(hash_of(path, 1), 2, "k2", text)
+    run(path, f"UPDATE records SET body = '{text}', hash = '{digest}' WHERE seq = 2")
+    forget_connections()
+    with pytest.raises(LedgerDamagedError):
+        pickled(ledger).find("k2")
+
+
+def test_a_record_is_not_found_under_a_subject_that_is_not_its_own(path, ledger):
+    run(path, *EDITS["subject"])
+    with pytest.raises(LedgerDamagedError):
+        ledger.find_subject("other")
+
+
+def test_of_two_records_under_one_key_the_first_stands(path, ledger):
+    text, digest = row(SIZE + 1, hash_of(path, SIZE), "k2", {"number": 9})
+    with pytest.raises(sqlite3.IntegrityError):
+        run(path, f"INSERT INTO records VALUES {text}")
+    run(
+        path,
+        "ALTER TABLE records RENAME TO old",
+        "CREATE TABLE records (seq INTEGER PRIMARY KEY, key TEXT, subject TEXT, body TEXT, hash TEXT)",
+        "INSERT INTO records SELECT * FROM old",
+        "DROP TABLE old",
+        f"INSERT INTO records VALUES {text}",
+        f"UPDATE head SET count = {SIZE + 2}, hash = '{digest}'",
+    )
+    assert opened(path).find("k2").body["number"] == 2
+
+
+def test_a_cut_tail_with_the_head_made_good_is_seen_by_who_knew_more(path, ledger):
+    """Nobody else can tell: it is a consistent older ledger."""
+    run(
+        path,
+        f"DELETE FROM records WHERE seq = {SIZE}",
+        f"UPDATE head SET count = {SIZE}, hash = '{hash_of(path, SIZE - 1)}'",
+    )
+    with pytest.raises(LedgerDamagedError):
+        charge(ledger)
+
+
+def test_records_of_who_knew_more_notice_a_cut_tail(path, ledger):
+    run(
+        path,
+        f"DELETE FROM records WHERE seq = {SIZE}",
+        f"UPDATE head SET count = {SIZE}, hash = '{hash_of(path, SIZE - 1)}'",
+    )
+    with pytest.raises(LedgerDamagedError):
+        list(ledger.records())
+
+
+@pytest.mark.parametrize("table", ["head", "records", "secret"])
+def test_a_lost_table_is_refused(path, ledger, table):
+    run(path, f"DROP TABLE {table}")
+    forget_connections()
+    with pytest.raises(LedgerError):
+        opened(path)
+
+
+def test_a_lost_table_is_damage(path, ledger):
+    run(path, "DROP TABLE head")
+    with pytest.raises(LedgerDamagedError):
+        charge(ledger)
+
+
+def test_the_genesis_of_another_holdout_is_refused(path, ledger):
+    body = canonical_json({**ledger.genesis, "fingerprint": "e" * 64})
+    run(path, f"UPDATE records SET body = '{body}' WHERE seq = 0")
+    forget_connections()
+    with pytest.raises(LedgerMismatchError):
+        opened(path)
+    with pytest.raises(LedgerMismatchError):
+        charge(pickled(ledger))
+
+
+def test_a_secret_that_is_not_the_ledgers_is_refused(path):
+    def genesis(secret):
+        return {"schema": 1, "fingerprint": secret.hex()}
+
+    SQLiteLedger.create_or_open(path, genesis, Tally)
+    run(path, "UPDATE secret SET value = x'00'")
+    with pytest.raises(LedgerMismatchError):
+        SQLiteLedger.create_or_open(path, genesis, Tally)
+
+
+def test_damage_is_refused_every_time_and_nothing_is_charged(path, ledger):
+    run(path, *EDITS["head hash"])
+    before = read(path)
+    for _ in range(3):
+        with pytest.raises(LedgerDamagedError):
+            charge(ledger)
+    assert read(path) == before
+
+
+def test_a_worker_does_not_take_an_altered_secret_for_the_ledgers(path, ledger):
+    """It would draw other noise than the ledger's."""
+    run(path, "UPDATE secret SET value = x'00'")
+    forget_connections()
+    with pytest.raises(LedgerDamagedError, match="secret"):
+        pickled(ledger).secret()
+
+
+INDEX_DAMAGES = {
+    "empty": "DELETE FROM old",
+    "another subject": "UPDATE old SET subject = 's9' WHERE seq = 2",
+    "another record": "UPDATE old SET seq = 9 WHERE seq = 2",
+}
+
+
+@pytest.mark.parametrize("statement", INDEX_DAMAGES.values(), ids=INDEX_DAMAGES)
+def test_an_index_that_does_not_lead_to_every_record_is_refused(path, ledger, statement):
+    """The rows are whole, but a question that misses its record would be asked and charged again."""
+    page = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        kept = db.execute(page, ("by_subject",)).fetchone()[0]
+        db.execute("CREATE TABLE old (seq INTEGER PRIMARY KEY, subject TEXT)")
+        db.execute("INSERT INTO old SELECT seq, subject FROM records")
+        db.execute(statement)
+        db.execute("CREATE INDEX other ON old (subject) WHERE subject IS NOT NULL")
+        # The index of the changed copy takes the place of the true one.
+        other = db.execute(page, ("other",)).fetchone()[0]
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_schema SET rootpage = ? WHERE name = 'by_subject'", (other,))
+        db.execute("UPDATE sqlite_schema SET rootpage = ? WHERE name = 'other'", (kept,))
+        db.commit()
+    forget_connections()
+    with pytest.raises(LedgerDamagedError, match=r"record [12] is not found by its subject"):
+        opened(path)

@@ -1,0 +1,203 @@
+"""Another file in the ledger's place, or a part of the file: nothing is charged, read or begun anew.
+
+Known limit: an older copy that is consistent in itself, put back when no process remembers more.
+"""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+
+import pytest
+
+from sklearn_ada.exceptions import (
+    LedgerDamagedError,
+    LedgerError,
+    LedgerMismatchError,
+    LedgerUnavailableError,
+)
+from tests.ledger.damages import another_genesis, forget_connections, opened, overwrite, read
+from tests.ledger.ledger_backends import count, fill, pickled
+
+SIZE = 5
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "ledger.db")
+
+
+@pytest.fixture
+def ledger(path):
+    return fill(opened(path), SIZE)
+
+
+def charge(ledger):
+    return ledger.charge("new", lambda state: {"before": count(state)})
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """The file of another ledger, which is longer."""
+    other = str(tmp_path / "foreign.db")
+    fill(opened(other, another_genesis), SIZE + 2)
+    return other
+
+
+def test_a_foreign_ledger_copied_over_an_open_one_is_not_charged(path, ledger, foreign):
+    overwrite(path, read(foreign))
+    with pytest.raises(LedgerDamagedError):
+        charge(ledger)
+    with pytest.raises(LedgerDamagedError):
+        ledger.read(count)
+
+
+@pytest.mark.parametrize(
+    "look", [lambda ledger: list(ledger.records()), lambda ledger: ledger.find("k2")], ids=["records", "find"]
+)
+def test_a_foreign_ledger_copied_over_an_open_one_is_not_read(path, ledger, foreign, look):
+    overwrite(path, read(foreign))
+    with pytest.raises((LedgerDamagedError, LedgerMismatchError)):
+        look(ledger)
+
+
+@pytest.mark.parametrize("keep", [100, 4096, 5000, -1])
+def test_a_truncated_file_is_refused(path, ledger, keep):
+    size = os.path.getsize(path)
+    os.truncate(path, keep if keep > 0 else size - 4096)
+    with pytest.raises(LedgerDamagedError):
+        charge(ledger)
+    forget_connections()
+    with pytest.raises(LedgerDamagedError):
+        opened(path)
+
+
+def test_an_emptied_file_is_not_charged(path, ledger):
+    os.truncate(path, 0)
+    with pytest.raises(LedgerError):
+        charge(ledger)
+    forget_connections()
+    with pytest.raises(LedgerError):
+        charge(pickled(ledger))
+
+
+def test_an_emptied_file_does_not_open(path, ledger):
+    os.truncate(path, 0)
+    forget_connections()
+    with pytest.raises(LedgerDamagedError):
+        opened(path)
+
+
+def test_an_unlinked_file_is_refused_and_not_made_again(path, ledger):
+    os.unlink(path)
+    for use in (charge, lambda ledger: ledger.find("k1"), lambda ledger: ledger.read(count)):
+        with pytest.raises(LedgerUnavailableError):
+            use(ledger)
+    assert not os.path.exists(path)
+
+
+def test_a_file_that_goes_while_it_is_opened_is_not_made_again(path, ledger, monkeypatch):
+    forget_connections()
+    os.unlink(path)
+    monkeypatch.setattr(os.path, "exists", lambda name: True)
+    with pytest.raises(LedgerUnavailableError):
+        charge(ledger)
+    monkeypatch.undo()
+    assert not os.path.exists(path)
+
+
+def test_a_file_moved_away_and_back_is_used_again(path, ledger):
+    os.rename(path, path + ".away")
+    with pytest.raises(LedgerUnavailableError):
+        charge(ledger)
+    os.rename(path + ".away", path)
+    assert charge(ledger).body == {"before": SIZE}
+
+
+def test_a_file_that_goes_while_a_question_is_decided_keeps_the_answer_back(path, ledger):
+    def decide(state):
+        os.unlink(path)
+        return {"number": 1}
+
+    with pytest.raises(LedgerUnavailableError):
+        ledger.charge("new", decide)
+    assert not os.path.exists(path)
+
+
+def test_a_file_replaced_while_a_question_is_decided_keeps_the_answer_back(path, ledger):
+    shutil.copy(path, path + ".copy")
+
+    def decide(state):
+        os.replace(path + ".copy", path)
+        return {"number": 1}
+
+    with pytest.raises(LedgerUnavailableError):
+        ledger.charge("new", decide)
+    forget_connections()
+    assert opened(path).find("new") is None
+
+
+def test_a_replaced_file_is_refused(path, ledger):
+    shutil.copy(path, path + ".copy")
+    os.replace(path + ".copy", path)
+    with pytest.raises(LedgerUnavailableError, match="replaced"):
+        charge(ledger)
+
+
+def test_a_file_replaced_by_a_foreign_ledger_stays_refused(path, ledger, foreign):
+    os.replace(foreign, path)
+    with pytest.raises(LedgerUnavailableError):
+        charge(ledger)
+    for _ in range(2):
+        with pytest.raises(LedgerMismatchError):
+            charge(ledger)
+
+
+def put_back_an_older_copy(path, ledger):
+    shutil.copy(path, path + ".older")
+    ledger.charge("paid since", lambda state: {"number": 9})
+    os.replace(path + ".older", path)
+
+
+def test_an_older_copy_put_back_is_refused_at_first(path, ledger):
+    put_back_an_older_copy(path, ledger)
+    with pytest.raises(LedgerUnavailableError):
+        charge(ledger)
+
+
+def test_an_older_copy_put_back_stays_refused_by_a_process_that_knows_better(path, ledger):
+    put_back_an_older_copy(path, ledger)
+    for _ in range(2):
+        with pytest.raises(LedgerError):
+            charge(ledger)
+
+
+def test_an_older_copy_does_not_open_in_a_process_that_knows_better(path, ledger):
+    put_back_an_older_copy(path, ledger)
+    with pytest.raises(LedgerError):
+        ledger.read(count)
+    with pytest.raises(LedgerError):
+        opened(path)
+
+
+def test_an_older_copy_written_into_the_same_file_is_refused(path, ledger):
+    older = read(path)
+    charge(ledger)
+    overwrite(path, older)
+    for _ in range(2):
+        with pytest.raises(LedgerDamagedError):
+            ledger.charge("another", lambda state: {})
+
+
+def test_the_journal_of_a_dead_writer_is_rolled_back(path, ledger, tmp_path):
+    """A hot journal, as a killed writer leaves it, is undone before anything is read."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA cache_size = 1")
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("UPDATE records SET body = zeroblob(100000) WHERE seq = 2")
+        db.execute("UPDATE records SET body = zeroblob(100000) WHERE seq = 3")
+        copies = str(tmp_path / "crashed.db")
+        shutil.copy(path, copies)
+        shutil.copy(path + "-journal", copies + "-journal")
+        db.execute("ROLLBACK")
+    assert [record.seq for record in opened(copies).records()] == list(range(SIZE + 1))
