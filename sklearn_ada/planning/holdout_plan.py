@@ -57,7 +57,9 @@ class HoldoutPlan:
 
         For a single question that is a plain holdout.
         """
-        return self["one use"] if self.n_questions == 1 else self._best_of(MEAN)
+        if self.n_questions != 1:
+            return self._best_of(MEAN)
+        return None if self["one use"].vacuous else self["one use"]
 
     @property
     def best_median(self) -> MethodPlan | None:

@@ -22,6 +22,8 @@ def recommend(plan: HoldoutPlan) -> str:
 def _widths(plan: HoldoutPlan) -> str:
     one, fixed, best, kept = _compared(plan)
     records, questions = _many(plan.n, "record"), _many(plan.n_questions, "adaptive question")
+    if one.vacuous:
+        return f"With {records} not even a holdout used once certifies anything: hold out more."
     if plan.n_questions == 1:
         return f"For one question a plain holdout of {records} is enough: ±{one.width:.2g}."
     if best is None:

@@ -1,6 +1,7 @@
 """What a plan promises: the three solves agree, widths are monotone, and it can be read."""
 
 import builtins
+import functools
 import itertools
 import math
 import subprocess
@@ -21,6 +22,11 @@ COARSE = {"coded checks", "certify after checks", "median, guessed"}
 """Their cells are chosen from a list, so that half-widths wobble by a few percent."""
 SLOW = {"Gaussian noise, Jung", "Gaussian noise, Bassily", "Laplace noise, Bassily", "median, Jung"}
 QUICK = [name for name in NAMES if name not in SLOW]
+
+
+@functools.cache
+def plan_of(**asked):
+    return plan_holdout(**asked)
 
 
 def method_of(name, **given):
@@ -173,19 +179,19 @@ class TestBadInput:
 
 class TestBest:
     def test_coded_checks_for_many_questions(self):
-        assert plan_holdout(n=10_000, n_questions=1_000).best.method == "coded checks"
-        assert plan_holdout(n_questions=1_000, width=0.05).best.method == "coded checks"
-        assert plan_holdout(n=10_000, width=0.1).best.method == "coded checks"
+        assert plan_of(n=10_000, n_questions=1_000).best.method == "coded checks"
+        assert plan_of(n_questions=1_000, width=0.05).best.method == "coded checks"
+        assert plan_of(n=10_000, width=0.1).best.method == "coded checks"
 
     def test_another_one_where_guesses_are_useless(self):
         asked = {"surprise_rate": 1.0, "guess_rows": 2}
-        best = plan_holdout(n=300, n_questions=2, **asked).best
+        best = plan_of(n=300, n_questions=2, **asked).best
         assert best.method == "sample splitting"
-        assert plan_holdout(n=10**7, n_questions=10_000, **asked).best.method.startswith("Gaussian")
+        assert plan_of(n=10**7, n_questions=10_000, **asked).best.method.startswith("Gaussian")
 
     def test_a_plain_holdout_for_one_question(self):
-        assert plan_holdout(n=300, n_questions=1).best.method == "one use"
-        assert plan_holdout(n_questions=1, width=0.05).best.method == "one use"
+        assert plan_of(n=300, n_questions=1).best.method == "one use"
+        assert plan_of(n_questions=1, width=0.05).best.method == "one use"
 
     def test_never_the_limit_nor_what_says_less(self):
         for asked in (
@@ -193,53 +199,56 @@ class TestBest:
             {"n": 10**6, "width": 0.01},
             {"n_questions": 9, "width": 0.2},
         ):
-            plan = plan_holdout(**asked)
+            plan = plan_of(**asked)
             assert plan.best.adaptive
             assert plan.best.certifies == "every answer"
             assert plan.best.unit == "mean"
             assert plan.best_median.unit == "quantile level"
 
     def test_none_where_nothing_works(self):
-        plan = plan_holdout(n=3, n_questions=10**6, expected_value=None)
+        plan = plan_of(n=3, n_questions=10**6, expected_value=None)
         assert plan.best is None
         assert plan.best_median is None
         assert all(row.vacuous for row in plan.rows if row.adaptive)
-        assert plan_holdout(n=3, width=0.01).best is None
+        assert plan_of(n=3, width=0.01).best is None
 
 
 class TestWords:
     def test_a_plain_holdout_is_enough_for_one_question(self):
         for asked in ({"n": 5_000}, {"width": 0.01}):
-            words = plan_holdout(n_questions=1, **asked).recommendation
+            words = plan_of(n_questions=1, **asked).recommendation
             assert words.startswith("For one question a plain holdout of ")
             assert "is enough" in words
 
     def test_the_numbers_are_those_of_the_rows(self):
-        plan = plan_holdout(n=10_000, n_questions=1_000)
+        plan = plan_of(n=10_000, n_questions=1_000)
         for name in ("coded checks", "certify after checks", "one use", "fixed in advance"):
             assert f"±{plan[name].width:.2g}" in plan.recommendation
-        plan = plan_holdout(n_questions=1_000, width=0.05)
+        plan = plan_of(n_questions=1_000, width=0.05)
         for name in ("coded checks", "certify after checks", "one use", "fixed in advance"):
             assert f"{plan[name].n:,}" in plan.recommendation
-        plan = plan_holdout(n=1_000, width=0.1)
+        plan = plan_of(n=1_000, width=0.1)
         assert f"{plan.best.n_questions:,} adaptive questions" in plan.recommendation
 
     def test_what_the_plan_rests_on(self):
-        assert "no more than sampling explains" in plan_holdout(n=10_000, n_questions=100).recommendation
-        plan = plan_holdout(n=10_000, n_questions=100, surprise_rate=0.01)
+        assert "no more than sampling explains" in plan_of(n=10_000, n_questions=100).recommendation
+        plan = plan_of(n=10_000, n_questions=100, surprise_rate=0.01)
         assert "at most 0.01 of the guesses are off" in plan.recommendation
-        plan = plan_holdout(n=300, n_questions=2, surprise_rate=1.0, guess_rows=2)
+        plan = plan_of(n=300, n_questions=2, surprise_rate=1.0, guess_rows=2)
         assert "guesses" not in plan.recommendation.split("For metrics")[0]
 
     def test_nothing_works(self):
-        assert (
-            "No method certifies" in plan_holdout(n=3, n_questions=10**6, expected_value=None).recommendation
-        )
-        assert "not even a holdout used once" in plan_holdout(n=3, width=0.01).recommendation
-        assert "one question within" in plan_holdout(n=70, width=0.1).recommendation
+        for k in (1, 5):
+            plan = plan_of(n=1, n_questions=k, expected_value=None)
+            assert plan.best is None
+            assert "With 1 record not even a holdout used once certifies anything" in plan.recommendation
+        assert "No number of records" in plan_of(n_questions=5, width=1e-9).recommendation
+        assert "No method certifies" in plan_of(n=30, n_questions=10**6, expected_value=None).recommendation
+        assert "not even a holdout used once" in plan_of(n=3, width=0.01).recommendation
+        assert "one question within" in plan_of(n=70, width=0.1).recommendation
 
     def test_a_search_that_ends_says_so(self):
-        plan = plan_holdout(n=10**6, width=0.1)
+        plan = plan_of(n=10**6, width=0.1)
         assert plan["coded checks"].n_questions == MOST_QUESTIONS
         assert "the search ends at 1,000,000,000" in plan["coded checks"].note
         assert "at least 1,000,000,000 adaptive questions" in plan.recommendation
@@ -248,7 +257,7 @@ class TestWords:
 
 class TestShowing:
     def test_repr_is_an_aligned_table(self):
-        plan = plan_holdout(n=10_000, n_questions=1_000)
+        plan = plan_of(n=10_000, n_questions=1_000)
         lines = repr(plan).splitlines()
         assert "10,000 records and 1,000 adaptive questions" in lines[0]
         assert "0.95" in lines[0]
@@ -260,13 +269,13 @@ class TestShowing:
         assert " ".join(lines[4 + len(NAMES) :]) == plan.recommendation
 
     def test_html_escapes_and_has_every_row(self):
-        page = plan_holdout(n_questions=100, width=0.1)._repr_html_()
+        page = plan_of(n_questions=100, width=0.1)._repr_html_()
         assert page.count("<tr>") == len(NAMES) + 1
         assert "coded checks" in page
         assert "half-width 0.1" in page
 
     def test_frame(self):
-        plan = plan_holdout(n=10_000, n_questions=100)
+        plan = plan_of(n=10_000, n_questions=100)
         frame = plan.to_frame()
         columns = ["n", "n_questions", "width", "unit", "certifies", "adaptive", "vacuous", "note"]
         assert list(frame.columns) == columns
@@ -277,7 +286,7 @@ class TestShowing:
     @pytest.mark.parametrize("asked", [{"n": 10_000, "n_questions": 100}, {"n_questions": 100, "width": 0.1}])
     def test_plot(self, asked):
         pyplot = pytest.importorskip("matplotlib.pyplot")
-        plan = plan_holdout(**asked)
+        plan = plan_of(**asked)
         display = plan.plot()
         shown = [row for row in plan.rows if not row.vacuous]
         assert [label.get_text() for label in display.ax_.get_yticklabels()] == [row.method for row in shown]

@@ -86,9 +86,9 @@ def test_subsamples_for_k_medians_between_the_quartiles(k, feldman_steinke, jung
 )
 def test_labels_of_ease_ml_ci(width, fixed, adaptive):
     """32 steps at reliability .99; its bounds are one-sided, so two-sided ones at .98 are the same."""
-    plan = plan_holdout(n_questions=32, width=width, confidence_level=0.98, expected_value=None)
-    assert plan["fixed in advance"].n == fixed
-    assert plan["verdicts"].n == pytest.approx(adaptive, abs=1)
+    by_name = {method.name: method for method in methods(Assumptions(0.98, expected_value=None))}
+    assert solve(by_name["fixed in advance"], None, 32, width).n == fixed
+    assert solve(by_name["verdicts"], None, 32, width).n == pytest.approx(adaptive, abs=1)
 
 
 def test_the_prototype_of_checks_and_certify():
