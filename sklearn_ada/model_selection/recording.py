@@ -78,9 +78,9 @@ def certified_columns(
     numbers = np.nan_to_num(np.asarray(recorded, dtype=float), nan=_NO_RECORD)
     if (numbers == _NO_LEDGER).any():
         raise LedgerUnavailableError(
-            "The ledger could not be used for some candidates, so no winner is chosen. Nothing was charged "
-            "for them; make sure that every worker can reach the ledger, and search again: answers that were "
-            "recorded are free."
+            "The ledger could not be used for some candidates, so no winner is chosen. Make sure that every "
+            "worker can reach the ledger (on several machines: ledger='postgresql://...', from "
+            "sklearn-ada[sql]), and search again: answers that were recorded are free."
         )
     results.setdefault("mean_test_score", np.full(len(numbers), math.nan))
     by_number = {answer.index: answer for _, answer in holdout.report().answers}

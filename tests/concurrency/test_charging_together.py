@@ -14,16 +14,24 @@ import pytest
 from sklearn_ada import Holdout
 from sklearn_ada.ledger import SQLiteLedger, _connection
 from tests.ledger.fitted_models import Constant
-from tests.ledger.ledger_backends import Genesis, Tally, count
+from tests.ledger.ledger_backends import Genesis, PostgreSQLBackend, SQLiteBackend, Tally, count
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EACH = 30
 KEYS = [f"shared {number}" for number in range(EACH)]
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    return SQLiteLedger.create_or_open(tmp_path / "ledger.db", Genesis(), Tally)
+BACKENDS = {
+    "sqlite": lambda request: SQLiteBackend(str(request.getfixturevalue("tmp_path"))),
+    "postgresql": lambda request: PostgreSQLBackend(request.getfixturevalue("postgresql")),
+}
+of_a_file = pytest.mark.parametrize("ledger", ["sqlite"], indirect=True)
+
+
+@pytest.fixture(params=BACKENDS)
+def ledger(request):
+    backend = BACKENDS[request.param](request)
+    return backend.open(backend.address())
 
 
 def charge_all(ledger, who, start=None):
@@ -161,6 +169,7 @@ def test_a_fork_of_a_fork_can_charge(ledger):
     assert [record.key for record in ledger.records()] == [None, "child", "grandchild"]
 
 
+@of_a_file
 def test_a_child_that_ends_does_not_give_its_parents_lock_away(ledger):
     codes = []
 

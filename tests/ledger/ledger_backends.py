@@ -94,13 +94,17 @@ class PostgreSQLBackend:
         self.run("DELETE FROM sklearn_ada_records WHERE book = :book", address)
         self.run("DELETE FROM sklearn_ada_books WHERE book = :book", address)
 
+    def engine(self):
+        import sqlalchemy
+
+        url = sqlalchemy.make_url(self.server.url()).set(drivername="postgresql+psycopg")
+        return sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
+
     def run(self, statement, address):
         """Run a statement on the database, past the ledger, for the book at an address."""
         import sqlalchemy
 
-        url = sqlalchemy.make_url(self.server.url()).set(drivername="postgresql+psycopg")
-        engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
-        with engine.begin() as db:
+        with self.engine().begin() as db:
             found = db.execute(sqlalchemy.text(statement), {"book": address.partition("book=")[2]})
             return found.freeze()() if found.returns_rows else None
 

@@ -111,6 +111,18 @@ def test_a_full_disk_is_unavailable_and_nothing_is_charged(path):
     assert ledger.charge("big", lambda state: big).seq == 3
 
 
+def test_a_full_database_is_unavailable_and_nothing_is_charged(path):
+    ledger = fill(opened(path), 2)
+    db = _connection._connections[path, ledger._genesis_hash]._db
+    pages = db.execute("PRAGMA page_count").fetchone()[0]
+    db.execute(f"PRAGMA max_page_count = {pages}")
+    big = {"text": "x" * 200_000}
+    with pytest.raises(LedgerUnavailableError, match="full"):
+        ledger.charge("big", lambda state: big)
+    assert ledger.read(count) == 2
+    assert ledger.charge("big", lambda state: big).seq == 3  # on a new connection, without the limit
+
+
 def test_a_ledger_that_cannot_be_made_for_want_of_space_is_made_later(path):
     with no_file_may_grow_beyond(100), pytest.raises(LedgerUnavailableError):
         opened(path)
