@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, RandomizedSearchCV
+from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_ada.metrics import n_rows
 from sklearn_ada.model_selection.engines import candidates_of, last_round
 from sklearn_ada.results import Answer
 
-__all__ = ["columns_of", "is_aligned", "n_candidates", "ranked"]
+__all__ = ["columns_of", "n_candidates", "ranked", "refitted"]
 
 
 def n_candidates(search: Any) -> int | None:
@@ -24,11 +25,10 @@ def n_candidates(search: Any) -> int | None:
     return None
 
 
-def ranked(search: Any) -> tuple[dict[str, Any], NDArray[np.float64], list[int]]:
-    """Return a fitted search's table, its own mean scores, and its candidates from the best down."""
-    refit = search.get_params(deep=False).get("refit")
+def ranked(search: Any, name: str) -> tuple[dict[str, Any], NDArray[np.float64], list[int]]:
+    """Return a fitted search's table, its mean scores of this name, and its candidates from the best down."""
     results = candidates_of(search)
-    scores = np.asarray(results[f"mean_test_{refit if isinstance(refit, str) else 'score'}"], dtype=float)
+    scores = np.asarray(results[f"mean_test_{name}"], dtype=float)
     order = np.lexsort((-np.nan_to_num(scores, nan=-np.inf), ~last_round(results)))
     return results, scores, [int(index) for index in order]
 
@@ -42,6 +42,15 @@ def columns_of(answers: list[Answer], chosen: list[int], size: int) -> dict[str,
     return {"certified_low": low, "certified_high": high, "verdict": verdict}
 
 
-def is_aligned(value: Any, n: int) -> bool:
-    """Return whether a fit parameter has one entry per row."""
-    return hasattr(value, "__len__") and not isinstance(value, (str, dict)) and n_rows(value) == n
+def refitted(
+    search: Any, candidates: list[dict[str, Any]], X: Any, y: Any, params: dict[str, Any]
+) -> list[Any]:
+    """Return the search's estimator fitted for each of some candidates, by as many jobs as the search has."""
+    n_jobs = search.get_params(deep=False).get("n_jobs")
+    fit = delayed(_fitted)
+    return list(Parallel(n_jobs=n_jobs)(fit(search.estimator, c, X, y, params) for c in candidates))
+
+
+def _fitted(estimator: Any, candidate: dict[str, Any], X: Any, y: Any, params: dict[str, Any]) -> Any:
+    values = {key: clone(value, safe=False) for key, value in candidate.items()}
+    return clone(estimator).set_params(**values).fit(X, y, **params)

@@ -15,7 +15,7 @@ __all__ = ["guess_from_folds", "guess_from_validation"]
 
 
 def guess_from_folds(
-    results: dict[str, Any],
+    over_folds: np.ndarray,
     scores: np.ndarray,
     index: int,
     n: int,
@@ -25,7 +25,8 @@ def guess_from_folds(
 ) -> Guess | None:
     """Return a candidate's out-of-fold score as a guess, or None if it has none.
 
-    For a stable median of subsamples of ``subsample_size`` rows its spread over the folds is scaled to them.
+    For a stable median of subsamples of ``subsample_size`` rows its deviation over the folds is scaled to
+    them.
     """
     if not np.isfinite(scores[index]):
         return None
@@ -33,8 +34,7 @@ def guess_from_folds(
     if subsample_size is None:
         low, high = metric.bounds  # one record's score is clipped, so the mean of others may be outside
         return Guess(min(max(value, low), high), size=float(n))
-    over_folds = results.get("std_test_score", np.zeros(len(scores)))[index]
-    spread = float(over_folds) * (n / folds / subsample_size) ** 0.5 or abs(value) or 1.0
+    spread = float(over_folds[index]) * (n / folds / subsample_size) ** 0.5 or abs(value) or 1.0
     return Guess(value, size=float(folds), deviation=spread)
 
 
@@ -43,12 +43,13 @@ def guess_from_validation(
     X: Any,
     y: Any,
     validation: float,
+    groups: Any,
     metric: Metric,
     subsample_size: int | None,
 ) -> Guess | None:
     """Return a guess from a model that ``fit`` makes of one part of the rows, taken on the rest."""
     try:
-        first, rest = split_rows(n_rows(X), y, validation, 0)
+        first, rest = split_rows(n_rows(X), y, validation, 0, groups)
         model = fit(take_rows(X, first), take_rows(y, first))
         rows = take_rows(X, rest), take_rows(y, rest)
         if subsample_size is None:

@@ -56,6 +56,7 @@ class HoldoutScorer(ABC):
         self.round_name: str | None = None
         self.__name__ = f"{owner}_{self.metric.name}"  # displays of learning curves read it
         self._warned = False
+        self._sample_weight_request: bool | str | None = False
         self._first_rows = "", 0
 
     @property
@@ -165,10 +166,28 @@ class HoldoutScorer(ABC):
         return False
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return the metadata request: none, as the weights of other rows say nothing of the holdout."""
+        """Return the metadata request; by default weights are declined, as other rows' say nothing here."""
         request = MetadataRequest(owner=self)
-        request.score.add_request(param="sample_weight", alias=False)
+        request.score.add_request(param="sample_weight", alias=self._sample_weight_request)
         return request
+
+    def set_score_request(self, *, sample_weight: bool | str | None = False) -> HoldoutScorer:
+        """Say what metadata routing does with ``sample_weight``, the weights of the rows scored.
+
+        They weigh the plain metric, where a call is no question; the holdout has weights of its own.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None, default=False
+            True: wanted. False: declined. None: passing it is an error. A string: wanted under that name.
+
+        Returns
+        -------
+        self
+        """
+        MetadataRequest(owner=self).score.add_request(param="sample_weight", alias=sample_weight)  # checks it
+        self._sample_weight_request = sample_weight
+        return self
 
     def __copy__(self) -> HoldoutScorer:
         return self

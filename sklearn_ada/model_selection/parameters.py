@@ -8,6 +8,8 @@ from sklearn_ada._checks import bad_parameter, check_integer, check_option, chec
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.model_selection.engines import check_search
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
+from sklearn_ada.model_selection.sealed import check_reveal
+from sklearn_ada.model_selection.simplest import check_rule
 
 __all__ = ["check_parameters"]
 
@@ -41,3 +43,12 @@ def check_parameters(wrapper: Any) -> None:
     if wrapper.ask not in ("candidates", "winner"):
         check_integer(wrapper.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")
     check_search(wrapper.search, wrapper.ask)
+    check_option(wrapper.reveal, "reveal", owner, ("all", "winner"))
+    check_reveal(wrapper)
+    check_rule(wrapper.one_standard_error, wrapper.search)
+    alone = wrapper.ask in ("winner", 1) or wrapper.mechanism in ("exponential_mechanism", "ladder")
+    if alone and wrapper.one_standard_error is not False:
+        raise bad_parameter(
+            "one_standard_error", owner, "False where one candidate is certified, or improvements only",
+            wrapper.one_standard_error, "Use ask=5, say.",
+        )  # fmt: skip

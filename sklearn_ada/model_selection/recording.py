@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout import Holdout
@@ -62,6 +63,10 @@ class RecordingScorer:
             told = f"The search cannot go on without a score for every candidate: {answer.reason}."
             raise BudgetExhaustedError(told) if answer.verdict == "refused" else ValueError(told)
         return {"score": answer.value, "record": float(answer.index)}
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return the metadata request of the scorer within."""
+        return self.scorer.get_metadata_routing()
 
     def __deepcopy__(self, memo: object) -> RecordingScorer:
         return self

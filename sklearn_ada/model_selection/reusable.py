@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-import copy
-import functools
 import uuid
 import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import column_or_1d, get_tags, indexable
+from sklearn.base import clone
+from sklearn.utils import column_or_1d, indexable
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout import (
-    Guess,
-    Holdout,
-    MedianSettings,
-)
+from sklearn_ada.holdout import Guess, MedianSettings
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.holdout.data import check_labels
-from sklearn_ada.metrics import Metric, as_metric, n_rows, take_rows
-from sklearn_ada.model_selection.candidates import columns_of, is_aligned, n_candidates, ranked
+from sklearn_ada.metrics import Metric, n_rows, take_rows
+from sklearn_ada.model_selection.candidates import columns_of, n_candidates, ranked, refitted
+from sklearn_ada.model_selection.chosen_mechanism import chosen_median, chosen_metric, chosen_scorer
 from sklearn_ada.model_selection.delegation import DelegatesToBest
 from sklearn_ada.model_selection.engines import candidates_of, last_round, told_to_ask, told_to_forget
 from sklearn_ada.model_selection.guesses import guess_from_folds, guess_from_validation
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
+from sklearn_ada.model_selection.metadata import FitParams
+from sklearn_ada.model_selection.own_scores import plain_scoring, score_name, scores_otherwise
 from sklearn_ada.model_selection.parameters import check_parameters
 from sklearn_ada.model_selection.recording import RecordingScorer, certified_columns
-from sklearn_ada.model_selection.scorers import (
-    LadderScorer,
-    StableHoldoutScorer,
-    ThresholdoutScorer,
-)
+from sklearn_ada.model_selection.sealed import masked, told_to_validate
 from sklearn_ada.model_selection.setting_aside import set_aside
+from sklearn_ada.model_selection.simplest import best_of
+from sklearn_ada.model_selection.splitter import ValidationSplit
+from sklearn_ada.model_selection.wrapping import WrapsSearch
 from sklearn_ada.results import Answer
 
 __all__ = ["ReusableHoldoutCV"]
 
 
-class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
+class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     """Run a hyperparameter search whose scores stay valid, on a holdout that can be used again.
 
     The holdout is taken out of X before the search sees it, and never gets into a training set. In the end
@@ -65,8 +61,18 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         "winner" keeps the search's own cross-validation and asks about its winner only (an integer: about its
         best few): one question a search. "candidates" asks about every candidate, fitted on one part of the
         rows, with its score on the other part as the guess.
+    reveal : {"all", "winner"}, default="all"
+        "winner" compares the candidates asked under seal and releases only which is the best, for ``ln N``
+        nats, and its certified score; the scores of the others leave no trace, in ``search_`` neither. With
+        ``ask="candidates"``, for `GridSearchCV` and `RandomizedSearchCV`, it searches on validation scores
+        and fits each candidate twice.
     validation : float, default=0.25
         For ``ask="candidates"``: part of the rows that guesses come from.
+    one_standard_error : bool, str or callable, default=False
+        Of the candidates whose certified score is within one standard error of the best, take the simplest.
+        True: the earliest in the grid (write the simple values first). The name of a parameter: the one with
+        the least value. A function of a candidate's parameters: likewise. The standard error is the
+        half-width of the best's certified interval over its normal quantile: nothing else is looked at.
     confidence_level : float, default=0.95
     tolerance : float or None, default=None
         Largest half-width accepted; see `Holdout`.
@@ -129,7 +135,9 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         holdout: Any = 0.25,
         mechanism: Any = "auto",
         ask: str | int = "candidates",
+        reveal: str = "all",
         validation: float = 0.25,
+        one_standard_error: Any = False,
         confidence_level: float = 0.95,
         tolerance: float | None = None,
         expected_questions: int | None = None,
@@ -141,7 +149,9 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         self.holdout = holdout
         self.mechanism = mechanism
         self.ask = ask
+        self.reveal = reveal
         self.validation = validation
+        self.one_standard_error = one_standard_error
         self.confidence_level = confidence_level
         self.tolerance = tolerance
         self.expected_questions = expected_questions
@@ -156,7 +166,9 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         X : array-like of shape (n, ...)
         y : array-like of shape (n,)
         **fit_params : dict
-            Passed to the search and the refit; parameters of X's length are split along with it.
+            Passed to the search and the refit; parameters of X's length are split along with it. With
+            ``groups`` the holdout and the validation part are of whole groups, and groups are the independent
+            units of the certificate. With metadata routing enabled, each goes where it was requested.
 
         Returns
         -------
@@ -170,21 +182,19 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         check_labels(y)
-        metric = self._metric()
+        metric = chosen_metric(self)
         if self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):
             _ = metric.rule  # raises if only a stable median can certify the metric
+        passed = FitParams(self, fit_params, n_rows(X))
         policy = {
             name: getattr(self, name) for name in ("confidence_level", "tolerance", "expected_questions")
         }
         chosen = self.mechanism.holdout if isinstance(self.mechanism, HoldoutScorer) else self.holdout
-        groups = fit_params.get("groups")
-        self.holdout_, train = set_aside(X, y, chosen, self.ledger, self.random_state, policy, groups)
-        n = n_rows(X)
-        X_train, y_train = take_rows(X, train), take_rows(y, train)
-        params = {k: take_rows(v, train) if is_aligned(v, n) else v for k, v in fit_params.items()}
+        self.holdout_, train = set_aside(X, y, chosen, self.ledger, self.random_state, policy, passed.groups)
+        X_train, y_train, params = take_rows(X, train), take_rows(y, train), passed.take(train)
         self.holdout_.check_overlap(X_train)
-        median = self._median(metric)
-        if self.ask == "candidates":
+        median = chosen_median(self, metric, self.holdout_)
+        if self.ask == "candidates" and self.reveal == "all":
             self._ask_candidates(X_train, y_train, params, metric, median)
         else:
             self._ask_winners(X_train, y_train, params, metric, median)
@@ -192,10 +202,10 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _ask_candidates(
-        self, X: Any, y: Any, params: dict[str, Any], metric: Metric, median: MedianSettings | None
+        self, X: Any, y: Any, params: FitParams, metric: Metric, median: MedianSettings | None
     ) -> None:
         """Check every candidate, then refit the best on all rows and certify it."""
-        scorer = self._scorer(metric, median)
+        scorer = chosen_scorer(self, metric, self.holdout_, median)
         candidates = n_candidates(self.search)
         if candidates is not None:
             key = self._round_key(X, y, metric)
@@ -208,7 +218,7 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
             )
         recording = RecordingScorer(scorer)
         search = told_to_ask(self.search, recording, scorer.cv)
-        search.fit(X, y, **params)
+        search.fit(X, y, **params.of_asking())
         results, answers = certified_columns(candidates_of(search), self.holdout_)
         refused = [answer for answer in answers if answer is not None and answer.verdict == "refused"]
         if refused:
@@ -220,15 +230,17 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         if np.isnan(scores).all():
             reasons = {str(answer.reason) for answer in answers if answer is not None}
             if not reasons:  # no question was even put: let the first candidate raise its error here
-                fit, rest = next(scorer.cv.split(X, y))
-                model = self._refit(results["params"][0], take_rows(X, fit), take_rows(y, fit), {})
+                fit, rest = next(scorer.cv.split(X, y, params.groups))
+                part = take_rows(X, fit), take_rows(y, fit)
+                (model,) = refitted(self.search, results["params"][:1], *part, {})
                 scorer.answer(model, take_rows(X, rest), take_rows(y, rest))
             raise ValueError(
                 f"No candidate got a score from the holdout: {'; '.join(sorted(reasons))}. Models may do so "
                 "where the holdout rows have NaN or infinite values."
             )
         self.search_, self.cv_results_ = search, results
-        self.best_index_ = int(np.nanargmax(scores))
+        may_win = np.flatnonzero(np.isfinite(scores)).tolist()
+        self.best_index_ = best_of(answers, may_win, results["params"], self.one_standard_error)
         best = answers[self.best_index_]
         if best is None:
             raise TypeError(
@@ -236,7 +248,7 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
                 "nothing was asked about it. Use ask='winner'."
             )
         self.best_params_ = results["params"][self.best_index_]
-        self.best_estimator_ = self._refit(self.best_params_, X, y, params)
+        (self.best_estimator_,) = refitted(self.search, [self.best_params_], X, y, params.of_model)
         self.answers_ = [answer for answer in answers if answer is not None]
         behind = self.holdout_.guess_behind(best)
         guess = Guess(best.value, behind.size, behind.deviation, behind.share)
@@ -244,11 +256,21 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         self.answers_.append(self.best_answer_)
 
     def _ask_winners(
-        self, X: Any, y: Any, params: dict[str, Any], metric: Metric, median: MedianSettings | None
+        self, X: Any, y: Any, params: FitParams, metric: Metric, median: MedianSettings | None
     ) -> None:
-        """Let the search run as it is, then certify its best, or the best of its best few."""
-        count = 1 if self.ask == "winner" else int(self.ask)
-        selecting = self.mechanism == "exponential_mechanism"
+        """Let the search run as it is, or on validation rows, then certify its best, or the best of a few."""
+        sealed = self.ask == "candidates"
+        count = n_candidates(self.search) if sealed else 1 if self.ask == "winner" else int(self.ask)
+        assert count is not None  # `check_reveal` has refused other searches
+        drawing = self.mechanism == "exponential_mechanism"
+        selecting = drawing or (self.reveal == "winner" and count > 1)
+        plain = plain_scoring(metric)
+        search = clone(self.search)
+        if sealed:
+            search = told_to_validate(search, plain, ValidationSplit(self.holdout_, self.validation))
+        elif scores_otherwise(search, self.scoring):
+            search.set_params(scoring=plain)
+        name, own_scoring = score_name(search, metric)
         round_name = self.holdout_.open_round(
             1 if selecting else count,
             mechanism="certify",
@@ -256,37 +278,41 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
             key=self._round_key(X, y, metric),
             alternatives=count if selecting else 1,
         )
-        search = clone(self.search)
-        same_metric = self.scoring is None or search.get_params(deep=False).get("scoring") == self.scoring
-        if search.get_params(deep=False).get("scoring") is None:
-            same_metric = True
-            search.set_params(scoring=metric.scoring if isinstance(metric.scoring, str) else metric.score)
-        search.fit(X, y, **params)
-        self.cv_results_, scores, order = ranked(search)
-        self.search_ = search
-        chosen = order[:count]
-        models = [self._refit(self.cv_results_["params"][index], X, y, params) for index in chosen]
+        search.fit(X, y, **(params.of_asking() if sealed else params.of_search))
+        results, scores, order = ranked(search, name)
+        chosen = [index for index in order[:count] if np.isfinite(scores[index]) or not sealed]
+        if not chosen:
+            raise ValueError("No candidate got a score on the validation rows.")
+        models = refitted(self.search, [results["params"][i] for i in chosen], X, y, params.of_model)
         if selecting:
-            winner = self.holdout_.select(models, scoring=metric)
+            winner = self.holdout_.select(models, scoring=metric, epsilon="auto" if drawing else None)
             chosen, models = [chosen[winner]], [models[winner]]
+        same_metric = not sealed and own_scoring in (self.scoring, metric.scoring, plain)
         self.answers_ = []
         for index, model in zip(chosen, models, strict=True):
-            t = None if median is None else self.holdout_.subsample_size(median)
             guess = None
+            t = None if median is None else self.holdout_.subsample_size(median)
             if same_metric:
                 folds = max(int(getattr(search, "n_splits_", 1)), 1)
-                guess = guess_from_folds(self.cv_results_, scores, index, n_rows(X), folds, metric, t)
+                over_folds = results.get(f"std_test_{name}", np.zeros(len(scores)))
+                guess = guess_from_folds(over_folds, scores, index, n_rows(X), folds, metric, t)
             if guess is None:
-                fit = functools.partial(self._refit, self.cv_results_["params"][index], params={})
-                guess = guess_from_validation(fit, X, y, self.validation, metric, t)
+                candidate = results["params"][index]
+
+                def fit(X: Any, y: Any, candidate: dict[str, Any] = candidate) -> Any:
+                    return refitted(self.search, [candidate], X, y, {})[0]
+
+                guess = guess_from_validation(fit, X, y, self.validation, params.groups, metric, t)
             self.answers_.append(self._certify(model, guess, metric, median, round_name))
-        for name, values in columns_of(self.answers_, chosen, len(scores)).items():
-            self.cv_results_[name] = values
-        certified = [answer.value for answer in self.answers_]
-        best = int(np.nanargmax(certified)) if np.isfinite(certified).any() else 0
-        self.best_index_, self.best_estimator_ = int(chosen[best]), models[best]
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.best_answer_ = self.answers_[best]
+        answers = dict(zip(chosen, self.answers_, strict=True))
+        self.best_index_ = best_of(answers, chosen, results["params"], self.one_standard_error)
+        self.best_answer_ = answers[self.best_index_]
+        self.best_estimator_ = models[chosen.index(self.best_index_)]
+        if sealed:
+            results = masked(results, self.best_index_, self.best_answer_.value)
+        self.search_, self.cv_results_ = search, results
+        self.cv_results_.update(columns_of(self.answers_, chosen, len(scores)))
+        self.best_params_ = results["params"][self.best_index_]
 
     def _finish(self, metric: Metric) -> None:
         """Set what users read, and leave no holdout in the inner search."""
@@ -294,8 +320,7 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
         self.best_score_interval_ = self.best_answer_.interval
         self.scorer_ = metric.score
         if self.ask == "candidates":
-            plain = metric.scoring if isinstance(metric.scoring, str) else metric.score
-            told_to_forget(self.search_, self.search, plain)
+            told_to_forget(self.search_, self.search, plain_scoring(metric))
             self.search_.scorer_ = metric.score
             if not hasattr(type(self.search_), "cv_results_"):  # else derived from the same scores
                 self.search_.cv_results_ = self.cv_results_
@@ -316,88 +341,16 @@ class ReusableHoldoutCV(DelegatesToBest, MetaEstimatorMixin, BaseEstimator):
             raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
         return answer
 
-    def _refit(self, candidate: dict[str, Any], X: Any, y: Any, params: dict[str, Any]) -> Any:
-        values = {key: clone(value, safe=False) for key, value in candidate.items()}
-        own = {key: value for key, value in params.items() if key != "groups"}  # those are the splitter's
-        return clone(self.search.estimator).set_params(**values).fit(X, y, **own)
-
     def _round_key(self, X: Any, y: Any, metric: Metric) -> str:
         """Return the identity of this search on these rows: run again, it is the same round."""
         try:
             how = str(self.mechanism)
-            content = (self.search, X, np.asarray(y), self.ask, self.validation, how, metric.describe())
-            return canonical_digest(content)
+            asked = (self.ask, self.reveal, self.validation, how, metric.describe())
+            return canonical_digest((self.search, X, np.asarray(y), *asked))
         except Undigestible:
             return uuid.uuid4().hex
-
-    def _scorer(self, metric: Metric, median: MedianSettings | None) -> HoldoutScorer:
-        if isinstance(self.mechanism, HoldoutScorer):
-            return self.mechanism.fresh(self.validation)
-        if self.mechanism == "ladder":
-            return LadderScorer(metric, self.holdout_, validation=self.validation)
-        if median is not None:
-            return StableHoldoutScorer(
-                metric, self.holdout_, method=median.method, validation=self.validation
-            )
-        return ThresholdoutScorer(metric, self.holdout_, validation=self.validation)
-
-    def _median(self, metric: Metric) -> MedianSettings | None:
-        """Return the settings of the stable median, or None where thresholdout is used.
-
-        Exact: by description length a draw's noise would only widen the interval.
-        """
-        if isinstance(self.mechanism, StableHoldoutScorer):
-            return self.mechanism.median
-        if self.mechanism == "stable_median" or (self.mechanism == "auto" and not metric.has_interval):
-            return MedianSettings(method="exact")
-        return None
-
-    def _metric(self) -> Metric:
-        scoring = self.mechanism.metric if isinstance(self.mechanism, HoldoutScorer) else self.scoring
-        if scoring is None:
-            own = self.search.get_params(deep=False)
-            scoring = own.get("scoring")
-            if isinstance(scoring, dict) and isinstance(own.get("refit"), str):
-                scoring = scoring.get(own["refit"])
-        if scoring is None:
-            scoring = "accuracy" if is_classifier(self.search.estimator) else "r2"
-        if isinstance(scoring, (dict, list, tuple, set)):
-            raise bad_parameter(
-                "scoring",
-                "ReusableHoldoutCV",
-                "one metric",
-                scoring,
-                "Name the one to certify: scoring='accuracy'.",
-            )
-        return as_metric(scoring)
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Return the plain metric on the X given; asks the holdout nothing."""
         model = self._fitted()
-        return self._metric().score(model, X, y, **params)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.search)
-        model = inner if inner.estimator_type else get_tags(self.search.estimator)  # not all searches say
-        tags.estimator_type = model.estimator_type
-        tags.classifier_tags, tags.regressor_tags = model.classifier_tags, model.regressor_tags
-        tags.input_tags.sparse, tags.input_tags.pairwise = inner.input_tags.sparse, inner.input_tags.pairwise
-        tags.target_tags.required = True
-        return tags
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ReusableHoldoutCV:
-        """Copy everything but the holdout, of which there is only one."""
-        other = object.__new__(type(self))
-        memo[id(self)] = other
-        for name, value in vars(self).items():
-            setattr(other, name, copy.deepcopy(value, memo))
-        return other
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Drop holdout rows and secret: a pickled search keeps plain results and the report."""
-        state = dict(super().__getstate__())
-        for name in ("holdout_", "holdout") if "holdout_" in state else ():
-            if isinstance(state[name], Holdout):
-                state[name] = state[name].report()
-        return state
+        return chosen_metric(self).score(model, X, y, **params)

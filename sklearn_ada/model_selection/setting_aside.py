@@ -33,7 +33,7 @@ def set_aside(
 
     The split is a function of the data's content and of ``random_state``, so a second search on the same
     data uses the same holdout. With ``ledger=None`` or ``":memory:"`` the ledger belongs to the data, so
-    another split of them does not get a fresh budget.
+    another split of them does not get a fresh budget. Groups stay whole: they are the independent units.
     """
     n = n_rows(X)
     if isinstance(holdout, Holdout):
@@ -41,6 +41,14 @@ def set_aside(
     digest = content_digest(X, y)
     random_state = None if random_state is None else int(random_state)
     train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
+    if groups is not None:
+        own, others = take_rows(np.asarray(groups), test), take_rows(np.asarray(groups), train)
+        if set(own.tolist()) & set(others.tolist()):
+            raise bad_parameter(
+                "holdout", "ReusableHoldoutCV", "of whole groups when groups are passed", kind,
+                "Use a share, or a splitter such as GroupShuffleSplit(1).",
+            )  # fmt: skip
+        policy = {**policy, "groups": own}
     address = ledger_address(ledger, lambda: digest)
     split = {"holdout": kind, "random_state": random_state, "rows_in_all": n}
     try:
@@ -64,7 +72,7 @@ def _rows(
     if isinstance(holdout, Real) and not isinstance(holdout, (bool, int)):
         share = check_real(holdout, "holdout", "ReusableHoldoutCV", low=0.0, high=1.0)
         seed = int(hashlib.sha256(f"{digest} {random_state}".encode()).hexdigest()[:8], 16)
-        train, test = split_rows(n, y, share, seed)
+        train, test = split_rows(n, y, share, seed, groups)
         return train, test, f"share {share:g}"
     if hasattr(holdout, "split") and not isinstance(holdout, str):
         splits = list(holdout.split(X, y, groups))

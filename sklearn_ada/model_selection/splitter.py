@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import check_real
@@ -51,9 +52,9 @@ class ValidationSplit:
     def split(
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield the one pair (rows to fit on, rows to guess from)."""
+        """Yield the one pair (rows to fit on, rows to guess from); no group is in both."""
         self._holdout.check_overlap(X)
-        fit, guess = split_rows(n_rows(X), y, self.validation, self._seed)
+        fit, guess = split_rows(n_rows(X), y, self.validation, self._seed, groups)
         digest = rows_digest(take_rows(X, guess), take_rows(y, guess))
         if digest not in self._parts:
             hashes = _labelled_hashes(X, y)
@@ -87,6 +88,12 @@ class ValidationSplit:
         """Return 1."""
         return 1
 
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return the metadata request: ``groups``, where they are passed."""
+        request = MetadataRequest(owner=self)
+        request.split.add_request(param="groups", alias=True)
+        return request
+
     def __repr__(self) -> str:
         return f"ValidationSplit(validation={self.validation})"
 
@@ -112,17 +119,22 @@ def _has(part: NDArray[np.uint64], rows: NDArray[np.uint64]) -> bool:
     return len(rows) <= len(part) and bool((there >= counts).all())
 
 
-def split_rows(n: int, y: Any, share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def split_rows(
+    n: int, y: Any, share: float, seed: int, groups: Any = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return sorted row numbers of two parts, the second of about ``share * n`` rows.
 
-    Stratified by class where each class has rows enough for it.
+    With groups it has that share of the groups, and no group is in both parts. Without them it is stratified
+    by class where each class has rows enough for it.
     """
     labels = None if y is None else np.asarray(y)
     splitter: Any = ShuffleSplit(1, test_size=share, random_state=seed)
-    if labels is not None and type_of_target(labels) in ("binary", "multiclass"):
+    if groups is not None:
+        splitter = GroupShuffleSplit(1, test_size=share, random_state=seed)
+    elif labels is not None and type_of_target(labels) in ("binary", "multiclass"):
         counts = np.unique(labels, return_counts=True)[1]
         room = min(round(n * share), n - round(n * share))
         if counts.min() >= 2 and len(counts) <= room and len(counts) < n / 2:
             splitter = StratifiedShuffleSplit(1, test_size=share, random_state=seed)
-    first, second = next(splitter.split(np.zeros((n, 1)), labels))
+    first, second = next(splitter.split(np.zeros((n, 1)), labels, groups))
     return np.sort(first), np.sort(second)

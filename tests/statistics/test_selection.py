@@ -60,6 +60,16 @@ def test_the_exact_selection_takes_the_first_of_the_best_for_ln_n(tmp_path):
     assert holdout.report().nats == pytest.approx(math.log(3), abs=0.01)
 
 
+def test_a_selection_by_the_exponential_mechanism_keeps_the_privacy_route_and_the_exact_one_ends_it(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (2000, 4)).astype(float), rng.integers(0, 2, 2000)
+    for epsilon, is_kept in ((0.01, True), (None, False)):
+        holdout = Holdout(X, y, route="both", ledger=tmp_path / f"{epsilon}.db")
+        holdout.select([Fixed(0), Fixed(1)], scoring="accuracy", epsilon=epsilon)
+        ended = holdout.ledger.read(lambda state: state.privacy.ended)
+        assert (ended is None) is is_kept
+
+
 def test_a_metric_of_any_kind_can_choose_exactly(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))

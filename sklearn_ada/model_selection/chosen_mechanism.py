@@ -1,0 +1,66 @@
+"""From the parameters of a `ReusableHoldoutCV` to the metric, the mechanism and the scorer they name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_classifier
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.holdout import Holdout, MedianSettings
+from sklearn_ada.metrics import Metric, as_metric
+from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
+from sklearn_ada.model_selection.own_scores import metric_of
+from sklearn_ada.model_selection.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
+
+__all__ = ["chosen_median", "chosen_metric", "chosen_scorer"]
+
+_OWNER = "ReusableHoldoutCV"
+
+
+def chosen_metric(wrapper: Any) -> Metric:
+    """Return what is certified: the scorer's metric, ``scoring``, the search's own, or the usual one."""
+    is_scorer = isinstance(wrapper.mechanism, HoldoutScorer)
+    scoring = wrapper.mechanism.metric if is_scorer else wrapper.scoring
+    if scoring is None:
+        scoring = metric_of(wrapper.search)
+    if scoring is None:
+        scoring = "accuracy" if is_classifier(wrapper.search.estimator) else "r2"
+    if isinstance(scoring, (dict, list, tuple, set)):
+        raise bad_parameter(
+            "scoring", _OWNER, "one metric", scoring, "Name the one to certify: scoring='accuracy'."
+        )
+    return as_metric(scoring)
+
+
+def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSettings | None:
+    """Return the settings of the stable median, or None where the metric has an interval of its own.
+
+    Exact: by description length a draw's noise would only widen the interval.
+    """
+    if isinstance(wrapper.mechanism, StableHoldoutScorer):
+        return wrapper.mechanism.median
+    has_interval = holdout.has_interval(metric)
+    if wrapper.mechanism == "stable_median" or (wrapper.mechanism == "auto" and not has_interval):
+        return MedianSettings(method="exact")
+    if not has_interval:
+        raise bad_parameter(
+            "mechanism",
+            _OWNER,
+            f"'stable_median' for {metric.name} with weights or groups",
+            wrapper.mechanism,
+        )
+    return None
+
+
+def chosen_scorer(
+    wrapper: Any, metric: Metric, holdout: Holdout, median: MedianSettings | None
+) -> HoldoutScorer:
+    """Return the scorer that asks about every candidate."""
+    if isinstance(wrapper.mechanism, HoldoutScorer):
+        return wrapper.mechanism.fresh(wrapper.validation)
+    if wrapper.mechanism == "ladder":
+        return LadderScorer(metric, holdout, validation=wrapper.validation)
+    if median is not None:
+        return StableHoldoutScorer(metric, holdout, method=median.method, validation=wrapper.validation)
+    return ThresholdoutScorer(metric, holdout, validation=wrapper.validation)

@@ -1,0 +1,77 @@
+"""Which of a search's own scores it goes by, and what that is a score of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn import get_config
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.metrics import Metric
+
+__all__ = ["metric_of", "plain_scoring", "score_name", "scores_otherwise"]
+
+_OWNER = "ReusableHoldoutCV"
+
+
+def plain_scoring(metric: Metric) -> Any:
+    """Return the plain metric as a search's scoring; with metadata routing one that requests nothing."""
+    is_routing = get_config()["enable_metadata_routing"]
+    return metric.scoring if isinstance(metric.scoring, str) and not is_routing else metric.score
+
+
+def scores_otherwise(search: Any, scoring: Any) -> bool:
+    """Return whether a search without scoring would not rank its candidates by this one."""
+    own = search.get_params(deep=False).get("scoring")
+    return own is None and (scoring is not None or not hasattr(search.estimator, "score"))
+
+
+def metric_of(search: Any) -> Any:
+    """Return the scoring of a search; of one with several scores that which it refits by.
+
+    Raises
+    ------
+    ValueError
+        If it has several and names none.
+    """
+    own = search.get_params(deep=False)
+    scoring, refit = own.get("scoring"), own.get("refit")
+    named = _named(scoring)
+    if named is None:
+        return scoring
+    if isinstance(refit, str) and refit in named:
+        return named[refit]
+    raise bad_parameter(
+        "scoring", _OWNER, "one metric", scoring,
+        "Name the one to certify: scoring='accuracy', or refit= in the search.",
+    )  # fmt: skip
+
+
+def score_name(search: Any, metric: Metric) -> tuple[str, Any]:
+    """Return the name of the score that a search's candidates are ranked by, and its scoring.
+
+    Raises
+    ------
+    ValueError
+        If the search has several scores, none of which is that of ``refit`` or of the metric.
+    """
+    own = search.get_params(deep=False)
+    scoring, refit = own.get("scoring"), own.get("refit")
+    named = _named(scoring)
+    if named is None:
+        is_named = isinstance(refit, str) and callable(scoring)  # a callable that returns several
+        return (refit, None) if is_named else ("score", scoring)
+    if isinstance(refit, str) and refit in named:
+        return refit, named[refit]
+    for name, one in named.items():
+        if one is metric or one == metric.scoring:
+            return name, one
+    raise bad_parameter(
+        "search", _OWNER, "with refit= naming the score that ranks its candidates", f"refit={refit!r}",
+    )  # fmt: skip
+
+
+def _named(scoring: Any) -> dict[str, Any] | None:
+    if isinstance(scoring, dict):
+        return scoring
+    return {name: name for name in scoring} if isinstance(scoring, (list, tuple, set)) else None

@@ -1,0 +1,105 @@
+"""Searches over groups: no group on both sides of any split, and groups as units of the certificate."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit, ShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+
+from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
+
+GROUPS = np.arange(400) // 8
+ASKS = ["candidates", "winner", 2]
+
+
+def inner(model=None):
+    return GridSearchCV(model or LogisticRegression(), {"C": [0.1, 1.0]})
+
+
+@pytest.fixture
+def searched(numbered, tmp_path):
+    def fit(search=None, groups=GROUPS, **params):
+        params = {"ledger": tmp_path / "ledger.db", **params}
+        wrapped = ReusableHoldoutCV(inner() if search is None else search, **params)
+        return wrapped.fit(numbered[0], numbered[1]["classifier"], groups=groups)
+
+    return fit
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_no_group_is_on_both_sides_of_any_split(ask, recorder, numbered, tmp_path):
+    kind = recorder["classifier"]
+    cv = None if ask == "candidates" else GroupKFold(3)
+    search = ReusableHoldoutCV(
+        GridSearchCV(kind(), {"max_depth": [1, 2]}, cv=cv), ask=ask, ledger=tmp_path / "ledger.db"
+    ).fit(numbered[0], numbered[1]["classifier"], groups=GROUPS)
+    final = {int(row) // 8 for row in search.best_estimator_.rows_}
+    assert search.holdout_.n_rows == 400 - 8 * len(final)
+    for rows in kind.fitted_on:
+        fitted = {int(row) // 8 for row in rows}
+        assert len(rows) == 8 * len(fitted)
+        assert fitted <= final
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_groups_are_the_units_of_the_certificate(ask, searched):
+    search = searched(ask=ask)
+    assert search.best_answer_.certificate.target.endswith("group sizes")
+    units = search.holdout_.ledger.genesis["units"]
+    assert units["groups"]
+    assert units["number"] == search.holdout_.n_rows // 8
+
+
+def test_a_metric_without_an_interval_for_groups_is_certified_by_the_median(searched):
+    assert "random subsamples" in searched(scoring="roc_auc", ask="winner").best_answer_.certificate.target
+
+
+def test_asking_for_an_interval_that_groups_do_not_have_is_refused(searched, sentence):
+    with pytest.raises(ValueError, match=sentence("mechanism")) as caught:
+        searched(scoring="roc_auc", mechanism="thresholdout")
+    assert "stable_median" in str(caught.value)
+
+
+def test_a_splitter_of_groups_names_the_holdout(searched):
+    search = searched(holdout=GroupShuffleSplit(1, test_size=0.3, random_state=0), ask="winner")
+    assert search.holdout_.n_rows == 120
+
+
+@pytest.mark.parametrize(
+    "holdout", [np.arange(400) >= 300 + 3, ShuffleSplit(1, random_state=0)], ids=["mask", "splitter"]
+)
+def test_a_holdout_that_tears_groups_is_refused(holdout, searched, sentence, tmp_path):
+    with pytest.raises(ValueError, match=sentence("holdout")):
+        searched(holdout=holdout)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_mask_of_whole_groups_is_a_holdout(searched):
+    assert searched(holdout=np.arange(400) >= 320, ask="winner").holdout_.n_rows == 80
+
+
+def test_copies_of_patients_fool_a_split_by_rows_and_not_one_by_groups(tmp_path):
+    """Random labels, five copies of each record: a nearest neighbour knows them if it has seen a copy."""
+    rng = np.random.default_rng(0)
+    X, y = np.repeat(rng.normal(size=(100, 4)), 5, axis=0), np.repeat(rng.integers(0, 2, 100), 5)
+    X += 1e-3 * rng.normal(size=X.shape)
+    search = GridSearchCV(KNeighborsClassifier(1), {"p": [1, 2]})
+    torn = ReusableHoldoutCV(search, ask="winner", ledger=tmp_path / "rows.db").fit(X, y)
+    whole = ReusableHoldoutCV(search, ask="winner", ledger=tmp_path / "groups.db")
+    whole.fit(X, y, groups=np.repeat(np.arange(100), 5))
+    assert torn.best_score_interval_[0] > 0.9
+    assert whole.best_score_interval_[0] < 0.5 < whole.best_score_interval_[1]
+
+
+def test_a_scorers_cv_keeps_groups_whole(rows, tmp_path):
+    X, y, X_hold, y_hold = rows[:4]
+    holdout = Holdout(X_hold, y_hold, groups=np.arange(len(y_hold)) // 4, ledger=tmp_path / "ledger.db")
+    scorer = ThresholdoutScorer("accuracy", holdout)
+    groups = np.arange(len(y)) // 6
+    fit, guess = next(scorer.cv.split(X, y, groups))
+    assert not set(groups[fit]) & set(groups[guess])
+    search = GridSearchCV(
+        LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=scorer.cv, refit=scorer.select_best
+    )
+    search.fit(X, y, groups=groups)
+    assert holdout.report().asked["check"] == 2
