@@ -38,6 +38,7 @@ from benchmarks.speed import (
     peers,
     planning,
     scorer_overhead,
+    workers,
 )
 from benchmarks.speed.finding import Finding, Skipped, table
 from benchmarks.speed.timing import timed
@@ -45,6 +46,7 @@ from benchmarks.speed.timing import timed
 NAMES = (
     "import",
     "search",
+    "workers",
     "checks",
     "questions",
     "rows",
@@ -62,6 +64,7 @@ def parts(folder: Path, seed: int, *, quick: bool, large: bool) -> Iterator[tupl
     """Yield every part by name, at the size asked for."""
     yield "import", lambda: import_time.measure(folder / "bytecode", repeats=5 if quick else 15)
     yield "search", lambda: scorer_overhead.measure(folder, seed, rounds=2 if quick else 7)
+    yield "workers", lambda: workers.measure(folder, seed, n_rows=25_000 if quick else 250_000)
     yield "checks", lambda: many_checks.measure(folder, seed, n_checks=500 if quick else 10_000)
     ages = (10, 100, 1_000) if quick else (10, 100, 1_000, 10_000)
     repeats = 60 if quick else 300

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score
 
 from benchmarks.speed.finding import Finding
 from benchmarks.speed.many_checks import check
-from benchmarks.speed.stored import StoredPredictions, labels, variants
+from benchmarks.speed.stored import StoredPredictions, labels, row_numbers, variants
 from benchmarks.speed.timing import timed
 from sklearn_ada import Holdout
 from sklearn_ada.holdout import MedianSettings
@@ -32,7 +32,7 @@ def measure_questions(folder: Path, seed: int, *, ages: tuple[int, ...], repeats
 
     def aged(age: int) -> Holdout:
         path = folder / f"age {age} {next(numbers)}.db"
-        holdout = Holdout(np.zeros((N_ROWS, 1)), y, ledger=path, expected_questions=max(ages))
+        holdout = Holdout(row_numbers(N_ROWS), y, ledger=path, expected_questions=max(ages))
         for _ in range(age):
             check(holdout, next(source), next(numbers))
         return holdout
@@ -74,7 +74,7 @@ def question_costs(folder: Path, n: int, seed: int, repeats: int) -> dict[str, f
     """Return the median seconds of a plain metric, a check and a stable median."""
     rng = np.random.default_rng(seed)
     y = labels(n, rng)
-    holdout = Holdout(np.zeros((n, 1)), y, ledger=folder / f"rows {n}.db")
+    holdout = Holdout(row_numbers(n), y, ledger=folder / f"rows {n}.db")
     settings = MedianSettings(n_subsamples=N_SUBSAMPLES)
 
     def median(predictions: np.ndarray, number: int) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.speed.bare_sqlite import BareLog
 from benchmarks.speed.finding import Finding
 from benchmarks.speed.many_checks import check
-from benchmarks.speed.stored import labels, variants
+from benchmarks.speed.stored import labels, row_numbers, variants
 from benchmarks.speed.timing import by_turns, timed
 from sklearn_ada import Holdout
 from sklearn_ada.events import event_from_dict
@@ -130,7 +130,7 @@ def _holdout(path: Path, seed: int) -> tuple[Holdout, dict[str, Any]]:
 def _holdout_at(path: Path, seed: int) -> tuple[Holdout, tuple[np.ndarray, np.random.Generator]]:
     rng = np.random.default_rng(seed)
     y = labels(N_ROWS, rng)
-    return Holdout(np.zeros((N_ROWS, 1)), y, ledger=path, random_state=seed), (y, rng)
+    return Holdout(row_numbers(N_ROWS), y, ledger=path, random_state=seed), (y, rng)
 
 
 def _again(body: dict[str, Any]) -> Any:

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 
 from benchmarks.speed.bare_sqlite import BareLog
 from benchmarks.speed.finding import Finding
-from benchmarks.speed.stored import StoredPredictions, labels, variants
+from benchmarks.speed.stored import StoredPredictions, labels, row_numbers, variants
 from benchmarks.speed.timing import timed
 from sklearn_ada import Holdout
 from sklearn_ada.ledger import canonical_json
@@ -26,7 +26,7 @@ def measure(folder: Path, seed: int, *, n_checks: int, n_rows: int = N_ROWS) -> 
     """Return the ratio without the commits, and the commits."""
     rng = np.random.default_rng(seed)
     y = labels(n_rows, rng)
-    holdout = Holdout(np.zeros((n_rows, 1)), y, ledger=folder / "checks.db", expected_questions=n_checks)
+    holdout = Holdout(row_numbers(n_rows), y, ledger=folder / "checks.db", expected_questions=n_checks)
     source = variants(y, rng)
     check(holdout, next(source), 0)  # warm
     body = canonical_json(list(holdout.ledger.records())[-1].body)

@@ -8,18 +8,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["StoredPredictions", "labels", "variants"]
+__all__ = ["StoredPredictions", "labels", "row_numbers", "variants"]
 
 
 class StoredPredictions:
-    """A model of one data set: whatever it is shown, it returns what is stored."""
+    """A model of one data set, whose rows are their numbers: it returns what is stored, without a copy."""
+
+    classes_ = np.array([0, 1])
 
     def __init__(self, predictions: NDArray[Any]) -> None:
         self.predictions = predictions
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the stored predictions."""
-        return self.predictions
+        """Return the stored predictions of some rows that follow each other."""
+        first = int(X[0, 0])
+        return self.predictions[first : first + len(X)]
+
+    decision_function = predict
+
+
+def row_numbers(n: int) -> NDArray[np.int32]:
+    """Return the rows of a data set for `StoredPredictions`."""
+    return np.arange(n, dtype=np.int32)[:, None]
 
 
 def labels(n: int, rng: np.random.Generator) -> NDArray[np.int64]:

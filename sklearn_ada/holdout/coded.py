@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn_ada.accounting.description_length import symbols_of
 from sklearn_ada.events import FAILURES, CodedRelease, Event, Symbol
-from sklearn_ada.guarantees.empirical_bernstein import empirical_bernstein
+from sklearn_ada.guarantees.bernstein import empirical_bernstein
 from sklearn_ada.guarantees.intervals import chernoff_kl
 from sklearn_ada.guarantees.planned_checks import wilson_deviation
 from sklearn_ada.holdout.data import HoldoutData

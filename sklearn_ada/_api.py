@@ -1,0 +1,46 @@
+"""The names of `sklearn_ada`, and where they come from."""
+
+from sklearn_ada.exceptions import (
+    BudgetExhaustedError,
+    HoldoutLeakError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerMismatchError,
+    LedgerUnavailableError,
+    UnsupportedEventError,
+)
+from sklearn_ada.guarantees.certificate import Certificate
+from sklearn_ada.holdout import Holdout, HoldoutReport
+from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds
+from sklearn_ada.metrics import Metric
+from sklearn_ada.model_selection import (
+    LadderScorer,
+    ReusableHoldoutCV,
+    StableHoldoutScorer,
+    ThresholdoutScorer,
+)
+from sklearn_ada.planning import HoldoutPlan, plan_holdout
+from sklearn_ada.results import Answer, Cost
+
+__all__ = [
+    "Answer",
+    "BudgetExhaustedError",
+    "Certificate",
+    "Cost",
+    "EffectiveRounds",
+    "Holdout",
+    "HoldoutLeakError",
+    "HoldoutPlan",
+    "HoldoutReport",
+    "LadderScorer",
+    "LedgerDamagedError",
+    "LedgerError",
+    "LedgerMismatchError",
+    "LedgerUnavailableError",
+    "Metric",
+    "ReusableHoldoutCV",
+    "StableHoldoutScorer",
+    "ThresholdoutScorer",
+    "UnsupportedEventError",
+    "plan_holdout",
+]
