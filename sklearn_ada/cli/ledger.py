@@ -62,12 +62,12 @@ def show_ledger(arguments: argparse.Namespace) -> None:
 
 def verify_ledger(arguments: argparse.Namespace) -> None:
     """Check every record against the hash chain and its price against the code; raise if one is off."""
-    records = list(_open(arguments.file).records())
+    name, records = _read(arguments.file)
     print(
         f"{len(records)} records agree with the hash chain, with the head of the ledger and in their prices"
     )
-    for name in arguments.copies:
-        print(_compared(arguments.file, records, name, list(_open(name).records())))
+    for copy in arguments.copies:
+        print(_compared(name, records, *_read(copy)))
 
 
 def report_ledger(arguments: argparse.Namespace) -> None:
@@ -81,6 +81,12 @@ def report_ledger(arguments: argparse.Namespace) -> None:
 
 def _open(address: str) -> Ledger[Conversation]:
     return open_existing_ledger(address, Conversation)
+
+
+def _read(address: str) -> tuple[str, list[Record]]:
+    """Return what to call a ledger, and its records; a URL may hold a password."""
+    ledger = _open(address)
+    return getattr(ledger, "name", address) if "://" in address else address, list(ledger.records())
 
 
 def _compared(one: str, records: list[Record], other: str, others: list[Record]) -> str:

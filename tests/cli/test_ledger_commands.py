@@ -17,6 +17,7 @@ from sklearn_ada import Holdout
 from sklearn_ada.cli import main
 from sklearn_ada.holdout import MedianSettings
 from sklearn_ada.mechanisms.grid import UniformGrid
+from tests.ledger.postgresql_server import PASSWORD
 
 X, Y = [[float(i)] for i in range(40)], [0, 1] * 20
 ACTIONS = ("show", "verify", "report")
@@ -222,3 +223,17 @@ def test_a_file_that_is_no_ledger_is_an_error_and_unchanged(action, tmp_path, pr
     path.write_text("not a ledger " * 100)
     assert "not a readable ledger" in printed(action, path)
     assert path.read_text() == "not a ledger " * 100
+
+
+def test_a_book_in_a_database_is_shown_like_a_file_and_its_password_is_not(postgresql, printed, tmp_path):
+    urls = [postgresql.url(f"{tmp_path.name}{part}") for part in ("a", "b")]
+    opened(urls[0], "ada").certify(DummyClassifier().fit(X, Y), scoring="accuracy", guess=0.5)
+    (row,) = (row for row in json.loads(printed("show", urls[0], "--json")) if row["kind"] == "answer")
+    assert (row["who"], row["answer"]) == ("ada", 0.5)
+    assert "asked by: ada 1" in printed("report", urls[0])
+    assert "2 records agree" in printed("verify", urls[0])
+    assert "no such book" in printed("show", urls[1])  # and it is not begun by being looked at
+    opened(urls[1])
+    said = printed("verify", *urls)
+    assert "not copies of one ledger" in said
+    assert PASSWORD not in said

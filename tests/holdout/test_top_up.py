@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import BudgetExhaustedError, Holdout, HoldoutLeakError, LedgerMismatchError
+from sklearn_ada.guarantees.intervals import hoeffding_half_width
 from sklearn_ada.guarantees.weights import round_weight
 
 OLD = 150
@@ -249,6 +250,17 @@ def test_rows_that_do_not_go_with_the_holdouts_are_refused_free(
     small = Holdout(*old(*parts[:2]), ledger=tmp_path / "ledger.db")
     with uncharged(small), pytest.raises(ValueError, match=sentence(name)):
         small.top_up(*new(*parts[2:]))
+
+
+@pytest.mark.parametrize(("old", "new"), [(1000, 1000), (3000, 1000), (1000, 3000)])
+def test_joined_rows_certify_more_narrowly_until_four_nats_times_old_over_new(old, new):
+    """The rule of thumb of the documentation, for the first certify."""
+
+    def half_width(rows, nats):
+        return hoeffding_half_width(rows, math.log(0.05 * 0.9 * round_weight("certify", 0, 1)) - nats)
+
+    turn = 4.0 * old / new
+    assert half_width(old + new, 0.8 * turn) < half_width(new, 0.0) < half_width(old + new, 1.2 * turn)
 
 
 FOR_ONE_SIZE = {
