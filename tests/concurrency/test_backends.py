@@ -1,0 +1,145 @@
+"""The same questions, answers and cost whatever carries the work: joblib's own workers, dask's, ray's."""
+
+import contextlib
+import os
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
+from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
+
+LEAVES = range(2, 9)
+LOCAL = ["loky", "threading", "multiprocessing"]
+
+
+@contextlib.contextmanager
+def dask_workers():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        yield {"backend": "dask"}
+
+
+@contextlib.contextmanager
+def ray_workers():
+    ray = pytest.importorskip("ray")
+    from ray.util.joblib import register_ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    register_ray()
+    try:
+        yield {"backend": "ray", "n_jobs": 2}
+    finally:
+        ray.shutdown()
+
+
+@contextlib.contextmanager
+def local_workers(backend, n_jobs):
+    yield {"backend": backend, "n_jobs": n_jobs}
+
+
+WORKERS = {
+    **{f"{name}, {n} jobs": lambda name=name, n=n: local_workers(name, n) for name in LOCAL for n in (1, 2)},
+    "dask": dask_workers,
+    "ray": ray_workers,
+}
+
+
+@pytest.fixture(scope="module", params=WORKERS)
+def workers(request):
+    """Return a function that opens the context in which searches work."""
+    with WORKERS[request.param]() as how:
+        yield lambda: joblib.parallel_config(**how)
+
+
+def test_the_work_is_done_elsewhere_but_for_threads_and_one_job(workers, request):
+    with workers():
+        seen = set(joblib.Parallel()(joblib.delayed(os.getpid)() for _ in range(4)))
+    here = any(name in request.node.callspec.id for name in ("threading", "1 jobs"))
+    assert (os.getpid() in seen) == here
+
+
+def conversation(holdout):
+    """Return every question's key with the value that was answered, and the total cost."""
+    answers = {
+        record.key: record.body["outcome"]["value"]
+        for record in holdout.ledger.records()
+        if record.body.get("kind") == "answer"
+    }
+    return answers, holdout.report().nats
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+def test_a_search_asks_and_pays_the_same(workers, kind, tmp_path):
+    def search(name):
+        holdout = holdout_at(tmp_path / name, random_state=0)
+        fitted = search_with(SCORERS[kind](holdout), LEAVES).fit(X, Y)
+        return *conversation(holdout), fitted.cv_results_["mean_test_score"]
+
+    alone = search("alone.db")
+    with workers():
+        together = search("together.db")
+    assert len(alone[0]) == len(LEAVES)
+    assert together[0] == alone[0]
+    assert together[1] == pytest.approx(alone[1], rel=1e-9)
+    np.testing.assert_array_equal(together[2], alone[2])
+
+
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+def test_a_wrapped_search_asks_and_pays_the_same(workers, ask, tmp_path):
+    data = rows(2, 400)
+
+    def search(name):
+        inner = GridSearchCV(LogisticRegression(), {"C": [0.001, 0.01, 1.0]})
+        return ReusableHoldoutCV(inner, ask=ask, ledger=tmp_path / name).fit(*data)
+
+    alone = search("alone.db")
+    with workers():
+        together = search("together.db")
+    assert [answer.value for answer in together.answers_] == [answer.value for answer in alone.answers_]
+    assert together.best_score_ == alone.best_score_
+    costs = [fitted.holdout_.report().nats for fitted in (alone, together)]
+    assert costs[0] == pytest.approx(costs[1], rel=1e-9)
+
+
+STATEFUL = {
+    "ladder": lambda holdout: LadderScorer("accuracy", holdout),
+    "laplace": lambda holdout: ThresholdoutScorer("accuracy", holdout, noise="laplace"),
+    "gaussian": lambda holdout: ThresholdoutScorer("accuracy", holdout, noise="gaussian", threshold=0.01),
+}
+
+
+def answers_by_leaves(scorer, leaves):
+    """Ask about one model after another, and return the answers."""
+    search = search_with(scorer)
+    fit, guess = next(scorer.cv.split(X, Y))
+    models = {n: clone(search.estimator).set_params(max_leaf_nodes=n).fit(X[fit], Y[fit]) for n in leaves}
+    return {n: scorer.answer(model, X[guess], Y[guess]) for n, model in models.items()}
+
+
+@pytest.mark.parametrize("kind", STATEFUL)
+def test_what_depends_on_the_order_is_a_function_of_the_recorded_order(workers, kind, tmp_path):
+    """Asked again in the order that the workers' questions arrived in, the answers are the same."""
+    holdout = holdout_at(tmp_path / "together.db", random_state=0)
+    with workers():
+        found = search_with(STATEFUL[kind](holdout), LEAVES).fit(X, Y)
+    before = conversation(holdout)
+    recorded = answers_by_leaves(STATEFUL[kind](holdout), LEAVES)
+    assert all(answer.repeated for answer in recorded.values())
+    assert conversation(holdout) == before
+    assert [answer.value for answer in recorded.values()] == found.cv_results_["mean_test_score"].tolist()
+
+    again = holdout_at(tmp_path / "again.db", random_state=0)
+    order = sorted(LEAVES, key=lambda n: recorded[n].index)
+    replayed = answers_by_leaves(STATEFUL[kind](again), order)
+    assert {n: replayed[n].value for n in LEAVES} == {n: recorded[n].value for n in LEAVES}
+    assert conversation(again)[1] == pytest.approx(before[1], rel=1e-9)
