@@ -218,7 +218,12 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
             )
         recording = RecordingScorer(scorer)
         search = told_to_ask(self.search, recording, scorer.cv)
-        search.fit(X, y, **params.of_asking())
+        try:
+            search.fit(X, y, **params.of_asking())
+        except ValueError:  # with one split a fault of the rows fails all fits: let the model tell it itself
+            fit, _ = next(scorer.cv.split(X, y, params.groups))
+            refitted(self.search, [{}], take_rows(X, fit), take_rows(y, fit), {})
+            raise
         results, answers = certified_columns(candidates_of(search), self.holdout_)
         refused = [answer for answer in answers if answer is not None and answer.verdict == "refused"]
         if refused:
