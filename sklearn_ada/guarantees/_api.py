@@ -90,7 +90,7 @@ from sklearn_ada.guarantees.transfer import (
     jung_2020_pure,
 )
 from sklearn_ada.guarantees.transfer_bound import TransferBound, is_vacuous
-from sklearn_ada.guarantees.weights import ln_share, round_weight
+from sklearn_ada.guarantees.weights import ln_declared, ln_share, round_weight
 
 __all__ = [
     "Certificate",
@@ -144,6 +144,7 @@ __all__ = [
     "laplace_bassily",
     "laplace_plan",
     "laplace_tail_mean",
+    "ln_declared",
     "ln_delta",
     "ln_share",
     "mean_deviation",

@@ -10,7 +10,7 @@ import math
 
 from sklearn_ada._checks import check_integer, check_option, check_real
 
-__all__ = ["EXPECTED_CHECKS", "FIRST_CERTIFY", "PURPOSES", "ln_share", "round_weight"]
+__all__ = ["EXPECTED_CHECKS", "FIRST_CERTIFY", "PURPOSES", "ln_declared", "ln_share", "round_weight"]
 
 PURPOSES = ("check", "certify")
 
@@ -75,3 +75,18 @@ def ln_share(purpose: str, check_share: float) -> float:
     check_option(purpose, "purpose", "ln_share", PURPOSES)
     share = check_real(check_share, "check_share", "ln_share", low=0.0, high=1.0)
     return math.log(share if purpose == "check" else 1.0 - share)
+
+
+def ln_declared(ln_beta: float, n_models: int) -> float:
+    """Return ``ln(beta / (4 G))``, a declared model's failure probability, whatever is revealed.
+
+    Half of beta is for the G models that were declared before the first look, and each has two fixed
+    questions (`sklearn_ada.holdout.family`).
+
+    Examples
+    --------
+    >>> round(math.exp(ln_declared(math.log(0.05), 10)), 6)
+    0.00125
+    """
+    ln_beta = check_real(ln_beta, "ln_beta", "ln_declared", high=0.0, closed="high")
+    return ln_beta - math.log(4.0 * check_integer(n_models, "n_models", "ln_declared"))

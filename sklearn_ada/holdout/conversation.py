@@ -156,8 +156,7 @@ class Conversation:
         """Return the better of a share and that of a declared model, which no answer can change."""
         if member not in self._family:
             return share
-        # Half of beta is for declared models, and each has two fixed questions (see `family`).
-        own = self.policy.ln_beta - 2.0 * _LN2 - math.log(len(self._family))
+        own = weights.ln_declared(self.policy.ln_beta, len(self._family))
         return replace(share, ln_delta=max(own, share.ln_delta))
 
     def certified(self, question: Question, share: Share, count: int = 1) -> Share:

@@ -24,6 +24,7 @@ from sklearn_ada.guarantees.median_planning import stable_median_level
 from sklearn_ada.guarantees.planned_checks import PlannedChecks, plan_certifies, plan_checks, wilson_deviation
 from sklearn_ada.guarantees.sample_size import laplace_bassily
 from sklearn_ada.guarantees.thresholdout import thresholdout_direct
+from sklearn_ada.guarantees.weights import ln_declared
 from sklearn_ada.planning.assumptions import Assumptions
 
 __all__ = ["ALL", "BEST_SO_FAR", "KEPT", "LEVEL", "MEAN", "ONE", "VERDICTS", "Method", "methods"]
@@ -82,6 +83,10 @@ def _plain(given: Assumptions) -> tuple[Method, ...]:
         Method(
             "fixed in advance", lambda n, k: nonadaptive_half_width(n, k, ln_beta, expected_value=p), ALL,
             "a plain holdout and a union bound: the limit for adaptive questions", adaptive=False,
+        ),
+        Method(
+            "declared models", lambda n, k: expected_half_width(n, ln_declared(ln_beta, k), p), ALL,
+            "Holdout.declare: fixed in advance, beside adaptive questions about other models", adaptive=False,
         ),
         Method(
             "sample splitting", lambda n, k: sample_splitting_half_width(n, k, ln_beta, expected_value=p),

@@ -37,7 +37,8 @@ def _widths(plan: HoldoutPlan) -> str:
         words += f" has ±{one.width:.2g}."
     return (
         f"{words} A plain holdout is enough only if all questions are fixed before the first answer: "
-        f"±{fixed.width:.2g}."
+        f"±{fixed.width:.2g} (beside adaptive questions, by Holdout.declare: "
+        f"±{plan['declared models'].width:.2g})."
     )
 
 

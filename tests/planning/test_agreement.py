@@ -92,6 +92,22 @@ def test_a_real_holdout(tmp_path):
     assert half_width(answer) == pytest.approx(plan["certify after checks"].width, rel=0.1)
 
 
+def test_declared_models_of_a_real_holdout(tmp_path):
+    """The tenth of ten, certified after a surprise that would have cost any other model."""
+    from benchmarks.speed.stored import StoredPredictions
+    from sklearn_ada import Holdout
+
+    n, rng = 2_000, np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    models = [StoredPredictions(np.where(rng.random(n) < 0.85, y, 1 - y)) for _ in range(10)]
+    holdout = Holdout(np.zeros((n, 1)), y, ledger=tmp_path / "ledger.db")
+    assert holdout.declare(models, scoring="accuracy") == 10
+    holdout.certify(models[0], scoring="accuracy", guess=0.2)
+    answer = holdout.certify(models[9], scoring="accuracy", guess=0.85)
+    plan = plan_holdout(n=n, n_questions=10)
+    assert half_width(answer) == pytest.approx(plan["declared models"].width, rel=0.03)
+
+
 def test_a_guessed_median_of_a_real_holdout(tmp_path):
     """Levels of the last exact median, and of one whose guesses hold."""
     from sklearn.base import BaseEstimator

@@ -222,7 +222,13 @@ class TestWords:
 
     def test_the_numbers_are_those_of_the_rows(self):
         plan = plan_of(n=10_000, n_questions=1_000)
-        for name in ("coded checks", "certify after checks", "one use", "fixed in advance"):
+        for name in (
+            "coded checks",
+            "certify after checks",
+            "one use",
+            "fixed in advance",
+            "declared models",
+        ):
             assert f"±{plan[name].width:.2g}" in plan.recommendation
         plan = plan_of(n_questions=1_000, width=0.05)
         for name in ("coded checks", "certify after checks", "one use", "fixed in advance"):
