@@ -52,9 +52,11 @@ class Ledger(ABC, Generic[State]):
     2. The record is durable before `charge` returns. A crash may lose the answer, never the charge.
     3. One key has one record: charged again, it is returned as it was recorded and ``decide`` is not
        called.
-    4. If anything goes wrong, a `LedgerError` is raised and nothing is charged.
-    5. A handle can be pickled and copied; every copy leads to the same ledger. It never creates one:
-       only `create_or_open` does.
+    4. If anything goes wrong, a `LedgerError` is raised and nothing is charged. Where a connection broke
+       during the commit and nobody can be asked, the error says that it is not known; charging the same key
+       again then returns what was recorded.
+    5. Every copy of a handle leads to the same ledger. It never creates one: only `create_or_open` does. A
+       handle can be pickled, or refuses it because its ledger cannot leave the process.
     """
 
     genesis: dict[str, Any]

@@ -89,6 +89,19 @@ def test_a_locked_ledger_is_unavailable_and_nothing_is_charged(path, monkeypatch
     assert ledger.charge("k", lambda state: {"before": count(state)}).body == {"before": 2}
 
 
+def test_a_reader_that_stays_keeps_the_commit_back_and_nothing_is_charged(path, monkeypatch):
+    monkeypatch.setattr(_sqlite_file, "_BUSY_SECONDS", 0.05)
+    ledger = fill(opened(path), 2)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM head").fetchall()
+        with pytest.raises(LedgerUnavailableError, match="locked"):
+            ledger.charge("k", lambda state: {})
+        reader.execute("ROLLBACK")
+    assert ledger.find("k") is None
+    assert ledger.charge("k", lambda state: {"before": count(state)}).body == {"before": 2}
+
+
 @contextlib.contextmanager
 def no_file_may_grow_beyond(size):
     """As on a full disk: writes beyond this size fail."""
