@@ -67,7 +67,7 @@ class HoldoutData:
         self.is_classification = type_of_target(labels) in ("binary", "multiclass")
         self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
 
-        self._partitions: dict[tuple[bytes, int], NDArray[np.integer]] = {}
+        self._partitions: dict[tuple[bytes, int], Any] = {}
         self._token = uuid.uuid4().hex  # tells a process whether it has these very rows already
         self._parcel: Parcel | None = None
         self.units: Units | None = None
@@ -178,14 +178,20 @@ class HoldoutData:
             raise bad_parameter(
                 "n_subsamples", "Holdout", f"between 1 and the {most} {what} of the holdout", n_subsamples
             )
-        key = (secret, n_subsamples if stratify else 0)
+        size = self.subsample_size(n_subsamples, stratify=stratify)
+        one_order_serves_all = not stratify and not self.has_groups
+        key = (secret, 0 if one_order_serves_all else n_subsamples)
         if key not in self._partitions:
             order = shuffled_rows(self.n_units, secret)
-            self._partitions = {key: dealt_out(order, self.y, n_subsamples) if stratify else order}
-        drawn = self._partitions[key]
-        size = self.subsample_size(n_subsamples, stratify=stratify)
-        units = drawn if stratify else drawn[: n_subsamples * size].reshape(n_subsamples, size)
-        return whole_groups(units, self.units.unit) if self.units is not None and self.has_groups else units
+            drawn: Subsamples = order
+            if stratify:
+                drawn = dealt_out(order, self.y, n_subsamples)
+            elif self.units is not None and self.has_groups:
+                some = order[: n_subsamples * size].reshape(n_subsamples, size)
+                drawn = whole_groups(some, self.units.unit)
+            self._partitions = {key: drawn}
+        rows = self._partitions[key]
+        return rows[: n_subsamples * size].reshape(n_subsamples, size) if one_order_serves_all else rows
 
 
 def check_labels(y: Any) -> NDArray[Any]:

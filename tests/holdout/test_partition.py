@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, StableHoldoutScorer
 from sklearn_ada.holdout import MedianSettings
 from sklearn_ada.holdout.data import HoldoutData
-from sklearn_ada.metrics import Metric
+from sklearn_ada.metrics import Metric, response
+from sklearn_ada.metrics.blocks import _blocks
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -126,3 +129,32 @@ def test_a_pickle_holds_no_partition():
     data.partition(b"secret" * 6, 10)
     assert len(pickle.dumps(data)) == before
     assert b"secret" * 6 not in pickle.dumps(data)
+
+
+def test_a_partition_is_cut_once():
+    groups = np.arange(2000) // 4
+    for data, options in (
+        (drawn(2000, 2, 0), {}),
+        (drawn(2000, 2, 0), {"stratify": True}),
+        (HoldoutData(np.zeros((2000, 1)), np.arange(2000) % 2, groups=groups), {}),
+    ):
+        first, again = (data.partition(b"secret", 20, **options) for _ in range(2))
+        assert first[0] is again[0] or np.shares_memory(first[0], again[0])
+        other = data.partition(b"secret", 10, **options)  # another number is not answered with the first
+        assert len(other) == 10
+        assert len(data.partition(b"secret", 20, **options)) == 20
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "neg_log_loss", "matthews_corrcoef"])
+def test_answers_do_not_depend_on_the_size_of_chunks(monkeypatch, scoring, tmp_path):
+    X, y = make_classification(1200, 8, n_informative=4, flip_y=0.2, random_state=0)
+    model = DecisionTreeClassifier(max_depth=4).fit(X[:200], y[:200])
+    answers = []
+    for cells, chunk_bytes in ((2**23, 2**22), (800, 2**22), (2**23, 1), (123, 2**12)):
+        monkeypatch.setattr(response, "CHUNK_CELLS", cells)
+        monkeypatch.setattr(_blocks, "CHUNK_BYTES", chunk_bytes)
+        holdout = Holdout(X[200:], y[200:], ledger=tmp_path / f"{cells} {chunk_bytes}.db", random_state=0)
+        score = StableHoldoutScorer(Metric(scoring, kind="general"), holdout)(model, X[:200], y[:200])
+        answers.append(score)
+    assert np.isfinite(answers[0])
+    assert len(set(answers)) == 1
