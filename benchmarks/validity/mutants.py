@@ -161,8 +161,11 @@ def main() -> None:
     runs = parser.parse_args().conversations
     print(f"conversations with a wrong interval, of {runs}, under the same attack (seed 0)")
     print(f"{'mutant':34}{'beta':>6}{'package':>9}{'mutant':>8}  noticed")
+    unmutated: dict[Any, int] = {}  # of each attack, which may serve several mutants
     for name, mutant in MUTANTS.items():
-        real, wrong = (mutant.misses(runs, mutated=mutated) for mutated in (False, True))
+        if mutant.attack not in unmutated:
+            unmutated[mutant.attack] = mutant.misses(runs, mutated=False)
+        real, wrong = unmutated[mutant.attack], mutant.misses(runs, mutated=True)
         verdict = (
             "yes" if consistent(real, runs, mutant.beta) > consistent(wrong, runs, mutant.beta) else "NO"
         )

@@ -4,9 +4,12 @@ Misses are counted in seeded conversations with populations whose truth is exact
 exact binomial test with a false alarm below 1e-6.
 """
 
+import json
+
 import numpy as np
 import pytest
 
+from benchmarks.validity import coverage
 from benchmarks.validity.analysts import ANALYSTS
 from benchmarks.validity.coverage import consistent, misses, naive_misses
 from benchmarks.validity.inquiries import MECHANISMS, Inquiry
@@ -55,6 +58,20 @@ def test_known_class_counts_break_a_median_which_says_so():
         missed += inquiry.missed()
     assert not consistent(missed, 40)
     assert "if nobody who asks knows the holdout's class counts" in inquiry.targets()[0]
+
+
+def test_the_command_prints_and_writes_every_count(monkeypatch, tmp_path, capsys):
+    some = {name: MECHANISMS[name] for name in ("check", "Ladder")}
+    monkeypatch.setattr(coverage, "MECHANISMS", some)
+    file = tmp_path / "counts.json"
+    monkeypatch.setattr("sys.argv", ["coverage", "--conversations", "2", "--seed", "3", "--json", str(file)])
+    coverage.main()
+    written = json.loads(file.read_text())
+    assert (written["conversations"], written["seed"]) == (2, 3)
+    assert set(written["misses"]) == {coverage.NAIVE, *some}
+    assert set(written["misses"]["Ladder"]) == set(ANALYSTS)
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in (*some, *ANALYSTS, "numpy"))
 
 
 # --- the harness itself ------------------------------------------------------------------------------------
