@@ -23,7 +23,7 @@ from benchmarks.validity.analysts import ANALYSTS, Analyst
 from benchmarks.validity.inquiries import BETA, MECHANISMS, Inquiry, Mechanism, NaiveInquiry
 from benchmarks.validity.populations import POPULATIONS, Population
 
-__all__ = ["FALSE_ALARM", "consistent", "misses", "naive_misses"]
+__all__ = ["FALSE_ALARM", "consistent", "misses", "naive_misses", "row"]
 
 FALSE_ALARM = 1e-6
 NAIVE = "naive holdout"
