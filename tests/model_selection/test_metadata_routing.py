@@ -111,7 +111,8 @@ class TestRouting:
     def test_a_pipelines_step_gets_its_weights(self, ask, numbered, tmp_path):
         step = LogisticRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
         pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), step)
-        inner = GridSearchCV(pipe, {"logisticregression__C": [0.1, 1.0]})
+        unweighed = get_scorer("accuracy").set_score_request(sample_weight=False)
+        inner = GridSearchCV(pipe, {"logisticregression__C": [0.1, 1.0]}, scoring=unweighed)
         weights = np.where(numbered[1]["classifier"] == 1, 1000.0, 1e-3)
         search = ReusableHoldoutCV(inner, ask=ask, ledger=tmp_path / "ledger.db")
         search.fit(numbered[0], numbered[1]["classifier"], sample_weight=weights)
