@@ -2,13 +2,17 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
 
+import joblib
+import numpy as np
 import pytest
 
 from sklearn_ada import ThresholdoutScorer
+from sklearn_ada.ledger import _connection
 from tests.concurrency.searching import MANY_LEAVES, X, Y, holdout_at, search_with
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -70,3 +74,41 @@ def test_a_search_killed_again_and_again_ends_with_every_question_asked_once(tmp
     search_with(ThresholdoutScorer("accuracy", fresh), MANY_LEAVES).fit(X, Y)
     assert [a.value for _, a in holdout.report().answers] == [a.value for _, a in fresh.report().answers]
     assert holdout.report().nats == pytest.approx(fresh.report().nats, rel=1e-9)
+
+
+class KilledOnce:
+    """A scorer whose process dies at one candidate, between writing its charge and committing it."""
+
+    def __init__(self, scorer, leaves, mark):
+        self.scorer, self.leaves, self.mark = scorer, leaves, mark
+
+    def __call__(self, estimator, X, y):
+        if estimator.max_leaf_nodes == self.leaves and not self.mark.exists():
+            self.mark.touch()
+            append = _connection.Connection.append
+
+            def append_and_die(connection, key, body):
+                append(connection, key, body)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+            _connection.Connection.append = append_and_die
+        return self.scorer(estimator, X, y)
+
+
+def test_a_worker_killed_in_mid_charge_loses_nothing(tmp_path):
+    holdout, leaves = holdout_at(tmp_path / "ledger.db"), range(2, 10)
+    scorer = ThresholdoutScorer("accuracy", holdout)
+    search = search_with(scorer, leaves).set_params(scoring=KilledOnce(scorer, 6, tmp_path / "died"))
+    with joblib.parallel_config("loky", n_jobs=2), pytest.raises(Exception, match=r"(?i)terminated|killed"):
+        search.fit(X, Y)
+    before = holdout.report()  # it opens and verifies
+    assert len(before.answers) < len(leaves)
+
+    with joblib.parallel_config("loky", n_jobs=2):
+        found = search.fit(X, Y)
+    after = holdout.report()
+    assert after.answers[: len(before.answers)] == before.answers
+    assert after.asked["check"] == len(leaves)
+    alone = search_with(ThresholdoutScorer("accuracy", holdout_at(tmp_path / "alone.db")), leaves).fit(X, Y)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+    assert after.nats == pytest.approx(alone.scoring.holdout.report().nats, rel=1e-9)

@@ -2,7 +2,14 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, ShuffleSplit
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    RandomizedSearchCV,
+    ShuffleSplit,
+)
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
 
@@ -25,6 +32,39 @@ def test_no_model_is_fitted_on_a_row_of_the_holdout(task, search, ask, recorder,
     assert len(asked) == 1  # no other set of rows has the size of the holdout
     (holdout,) = asked
     assert len(model.fitted_on) >= 4
+    assert not frozenset().union(*model.fitted_on) & holdout
+    assert wrapped.best_estimator_.rows_ == EVERYTHING - holdout
+
+
+def optuna(model):
+    search = pytest.importorskip("optuna_integration").OptunaSearchCV
+    law = pytest.importorskip("optuna").distributions.IntDistribution(1, 3)
+    return search(model, {"max_depth": law}, n_trials=3, random_state=0)
+
+
+def bayes(model):
+    start = {"n_initial_points": 2}
+    search = pytest.importorskip("skopt").BayesSearchCV
+    return search(model, {"max_depth": (1, 3)}, n_iter=3, random_state=0, optimizer_kwargs=start)
+
+
+ADAPTIVE = {
+    "halving grid": lambda model: HalvingGridSearchCV(model, DEPTHS, min_resources=80),
+    "halving random": lambda model: HalvingRandomSearchCV(model, DEPTHS, n_candidates=3, min_resources=80),
+    "optuna": optuna,
+    "bayes": bayes,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("search", ADAPTIVE)
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+def test_no_refit_of_an_adaptive_search_sees_the_holdout(search, ask, recorder, numbered, tmp_path):
+    model, held = recorder["classifier"](), np.arange(400) % 4 == 1
+    wrapped = ReusableHoldoutCV(ADAPTIVE[search](model), ask=ask, holdout=held, ledger=tmp_path / "ledger.db")
+    wrapped.fit(numbered[0], numbered[1]["classifier"])
+    holdout = frozenset(np.flatnonzero(held).astype(float))
+    assert holdout in model.predicted_on
     assert not frozenset().union(*model.fitted_on) & holdout
     assert wrapped.best_estimator_.rows_ == EVERYTHING - holdout
 

@@ -175,3 +175,16 @@ def test_sample_weight_weighs_the_plain_metric_only(rows, scorer):
     cross_val_score(TREE, rows[0], rows[1], scoring=scorer, cv=scorer.cv)
     weights = (model.predict(rows[4]) == rows[5]).astype(float)
     assert quietly(lambda: scorer(model, rows[4], rows[5], sample_weight=weights)) == 1.0
+
+
+@pytest.mark.filterwarnings("ignore:.*sample_weight:UserWarning")
+def test_named_scorers_and_a_weighted_fit_go_together(rows, scorer, asked):
+    """Since 1.7 scikit-learn asks every scorer of a dict whether it takes the weights of the rows passed."""
+    search = GridSearchCV(
+        TREE, GRID, scoring={"acc": scorer}, cv=scorer.cv, refit=scorer.select_best.by("acc"),
+        error_score="raise",
+    )  # fmt: skip
+    search.fit(rows[0], rows[1], sample_weight=np.ones(300))
+    assert asked(scorer.holdout) == 4
+    answers = [answer.value for _, answer in scorer.holdout.report().answers]
+    assert search.cv_results_["mean_test_acc"].tolist() == answers

@@ -65,6 +65,19 @@ def test_on_exhausted_raise_leaves_the_search_with_its_own_error(n_jobs, rows, t
         search.fit(rows[0], rows[1])
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_if_all_are_refused_the_first_is_not_silently_the_best(n_jobs, rows, tmp_path):
+    holdout = Holdout(rows[2], rows[3], tolerance=0.01, ledger=tmp_path / "none.db")
+    scorer = ThresholdoutScorer("accuracy", holdout)
+    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=scorer.select_best, n_jobs=n_jobs)
+    with pytest.raises(BudgetExhaustedError, match="Only 0 of 12 candidates were answered"):
+        search.fit(rows[0], rows[1])
+    assert holdout.report().asked == {"check": 0, "certify": 0}
+    assert holdout.report().refused == 12
+    assert not hasattr(search, "best_estimator_")
+
+
 def test_the_budget_error_is_no_value_error():
     assert not issubclass(BudgetExhaustedError, ValueError)  # search classes swallow those
 
