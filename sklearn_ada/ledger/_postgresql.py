@@ -290,12 +290,16 @@ class Session(Connection):
         """Try again on a new connection if the old one broke while nothing was under way."""
         try:
             return first_statement()
-        except DBAPIError as error:
-            if not error.connection_invalidated:
+        except SQLAlchemyError:
+            if not self._db.invalidated:
                 raise
+        try:
             self._watch.stop()
             self._connect()
             return first_statement()
+        except BaseException:  # whoever comes next starts with a session of its own
+            self.forget()
+            raise
 
     def _all(self, query: sa.Select[Any]) -> list[Any]:
         with self._watch:

