@@ -254,7 +254,13 @@ class StableQuestion:
                     median - int(symbols[1].value), median + int(symbols[2].value), bounds
                 )
         return Outcome(
-            self.grid.value(median), interval, self._verdict(first), theorem, target, vacuous, levels
+            min(max(self.grid.value(median), bounds[0]), bounds[1]),
+            interval,
+            self._verdict(first),
+            theorem,
+            target,
+            vacuous,
+            levels,
         )
 
     def _verdict(self, offset: int) -> str:

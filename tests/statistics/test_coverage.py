@@ -17,6 +17,7 @@ from benchmarks.validity.populations import HUNDRED_CLASSES, POPULATIONS, Classi
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Holdout
 from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.median_settings import MedianSettings
 
 ADAPTIVE = [name for name, analyst in ANALYSTS.items() if analyst.adaptive]
 FULL = 1000
@@ -72,6 +73,16 @@ def test_the_command_prints_and_writes_every_count(monkeypatch, tmp_path, capsys
     assert set(written["misses"]["Ladder"]) == set(ANALYSTS)
     printed = capsys.readouterr().out
     assert all(name in printed for name in (*some, *ANALYSTS, "numpy"))
+
+
+def test_a_noisy_median_stays_inside_the_range_of_its_metric():
+    """A grid around the guess reaches beyond the range, and a private draw can be anywhere on it."""
+    holdout = SimulatedHoldout.of_counts(50)
+    settings = MedianSettings(n_subsamples=5, epsilon=0.01)
+    answers = [holdout.ask_count(25, "check", Guess(0.05, 5.0, 0.3), settings=settings) for _ in range(40)]
+    released = [answer.value for answer in answers]
+    assert min(released) == 0.0
+    assert max(released) <= 1.0
 
 
 # --- the harness itself ------------------------------------------------------------------------------------
