@@ -22,6 +22,7 @@ from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_limits
 
 from benchmarks.speed.bare_sqlite import BareLog
+from benchmarks.speed.breakdown import breakdown
 from benchmarks.speed.finding import Finding
 from benchmarks.speed.timing import by_turns, timed
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
@@ -37,11 +38,13 @@ def measure(folder: Path, seed: int, *, rounds: int) -> list[Finding]:
         N_TRAIN + N_HOLDOUT, 50, n_informative=10, n_redundant=10, flip_y=0.05, random_state=seed
     )
     with threadpool_limits(1):
-        seconds = by_turns(searches(X, y, folder), rounds)
+        compared = searches(X, y, folder)
+        seconds = by_turns(compared, rounds)
+        profiled = breakdown("ThresholdoutScorer", compared["ThresholdoutScorer"], N_CANDIDATES)
     least = {name: min(times) for name, times in seconds.items()}
     plain = least["plain"]
     commit = 1e3 * bare_commit(folder, plain / N_CANDIDATES)
-    return [
+    ratios = [
         Finding(
             f"GridSearchCV, {N_CANDIDATES} candidates, {name} over a plain scorer of as many rows",
             least[name] / plain,
@@ -53,6 +56,7 @@ def measure(folder: Path, seed: int, *, rounds: int) -> list[Finding]:
         )
         for name, target in TARGETS.items()
     ]
+    return [*ratios, profiled]
 
 
 def _less(seconds: float, commit: float) -> float:
