@@ -83,11 +83,13 @@ class Rampage:
         happening = [chance.choice(kinds) for _ in moments[len(kinds) :]] + kinds
         chance.shuffle(happening)
         workers = {self._worker(who): who for who in range(WORKERS)}
-        deadline = time.monotonic() + 240
+        delivered, progress = 0, time.monotonic()
         try:
             while workers:
-                assert time.monotonic() < deadline, "the workers do not come to an end"
-                if moments and len(self.deliveries()) >= moments[0]:
+                if len(self.deliveries()) > delivered:
+                    delivered, progress = len(self.deliveries()), time.monotonic()
+                assert time.monotonic() < progress + 150, f"no answer since the {delivered}th"
+                if moments and delivered >= moments[0]:
                     moments.pop(0)
                     getattr(self, happening.pop())(workers, chance)
                 for pid in list(workers):
