@@ -13,7 +13,7 @@ from sklearn_ada.planning.assumptions import Assumptions
 from sklearn_ada.planning.display import PlanDisplay
 from sklearn_ada.planning.method_plan import MethodPlan
 from sklearn_ada.planning.methods import ALL, LEVEL, MEAN
-from sklearn_ada.planning.recommendation import recommend
+from sklearn_ada.planning.recommendation import many, recommend
 from sklearn_ada.planning.solving import MOST_QUESTIONS
 
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ class HoldoutPlan:
 
     def _title(self) -> str:
         known = [
-            f"{self.n:,} records" if self.n else "",
-            f"{self.n_questions:,} adaptive questions" if self.n_questions else "",
+            many(self.n, "record") if self.n else "",
+            many(self.n_questions, "adaptive question") if self.n_questions else "",
             f"half-width {self.width:g}" if self.width else "",
         ]
         value = self.given.expected_value

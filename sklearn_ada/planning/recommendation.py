@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sklearn_ada.planning.holdout_plan import HoldoutPlan
     from sklearn_ada.planning.method_plan import MethodPlan
 
-__all__ = ["recommend"]
+__all__ = ["many", "recommend"]
 
 
 def recommend(plan: HoldoutPlan) -> str:
@@ -21,7 +21,7 @@ def recommend(plan: HoldoutPlan) -> str:
 
 def _widths(plan: HoldoutPlan) -> str:
     one, fixed, best, kept = _compared(plan)
-    records, questions = _many(plan.n, "record"), _many(plan.n_questions, "adaptive question")
+    records, questions = many(plan.n, "record"), many(plan.n_questions, "adaptive question")
     if one.vacuous:
         return f"With {records} not even a holdout used once certifies anything: hold out more."
     if plan.n_questions == 1:
@@ -45,29 +45,29 @@ def _widths(plan: HoldoutPlan) -> str:
 def _rows(plan: HoldoutPlan) -> str:
     one, fixed, best, kept = _compared(plan)
     if best is None:
-        return f"No number of records certifies {_many(plan.n_questions, 'question')} so closely."
+        return f"No number of records certifies {many(plan.n_questions, 'question')} so closely."
     if plan.n_questions == 1:
-        return f"For one question a plain holdout of {_many(one.n, 'record')} is enough."
-    words = f"Hold out {_many(best.n, 'record')} and use {best.method}{_condition(plan)}."
+        return f"For one question a plain holdout of {many(one.n, 'record')} is enough."
+    words = f"Hold out {many(best.n, 'record')} and use {best.method}{_condition(plan)}."
     if kept.n < best.n:
         words += f" If only the model kept after such checks is to be certified so closely, {kept.n:,} do."
     return (
-        f"{words} A plain holdout is enough for one question with {_many(one.n, 'record')}, and for all "
+        f"{words} A plain holdout is enough for one question with {many(one.n, 'record')}, and for all "
         f"with {fixed.n:,} if they are fixed before the first answer."
     )
 
 
 def _questions(plan: HoldoutPlan) -> str:
     one, fixed, best, _ = _compared(plan)
-    records = _many(plan.n, "record")
+    records = many(plan.n, "record")
     if one.vacuous:
         return f"With {records} not even a holdout used once reaches ±{plan.width:.2g}: hold out more."
     if best is None or best.n_questions == 1:
         return f"With {records} a plain holdout answers one question within ±{plan.width:.2g}, and no more."
     return (
-        f"Use {best.method}: with {records} {_many(best.n_questions, 'adaptive question')} within "
+        f"Use {best.method}: with {records} {many(best.n_questions, 'adaptive question')} within "
         f"±{plan.width:.2g}{_condition(plan)}. A plain holdout is enough for one question, or for "
-        f"{_many(fixed.n_questions, 'question')} fixed before the first answer."
+        f"{many(fixed.n_questions, 'question')} fixed before the first answer."
     )
 
 
@@ -80,8 +80,8 @@ def _medians(plan: HoldoutPlan) -> str:
     if best is None:
         return "For metrics that are not means, stable medians certify nothing here."
     reached = {
-        "n": _many(best.n, "record"),
-        "n_questions": _many(best.n_questions, "question"),
+        "n": many(best.n, "record"),
+        "n_questions": many(best.n_questions, "question"),
         "width": f"half-width {best.width:.2g} in quantile levels",
     }[plan.solved_for]
     return f"For metrics that are not means: {best.method}, {reached}."
@@ -97,6 +97,7 @@ def _condition(plan: HoldoutPlan) -> str:
     return f", if at most {rate:.3g} of the guesses are off by more than sampling explains"
 
 
-def _many(count: float | None, noun: str) -> str:
+def many(count: float | None, noun: str) -> str:
+    """Return a number with its noun, in words for people."""
     text = f"{count:,} {noun}" + ("" if count == 1 else "s")
     return f"at least {text}" if count == MOST_QUESTIONS and noun.endswith("question") else text

@@ -274,6 +274,9 @@ class TestShowing:
         assert "none" in next(line for line in table if line.startswith("Laplace"))
         assert " ".join(lines[4 + len(NAMES) :]) == plan.recommendation
 
+    def test_one_of_each_is_singular(self):
+        assert repr(plan_of(n=1, n_questions=1)).startswith("Plan for 1 record and 1 adaptive question; ")
+
     def test_html_escapes_and_has_every_row(self):
         page = plan_of(n_questions=100, width=0.1)._repr_html_()
         assert page.count("<tr>") == len(NAMES) + 1
