@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_ada.exceptions import LedgerError
+from sklearn_ada.ledger import _chain, _connection
 from tests.ledger.damages import (
     DAMAGES,
     SECRET,
@@ -23,6 +24,7 @@ from tests.ledger.damages import (
     genesis,
     opened,
     outcome,
+    run,
 )
 from tests.ledger.ledger_backends import count, pickled
 
@@ -109,3 +111,19 @@ def test_a_copy_used_as_a_refund_is_found_when_both_copies_meet(sizes, questions
             with pytest.raises(LedgerError):
                 opened(path)
     assert genesis(SECRET) == forks[0][0][2] == forks[2][0][2]
+
+
+def test_without_the_chain_an_edited_record_is_accepted(tmp_path, monkeypatch):
+    """Power: it is the chain that the damages above are found by."""
+    path = str(tmp_path / "ledger.db")
+    with open(path, "wb") as file:
+        file.write(content())
+    forget()
+    run(path, """UPDATE records SET body = '{"number":7,"subject":"s2"}' WHERE seq = 2""")
+    for module in (_chain, _connection):
+        monkeypatch.setattr(module, "vouched", lambda row, before: True)
+    rows = seen_anew(path)
+    assert rows != expected()
+    assert rows[2][2]["number"] == 7
+    monkeypatch.undo()
+    assert outcome(lambda: seen_anew(path)) == "refused"
