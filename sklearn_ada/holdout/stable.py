@@ -15,33 +15,23 @@ from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.accounting.description_length import symbols_of
-from sklearn_ada.accounting.unit_filter import Unit
 from sklearn_ada.events import (
     FAILURES,
     CodedRelease,
     ComposedEvent,
     Event,
-    ExponentialMechanismEvent,
-    GaussianEvent,
     Symbol,
 )
-from sklearn_ada.guarantees.cell_width import planned_questions
 from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quantile_interval
-from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.median_draw import MedianDraw
 from sklearn_ada.holdout.median_settings import MedianSettings
 from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.privacy import PrivateRelease, TransferShare
-from sklearn_ada.mechanisms.binary_search import (
-    binary_search_error,
-    n_counting_questions,
-    search_quantile,
-)
 from sklearn_ada.mechanisms.grid import Grid, UniformGrid
-from sklearn_ada.mechanisms.quantile import exponential_quantile, grid_quantile, rank_error
 from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.rows import Subsamples
 
@@ -75,9 +65,8 @@ class StableQuestion:
         The grid index that the code expects.
     stream : str
     scale : float
-    epsilon : float
-        Privacy parameter of one draw; not used by the exact median.
-    method : {"exponential", "binary_search", "exact"}
+    drawing : MedianDraw
+        How a quantile of the subsamples is drawn.
     target : str
         The population quantity that is certified.
     """
@@ -92,8 +81,7 @@ class StableQuestion:
     centre: int
     stream: str
     scale: float
-    epsilon: float
-    method: str
+    drawing: MedianDraw
     target: str
 
     @classmethod
@@ -125,7 +113,7 @@ class StableQuestion:
                 "Pass grid=UniformGrid(low, high, size) or LogGrid(...), or more validation rows.",
             )
         centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
-        epsilon = _auto_epsilon(settings, grid.size, m, data.n_units, policy)
+        drawing = MedianDraw.plan(settings, grid.size, m, data.n_units, policy)
         units_each = data.subsample_size(m, stratify=settings.stratify)
         unit = "groups" if data.has_groups else "records"
         target = f"median of {metric.name} over random subsamples of {units_each} {unit}"
@@ -141,7 +129,7 @@ class StableQuestion:
             grid=grid, centre=centre,
             stream="cells" if centred else "grid",
             scale=0.0 if centred else max(grid.size / 50.0, 1.0),
-            epsilon=epsilon, method=settings.method, target=target,
+            drawing=drawing, target=target,
         )  # fmt: skip
 
     def describe(self) -> dict[str, Any]:
@@ -155,8 +143,8 @@ class StableQuestion:
             "grid": repr(self.grid),
             "centre": self.centre,
             "scale": self.scale,
-            "epsilon": self.epsilon,
-            "method": self.method,
+            "epsilon": self.drawing.epsilon,
+            "method": self.drawing.method,
         }
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> NDArray[np.int64] | tuple[Symbol, ...]:
@@ -190,18 +178,18 @@ class StableQuestion:
         if isinstance(sealed, tuple):
             return CodedRelease(sealed), {}
         rng = draw.question()
-        median = self._draw(sealed, 0.5, rng)
+        median = self.drawing.quantile(sealed, 0.5, rng)
         symbols = [Symbol(self.stream, median - self.centre, self.scale)]
         if self.purpose == "certify":
             level = self._outer_level(share)
             if level > 0.0:
                 scale = self._spread_scale(level)
-                low = min(self._draw(sealed, level, rng), median)
-                high = max(self._draw(sealed, 1.0 - level, rng), median)
+                low = min(self.drawing.quantile(sealed, level, rng), median)
+                high = max(self.drawing.quantile(sealed, 1.0 - level, rng), median)
                 symbols += [Symbol("spread", median - low, scale), Symbol("spread", high - median, scale)]
-        if self.method == "exact":
+        if self.drawing.is_exact:
             return CodedRelease(tuple(symbols)), {}
-        draws = tuple(self._event(symbol) for symbol in symbols)
+        draws = tuple(self.drawing.event(symbol) for symbol in symbols)
         return draws[0] if len(draws) == 1 else ComposedEvent(draws), {}
 
     def half_width_bound(self, share: Share) -> tuple[float, float]:
@@ -222,12 +210,11 @@ class StableQuestion:
 
     def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
         """Return one draw, or three for a certify; the exact median has no privacy."""
-        if self.method == "exact":
+        if self.drawing.is_exact:
             return None
-        draw = self._event(Symbol(self.stream, 0, self.scale))
+        draw = self.drawing.event(Symbol(self.stream, 0, self.scale))
         event = ComposedEvent((draw,) * 3) if self.purpose == "certify" else draw
-        unit = _unit(len(self.rows), self.stratified)
-        return PrivateRelease(event, unit, unit.name)
+        return PrivateRelease(event, self.drawing.unit, self.drawing.unit.name)
 
     def private_half_width(self, transfer: TransferShare) -> float:
         """Return the worst half-width in quantile levels by the privacy route."""
@@ -265,54 +252,16 @@ class StableQuestion:
 
     def _verdict(self, offset: int) -> str:
         if self.purpose == "certify":
-            return "exact" if self.method == "exact" else "drawn"
+            return "exact" if self.drawing.is_exact else "drawn"
         return "agrees" if offset == 0 else "differs"
-
-    def _draw(self, indices: NDArray[np.int64], level: float, rng: np.random.Generator) -> int:
-        if self.method == "exact":
-            return grid_quantile(indices, level)
-        if self.method == "binary_search":
-            return self._search(np.sort(indices), level, rng)
-        return exponential_quantile(indices, self.grid.size, self.epsilon, rng, low=level, high=level)
-
-    def _search(self, ordered: NDArray[np.int64], level: float, rng: np.random.Generator) -> int:
-        """Search the grid with noisy counts (Lemma 3.2); only the point found leaves."""
-
-        def share_of(point: int, side: str) -> float:
-            count = np.searchsorted(ordered, point, side="right" if side == "at most" else "left")
-            return float(count + rng.normal(scale=self._count_noise)) / len(ordered)
-
-        return search_quantile(share_of, self.grid.size, level=level, tolerance=self._count_tolerance)
-
-    @property
-    def _count_noise(self) -> float:
-        """Standard deviation of each noisy count: all of one search together are epsilon-GDP."""
-        return math.sqrt(n_counting_questions(self.grid.size)) / self.epsilon
-
-    @property
-    def _count_tolerance(self) -> float:
-        return _AUTO_RANK_ERROR / 2.0
-
-    def _event(self, symbol: Symbol) -> Event:
-        if self.method == "binary_search":
-            return GaussianEvent(1.0 / self.epsilon, (symbol,))
-        return ExponentialMechanismEvent(self.epsilon, (symbol,))
 
     def _ln_sampling(self, share: Share) -> float:
         """Half of the share is for the sampling, half for the mechanism's own noise, if there is any."""
-        return share.ln_delta if self.method == "exact" else share.ln_delta - _LN2
+        return share.ln_delta if self.drawing.is_exact else share.ln_delta - _LN2
 
     def _rank_error(self, ln_noise: float) -> float:
-        """Largest rank error of up to three draws; noise does not depend on what was revealed before."""
-        if self.method == "exact":
-            return 0.0
-        draws = 3 if self.purpose == "certify" else 1
-        beta = math.exp(ln_noise) / draws
-        if self.method == "binary_search":  # its tolerance is fixed: it holds at this beta or says nothing
-            m, size = len(self.rows), self.grid.size
-            reached = binary_search_error(self._count_noise, m, size, beta) / 4.0
-            return 2.0 * self._count_tolerance if reached <= self._count_tolerance else 0.5
-        return rank_error(self.epsilon, len(self.rows), self.grid.size, beta)
+        """Return the largest rank error of up to three draws."""
+        return self.drawing.rank_error(ln_noise, draws=3 if self.purpose == "certify" else 1)
 
     def _levels(self, share: Share) -> tuple[float, float]:
         m, rank_error = len(self.rows), self._rank_error(share.ln_noise)
@@ -365,26 +314,3 @@ def _centred_grid(guess: Guess, m: int, policy: Policy) -> UniformGrid:
     half_cell = policy.half_cell(error, _MEDIAN_DEVIATION * spread, float(m))
     reach = half_cell * (_GRID_POINTS - 1)
     return UniformGrid(guess.value - reach, guess.value + reach, _GRID_POINTS)
-
-
-def _auto_epsilon(settings: MedianSettings, grid_size: int, m: int, n: int, policy: Policy) -> float:
-    """Return the privacy parameter: what the budget leaves for each question expected, or, where privacy
-    certifies nothing, one for a rank error of 0.1.
-    """  # noqa: D205
-    if not isinstance(settings.epsilon, str):
-        return settings.epsilon
-    planned = planned_questions(policy.expected_questions)
-    if policy.is_private:
-        rho = policy.privacy_budget(_unit(m, settings.stratify), n) / planned
-        epsilon = math.sqrt(2.0 * rho) if settings.method == "binary_search" else exponential_epsilon(rho)
-        return float(f"{epsilon:.3g}") * 0.99
-    ln_beta = policy.ln_beta - math.log(2.0 * planned)
-    if settings.method == "binary_search":
-        questions = n_counting_questions(grid_size)
-        noise = _AUTO_RANK_ERROR / 2.0 * m / math.sqrt(2.0 * (math.log(questions) - ln_beta))
-        return float(f"{math.sqrt(questions) / noise:.3g}")
-    return float(f"{2.0 * (math.log(grid_size) - ln_beta) / (_AUTO_RANK_ERROR * m):.3g}")
-
-
-def _unit(m: int, stratified: bool) -> Unit:
-    return Unit(f"{m} {'stratified ' if stratified else ''}subsamples", m)

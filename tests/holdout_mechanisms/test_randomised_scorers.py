@@ -221,7 +221,7 @@ def test_medians_by_every_method_lie_between_their_levels(method, tmp_path):
     if method == "exact":
         assert answer.cost.rho is None
     else:
-        epsilon = scorer._plan(model, X[500:1000], y[500:1000]).epsilon
+        epsilon = scorer._plan(model, X[500:1000], y[500:1000]).drawing.epsilon
         assert answer.cost.rho == pytest.approx(private[method](epsilon))
 
 
