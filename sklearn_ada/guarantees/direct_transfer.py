@@ -50,6 +50,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from scipy.special import log_ndtr, ndtri_exp
 
@@ -176,6 +177,7 @@ def gaussian_dp_gap(mu: float, ln_beta: float) -> float:
     return _gap(gaussian_score, mu, ln_beta)
 
 
+@lru_cache(maxsize=256)  # a ledger asks for the same gap at every answer
 def zcdp_gap(rho: float, ln_beta: float) -> float:
     """Return the gap of Theorem 1 for rho-zCDP: any mixture of mechanisms, priced by their zCDP cost.
 
