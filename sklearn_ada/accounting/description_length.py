@@ -17,7 +17,6 @@ from sklearn_ada.exceptions import UnsupportedEventError
 __all__ = ["DescriptionLength", "symbols_of"]
 
 _URNS = ("cells",)
-_NONE: Counter[int | str] = Counter()
 
 
 def symbols_of(event: Event) -> tuple[Symbol, ...]:
@@ -78,13 +77,7 @@ class DescriptionLength:
 
     def price(self, event: Event) -> float:
         """Return what the event would cost now, in nats; nothing is recorded."""
-        fresh: dict[str, Counter[int | str]] = {}
-        total = 0.0
-        for symbol in symbols_of(event):
-            total -= self._ln_probability(symbol, fresh.get(symbol.stream, _NONE))
-            if symbol.stream in self._urns:
-                fresh.setdefault(symbol.stream, Counter())[symbol.value] += 1
-        return total
+        return self._price(symbols_of(event))
 
     def price_of_repeats(self, symbol: Symbol, count: int) -> float:
         """Return what the same symbol ``count`` times in a row would cost now; nothing is recorded.
@@ -106,23 +99,35 @@ class DescriptionLength:
 
     def record(self, event: Event) -> float:
         """Add the event to the total and let the urns learn from it; return its price."""
-        price = self.price(event)
-        for symbol in symbols_of(event):
+        symbols = symbols_of(event)
+        price = self._price(symbols)
+        for symbol in symbols:
             if symbol.stream in self._urns:
                 self._urns[symbol.stream][symbol.value] += 1
                 self._sizes[symbol.stream] += 1
         self.nats += price
         return price
 
-    def _ln_probability(self, symbol: Symbol, fresh: Counter[int | str]) -> float:
+    def _price(self, symbols: tuple[Symbol, ...]) -> float:
+        if len(symbols) == 1:  # nearly always, and replay is quicker without the rest
+            return -self._ln_probability(symbols[0], 0, 0)
+        total, fresh = 0.0, Counter[object]()
+        for symbol in symbols:
+            name = symbol.stream, symbol.value
+            total -= self._ln_probability(symbol, fresh[name], fresh[symbol.stream])
+            fresh.update((name, symbol.stream))
+        return total
+
+    def _ln_probability(self, symbol: Symbol, more_seen: int, more: int) -> float:
+        """Return a symbol's log mass after ``more`` symbols of its stream, ``more_seen`` of them the same."""
         if symbol.stream not in self._urns:
             return self.code.ln_prior(symbol)
         ln_prior = self._ln_priors.get(symbol)
         if ln_prior is None:
             ln_prior = self._ln_priors[symbol] = self.code.ln_prior(symbol)
         weight = self.code.urn_weight
-        seen = self._urns[symbol.stream][symbol.value] + fresh[symbol.value]
-        size = self._sizes[symbol.stream] + fresh.total()
+        seen = self._urns[symbol.stream][symbol.value] + more_seen
+        size = self._sizes[symbol.stream] + more
         if seen:
             return math.log(seen + weight * math.exp(ln_prior)) - math.log(size + weight)
         return math.log(weight) + ln_prior - math.log(size + weight)

@@ -54,8 +54,8 @@ def next_row(seq: int, digest: str, key: str | None, body: dict[str, Any]) -> Ro
 
 def vouched(row: Row, before: str) -> bool:
     """Return whether a row follows one of hash ``before``; what is not even text does not."""
-    parts = [before, row.text] if row.key is None else [before, row.text, row.key]
-    is_text = all(isinstance(part, str) for part in parts)
+    is_text = isinstance(before, str) and isinstance(row.text, str)
+    is_text = is_text and (row.key is None or isinstance(row.key, str))
     return is_text and chain_hash(before, row.seq, row.key, row.text) == row.hash
 
 
