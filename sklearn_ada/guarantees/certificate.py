@@ -21,7 +21,8 @@ class Certificate:
     confidence_level : float
         Probability that all intervals of the ledger hold together.
     ln_delta : float
-        Logarithm of the share of the failure probability that this one interval used.
+        Logarithm of the share of the failure probability that this one interval used (by privacy: that all
+        intervals of its kind used together).
     target : str
         The population quantity that the interval contains.
     assumptions : tuple of str

@@ -94,7 +94,7 @@ def put_question(
             "epsilon": epsilon_or_none(event),
             "rho": rho_or_none(event),
             **_unit(question),
-            "ln_delta": share.ln_delta,
+            "ln_delta": share.ln_certified,
             "nats": share.nats,
             "outcome": read_outcome(question, event, share, memory).describe(),
         }

@@ -55,6 +55,14 @@ class Share:
         """Logarithm of the failure probability of the mechanism's own noise: half of the share, without L."""
         return self.ln_delta + self.nats - math.log(2.0)
 
+    @property
+    def ln_certified(self) -> float:
+        """Logarithm of the failure probability that the answer's certificate uses.
+
+        By privacy alone that is the gap's, which all answers of a family share.
+        """
+        return self.ln_delta if self.described or self.transfer is None else self.transfer.ln_gap
+
     def after(self, nats: float) -> Share:
         """Return the same share once so much more has been revealed."""
         return Share(self.ln_delta - nats, self.nats + nats)
