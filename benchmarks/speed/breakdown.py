@@ -17,10 +17,10 @@ STEPS = {
     "all of the scorer": ("holdout_scorer.py", "answer"),
     "digest of the guess rows": ("data.py", "rows_digest"),
     "digest of the model": ("identity.py", "model_digest"),
-    "guess": ("guess.py", "guess_from_rows"),
-    "cells": ("planner.py", "plan_question"),
+    "guess and question": ("scorers.py", "_plan"),
     "look at the holdout": ("inquiry.py", "look"),
     "charge": ("_chained.py", "charge"),
+    "of it the durable commit": ("_sqlite_file.py", "commit"),
 }
 
 

@@ -40,7 +40,7 @@ def measure(folder: Path, seed: int, *, rounds: int) -> list[Finding]:
     with threadpool_limits(1):
         compared = searches(X, y, folder)
         seconds = by_turns(compared, rounds)
-        profiled = breakdown("ThresholdoutScorer", compared["ThresholdoutScorer"], N_CANDIDATES)
+        profiled = [breakdown(name, compared[name], N_CANDIDATES) for name in TARGETS]
     least = {name: min(times) for name, times in seconds.items()}
     plain = least["plain"]
     commit = 1e3 * bare_commit(folder, plain / N_CANDIDATES)
@@ -56,7 +56,7 @@ def measure(folder: Path, seed: int, *, rounds: int) -> list[Finding]:
         )
         for name, target in TARGETS.items()
     ]
-    return [*ratios, profiled]
+    return [*ratios, *profiled]
 
 
 def _less(seconds: float, commit: float) -> float:

@@ -218,11 +218,9 @@ def _atom(obj: Any) -> bytes | None:
 
 
 def _hash(*parts: bytes) -> bytes:
-    hasher = hashlib.sha256()
-    for part in parts:
-        hasher.update(len(part).to_bytes(8, "little"))
-        hasher.update(part)
-    return hasher.digest()
+    return hashlib.sha256(
+        b"".join(chunk for part in parts for chunk in (len(part).to_bytes(8, "little"), part))
+    ).digest()
 
 
 def _names(code: types.CodeType) -> set[str]:

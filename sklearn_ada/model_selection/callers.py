@@ -36,7 +36,7 @@ def check_caller(scorer: Any, estimator: Any, y: Any) -> None:
     if own.get("scoring") is scorer and "n_iter_no_change" in own:
         raise misused(name, f"cannot stop {type(estimator).__name__} early, from inside its fit")
     known = getattr(estimator, "classes_", None)
-    if holdout.classes is None or known is None:
+    if holdout.classes is None or known is None or np.array_equal(holdout.classes, known):
         return
     if np.setdiff1d(holdout.classes, known).size and np.setdiff1d(y, holdout.classes).size:
         raise misused(name, "was handed labels coded anew, which are not the holdout's")
