@@ -13,6 +13,7 @@ __all__ = ["canonical_json", "chain_hash", "parse_json", "secret_digest"]
 
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+_parse = json.JSONDecoder().decode
 
 
 def canonical_json(body: dict[str, Any]) -> str:
@@ -34,7 +35,7 @@ def canonical_json(body: dict[str, Any]) -> str:
 def parse_json(text: str) -> dict[str, Any]:
     """Return the object written by `canonical_json`, or raise `LedgerDamagedError`."""
     try:
-        body = json.loads(text)
+        body = _parse(text)
     except (TypeError, ValueError) as error:
         raise LedgerDamagedError("A record of the ledger is not JSON: the file was damaged.") from error
     if not isinstance(body, dict):
@@ -50,10 +51,9 @@ def chain_hash(previous: str, seq: int, key: str | None, text: str) -> str:
     >>> chain_hash("", 0, None, "{}")[:8] != chain_hash("", 1, None, "{}")[:8]
     True
     """
-    # What json.dumps([previous, seq, key, text]) returns, in half the time.
+    # A hash and a number have no line breaks, a quoted key neither: no two records are written alike.
     name = "null" if key is None else quoted(key)
-    parts = f"[{quoted(previous)}, {seq}, {name}, {quoted(text)}]"
-    return hashlib.sha256(parts.encode()).hexdigest()
+    return hashlib.sha256(f"{previous}\n{seq}\n{name}\n{text}".encode()).hexdigest()
 
 
 def secret_digest(secret: bytes) -> str:

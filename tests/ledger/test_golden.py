@@ -11,6 +11,8 @@ import re
 import sqlite3
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.exceptions import LedgerMismatchError
@@ -96,6 +98,14 @@ def test_the_answers_of_an_old_file_are_given_again(old_file):
 
 def test_a_null_key_and_an_empty_key_are_told_apart():
     assert chain_hash("", 1, None, "{}") != chain_hash("", 1, "", "{}")
+
+
+@given(
+    st.tuples(st.integers(0, 99), st.none() | st.text(' "\\\nn1', max_size=4), st.text('{" \n', max_size=4)),
+    st.tuples(st.integers(0, 99), st.none() | st.text(' "\\\nn1', max_size=4), st.text('{" \n', max_size=4)),
+)
+def test_records_that_differ_have_hashes_that_differ(one, other):
+    assert (chain_hash("0" * 64, *one) == chain_hash("0" * 64, *other)) == (one == other)
 
 
 @pytest.mark.parametrize("schema", [0, 2, 99, "1", None])
