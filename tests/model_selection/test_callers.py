@@ -46,10 +46,11 @@ def test_recursive_elimination_is_refused_once_it_has_left_a_column_out(scorer, 
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_permuted_copies_of_the_rows_are_refused(n_jobs, scorer, rows, asked):
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_permuted_copies_of_the_rows_are_refused(n_jobs, kind, scorer, rows, asked):
     model = LogisticRegression().fit(rows[0], rows[1])
     with pytest.raises(TypeError, match="permuted copies of X"):
-        permutation_importance(model, rows[4], rows[5], scoring=scorer, n_jobs=n_jobs)
+        permutation_importance(model, rows[4].astype(kind), rows[5], scoring=scorer, n_jobs=n_jobs)
     assert asked(scorer.holdout) == 1
 
 
