@@ -11,6 +11,7 @@ from sklearn_ada.exceptions import (
 )
 from sklearn_ada.guarantees.certificate import Certificate
 from sklearn_ada.holdout import Holdout, HoldoutReport
+from sklearn_ada.inspection import AnswersDisplay, HoldoutBudgetDisplay
 from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds
 from sklearn_ada.metrics import Metric
 from sklearn_ada.model_selection import (
@@ -19,16 +20,18 @@ from sklearn_ada.model_selection import (
     StableHoldoutScorer,
     ThresholdoutScorer,
 )
-from sklearn_ada.planning import HoldoutPlan, plan_holdout
+from sklearn_ada.planning import HoldoutPlan, PlanDisplay, plan_holdout
 from sklearn_ada.results import Answer, Cost
 
 __all__ = [
     "Answer",
+    "AnswersDisplay",
     "BudgetExhaustedError",
     "Certificate",
     "Cost",
     "EffectiveRounds",
     "Holdout",
+    "HoldoutBudgetDisplay",
     "HoldoutLeakError",
     "HoldoutPlan",
     "HoldoutReport",
@@ -38,6 +41,7 @@ __all__ = [
     "LedgerMismatchError",
     "LedgerUnavailableError",
     "Metric",
+    "PlanDisplay",
     "ReusableHoldoutCV",
     "StableHoldoutScorer",
     "ThresholdoutScorer",

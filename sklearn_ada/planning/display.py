@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn_ada._axes import axes_or_new
+
 if TYPE_CHECKING:
     from sklearn_ada.planning.holdout_plan import HoldoutPlan
 
@@ -32,7 +34,9 @@ class PlanDisplay:
     Examples
     --------
     >>> from sklearn_ada import plan_holdout
-    >>> display = plan_holdout(n=10_000, n_questions=100).plot()  # doctest: +SKIP
+    >>> display = plan_holdout(n=10_000, n_questions=100).plot()
+    >>> display.ax_.get_xlabel()
+    'half-width'
     """
 
     def __init__(self, plan: HoldoutPlan) -> None:
@@ -61,14 +65,7 @@ class PlanDisplay:
         ImportError
             If matplotlib is missing.
         """
-        if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError as error:
-                raise ImportError(
-                    "A plan is drawn with matplotlib: pip install 'sklearn-ada[plot]'."
-                ) from error
-            _, ax = pyplot.subplots(figsize=(8, 5), layout="constrained")
+        ax = axes_or_new(ax, "A plan is", (8, 5))
         solved_for = self.plan.solved_for
         shown = [row for row in self.plan.rows if not row.vacuous]
         values = [getattr(row, solved_for) for row in shown]

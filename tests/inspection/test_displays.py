@@ -1,0 +1,149 @@
+"""Displays show what the report says, and nothing else."""
+
+import builtins
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ada import AnswersDisplay, Holdout, HoldoutBudgetDisplay
+from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.mechanisms import UniformGrid
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def trees():
+    X, y = make_classification(900, 6, n_informative=4, flip_y=0.1, random_state=0)
+    models = [DecisionTreeClassifier(max_depth=d, random_state=0).fit(X[300:], y[300:]) for d in range(1, 7)]
+    return X[:300], y[:300], models
+
+
+@pytest.fixture
+def asked(trees, tmp_path):
+    """A holdout that agreed, was surprised, certified and refused."""
+    X, y, models = trees
+    holdout = Holdout(X, y, tolerance=0.3, ledger=tmp_path / "asked.db")
+    for model in models[:4]:
+        holdout.check(model, scoring="accuracy", guess=model.score(X, y))
+    holdout.certify(models[3], scoring="accuracy", guess=0.8)
+    guesses = np.linspace(0.01, 0.3, 12)
+    verdicts = [holdout.check(models[4], scoring="accuracy", guess=guess).verdict for guess in guesses]
+    assert set(verdicts) == {"differs", "refused"}
+    return holdout
+
+
+def ends(bars):
+    """Return the lower and upper ends of error bars."""
+    return [(segment[0, 1], segment[1, 1]) for segment in bars.lines[2][0].get_segments()]
+
+
+def labels(display):
+    return {text.get_text() for text in display.ax_.get_legend().get_texts()}
+
+
+def test_every_answer_has_its_interval(asked):
+    display = AnswersDisplay.from_holdout(asked)
+    answers = [answer for _, answer in asked.report().answers]
+    for verdict, bars in display.bars_.items():
+        mine = [answer for answer in answers if answer.verdict == verdict]
+        np.testing.assert_allclose(ends(bars), [answer.interval for answer in mine])
+        assert [segment[0, 0] for segment in bars.lines[2][0].get_segments()] == [a.index for a in mine]
+    assert set(display.bars_) == {"agrees", "differs", "exact"}
+    assert labels(display) == {"agrees", "differs", "exact", "guess", "refused or failed"}
+    assert "95%" in display.ax_.get_title()
+
+
+def test_vacuous_answers_are_hollow_and_have_no_bar():
+    X, y = make_regression(60, 3, noise=1.0, random_state=0)
+    model, holdout = LinearRegression().fit(X[30:], y[30:]), Holdout(X[:30], y[:30])
+    settings = MedianSettings(2, UniformGrid(-1.0, 1.0, 201), "auto", "exact")
+    answer = holdout.ask(model, scoring="r2", mechanism="certify", guess=0.9, settings=settings)
+    assert answer.certificate.vacuous
+    display = AnswersDisplay.from_holdout(holdout)
+    ((low, high),) = ends(display.bars_[answer.verdict])
+    assert low == high == answer.value
+    assert display.ax_.collections[1].get_facecolor()[0, 3] == 0.0  # transparent
+
+
+def test_metrics_have_a_picture_each(trees, tmp_path):
+    X, y, models = trees
+    holdout = Holdout(X, y, ledger=tmp_path / "two.db")
+    for metric in ("accuracy", "balanced_accuracy"):
+        holdout.certify(models[0], scoring=metric)
+    with pytest.raises(ValueError, match=r"^The 'metric' parameter of AnswersDisplay must be .+ Got None"):
+        AnswersDisplay.from_holdout(holdout)
+    display = AnswersDisplay.from_holdout(holdout, metric="balanced_accuracy")
+    assert display.ax_.get_ylabel() == "balanced_accuracy"
+    assert set(display.bars_) == {"exact"}
+
+
+def test_before_the_first_question_there_is_nothing_to_show(trees, tmp_path):
+    with pytest.raises(ValueError, match="none was"):
+        AnswersDisplay.from_holdout(Holdout(*trees[:2], ledger=tmp_path / "new.db"))
+
+
+def test_a_budget_shows_the_forecasts(asked):
+    display, report = HoldoutBudgetDisplay.from_holdout(asked), asked.report()
+    for purpose, line in display.lines_.items():
+        ahead = [f for f in report.outlook.forecasts if f.purpose == purpose]
+        np.testing.assert_array_equal(line.get_xdata(), [f.after for f in ahead])
+        np.testing.assert_array_equal(line.get_ydata(), [f.half_width for f in ahead])
+    left = report.outlook.remaining["certify"]
+    assert f"certify: {left:,} more within the tolerance" in labels(display)
+    assert "tolerance" in labels(display)
+    assert f"{report.nats:.3g} nats" in display.ax_.get_title()
+
+
+@pytest.mark.parametrize(("tolerance", "some"), [(0.12, {True, False}), (0.01, {True}), (None, {False})])
+def test_points_that_are_not_admitted_are_hollow(tolerance, some, trees, tmp_path):
+    holdout = Holdout(*trees[:2], tolerance=tolerance, ledger=tmp_path / "new.db")
+    display = HoldoutBudgetDisplay.from_holdout(holdout)
+    points = [line for line in display.ax_.lines if line.get_marker() == "o"]
+    hollow = [line.get_markerfacecolor() == "none" for line in points]
+    assert hollow == [not forecast.admitted for forecast in holdout.report().outlook.forecasts]
+    assert set(hollow) == some
+
+
+def test_without_a_tolerance_none_is_drawn(trees, tmp_path):
+    display = HoldoutBudgetDisplay.from_holdout(Holdout(*trees[:2], ledger=tmp_path / "new.db"))
+    assert labels(display) == {"check", "certify"}
+
+
+@pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
+def test_axes_that_are_passed_are_used(display, asked):
+    figure, ax = pyplot.subplots()
+    drawn = display.from_holdout(asked, ax=ax)
+    assert drawn.ax_ is ax
+    assert drawn.figure_ is figure
+    assert drawn.plot().ax_ is not ax
+
+
+@pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
+def test_a_picture_charges_nothing(display, asked):
+    before = len(list(asked.ledger.records()))
+    display.from_holdout(asked)
+    assert len(list(asked.ledger.records())) == before
+
+
+@pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
+def test_without_matplotlib_the_fix_is_named(display, asked, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.split(".")[0] == "matplotlib":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"matplotlib: pip install 'sklearn-ada\[plot\]'"):
+        display.from_holdout(asked)
