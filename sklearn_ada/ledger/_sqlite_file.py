@@ -22,6 +22,13 @@ __all__ = ["APPLICATION_ID", "SQLiteFile", "open_file", "secret_in", "translated
 APPLICATION_ID = 0x5ADA0001
 _BUSY_SECONDS = 60.0
 _INDEXES = {"key": "sqlite_autoindex_records_1", "subject": "by_subject"}
+_MISSED = "SELECT seq FROM records AS r NOT INDEXED WHERE {} LIMIT 1".format(
+    " OR ".join(
+        f"({column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM records AS s INDEXED BY {index} "
+        f"WHERE s.{column} = r.{column} AND s.seq = r.seq))"
+        for column, index in _INDEXES.items()
+    )
+)
 
 
 class SQLiteFile(Connection):
@@ -43,14 +50,9 @@ class SQLiteFile(Connection):
 
     def _check_indexes(self) -> None:
         """Refuse a file whose indexes do not lead to every record: one not found would be asked again."""
-        for column, index in _INDEXES.items():
-            missed = self._db.execute(
-                f"SELECT seq FROM records AS r NOT INDEXED WHERE {column} IS NOT NULL AND NOT EXISTS ("
-                f"SELECT 1 FROM records AS s INDEXED BY {index} WHERE s.{column} = r.{column} "
-                "AND s.seq = r.seq) LIMIT 1"
-            ).fetchone()
-            if missed is not None:
-                raise damage(self.name, f"record {missed[0]} is not found by its {column}")
+        missed = self._db.execute(_MISSED).fetchone()
+        if missed is not None:
+            raise damage(self.name, f"record {missed[0]} is not found by its key or its subject")
 
     def check_place(self) -> None:
         """Refuse unless the path still leads to the file that is open."""
