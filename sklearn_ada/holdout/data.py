@@ -18,6 +18,7 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.holdout.partition import dealt_out, shuffled_rows, whole_groups
 from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.ray_store import as_ray_sends
 from sklearn_ada.holdout.shipping import Parcel, arrived, here
 from sklearn_ada.metrics import Metric, Units, unequal
 from sklearn_ada.metrics.kinds import Kind
@@ -81,7 +82,7 @@ class HoldoutData:
             values = {name: value for name, value in vars(self).items() if name not in derived}
             self._parcel = Parcel({**values, "_partitions": {}, "_parcel": None})
         here[self._token] = self
-        return arrived, (self._token, HoldoutData, self._parcel)
+        return arrived, (self._token, HoldoutData, as_ray_sends(self._parcel))
 
     def __len__(self) -> int:
         return len(self.y)

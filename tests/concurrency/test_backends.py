@@ -2,15 +2,20 @@
 
 import contextlib
 import os
+import pickle
+import time
+from unittest import mock
 
 import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada.holdout.shipping import here
 from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
 
 LEAVES = range(2, 9)
@@ -29,17 +34,25 @@ def dask_workers():
         yield {"backend": "dask"}
 
 
-@contextlib.contextmanager
-def ray_workers():
-    ray = pytest.importorskip("ray")
-    from ray.util.joblib import register_ray
+def start_ray():
+    import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
-    register_ray()
-    try:
-        yield {"backend": "ray", "n_jobs": 2}
-    finally:
-        ray.shutdown()
+
+
+@contextlib.contextmanager
+def ray_workers():
+    no_leak = {"RAY_allow_out_of_band_object_ref_serialization": "0"}  # of rows that ray could never drop
+    with mock.patch.dict(os.environ, no_leak):
+        ray = pytest.importorskip("ray")
+        from ray.util.joblib import register_ray
+
+        start_ray()
+        register_ray()
+        try:
+            yield {"backend": "ray", "n_jobs": 2}
+        finally:
+            ray.shutdown()
 
 
 @contextlib.contextmanager
@@ -143,3 +156,95 @@ def test_what_depends_on_the_order_is_a_function_of_the_recorded_order(workers, 
     replayed = answers_by_leaves(STATEFUL[kind](again), order)
     assert {n: replayed[n].value for n in LEAVES} == {n: recorded[n].value for n in LEAVES}
     assert conversation(again)[1] == pytest.approx(before[1], rel=1e-9)
+
+
+class Counted(np.ndarray):
+    """Rows that count how often they are pickled."""
+
+    pickled = 0
+
+    def __reduce_ex__(self, protocol):
+        Counted.pickled += 1
+        return np.asarray(self).__reduce_ex__(protocol)
+
+
+N = 20_000
+CLASSES = np.arange(N) % 2
+N_CANDIDATES = 20
+CLUSTERS = pytest.mark.parametrize("workers", ["dask", "ray"], indirect=True)
+RAY = pytest.mark.parametrize("workers", ["ray"], indirect=True)
+
+
+def large_holdout(path, seed):
+    """Return a holdout of 8 MB."""
+    return Holdout(np.random.default_rng(seed).normal(size=(N, 50)).view(Counted), CLASSES, ledger=path)
+
+
+def bare(scoring, cv):
+    grid = {"random_state": list(range(N_CANDIDATES))}
+    return GridSearchCV(DummyClassifier(strategy="stratified"), grid, scoring=scoring, cv=cv, refit=False)
+
+
+SEARCHES = {
+    "scorer": lambda scorer: bare(scorer, scorer.cv),
+    "dict of scorers": lambda scorer: bare({"held": scorer, "plain": "accuracy"}, scorer.cv),
+    "wrapped": lambda scorer: ReusableHoldoutCV(
+        bare(None, None).set_params(refit=True), holdout=scorer.holdout
+    ),
+}
+
+
+@CLUSTERS
+@pytest.mark.parametrize("kind", SEARCHES)
+def test_the_rows_are_sent_a_few_times_and_not_with_every_task(workers, kind, tmp_path):
+    scorer = ThresholdoutScorer("accuracy", large_holdout(tmp_path / "ledger.db", list(SEARCHES).index(kind)))
+    search = SEARCHES[kind](scorer)
+    before = Counted.pickled
+    with workers():
+        search.fit(np.zeros((400, 50)), CLASSES[:400])
+    assert 1 <= Counted.pickled - before <= 4  # twice on dask: scikit-learn 1.9 sends the search, too
+    assert scorer.holdout.report().asked["check"] == N_CANDIDATES
+
+
+@CLUSTERS
+def test_what_others_pickle_holds_the_rows_all_the_same(workers, tmp_path):
+    holdout = large_holdout(tmp_path / "ledger.db", 3)
+    scorer = ThresholdoutScorer("accuracy", holdout)
+    with workers():
+        bare(scorer, scorer.cv).fit(np.zeros((400, 50)), CLASSES[:400])
+        packed = pickle.dumps(holdout)
+    assert len(packed) > holdout._data.X.nbytes
+    here.clear()  # as in another process
+    assert (pickle.loads(packed)._data.X == holdout._data.X).all()
+
+
+@RAY
+def test_the_rows_outlive_the_worker_that_returned_them(workers, tmp_path):
+    import ray
+
+    @ray.remote
+    class Worker:
+        def holdout(self, path):
+            return large_holdout(path, 4)
+
+    worker = Worker.remote()
+    result = worker.holdout.remote(str(tmp_path / "ledger.db"))
+    ray.wait([result])
+    ray.kill(worker)
+    time.sleep(2)  # until ray has dropped all that was the worker's own
+    assert len(ray.get(result, timeout=30)._data) == N
+
+
+@RAY
+def test_workers_started_later_have_the_rows_too(workers, tmp_path):
+    import ray
+
+    holdout = large_holdout(tmp_path / "ledger.db", 5)
+
+    def count(sent):
+        return len(sent._data.X)
+
+    assert ray.get(ray.remote(count).remote(holdout)) == N
+    ray.shutdown()
+    start_ray()
+    assert ray.get(ray.remote(count).remote(holdout)) == N
