@@ -19,7 +19,8 @@ __all__ = ["CommitLostError", "Connection", "Transaction", "connection_to", "loc
 # Held during every use of a connection, and across a fork, so that no child inherits an open transaction.
 lock = threading.RLock()
 _seen: dict[tuple[str, str], tuple[int, str]] = {}  # how far each ledger was read: it must not fall behind
-_connections: dict[tuple[str, str], Connection] = {}
+_connections: dict[tuple[str, str], Connection] = {}  # the last used is the last
+_MOST_IDLE = 64  # more are closed, so that many holdouts in one process do not use up its files
 _abandoned: list[object] = []  # connections of a parent process: never used, never closed
 
 
@@ -44,10 +45,19 @@ def connection_to(address: str, genesis_hash: str, connect: Callable[[], Connect
         connection = connect()
         connection.check_not_older(*_seen.get((address, genesis_hash), (0, genesis_hash)))
         _connections[address, genesis_hash] = connection
+        _close_idle()
+    else:
+        _connections[address, genesis_hash] = _connections.pop((address, genesis_hash))
     if connection.busy:
         raise LedgerError("A ledger cannot be charged or read from inside a charge of the same ledger.")
     connection.check_place()
     return connection
+
+
+def _close_idle() -> None:
+    """Close the connections that were not used for longest; what was seen of their ledgers stays known."""
+    for connection in [each for each in _connections.values() if not each.busy][:-_MOST_IDLE]:
+        connection.forget()
 
 
 class CommitLostError(Exception):
@@ -204,7 +214,7 @@ class Connection(ABC):
             self.forget()
 
     def forget(self) -> None:
-        """Drop this connection; whoever needs the ledger next replays it."""
+        """Drop and close this connection; whoever needs the ledger next replays it."""
         if _connections.get(self._key) is self:
             del _connections[self._key]
 

@@ -114,6 +114,11 @@ class SQLiteFile(Connection):
         """Return the secret."""
         return secret_in(self._db, self.name)
 
+    def forget(self) -> None:
+        """Drop this connection and close the file."""
+        super().forget()
+        self._db.close()
+
 
 def open_file(path: str, mode: str) -> sqlite3.Connection:
     """Open a ledger file, which must exist and be one."""
