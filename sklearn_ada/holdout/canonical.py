@@ -9,6 +9,7 @@ for a false match would lie while a missing one only costs.
 from __future__ import annotations
 
 import copyreg
+import dis
 import functools
 import hashlib
 import struct
@@ -26,6 +27,7 @@ _NOT_CODE = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl",
     "__slotnames__", "__firstlineno__", "__static_attributes__",
 }  # fmt: skip
+_IMPORT_NAME = dis.opmap["IMPORT_NAME"]
 
 
 class Undigestible(TypeError):  # noqa: N818 - control flow between this module and its callers
@@ -92,7 +94,9 @@ class _Walk:
             matrix.sum_duplicates()
             return self._tagged("sparse", matrix.shape, matrix.data, matrix.indices, matrix.indptr)
         if isinstance(obj, types.ModuleType):
-            return self._tagged("module", obj.__name__, getattr(obj, "__version__", None))
+            if not _is_library(obj.__name__):
+                raise Undigestible(f"how much of the module {obj.__name__} is used cannot be told")
+            return self._tagged("module", obj.__name__, _version(obj.__name__))
         if isinstance(obj, types.CodeType):
             return self._code(obj)
         if isinstance(obj, types.FunctionType):
@@ -155,12 +159,14 @@ class _Walk:
         if _is_library(function.__module__) and _resolve(*name) is function:
             return self._tagged("library", *name, _version(function.__module__))
         used = _names(function.__code__)
-        scope = {name: _in_scope(name, used, function.__globals__) for name in sorted(used)}
+        scope = {name: _reached(function.__globals__.get(name), used) for name in sorted(used)}
+        imported = {name: _reached(_imported(name), used) for name in sorted(_imports(function.__code__))}
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         own = {k: v for k, v in vars(function).items() if k != "__wrapped__"}
         return self._tagged(
-            "function", function.__code__, function.__defaults__, function.__kwdefaults__, cells, scope, own
-        )
+            "function", function.__code__, function.__defaults__, function.__kwdefaults__, cells, scope,
+            imported, own,
+        )  # fmt: skip
 
     def _code(self, code: types.CodeType) -> list[bytes]:
         names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
@@ -229,12 +235,43 @@ def _names(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*(_names(inner) for inner in nested))
 
 
-def _in_scope(name: str, used: set[str], scope: dict[str, Any]) -> Any:
-    """Return what a global name means to a function: of a user's module, the attributes that it uses."""
-    value = scope.get(name, sys.modules.get(name))
-    if isinstance(value, types.ModuleType) and not _is_library(value.__name__):
-        return {k: getattr(value, k) for k in sorted(used) if hasattr(value, k)}
-    return value
+def _imports(code: types.CodeType) -> set[str]:
+    """Return the modules that a function, or one nested in it, imports when it is called."""
+    found: set[str] = set()
+    if _IMPORT_NAME in code.co_code[::2]:
+        steps = list(dis.get_instructions(code))
+        for level, step in zip(steps, steps[2:], strict=False):
+            if step.opcode == _IMPORT_NAME:  # its level and its list of names are put on the stack before it
+                found.add("." * level.argval + step.argval)
+    nested = (const for const in code.co_consts if isinstance(const, types.CodeType))
+    return found.union(*(_imports(inner) for inner in nested))
+
+
+def _imported(name: str) -> types.ModuleType:
+    if name not in sys.modules:  # relative, or not imported yet
+        raise Undigestible(f"the module {name} that a function imports cannot be read")
+    return sys.modules[name]
+
+
+def _reached(value: Any, used: set[str]) -> Any:
+    """Return what a name means to a function: of modules of the user's, the attributes that it uses."""
+    if not _is_own_module(value):
+        return value
+    reached: dict[str, dict[str, Any]] = {}
+    modules = [value]
+    while modules:
+        module = modules.pop()
+        attributes = {name: getattr(module, name) for name in used if hasattr(module, name)}
+        if not attributes:
+            raise Undigestible(f"the module {module.__name__} is used as a whole")
+        inner = {name: one for name, one in attributes.items() if _is_own_module(one)}
+        reached[module.__name__] = attributes | {name: one.__name__ for name, one in inner.items()}
+        modules += [one for one in inner.values() if one.__name__ not in reached]
+    return reached
+
+
+def _is_own_module(value: Any) -> bool:
+    return isinstance(value, types.ModuleType) and not _is_library(value.__name__)
 
 
 def _is_descriptor(value: Any) -> bool:

@@ -257,6 +257,52 @@ def test_a_function_of_a_user_module_is_part_of_who_calls_it(user_module):
     assert unlike(*(made(source, helpers=user_module(factor)) for factor in (1, 2)))
 
 
+@pytest.fixture
+def user_package(user_module, monkeypatch):
+    """A package of the user's own that holds such a module, which knows its package in turn."""
+
+    def package(factor):
+        helpers = user_module(factor)
+        outer = types.ModuleType("package_of_a_user")
+        outer.helpers, helpers.package_of_a_user = helpers, outer
+        monkeypatch.setitem(sys.modules, outer.__name__, outer)
+        return outer
+
+    return package
+
+
+USES_OF_A_PACKAGE = {
+    "global": "def f(X): return package_of_a_user.helpers.f(X)",
+    "imported inside": "def f(X):\n from package_of_a_user import helpers\n return helpers.f(X)",
+    "in a method": "class f:\n def predict(self, X): return package_of_a_user.helpers.f(X)",
+}
+
+
+@pytest.mark.parametrize("source", USES_OF_A_PACKAGE.values(), ids=USES_OF_A_PACKAGE)
+def test_a_function_of_a_module_of_a_user_package_is_part_of_who_calls_it(source, user_package):
+    def digest(factor):
+        return canonical_digest(made(source, package_of_a_user=user_package(factor)))
+
+    assert digest(1) == digest(1)
+    assert digest(1) != digest(2)
+
+
+USES_OF_A_MODULE_AS_A_WHOLE = {
+    "attribute": lambda helpers: types.SimpleNamespace(helpers=helpers),
+    "argument": lambda helpers: made("def f(X): return call(helpers, X)", helpers=helpers),
+    "by name": lambda helpers: made("def f(X): return getattr(helpers, 'f')(X)", helpers=helpers),
+    "default": lambda helpers: made("def f(X, h=helpers): return h.f(X)", helpers=helpers),
+    "not imported yet": lambda helpers: made("def f(X):\n import not_yet_imported as h\n return h.f(X)"),
+    "relative": lambda helpers: made("def f(X):\n from .random import f\n return f(X)"),
+}
+
+
+@pytest.mark.parametrize("use", USES_OF_A_MODULE_AS_A_WHOLE.values(), ids=USES_OF_A_MODULE_AS_A_WHOLE)
+def test_a_user_module_of_which_anything_may_be_used_has_no_digest(use, user_module):
+    with pytest.raises(Undigestible):
+        canonical_digest(use(user_module(1)))
+
+
 def test_a_function_imported_inside_another_is_part_of_it(user_module):
     source = "def f(X):\n from helpers_of_a_user import f as g\n return g(X)"
     digests = []
