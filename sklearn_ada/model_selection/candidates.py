@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, RandomizedSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.model_selection.engines import candidates_of, last_round
 from sklearn_ada.results import Answer
 
@@ -26,11 +27,27 @@ def n_candidates(search: Any) -> int | None:
 
 
 def ranked(search: Any, name: str) -> tuple[dict[str, Any], NDArray[np.float64], list[int]]:
-    """Return a fitted search's table, its mean scores of this name, and its candidates from the best down."""
+    """Return a fitted search's table, its mean scores of this name, and its candidates from the best down.
+
+    A search whose ``refit`` is a function has its best by that. Of candidates with equal parameters, such as
+    those of several rounds, the first stands for all.
+    """
     results = candidates_of(search)
     scores = np.asarray(results[f"mean_test_{name}"], dtype=float)
-    order = np.lexsort((-np.nan_to_num(scores, nan=-np.inf), ~last_round(results)))
-    return results, scores, [int(index) for index in order]
+    order = np.lexsort((-np.nan_to_num(scores, nan=-np.inf), ~last_round(results))).tolist()
+    if callable(search.get_params(deep=False).get("refit")):
+        order.insert(0, int(search.best_index_))
+    distinct: dict[Any, int] = {}
+    for index in order:
+        distinct.setdefault(_content(results["params"][index], index), index)
+    return results, scores, list(distinct.values())
+
+
+def _content(params: dict[str, Any], index: int) -> str | int:
+    try:
+        return canonical_digest(params)
+    except Undigestible:
+        return index
 
 
 def columns_of(answers: list[Answer], chosen: list[int], size: int) -> dict[str, np.ndarray]:

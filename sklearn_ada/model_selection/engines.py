@@ -43,6 +43,13 @@ def check_search(search: Any, ask: str | int) -> None:
             "search", "ReusableHoldoutCV", "without a cv of its own when ask='candidates'",
             f"cv={own['cv']!r}", "Use ask='winner', which keeps the search's cross-validation.",
         )  # fmt: skip
+    if ask == "candidates" and callable(own.get("refit")):
+        raise bad_parameter(
+            "search", "ReusableHoldoutCV", "without a function as refit when ask='candidates'",
+            f"refit={own['refit']!r}",
+            "Certified scores choose the winner. Use one_standard_error=, or ask='winner', which certifies "
+            "what the function chooses.",
+        )  # fmt: skip
     if ask == "candidates" and own.get("enable_pruning"):
         raise bad_parameter(
             "search", "ReusableHoldoutCV", "without pruning when ask='candidates'", "enable_pruning=True",

@@ -76,6 +76,19 @@ def test_the_winner_is_the_searchs_own(ask, search, numbered, tmp_path):
     assert wrapped.holdout_.report().asked == {"check": 0, "certify": 1 if ask == "winner" else 2}
 
 
+@pytest.mark.parametrize("case", ["grid, rows", "random, rows"])
+def test_a_candidate_of_several_rounds_is_certified_once(case, numbered, tmp_path):
+    wrapped = ReusableHoldoutCV(SEARCHES[case](), ask=5, ledger=tmp_path / "ledger.db")
+    wrapped.fit(numbered[0], numbered[1]["classifier"])
+    certified = [
+        params
+        for params, verdict in zip(*map(wrapped.cv_results_.get, ("params", "verdict")), strict=True)
+        if verdict
+    ]
+    assert len(wrapped.cv_results_["params"]) > len(certified) == 4
+    assert all(certified.count(params) == 1 for params in certified)
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_refusals_reach_the_parent(search, numbered, tmp_path):
     wrapped = ReusableHoldoutCV(search, tolerance=0.3, ledger=tmp_path / "ledger.db")

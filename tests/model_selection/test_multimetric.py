@@ -102,12 +102,12 @@ def test_a_search_of_several_is_certified_by_the_one_it_refits_by(case, ask, num
 
 
 @pytest.mark.parametrize("case", SEVERAL)
-@pytest.mark.parametrize("refit", [False, "callable"])
-@pytest.mark.parametrize("ask", ["candidates", "winner"])
+@pytest.mark.parametrize(
+    ("refit", "ask"), [(False, "candidates"), (False, "winner"), (lambda results: 0, "winner")]
+)
 def test_a_metric_may_be_named_where_the_search_names_none(case, refit, ask, numbered, tmp_path):
     scoring, _, _ = SEVERAL[case]
-    choose = False if refit is False else lambda results: 0
-    inner = GridSearchCV(TREE, GRID, scoring=scoring, refit=choose)
+    inner = GridSearchCV(TREE, GRID, scoring=scoring, refit=refit)
     search = ReusableHoldoutCV(inner, scoring="accuracy", ask=ask, ledger=tmp_path / "ledger.db")
     search.fit(numbered[0], numbered[1]["classifier"])
     assert "population accuracy" in search.best_answer_.certificate.target

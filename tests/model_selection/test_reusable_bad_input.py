@@ -29,10 +29,10 @@ class Fitless(ClassifierMixin, BaseEstimator):
 def refused(numbered, tmp_path, sentence):
     """Assert that fitting with these parameters is refused, with no ledger made."""
 
-    def check(name, **params):
+    def check(name, match="", **params):
         search = GridSearchCV(Fitless(), {"C": [0.1, 1.0]})
         wrapped = ReusableHoldoutCV(**{"search": search, "ledger": tmp_path / "ledger.db", **params})
-        with pytest.raises(ValueError, match=sentence(name)):
+        with pytest.raises(ValueError, match=f"{sentence(name)}.*{match}"):
             wrapped.fit(numbered[0], numbered[1]["classifier"])
         assert not os.listdir(tmp_path)
 
@@ -126,6 +126,12 @@ def test_the_searchs_own_cv_is_refused_with_candidates_and_names_winner(cv, numb
     search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}, cv=cv))
     with pytest.raises(ValueError, match=sentence("search") + ".*ask='winner'"):
         search.fit(numbered[0], numbered[1]["classifier"])
+
+
+@pytest.mark.parametrize("reveal", ["all", "winner"])
+def test_a_function_as_refit_is_refused_with_candidates_and_names_the_rule(reveal, refused):
+    search = GridSearchCV(Fitless(), {"C": [1.0]}, refit=lambda results: 0)
+    refused("search", search=search, reveal=reveal, match="one_standard_error=, or ask='winner'")
 
 
 @pytest.mark.parametrize("scoring", [["accuracy", "f1"], {"a": "accuracy"}, ("accuracy",)], ids=repr)
