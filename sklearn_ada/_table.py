@@ -1,8 +1,19 @@
-"""Tables as aligned text."""
+"""Numbers and tables as text."""
 
 from collections.abc import Collection, Sequence
 
-__all__ = ["aligned"]
+__all__ = ["aligned", "percent"]
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with all its digits: a confidence of 0.999 must not be shown as 100%.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.975), percent(0.999999999)
+    ('95%', '97.5%', '99.9999999%')
+    """
+    return f"{100.0 * share:.12g}%"
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[str] = ()) -> str:

@@ -79,5 +79,6 @@ class Answer:
         low, high = self.interval
         text = f"{self.value:.4g} in [{low:.4g}, {high:.4g}] ({self.verdict}, {self.cost.nats:.3g} nats)"
         if self.levels is not None:
-            text += f", between the {self.levels[0]:.0%} and {self.levels[1]:.0%} quantiles"
+            below, above = math.floor(1000.0 * self.levels[0]), math.ceil(1000.0 * self.levels[1])
+            text += f", between the {below / 10:g}% and {above / 10:g}% quantiles"  # rounded outwards
         return text + (", VACUOUS" if self.certificate is not None and self.certificate.vacuous else "")

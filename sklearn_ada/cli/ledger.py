@@ -10,6 +10,7 @@ import json
 import sys
 from typing import Any
 
+from sklearn_ada._table import percent
 from sklearn_ada.cli.table import aligned, number, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.holdout.conversation import Conversation
@@ -141,7 +142,7 @@ def _told(report: HoldoutReport) -> str:
     people = ", ".join(f"{who} {count}" for who, count in report.asked_by.items())
     lines = [
         f"holdout {report.fingerprint[:12]}, {report.n_rows} rows; all intervals hold together with "
-        f"{report.confidence_level:.4g}",
+        f"{percent(report.confidence_level)}",
         f"asked: {counts}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
         f"asked by: {people or 'nobody yet'}",
     ]

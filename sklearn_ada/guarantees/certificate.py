@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sklearn_ada._table import percent
+
 __all__ = ["Certificate"]
 
 
@@ -43,4 +45,4 @@ class Certificate:
 
     def __str__(self) -> str:
         worth = "VACUOUS: it says nothing" if self.vacuous else "valid for all answers together"
-        return f"{self.confidence_level:.0%} {worth}; target: {self.target}; by {self.theorem}"
+        return f"{percent(self.confidence_level)} {worth}; target: {self.target}; by {self.theorem}"

@@ -20,7 +20,7 @@ from sklearn_ada.holdout.partition import dealt_out, shuffled_rows, whole_groups
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.ray_store import as_ray_sends
 from sklearn_ada.holdout.shipping import Parcel, arrived, here
-from sklearn_ada.metrics import Metric, Units, unequal
+from sklearn_ada.metrics import Metric, Units, is_missing, unequal
 from sklearn_ada.metrics.kinds import Kind
 from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
 
@@ -206,7 +206,7 @@ def check_labels(y: Any) -> NDArray[Any]:
         raise bad_parameter("X", "Holdout", "non-empty", "0 rows")
     if labels.dtype.kind == "O":
         numbers = [v for v in labels if isinstance(v, Real)]
-        finite = all(math.isfinite(v) for v in numbers) and not any(v is None or v != v for v in labels)
+        finite = all(math.isfinite(v) for v in numbers) and not any(map(is_missing, labels))
     else:
         finite = labels.dtype.kind not in "fc" or bool(np.isfinite(labels).all())
     if labels.dtype.kind == "c":

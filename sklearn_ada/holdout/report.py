@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn_ada._table import percent
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.entry import Entry
 from sklearn_ada.holdout.outcome import answer_from_record
@@ -92,7 +93,8 @@ class HoldoutReport:
         asked = ", ".join(f"{count} times {purpose}" for purpose, count in self.asked.items())
         return (
             f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused, "
-            f"{self.nats:.3g} nats revealed; all intervals hold together with {self.confidence_level:.0%}"
+            f"{self.nats:.3g} nats revealed; all intervals hold together with "
+            f"{percent(self.confidence_level)}"
         )
 
     def _left(self) -> list[str]:

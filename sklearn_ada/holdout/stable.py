@@ -107,10 +107,11 @@ class StableQuestion:
         else:
             raise bad_parameter(
                 "grid",
-                "StableHoldoutScorer",
-                f"given for {metric.name}, which has no finite range, when there are too few guess rows",
+                "MedianSettings",
+                f"given for {metric.name}, which has no finite range, unless the guess comes from rows",
                 settings.grid,
-                "Pass grid=UniformGrid(low, high, size) or LogGrid(...), or more validation rows.",
+                "Use Holdout.ask with settings=MedianSettings(grid=UniformGrid(low, high, size)), "
+                "StableHoldoutScorer with such a grid, or a guess by median_guess_from_rows.",
             )
         centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
         drawing = MedianDraw.plan(settings, grid.size, m, data.n_units, policy)

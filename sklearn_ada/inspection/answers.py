@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn_ada._axes import axes_or_new
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada._table import percent
 from sklearn_ada.holdout import Holdout, HoldoutReport
 
 __all__ = ["AnswersDisplay"]
@@ -133,11 +134,10 @@ class AnswersDisplay:
                 without, [0.02] * len(without), marker="x", color="tab:red", transform=bottom,
                 label="refused or failed",
             )  # fmt: skip
-        confidence = f"{self.report.confidence_level:.0%}"
         ax.set(
             xlabel="record of the ledger",
             ylabel=self.metric,
-            title=f"All intervals hold together with {confidence}",
+            title=f"All intervals hold together with {percent(self.report.confidence_level)}",
         )
         ax.legend(fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure

@@ -102,6 +102,8 @@ class SQLiteLedger(ChainedLedger[State]):
     ) -> SQLiteLedger[State]:
         """Open a ledger under whatever genesis it has, to look at it; it must exist."""
         path = os.path.abspath(os.fspath(path))
+        if not os.path.exists(path):
+            raise LedgerUnavailableError(f"There is no ledger file {os.path.basename(path)!r}.")
         with lock, translated(path), contextlib.closing(open_file(path, "ro")) as db:
             genesis = _read_genesis(db, path)
         check_schema(genesis, os.path.basename(path))

@@ -6,7 +6,7 @@ from sklearn_ada.metrics.response import outputs_are_usable
 from sklearn_ada.metrics.rows import n_rows, take_rows
 from sklearn_ada.metrics.stored_outputs import StoredOutputs
 from sklearn_ada.metrics.unequal import unequal
-from sklearn_ada.metrics.units import Units
+from sklearn_ada.metrics.units import Units, is_missing
 
 __all__ = [
     "Measured",
@@ -15,6 +15,7 @@ __all__ = [
     "UndefinedMetricError",
     "Units",
     "as_metric",
+    "is_missing",
     "n_rows",
     "outputs_are_usable",
     "take_rows",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -64,7 +65,8 @@ class Metric:
     Raises
     ------
     ValueError
-        For an unknown scorer string, kind, range or pos_label, and for metrics of several labels a record.
+        For an unknown scorer string, kind, range or pos_label, for metrics of several labels a record, and
+        for a function of labels and predictions, which is no scorer.
 
     Examples
     --------
@@ -113,7 +115,9 @@ class Metric:
             check_option(kind or "general", "kind", "Metric", ("mean", "general"))
             self.name = getattr(scoring, "__name__", None) or repr(scoring)
             self._scorer = scoring
-            if kind == "mean":
+            if kind != "mean":
+                _check_is_scorer(scoring, self.name)
+            else:
                 rule = Mean(scores.UserScores(scoring))
                 self._scorer = None
         else:
@@ -148,7 +152,8 @@ class Metric:
                 "a check or certify",
                 "a mean of bounded scores, an AUC, a per-class mean or a ratio",
                 self.name,
-                f"It {reason}: use the stable median (StableHoldoutScorer, or mechanism='median'){fix}.",
+                f"It {reason}: use the stable median (StableHoldoutScorer, or Holdout.ask "
+                f"with settings=MedianSettings()){fix}.",
             )
         return self._rule
 
@@ -274,6 +279,22 @@ def as_metric(scoring: str | Callable[..., Any] | Metric) -> Metric:
     'auc'
     """
     return scoring if isinstance(scoring, Metric) else Metric(scoring)
+
+
+def _check_is_scorer(scoring: Callable[..., Any], name: str) -> None:
+    """Raise ValueError for a function of labels and predictions, such as `accuracy_score`."""
+    try:
+        signature = inspect.signature(scoring)
+    except (TypeError, ValueError):  # of some callables written in C
+        return
+    try:
+        signature.bind(None, None, None)
+    except TypeError:
+        raise bad_parameter(
+            "scoring", "Metric", "a scorer, to be called as scoring(estimator, X, y)", name,
+            "For a function of labels and predictions use its scorer string, such as 'accuracy' for "
+            "accuracy_score, or sklearn.metrics.make_scorer(function).",
+        ) from None  # fmt: skip
 
 
 def _check_range(bounds: tuple[float, float] | None) -> Range | None:

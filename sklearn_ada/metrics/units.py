@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.guarantees.intervals import bounded_weight_size, kish_size
 
-__all__ = ["Units"]
+__all__ = ["Units", "is_missing"]
 
 _GROWTH = 1.05  # mean weights are told apart to five percent
 
@@ -87,6 +87,14 @@ class Units:
         )
 
 
+def is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN, NaT or pandas.NA."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas.NA is neither equal nor unequal
+        return True
+
+
 def _check_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
     wanted = f"{n} finite numbers of at least 0, not all 0"
     try:
@@ -106,7 +114,7 @@ def _check_groups(groups: Any, n: int) -> NDArray[np.int64]:
         raise bad_parameter(
             "groups", "Holdout", f"{n} labels, one for each record", f"an array of shape {labels.shape}"
         )
-    if any(label is None or label != label for label in labels.tolist()):
+    if any(map(is_missing, labels.tolist())):
         raise bad_parameter("groups", "Holdout", "known for every record", "missing values")
     if labels.dtype.kind == "O":  # labels of several types have no order
         labels = np.array([f"{type(label).__name__} {label}" for label in labels.tolist()])

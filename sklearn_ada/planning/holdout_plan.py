@@ -8,7 +8,7 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sklearn_ada._table import aligned
+from sklearn_ada._table import aligned, percent
 from sklearn_ada.planning.assumptions import Assumptions
 from sklearn_ada.planning.display import PlanDisplay
 from sklearn_ada.planning.method_plan import MethodPlan
@@ -143,7 +143,7 @@ class HoldoutPlan:
         kind = "any mean in [0, 1]" if value is None else f"shares about {value:g}"
         return (
             f"Plan for {' and '.join(filter(None, known))}; {kind}; all intervals hold together with "
-            f"{self.given.confidence_level:.4g}"
+            f"{percent(self.given.confidence_level)}"
         )
 
     def _best_of(self, unit: str) -> MethodPlan | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sklearn_ada.planning.solving import MOST_QUESTIONS
+from sklearn_ada.planning.solving import MOST_QUESTIONS, MOST_ROWS
 
 if TYPE_CHECKING:
     from sklearn_ada.planning.holdout_plan import HoldoutPlan
@@ -45,7 +45,8 @@ def _widths(plan: HoldoutPlan) -> str:
 def _rows(plan: HoldoutPlan) -> str:
     one, fixed, best, kept = _compared(plan)
     if best is None:
-        return f"No number of records certifies {many(plan.n_questions, 'question')} so closely."
+        few = f"No holdout of up to {MOST_ROWS:,} records, the most that is planned for, certifies"
+        return f"{few} {many(plan.n_questions, 'question')} so closely."
     if plan.n_questions == 1:
         return f"For one question a plain holdout of {many(one.n, 'record')} is enough."
     words = f"Hold out {many(best.n, 'record')} and use {best.method}{_condition(plan)}."

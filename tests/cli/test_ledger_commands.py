@@ -213,7 +213,7 @@ def test_looking_at_a_ledger_leaves_no_trace(ledger):
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_missing_file_is_an_error_and_not_a_new_ledger(action, tmp_path, printed):
-    assert "none.db" in printed(action, tmp_path / "none.db")
+    assert printed(action, tmp_path / "none.db") == "There is no ledger file 'none.db'.\n"
     assert not list(tmp_path.iterdir())
 
 

@@ -25,6 +25,8 @@ BAD_ROWS = {
     "y holds None": (X, np.array([None, *Y[1:]], dtype=object), "y"),
     "y is complex": (X, Y + 1j, "y"),
     "y holds a missing integer": (X, pd.Series([None, *Y[1:]], dtype="Int64"), "y"),
+    "y holds pandas.NA": (X, pd.Series([None, *Y[1:].astype(str)], dtype="string"), "y"),
+    "y holds NaT": (X, pd.to_datetime(pd.Series([None] + ["2020-01-01"] * 11)).astype(object), "y"),
     "no rows": (X[:0], Y[:0], "X"),
     "an empty list": ([], [], "X"),
 }

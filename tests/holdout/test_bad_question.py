@@ -7,12 +7,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, fbeta_score, make_scorer, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.holdout import Guess
+from sklearn_ada.holdout import Guess, MedianSettings, median_guess_from_rows
+from sklearn_ada.mechanisms.grid import UniformGrid
 
 BAD_GUESSES = [None, np.nan, np.inf, -0.01, 1.01, "0.9", True, [0.9], Guess(np.nan), Guess(2.0)]
 
@@ -35,6 +37,17 @@ def test_unknown_scoring_is_refused(holdout, model, scoring, uncharged, sentence
         holdout.certify(model, scoring=scoring)
 
 
+def agreement(y_true, y_pred):
+    return np.mean(y_true == y_pred)
+
+
+@pytest.mark.parametrize("function", [accuracy_score, roc_auc_score, fbeta_score, agreement])
+def test_a_function_of_labels_is_no_scorer(function, holdout, model, uncharged, sentence):
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("scoring", "Metric") + ".*make_scorer"):
+        holdout.certify(model, scoring=function)
+    assert Metric(make_scorer(function)).kind == "general"
+
+
 @pytest.mark.parametrize("mechanism", ["median", "Check", None, 0])
 def test_unknown_mechanism_is_refused(holdout, model, mechanism, uncharged, sentence):
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("mechanism", "Holdout.ask")):
@@ -46,6 +59,25 @@ def test_a_mean_without_a_range_names_the_stable_median(holdout, rows, name, unc
     regressor = Ridge().fit(rows[0], rows[1])
     with uncharged(holdout), pytest.raises(ValueError, match=r"StableHoldoutScorer"):
         holdout.check(regressor, scoring=name, guess=-1.0)
+
+
+def test_without_a_range_the_median_says_how_to_give_a_grid(holdout, rows, uncharged, sentence):
+    regressor = Ridge().fit(rows[0], rows[1])
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("grid", "MedianSettings")) as error:
+        holdout.certify(regressor, scoring="r2", guess=0.5)
+    assert "Holdout.ask with settings=MedianSettings(grid=UniformGrid(low, high, size))" in str(error.value)
+    settings = MedianSettings(grid=UniformGrid(-1.0, 1.0, 201))
+    answer = holdout.ask(regressor, scoring="r2", mechanism="certify", guess=0.5, settings=settings)
+    assert answer.answered
+
+
+def test_what_is_advised_instead_of_an_interval_works(holdout, rows, uncharged):
+    regressor = Ridge().fit(rows[0], rows[1])
+    with uncharged(holdout), pytest.raises(ValueError, match=r"Holdout.ask with settings=MedianSettings\(\)"):
+        holdout.ask(regressor, scoring="r2", mechanism="check", guess=0.5, settings=0.1)
+    guess = median_guess_from_rows(Metric("r2"), regressor, rows[0], rows[1], 20)
+    answer = holdout.ask(regressor, scoring="r2", mechanism="check", guess=guess, settings=MedianSettings())
+    assert answer.answered
 
 
 @pytest.mark.parametrize("estimator", [LogisticRegression(), make_pipeline(StandardScaler(), LinearSVC())])

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score, get_scorer, recall_score, roc_auc_score
@@ -199,6 +200,7 @@ BAD = {
     "weights that are words": ("sample_weight", ["heavy"] * N),
     "groups too short": ("groups", np.arange(N - 1)),
     "a missing group": ("groups", [None, *range(N - 1)]),
+    "pandas.NA among groups": ("groups", pd.Series([None, *"ab" * 124, "a"], dtype="string")),
     "NaN among groups": ("groups", np.r_[np.nan, np.ones(N - 1)]),
     "one group": ("groups", np.ones(N)),
     "a bound below a weight": ("weight_bound", 0.5),

@@ -8,9 +8,11 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import AnswersDisplay, Holdout, HoldoutBudgetDisplay
+from sklearn_ada import AnswersDisplay, Holdout, HoldoutBudgetDisplay, plan_holdout
+from sklearn_ada.cli import main
 from sklearn_ada.holdout import MedianSettings
 from sklearn_ada.mechanisms import UniformGrid
+from sklearn_ada.results import Answer, Cost
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
@@ -61,6 +63,25 @@ def test_every_answer_has_its_interval(asked):
     assert set(display.bars_) == {"agrees", "differs", "exact"}
     assert labels(display) == {"agrees", "differs", "exact", "guess", "refused or failed"}
     assert "95%" in display.ax_.get_title()
+
+
+@pytest.mark.parametrize(("level", "shown"), [(0.999, "99.9%"), (0.975, "97.5%"), (0.99999, "99.999%")])
+def test_the_confidence_is_shown_with_all_its_digits(level, shown, trees, tmp_path, capsys):
+    X, y, models = trees
+    holdout = Holdout(X, y, ledger=tmp_path / "strict.db", confidence_level=level)
+    answer = holdout.certify(models[0], scoring="accuracy", guess=0.8)
+    assert main(["ledger", "report", str(tmp_path / "strict.db")]) == 0
+    texts = (
+        str(answer.certificate), repr(holdout.report()), capsys.readouterr().out,
+        AnswersDisplay.from_holdout(holdout).ax_.get_title(),
+        str(plan_holdout(n=300, n_questions=2, confidence_level=level)),
+    )  # fmt: skip
+    assert all(shown in text for text in texts)
+
+
+def test_quantile_levels_are_rounded_outwards():
+    answer = Answer(0.5, (0.4, 0.6), "drawn", Cost(1.0), None, 1, levels=(0.4519, 0.5481))
+    assert "between the 45.1% and 54.9% quantiles" in str(answer)
 
 
 def test_vacuous_answers_are_hollow_and_have_no_bar():
