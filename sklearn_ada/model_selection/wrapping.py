@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 
 from sklearn_ada.holdout import Holdout
+from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.metadata import router_of
 
 __all__ = ["WrapsSearch"]
@@ -42,9 +43,13 @@ class WrapsSearch(MetaEstimatorMixin, BaseEstimator):
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        """Drop holdout rows and secret: a pickled search keeps plain results and the report."""
+        """Drop holdout rows and secret: a pickled fitted search keeps plain results and the report."""
         state = dict(super().__getstate__())
-        for name in ("holdout_", "holdout") if "holdout_" in state else ():
+        if "holdout_" not in state:
+            return state
+        for name in ("holdout_", "holdout"):
             if isinstance(state[name], Holdout):
                 state[name] = state[name].report()
+        if isinstance(state["mechanism"], HoldoutScorer):  # its holdout is that of the search
+            state["mechanism"] = repr(state["mechanism"])
         return state

@@ -6,10 +6,11 @@ import struct
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_ada import Holdout, HoldoutReport, ReusableHoldoutCV
+from sklearn_ada import Holdout, HoldoutReport, ReusableHoldoutCV, ThresholdoutScorer
 
 MARKER = 987654.125
 BYTES = struct.pack("<d", MARKER)
@@ -58,6 +59,35 @@ def test_the_pickle_of_a_search_with_a_given_holdout_holds_no_row_of_it(ask, mar
     inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]})
     search = ReusableHoldoutCV(inner, ask=ask, holdout=holdout).fit(X[~HOLDOUT], y[~HOLDOUT])
     assert BYTES not in pickle.dumps(search)
+
+
+def scored(marked, folder):
+    """Return a search whose mechanism is a scorer with a holdout of marked rows, and its X and y."""
+    X, y = marked[0], marked[1]["classifier"]
+    scorer = ThresholdoutScorer("accuracy", Holdout(X[HOLDOUT], y[HOLDOUT], ledger=folder / "ledger.db"))
+    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]})
+    return ReusableHoldoutCV(inner, mechanism=scorer), (X[~HOLDOUT], y[~HOLDOUT])
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_the_pickle_of_a_search_whose_mechanism_is_a_scorer_holds_no_row_and_no_secret(ask, marked, tmp_path):
+    search, data = scored(marked, tmp_path)
+    pickled = pickle.dumps(search.set_params(ask=ask).fit(*data))
+    assert BYTES not in pickled
+    assert search.holdout_.ledger.secret() not in pickled
+    again = pickle.loads(pickled)
+    assert again.best_answer_ == search.best_answer_
+    assert "ThresholdoutScorer" in again.mechanism
+
+
+@pytest.mark.parametrize(
+    "copied", [lambda search: pickle.loads(pickle.dumps(search)), clone, copy.deepcopy],
+    ids=["pickle", "clone", "deepcopy"],
+)  # fmt: skip
+def test_an_unfitted_search_keeps_the_scorer_that_is_its_mechanism(copied, marked, tmp_path):
+    search, data = scored(marked, tmp_path)
+    copied(search).fit(*data)
+    assert search.mechanism.holdout.report().asked == {"check": 3, "certify": 1}
 
 
 @pytest.mark.parametrize("ask", ASKS)
