@@ -22,7 +22,7 @@ from sklearn_ada.holdout.routes import read_outcome, worst_half_width
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.results import Answer
 
-__all__ = ["look", "put_question"]
+__all__ = ["discarded_copy", "look", "put_question"]
 
 _FAILURE_OF = ((ValueError, FAILURES[0]), (TypeError, FAILURES[1]), (MemoryError, FAILURES[2]))
 
@@ -128,7 +128,7 @@ def look(
 
     Warnings raised on the way may quote holdout values, so they are dropped.
     """
-    discarded = copy.deepcopy(estimator)
+    discarded = discarded_copy(estimator)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -136,6 +136,18 @@ def look(
     except Exception as error:  # whatever a model raises on the holdout has a price
         reason = next((text for kind, text in _FAILURE_OF if isinstance(error, kind)), FAILURES[3])
         return (Symbol(stream, reason, scale),)
+
+
+def discarded_copy(estimator: Any) -> Any:
+    """Return a copy of a model, which may change when it predicts; TypeError if it cannot be copied."""
+    try:
+        return copy.deepcopy(estimator)
+    except Exception as error:  # whatever the model's parts raise
+        raise TypeError(
+            "The 'estimator' parameter of Holdout.ask must be a model that can be copied. Got "
+            f"{type(estimator).__name__} instead ({error}). Leave out what cannot be copied, such as a lock, "
+            "or define __deepcopy__."
+        ) from error
 
 
 def _too_wide(question: Question, state: Conversation) -> str:

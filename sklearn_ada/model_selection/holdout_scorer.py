@@ -7,7 +7,6 @@ rows) returns the plain metric and costs nothing.
 
 from __future__ import annotations
 
-import copy
 import warnings
 from abc import ABC, abstractmethod
 from typing import Any, NoReturn
@@ -18,6 +17,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import Holdout, model_digest
+from sklearn_ada.holdout.inquiry import discarded_copy
 from sklearn_ada.holdout.overlap import row_hashes
 from sklearn_ada.metrics import Metric, as_metric
 from sklearn_ada.model_selection.callers import check_caller, misused, refusal_of_columns
@@ -112,7 +112,7 @@ class HoldoutScorer(ABC):
             self._warn_once()
             return None
         model = model_digest(estimator)  # before it predicts anything
-        question = self._plan(copy.deepcopy(estimator), X, y)
+        question = self._plan(discarded_copy(estimator), X, y)
         answer = self.holdout.put(
             question, estimator, model=model, round_name=self.round_name, once=origin != "validation"
         )

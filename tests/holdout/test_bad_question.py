@@ -1,5 +1,8 @@
 """A bad question is refused before anything is charged."""
 
+import copy
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_ada import Holdout, Metric
+from sklearn_ada import Holdout, Metric, ThresholdoutScorer
 from sklearn_ada.holdout import Guess, MedianSettings, median_guess_from_rows
 from sklearn_ada.mechanisms.grid import UniformGrid
 
@@ -90,6 +93,19 @@ def test_an_unfitted_model_is_refused(holdout, estimator, uncharged):
 def test_what_is_no_model_is_refused(holdout, estimator, uncharged):
     with uncharged(holdout), pytest.raises(TypeError):
         holdout.certify(estimator, scoring="accuracy")
+
+
+def test_a_model_that_cannot_be_copied_is_refused(holdout, model, rows, uncharged):
+    locked = copy.copy(model)
+    locked.lock_ = threading.Lock()
+    for ask in (
+        lambda: holdout.certify(locked, scoring="accuracy"),
+        lambda: holdout.select([model, locked], scoring="accuracy"),
+        lambda: ThresholdoutScorer("accuracy", holdout)(locked, rows[0], rows[1]),
+    ):
+        message = r"^The 'estimator' parameter of Holdout.ask must be a model that can be copied\..*lock"
+        with uncharged(holdout), pytest.raises(TypeError, match=message):
+            ask()
 
 
 def test_another_number_of_columns_is_refused(holdout, rows, uncharged, sentence):
