@@ -19,18 +19,32 @@ _OWNER = "ReusableHoldoutCV"
 
 
 def chosen_metric(wrapper: Any) -> Metric:
-    """Return what is certified: the scorer's metric, ``scoring``, the search's own, or the usual one."""
-    is_scorer = isinstance(wrapper.mechanism, HoldoutScorer)
-    scoring = wrapper.mechanism.metric if is_scorer else wrapper.scoring
+    """Return what is certified: ``scoring``, the scorer's metric, the search's own, or the usual one.
+
+    Raises
+    ------
+    ValueError
+        For several metrics, and for another than that of the scorer which is to ask about it.
+    """
+    of_scorer = wrapper.mechanism.metric if isinstance(wrapper.mechanism, HoldoutScorer) else None
+    scoring = wrapper.scoring
     if scoring is None:
-        scoring = metric_of(wrapper.search)
+        scoring = metric_of(wrapper.search) if of_scorer is None else of_scorer
     if scoring is None:
         scoring = "accuracy" if is_classifier(wrapper.search.estimator) else "r2"
     if isinstance(scoring, (dict, list, tuple, set)):
         raise bad_parameter(
             "scoring", _OWNER, "one metric", scoring, "Name the one to certify: scoring='accuracy'."
         )
-    return as_metric(scoring)
+    metric = as_metric(scoring)
+    if of_scorer is None:
+        return metric
+    if (metric.scoring, metric.describe()) != (of_scorer.scoring, of_scorer.describe()):
+        raise bad_parameter(
+            "scoring", _OWNER, f"None or {of_scorer.name}, the metric of the scorer that is its mechanism",
+            scoring,
+        )  # fmt: skip
+    return of_scorer
 
 
 def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSettings | None:

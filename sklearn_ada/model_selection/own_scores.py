@@ -9,7 +9,7 @@ from sklearn import get_config
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.metrics import Metric
 
-__all__ = ["metric_of", "plain_scoring", "score_name", "scores_otherwise"]
+__all__ = ["metric_of", "own_scorings", "plain_scoring", "score_name", "scores_otherwise"]
 
 _OWNER = "ReusableHoldoutCV"
 
@@ -26,17 +26,29 @@ def scores_otherwise(search: Any, scoring: Any) -> bool:
     return own is None and (scoring is not None or not hasattr(search.estimator, "score"))
 
 
+def own_scorings(search: Any) -> list[Any]:
+    """Return every scoring that a search computes."""
+    scoring = search.get_params(deep=False).get("scoring")
+    named = _named(scoring)
+    return [scoring] if named is None else list(named.values())
+
+
 def metric_of(search: Any) -> Any:
     """Return the scoring of a search; of one with several scores that which it refits by.
 
     Raises
     ------
     ValueError
-        If it has several and names none.
+        If it has several and names none, or is one function of several.
     """
     own = search.get_params(deep=False)
     scoring, refit = own.get("scoring"), own.get("refit")
     named = _named(scoring)
+    if callable(scoring) and isinstance(refit, str):
+        raise bad_parameter(
+            "search", _OWNER, "with a metric of its own for each score", f"one function and refit={refit!r}",
+            f"Use a dict of scorers: scoring={{{refit!r}: 'accuracy'}}, say.",
+        )  # fmt: skip
     if named is None:
         return scoring
     if isinstance(refit, str) and refit in named:

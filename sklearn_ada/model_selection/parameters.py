@@ -8,8 +8,10 @@ from sklearn_ada._checks import bad_parameter, check_integer, check_option, chec
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.model_selection.engines import check_search
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
+from sklearn_ada.model_selection.own_scores import own_scorings
 from sklearn_ada.model_selection.sealed import check_reveal
 from sklearn_ada.model_selection.simplest import check_rule
+from sklearn_ada.model_selection.splitter import ValidationSplit
 
 __all__ = ["check_parameters"]
 
@@ -42,6 +44,7 @@ def check_parameters(wrapper: Any) -> None:
             )  # fmt: skip
     if wrapper.ask not in ("candidates", "winner"):
         check_integer(wrapper.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")
+    _check_scorers(wrapper, own)
     check_search(wrapper.search, wrapper.ask)
     check_option(wrapper.reveal, "reveal", owner, ("all", "winner"))
     check_reveal(wrapper)
@@ -52,3 +55,25 @@ def check_parameters(wrapper: Any) -> None:
             "one_standard_error", owner, "False where one candidate is certified, or improvements only",
             wrapper.one_standard_error, "Use ask=5, say.",
         )  # fmt: skip
+
+
+def _check_scorers(wrapper: Any, own: dict[str, Any]) -> None:
+    """Raise unless the one scorer that asks a holdout is the mechanism, and its holdout is the only one."""
+    owner = "ReusableHoldoutCV"
+    if isinstance(wrapper.scoring, HoldoutScorer):
+        raise bad_parameter(
+            "scoring", owner, "a metric", wrapper.scoring, "Pass the scorer as mechanism=; it has a metric."
+        )
+    of_holdout = [one for one in own_scorings(wrapper.search) if isinstance(one, HoldoutScorer)]
+    if of_holdout or isinstance(own.get("cv"), ValidationSplit):
+        raise bad_parameter(
+            "search", owner, "with plain metrics as its scoring, and no cv of a scorer",
+            of_holdout[0] if of_holdout else own["cv"],
+            "Name the plain metric, scoring='accuracy', and pass mechanism=scorer to ReusableHoldoutCV.",
+        )  # fmt: skip
+    if isinstance(wrapper.mechanism, HoldoutScorer):
+        is_default = isinstance(wrapper.holdout, float) and wrapper.holdout == 0.25
+        if wrapper.holdout is not wrapper.mechanism.holdout and not is_default:
+            raise bad_parameter(
+                "holdout", owner, "left out, or that of the scorer that is its mechanism", wrapper.holdout
+            )

@@ -358,4 +358,4 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Return the plain metric on the X given; asks the holdout nothing."""
         model = self._fitted()
-        return chosen_metric(self).score(model, X, y, **params)
+        return float(self.scorer_(model, X, y, **params))

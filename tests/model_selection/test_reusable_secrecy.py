@@ -7,6 +7,7 @@ import struct
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -64,7 +65,7 @@ def test_the_pickle_of_a_search_with_a_given_holdout_holds_no_row_of_it(ask, mar
 def scored(marked, folder):
     """Return a search whose mechanism is a scorer with a holdout of marked rows, and its X and y."""
     X, y = marked[0], marked[1]["classifier"]
-    scorer = ThresholdoutScorer("accuracy", Holdout(X[HOLDOUT], y[HOLDOUT], ledger=folder / "ledger.db"))
+    scorer = ThresholdoutScorer("f1", Holdout(X[HOLDOUT], y[HOLDOUT], ledger=folder / "ledger.db"))
     inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]})
     return ReusableHoldoutCV(inner, mechanism=scorer), (X[~HOLDOUT], y[~HOLDOUT])
 
@@ -77,7 +78,7 @@ def test_the_pickle_of_a_search_whose_mechanism_is_a_scorer_holds_no_row_and_no_
     assert search.holdout_.ledger.secret() not in pickled
     again = pickle.loads(pickled)
     assert again.best_answer_ == search.best_answer_
-    assert "ThresholdoutScorer" in again.mechanism
+    assert again.score(*data) == search.score(*data) == f1_score(data[1], search.predict(data[0]))
 
 
 @pytest.mark.parametrize(
