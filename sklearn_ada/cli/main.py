@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -15,7 +16,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status: 0, or 1 if a ledger cannot be read or is damaged."""
+    """Run a command and return its exit status: 0, or 1 for a bad ledger or a closed pipe."""
     parser = argparse.ArgumentParser(prog="sklearn_ada", description="Reusable holdouts for scikit-learn.")
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser("demo", help="three searches on one holdout, then a search on random labels")
@@ -29,7 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             run_demo(chosen.picture, chosen.candidates)
         else:
             chosen.run(chosen)
+        sys.stdout.flush()
     except LedgerError as error:
         print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever was reading has enough, as ``head`` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         return 1
     return 0

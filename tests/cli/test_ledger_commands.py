@@ -211,6 +211,15 @@ def test_looking_at_a_ledger_leaves_no_trace(ledger):
     assert everything_in(ledger.parent) == before
 
 
+@pytest.mark.parametrize("form", [[], ["--csv"], ["--json"]])
+def test_a_reader_that_stops_early_sees_no_traceback(form, ledger):
+    show = [sys.executable, "-m", "sklearn_ada", "ledger", "show", str(ledger), *form]
+    with subprocess.Popen(show, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as shown:
+        shown.stdout.close()  # before anything is written
+        assert shown.stderr.read() == b""
+    assert shown.returncode == 1
+
+
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_missing_file_is_an_error_and_not_a_new_ledger(action, tmp_path, printed):
     assert printed(action, tmp_path / "none.db") == "There is no ledger file 'none.db'.\n"
