@@ -19,7 +19,7 @@ import sklearn
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.metrics import Metric
 
-__all__ = ["member_key", "model_digest", "question_key", "selection_key", "subject_key"]
+__all__ = ["member_key", "metric_identity", "model_digest", "question_key", "selection_key", "subject_key"]
 
 _VERSIONS = {m.__name__: m.__version__ for m in (numpy, scipy, sklearn)}
 
@@ -40,12 +40,16 @@ def subject_key(model: str, metric: Metric, mechanism: str, top_ups: int = 0) ->
 
     Once rows were added to the holdout, it is about other rows.
     """
+    return _digest({"model": model, "top_ups": top_ups, "mechanism": mechanism, **metric_identity(metric)})
+
+
+def metric_identity(metric: Metric) -> dict[str, Any]:
+    """Return what tells one metric from another of its name, ready for JSON: its function's digest."""
     try:
         scoring = metric.scoring if isinstance(metric.scoring, str) else canonical_digest(metric.scoring)
     except Undigestible:
         scoring = f"nonce {uuid.uuid4().hex}"
-    asked = {"metric": metric.describe(), "scoring": scoring, "mechanism": mechanism}
-    return _digest({"model": model, "top_ups": top_ups, **asked})
+    return {"metric": metric.describe(), "scoring": scoring}
 
 
 def member_key(model: str, metric: Metric) -> str:

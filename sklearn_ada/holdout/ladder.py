@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_real
@@ -16,6 +17,7 @@ from sklearn_ada.accounting.description_length import symbols_of
 from sklearn_ada.events import CodedRelease, Event, Symbol
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.draw import Draw
+from sklearn_ada.holdout.identity import metric_identity
 from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.privacy import NoPrivacy
 from sklearn_ada.holdout.question import RefinedCheck
@@ -70,10 +72,10 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
             coded, check_real(settings.step, "step", "LadderScorer", low=0.0, high=high - low) / (high - low)
         )
 
-    @property
+    @cached_property  # once: a metric that cannot be read gets a nonce, and so a ladder of its own
     def memory_name(self) -> str:
         """Name of the ladder that this question belongs to."""
-        return json.dumps(["ladder", self.step, self.metric.describe()], sort_keys=True)
+        return json.dumps(["ladder", self.step, metric_identity(self.metric)], sort_keys=True)
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sklearn_ada._checks import check_integer, check_option, check_real
@@ -28,6 +29,7 @@ from sklearn_ada.guarantees.privacy_budget import thresholdout_scale
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
+from sklearn_ada.holdout.identity import metric_identity
 from sklearn_ada.holdout.noise import NoisyQuestion, bounded_sensitivity
 from sklearn_ada.holdout.outcome import Share
 from sklearn_ada.holdout.policy import Policy
@@ -109,12 +111,12 @@ class NoisyCheck(NoisyQuestion):
             threshold = (high - low) * policy.half_cell(0.5 * math.sqrt(2.0 / coded.size), 0.5, coded.size)
         return cls(coded, settings, _DEFAULT_SCALE * threshold, sensitivity)
 
-    @property
+    @cached_property  # once: a metric that cannot be read gets a nonce, and so a budget of its own
     def memory_name(self) -> str:
         """Name of the Thresholdout that this question belongs to: its metric and its settings."""
         settings = self.settings
         name = ["thresholdout", settings.noise, settings.scale, settings.max_hits, settings.threshold]
-        return json.dumps([*name, self.metric.describe()], sort_keys=True)
+        return json.dumps([*name, metric_identity(self.metric)], sort_keys=True)
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""

@@ -1,6 +1,7 @@
 """Every mechanism through the holdout: budget, price, privacy and certificate."""
 
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -174,6 +175,38 @@ def test_the_ladder_speaks_of_improvements_only(holdout):
     assert worse.interval[0] == 0.0
     assert worse.interval[1] < 0.8
     assert worse.cost.nats < 0.01 < better.cost.nats
+
+
+def own_metric(sign, held=None):
+    """A metric named "score": the share of rows that are right, or (with sign -1) wrong."""
+
+    def score(y_true, outputs, held=held):
+        return sign * (np.equal(y_true, outputs) - 0.5) + 0.5
+
+    return Metric(score, kind="mean", range=(0.0, 1.0))
+
+
+def ask_own(holdout, metric, right, settings, tag=0):
+    return holdout.ask(Coin(right, tag), scoring=metric, mechanism="check", guess=0.5, settings=settings)
+
+
+@pytest.mark.parametrize("unreadable", [None, threading.Lock()], ids=["readable", "unreadable"])
+def test_metrics_of_one_name_have_ladders_of_their_own(holdout, unreadable):
+    settings = LadderSettings(0.05)
+    right, wrong = own_metric(1, unreadable), own_metric(-1, unreadable)
+    first, other = (ask_own(holdout, metric, 300, settings) for metric in (right, wrong))
+    assert (first.verdict, other.verdict) == ("improves", "improves")
+    assert other.value == pytest.approx(0.25, abs=0.03)  # and not the best that the other metric had
+    again = ask_own(holdout, own_metric(1, unreadable), 100, settings)
+    assert again.verdict == ("no improvement" if unreadable is None else "improves")
+
+
+def test_metrics_of_one_name_have_hits_of_their_own(holdout):
+    settings = NoiseSettings("laplace", 1e-4, max_hits=1, threshold=0.05)
+    right, wrong = own_metric(1), own_metric(-1)
+    assert ask_own(holdout, right, 100, settings).verdict == "differs"
+    assert ask_own(holdout, right, 120, settings).verdict == "refused"
+    assert ask_own(holdout, wrong, 100, settings).verdict == "differs"
 
 
 def test_the_ladder_covers_on_both_sides():
