@@ -94,6 +94,8 @@ class CodedQuestion(NoPrivacy):
             guess = Guess((low + high) / 2.0)
         size = known if known is not None else max(1.0, len(data) * (guess.share or 0.5))
         target = f"population {metric.name}"
+        if metric.clips:
+            target += f", each score clipped to [{low:g}, {high:g}]"
         if class_mix:  # class counts may be known to the asker, so they are conditioned on
             target += " at the holdout's class mix"
         if data.units is not None:

@@ -58,7 +58,7 @@ class Conversation:
         Number of questions admitted for each purpose.
     refused : int
     is_untouched : bool
-        Whether nothing has happened yet.
+        Whether nothing was asked yet.
     fingerprint : str
     rows, units : int
         Of the holdout as it is now; its independent units are rows, or groups of them.
@@ -88,15 +88,17 @@ class Conversation:
         self.memory: dict[str, dict[str, Any]] = {}
         self._rounds: dict[str, Round] = {}
         self._family: frozenset[str] = frozenset()
+        self._nats_before_family = 0.0
         self._ln_undeclared = 0.0  # what is left for questions about models that were not declared
         self.is_untouched = True
 
     def advance(self, body: dict[str, Any]) -> None:
         """Take one more record into account."""
         kind = body["kind"]
-        self.is_untouched = False
+        self.is_untouched = self.is_untouched and kind == "mean weight"
         if kind == "family":
             self._family, self._ln_undeclared = frozenset(body["members"]), -_LN2
+            self._nats_before_family = self.account.nats
         elif kind == "round":
             self.asked[body["purpose"]] += body["size"]
             self._rounds[body["round"]] = Round(Share(body["ln_delta"], body["nats"]), body["size"])
@@ -156,7 +158,7 @@ class Conversation:
         """Return the better of a share and that of a declared model, which no answer can change."""
         if member not in self._family:
             return share
-        own = weights.ln_declared(self.policy.ln_beta, len(self._family))
+        own = weights.ln_declared(self.policy.ln_beta, len(self._family)) - self._nats_before_family
         return replace(share, ln_delta=max(own, share.ln_delta))
 
     def certified(self, question: Question, share: Share, count: int = 1) -> Share:

@@ -53,7 +53,8 @@ class HoldoutData:
         groups: Any = None,
         weight_bound: float | None = None,
     ) -> None:
-        labels = check_labels(y)
+        labels = check_labels(y).copy()
+        labels.flags.writeable = False  # nobody who is shown them changes them
         if not (hasattr(X, "shape") or hasattr(X, "__len__")):
             kind = type(X).__name__
             raise bad_parameter("X", "Holdout", "an array, a frame, a sparse matrix or a list", kind)

@@ -1,8 +1,10 @@
 """Models declared before the first look: what is revealed later cannot change which they are.
 
-Theorem. Fix G models before anything about the holdout is known. With probability at least ``1 - beta_f`` the
-fixed-question interval at ``delta = beta_f / G`` holds for each of them, whatever is revealed later and
-whenever it is asked for (union bound). Half of the failure probability goes to the declared models, half to
+Theorem. Fix G models when L nats are known of the holdout. With probability at least ``1 - beta_f`` the
+fixed-question interval at ``delta = e^-L beta_f / G`` holds for each of them, whatever is revealed later and
+whenever it is asked for (union bound over the models, and over what may be known, by Kraft's inequality).
+Before the first question L is 0, unless the class counts (``class_mix="priced"``) or the mean weight
+(``weight_bound``) were paid for. Half of the failure probability goes to the declared models, half to
 all other questions, which therefore pay ln 2. A declared model gets the better of its two shares: both events
 have been paid for.
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import is_regressor
-
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.guarantees.weights import PURPOSES
 from sklearn_ada.holdout.askable import check_model
@@ -65,7 +63,7 @@ def _question(
             "guess", "Holdout.check", "an estimate of the metric", None, "Take it from validation data."
         )
     half_cell = settings.threshold if isinstance(settings, NoiseSettings) else settings
-    class_mix = policy.class_mix == "conditional" and data.is_classification and not _is_regressor(estimator)
+    class_mix = policy.class_mix == "conditional" and data.is_classification
     try:
         coded = CodedQuestion.plan(
             mechanism, metric, known, data, policy, class_mix=class_mix,
@@ -99,13 +97,6 @@ def _check_privacy(question: Question, policy: Policy) -> Question:
         "Leave settings=None, use ThresholdoutScorer(noise='laplace') or StableHoldoutScorer, or open the "
         "holdout with route='both'.",
     )  # fmt: skip
-
-
-def _is_regressor(estimator: Any) -> bool:
-    try:
-        return bool(is_regressor(estimator))
-    except AttributeError:  # anything that predicts may be asked about, scikit-learn's own or not
-        return False
 
 
 def worst_question(

@@ -32,6 +32,7 @@ from sklearn_ada.ledger import Ledger
 from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable
 from sklearn_ada.metrics.kinds import Kind
+from sklearn_ada.metrics.rows import guarded
 
 __all__ = ["select_model"]
 
@@ -142,7 +143,7 @@ def _values(models: Sequence[Any], metric: Metric, data: HoldoutData) -> tuple[N
 def _value(metric: Metric, rule: Kind | None, estimator: Any, data: HoldoutData) -> float:
     if rule is None:
         weight = {} if data.weight is None else {"sample_weight": data.weight}
-        return metric.score(estimator, data.X, data.y, **weight)
+        return metric.score(estimator, guarded(data.X), data.y, **weight)
     outputs = metric.outputs(estimator, data.X)
     return (
         metric.measure(estimator, data.y, outputs, rule).value

@@ -151,7 +151,7 @@ class StableQuestion:
     def evaluate(self, estimator: Any, data: HoldoutData) -> NDArray[np.int64] | tuple[Symbol, ...]:
         """Look at the holdout: return the metric of every subsample as grid indices, still sealed."""
         values = self.metric.blocks(estimator, data.X, data.y, self.rows, data.weight)
-        if np.isnan(values).all():
+        if 2 * np.count_nonzero(np.isnan(values)) >= len(values):
             return (Symbol(self.stream, FAILURES[5], self.scale),)
         # A subsample without a value (one class only, say) counts as the worst.
         return self.grid.index(np.where(np.isnan(values), -np.inf, values))
@@ -301,9 +301,9 @@ class StableQuestion:
     def _interval(self, low: int, high: int, bounds: tuple[float, float]) -> tuple[float, float]:
         """Return ends in units of the metric: half a step outwards for rounding, open where T truncates."""
         last = self.grid.size - 1
-        left = bounds[0] if low == 0 else (self.grid.value(low - 1) + self.grid.value(low)) / 2.0
-        right = bounds[1] if high == last else (self.grid.value(high) + self.grid.value(high + 1)) / 2.0
-        return max(left, bounds[0]), min(right, bounds[1])
+        left = bounds[0] if low == 0 else self.grid.border(low - 1)
+        right = bounds[1] if high == last else self.grid.border(high)
+        return min(max(left, bounds[0]), bounds[1]), max(min(right, bounds[1]), bounds[0])
 
 
 def _centred_grid(guess: Guess, m: int, policy: Policy) -> UniformGrid:

@@ -38,8 +38,21 @@ class Grid(ABC):
             raise bad_parameter("values", type(self).__name__, "free of NaN", describe(array))
         return self._index(array)
 
+    def border(self, index: int) -> float:
+        """Return where the values nearest to point ``index`` end and those of the next begin.
+
+        Examples
+        --------
+        >>> UniformGrid(0.0, 1.0, 3).border(0), round(LogGrid(1.0, 100.0, 3).border(0), 3)
+        (0.25, 3.162)
+        """
+        return self._middle(self.value(index), self.value(index + 1))
+
     @abstractmethod
     def _value(self, index: int) -> float: ...
+
+    def _middle(self, low: float, high: float) -> float:
+        return (low + high) / 2.0
 
     @abstractmethod
     def _index(self, values: NDArray[np.float64]) -> NDArray[np.int64]: ...
@@ -133,6 +146,9 @@ class LogGrid(Grid):
         low, high = math.log(self.low), math.log(self.high)
         share = (np.log(np.clip(values, self.low, self.high)) - low) / (high - low)
         return np.rint(np.clip(share, 0.0, 1.0) * (self.size - 1)).astype(np.int64)
+
+    def _middle(self, low: float, high: float) -> float:
+        return math.sqrt(low) * math.sqrt(high)
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,8 @@ class Metric:
     name : str
     kind : {"mean", "auc", "class_mean", "ratio", "general"}
     range : tuple of float or None
+    clips : bool
+        Whether scores are clipped to the range, as it was declared and not the metric's own.
 
     Raises
     ------
@@ -88,6 +90,7 @@ class Metric:
         pos_label: Any = None,
     ) -> None:
         bounds = _check_range(range)
+        natural: Range | None = None
         rule: Kind | None = None
         methods: tuple[str, ...] = (response_method,)
         one_column = False
@@ -124,6 +127,7 @@ class Metric:
             raise bad_parameter("scoring", "Metric", "a scorer string, a scorer or a Metric", scoring)
         self.kind = "general" if rule is None else KINDS[type(rule)]
         self.range = bounds
+        self.clips = isinstance(rule, Mean) and natural is None
         self.methods = methods
         self.scoring = scoring
         self._rule, self._one_column = rule, one_column

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.metrics.rows import n_rows, take_rows
+from sklearn_ada.metrics.rows import guarded, n_rows, own_copy, take_rows
 
 __all__ = ["available_response", "outputs_are_usable", "respond"]
 
@@ -52,11 +52,11 @@ def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
     """Return the outputs of all rows; those of one chunk, which are too few, if they are of a wrong shape."""
     n, step = n_rows(X), _rows_in_chunk(X)
     if n <= step:
-        return np.asarray(predict(X))
+        return _said(predict, X)
     outputs = np.empty(0)
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
-        part = np.asarray(predict(take_rows(X, rows)))
+        part = _said(predict, take_rows(X, rows))
         if start == 0:
             outputs = np.empty((n, *part.shape[1:]), dtype=part.dtype)
         if part.shape != outputs[rows].shape:
@@ -65,6 +65,16 @@ def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
             outputs = outputs.astype(np.promote_types(outputs.dtype, part.dtype))
         outputs[rows] = part
     return outputs
+
+
+def _said(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
+    """Return what a model says of rows that it cannot change; one that insists on it gets a copy."""
+    try:
+        return np.asarray(predict(guarded(X)))
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        return np.asarray(predict(own_copy(X)))
 
 
 def _rows_in_chunk(X: Any) -> int:

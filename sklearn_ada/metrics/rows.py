@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Subsamples", "n_rows", "stack_rows", "take_rows"]
+__all__ = ["Subsamples", "guarded", "n_rows", "own_copy", "stack_rows", "take_rows"]
 
 Subsamples = NDArray[np.integer] | Sequence[NDArray[np.integer]]
 """Row numbers of several subsamples: a matrix, or one array for each if their sizes differ."""
@@ -34,6 +34,29 @@ def take_rows(X: Any, rows: NDArray[np.integer] | Sequence[int] | slice) -> Any:
     if hasattr(X, "shape") or isinstance(rows, slice):
         return X[rows]
     return [X[i] for i in rows]
+
+
+def own_copy(X: Any) -> Any:
+    """Return the same rows in memory of their own."""
+    return X.copy() if hasattr(X, "copy") else take_rows(X, slice(None))
+
+
+def guarded(X: Any) -> Any:
+    """Return the rows for somebody who must not change them: an array as a read-only view, others copied.
+
+    Examples
+    --------
+    >>> X = np.ones((2, 2))
+    >>> guarded(X)[0, 0] = 7.0
+    Traceback (most recent call last):
+        ...
+    ValueError: assignment destination is read-only
+    """
+    if not isinstance(X, np.ndarray):
+        return own_copy(X)
+    view = X.view()
+    view.flags.writeable = False
+    return view
 
 
 def stack_rows(X: Any, more: Any) -> Any:

@@ -90,5 +90,5 @@ class UserScores:
     function: Callable[[_Array, _Array], _Array]
 
     def __call__(self, y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
-        """Return the user's scores."""
-        return self.function(y, outputs)
+        """Return the user's scores; the function may work in place."""
+        return self.function(y.copy(), outputs.copy())

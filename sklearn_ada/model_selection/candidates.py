@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSample
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
+from sklearn_ada.metrics.rows import own_copy
 from sklearn_ada.model_selection.engines import candidates_of, last_round
 from sklearn_ada.results import Answer
 
@@ -70,4 +71,5 @@ def refitted(
 
 def _fitted(estimator: Any, candidate: dict[str, Any], X: Any, y: Any, params: dict[str, Any]) -> Any:
     values = {key: clone(value, safe=False) for key, value in candidate.items()}
-    return clone(estimator).set_params(**values).fit(X, y, **params)
+    model = clone(estimator).set_params(**values)
+    return model.fit(own_copy(X), y, **params)  # it may work in place, and others are fitted on these rows

@@ -16,6 +16,7 @@ from sklearn_ada.holdout import Guess, MedianSettings
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.holdout.data import check_labels
 from sklearn_ada.metrics import Metric, n_rows, take_rows
+from sklearn_ada.metrics.rows import own_copy
 from sklearn_ada.model_selection.candidates import columns_of, n_candidates, ranked, refitted
 from sklearn_ada.model_selection.chosen_mechanism import chosen_median, chosen_metric, chosen_scorer
 from sklearn_ada.model_selection.delegation import DelegatesToBest
@@ -219,7 +220,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         recording = RecordingScorer(scorer)
         search = told_to_ask(self.search, recording, scorer.cv)
         try:
-            search.fit(X, y, **params.of_asking())
+            search.fit(own_copy(X), y, **params.of_asking())
         except ValueError:  # with one split a fault of the rows fails all fits: let the model tell it itself
             fit, _ = next(scorer.cv.split(X, y, params.groups))
             refitted(self.search, [{}], take_rows(X, fit), take_rows(y, fit), {})
@@ -283,7 +284,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
             key=self._round_key(X, y, metric),
             alternatives=count if selecting else 1,
         )
-        search.fit(X, y, **(params.of_asking() if sealed else params.of_search))
+        search.fit(own_copy(X), y, **(params.of_asking() if sealed else params.of_search))
         results, scores, order = ranked(search, name)
         chosen = [index for index in order[:count] if np.isfinite(scores[index]) or not sealed]
         if not chosen:

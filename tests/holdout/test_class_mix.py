@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from sklearn_ada import Holdout
 from sklearn_ada.guarantees import class_count_nats
@@ -31,6 +32,21 @@ def test_priced_counts_are_in_the_account_and_the_target_is_the_population(rows,
     spent = answers["conditional"].certificate.ln_delta - answers["priced"].certificate.ln_delta
     assert spent == pytest.approx(math.log(len(y) + 1))
     assert answers["priced"].half_width > answers["conditional"].half_width
+
+
+@pytest.mark.parametrize("mixin", [ClassifierMixin, RegressorMixin])
+def test_whatever_a_model_calls_itself_the_counts_may_be_known(mixin, rows, tmp_path):
+    class Model(mixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.array([0, 1])
+            return self
+
+        def predict(self, X):
+            return (X[:, 0] > 0).astype(int)
+
+    holdout = Holdout(*rows[2:], ledger=tmp_path / "ledger")
+    answer = holdout.certify(Model().fit(None, None), scoring="accuracy", guess=0.5)
+    assert answer.certificate.target == "population accuracy at the holdout's class mix"
 
 
 def test_a_median_needs_no_unknown_counts_where_they_are_paid_for(rows, model, tmp_path):

@@ -48,6 +48,30 @@ def test_nothing_revealed_later_widens_a_declared_interval(tmp_path):
     assert other.half_width > 1.5 * declared.half_width
 
 
+def test_what_was_paid_for_before_the_declaration_widens_it(tmp_path):
+    """The class counts may be known, and models chosen by them; so may the mean weight."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(100, size=2000)
+    often = np.bincount(y, minlength=100) > 20  # right where there are too many records
+    X = np.where(often[y], y, (y + 1) % 100)[:, None]
+    model, truth = Column(0), often.mean()
+    model.classes_ = np.arange(100)
+    for declared in (True, False):
+        holdout = Holdout(X, y, class_mix="priced", ledger=tmp_path / f"{declared}.db")
+        if declared:
+            holdout.declare([model], scoring="accuracy")
+        low, high = holdout.certify(model, scoring="accuracy", guess=0.5).interval
+        assert low <= truth <= high
+    weighted = Holdout(X, y, sample_weight=np.ones(2000), weight_bound=2.0, ledger=tmp_path / "weighted.db")
+    spent = weighted.report().nats
+    weighted.declare([model], scoring="accuracy")
+    for k in range(8):
+        weighted.check(model, scoring="accuracy", guess=Guess(0.99 - 0.01 * k, 1e6))
+    answer = weighted.certify(model, scoring="accuracy", guess=0.5)
+    assert answer.certificate.ln_delta == pytest.approx(math.log(BETA / 4) - spent)
+    assert spent > 0
+
+
 def test_another_metric_was_not_declared(tmp_path):
     holdout, models = _coins(0, tmp_path)
     holdout.declare(models, scoring="accuracy")

@@ -33,6 +33,14 @@ def test_index_is_the_nearest_point(grid):
 
 
 @pytest.mark.parametrize("grid", GRIDS)
+def test_a_border_parts_the_values_of_two_neighbours(grid):
+    for index in range(grid.size - 1)[:20]:
+        border, step = grid.border(index), grid.value(index + 1) - grid.value(index)
+        below, above = grid.index([border - 1e-6 * step, border + 1e-6 * step])
+        assert (below, above) == (index, index + 1)
+
+
+@pytest.mark.parametrize("grid", GRIDS)
 def test_values_outside_are_truncated(grid):
     assert grid.index([-math.inf, -1e300, 1e300, math.inf]).tolist() == [0, 0, grid.size - 1, grid.size - 1]
 

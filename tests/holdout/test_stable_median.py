@@ -1,0 +1,70 @@
+"""Intervals of a stable median in units of the metric: whole cells of the grid, and never upside down."""
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from sklearn_ada import Holdout, Metric
+from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.mechanisms import ExplicitGrid, LogGrid, UniformGrid
+
+GRIDS = [LogGrid(1e-3, 1e3, 7), UniformGrid(0.0, 30.0, 4), ExplicitGrid((0.0, 1.0, 8.0, 100.0))]
+
+
+@pytest.mark.parametrize("grid", GRIDS, ids=["log", "uniform", "explicit"])
+@pytest.mark.parametrize("value", [0.5, 3.0, 3.3, 4.9, 5.1, 20.0])
+def test_what_is_the_same_on_every_subsample_is_in_the_interval(grid, value):
+    X = np.arange(20_000.0)[:, None]
+    holdout = Holdout(X, X[:, 0] + 0.5, ledger=":memory:")
+    answer = holdout.ask(
+        DummyRegressor().fit(X, X[:, 0]),
+        scoring=lambda model, X, y: value,
+        mechanism="certify",
+        settings=MedianSettings(method="exact", grid=grid),
+    )
+    low, high = answer.interval
+    assert low <= value <= high
+    assert not answer.certificate.vacuous
+
+
+def undefined_on(share):
+    """A score that most subsamples do not have."""
+
+    def score(model, X, y):
+        return 0.7 if y.mean() > np.quantile(np.arange(1000.0), share) else np.nan
+
+    return Metric(score, kind="general", range=(0.0, 1.0))
+
+
+def _asked(share, guess):
+    y = np.arange(1000.0)
+    holdout = Holdout(y[:, None], y + 0.5, ledger=":memory:")
+    return holdout.ask(
+        DummyRegressor().fit(y[:, None], y), scoring=undefined_on(share), mechanism="certify", guess=guess,
+        settings=MedianSettings(50, UniformGrid(-1.0, 1.0, 2001), method="exact"),
+    )  # fmt: skip
+
+
+def test_undefined_on_most_subsamples_is_a_failure_with_a_price():
+    answer = _asked(0.55, 0.7)
+    assert (answer.verdict, answer.reason) == ("failed", "metric is undefined")
+    assert answer.cost.nats > 5
+    assert answer.interval == (0.0, 1.0)
+
+
+def test_undefined_on_a_few_subsamples_counts_as_the_worst():
+    answer = _asked(0.45, 0.7)
+    assert answer.value == pytest.approx(0.7)
+    assert answer.interval[0] == 0.0
+    assert answer.interval[1] >= 0.7
+
+
+def test_an_interval_is_within_the_range_even_where_the_grid_is_not():
+    X, y = np.zeros((400, 1)), np.repeat([0, 1], 200)
+    holdout = Holdout(X, y, ledger=":memory:")
+    answer = holdout.ask(
+        DummyClassifier().fit(X, y), scoring=Metric(lambda *_: 0.0, kind="general", range=(0.0, 1.0)),
+        mechanism="certify", settings=MedianSettings(20, UniformGrid(-9.0, -2.0, 8), method="exact"),
+    )  # fmt: skip
+    low, high = answer.interval
+    assert 0.0 <= low <= answer.value <= high <= 1.0
