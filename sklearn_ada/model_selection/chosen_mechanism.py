@@ -50,13 +50,14 @@ def chosen_metric(wrapper: Any) -> Metric:
 def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSettings | None:
     """Return the settings of the stable median, or None where the metric has an interval of its own.
 
-    Exact: by description length a draw's noise would only widen the interval.
+    Exact, unless privacy alone certifies: by description length a draw's noise would only widen the interval.
     """
     if isinstance(wrapper.mechanism, StableHoldoutScorer):
         return wrapper.mechanism.median
     has_interval = holdout.has_interval(metric)
     if wrapper.mechanism == "stable_median" or (wrapper.mechanism == "auto" and not has_interval):
-        return MedianSettings(method="exact")
+        is_private = holdout.route == "differential_privacy"
+        return MedianSettings(method="exponential" if is_private else "exact")
     if not has_interval:
         raise bad_parameter(
             "mechanism",

@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, ThresholdoutScorer
+from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.accounting import gaussian_zcdp
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout import LadderSettings, MedianSettings, NoiseSettings
@@ -262,3 +264,23 @@ def test_the_ledger_is_read_back_to_the_same_privacy(make, rows):
     spent = [h.ledger.read(lambda state: state.privacy.spent()) for h in (holdout, again)]
     assert spent[0] == spent[1] > 0.0
     assert math.isclose(spent[0], 3 * check(again, 0.8, 0).cost.rho)
+
+
+# --- In a search -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+@pytest.mark.parametrize("scoring", ["r2", "f1_macro"])
+def test_a_search_draws_its_stable_median_where_privacy_alone_certifies(scoring, ask, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(ROWS + 1000, 2))
+    signal = X[:, 0] + 0.3 * rng.normal(size=len(X))
+    model, y = (Ridge(), signal) if scoring == "r2" else (RidgeClassifier(), (signal > 0).astype(int))
+    holdout = Holdout(
+        X[1000:], y[1000:], route="differential_privacy", expected_questions=4, ledger=tmp_path / "ledger.db"
+    )
+    inner = GridSearchCV(model, {"alpha": [1.0]}, scoring=scoring)
+    search = ReusableHoldoutCV(inner, holdout=holdout, ask=ask).fit(X[:1000], y[:1000])
+    assert search.best_answer_.verdict == "drawn"
+    assert search.best_score_interval_[0] < search.best_score_ < search.best_score_interval_[1]
+    assert search.best_score_ == pytest.approx(search.score(X[1000:], y[1000:]), abs=0.02)
