@@ -65,6 +65,11 @@ WITH_INTERVAL: dict[str, Classified] = {
 POSITIVE = ("f1", "jaccard", "precision", "recall")
 """Scorers of one class, which is 1 unless `Metric` is told another."""
 
+NEED_EVERY_CLASS = frozenset(
+    {"top_k_accuracy", *(f"roc_auc_{how}{end}" for how in ("ovo", "ovr") for end in ("", "_weighted"))}
+)
+"""Scorers without a value on rows that lack a class."""
+
 KINDS = {Mean: "mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
 
 KNOWN_RANGES: dict[str, Range] = {

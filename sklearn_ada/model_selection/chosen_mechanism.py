@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from sklearn.base import is_classifier
@@ -9,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout import Holdout, MedianSettings
 from sklearn_ada.metrics import Metric, as_metric
+from sklearn_ada.metrics.registry import NEED_EVERY_CLASS
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.own_scores import metric_of
 from sklearn_ada.model_selection.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
@@ -56,8 +58,7 @@ def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSetti
         return wrapper.mechanism.median
     has_interval = holdout.has_interval(metric)
     if wrapper.mechanism == "stable_median" or (wrapper.mechanism == "auto" and not has_interval):
-        is_private = holdout.route == "differential_privacy"
-        return MedianSettings(method="exponential" if is_private else "exact")
+        return _median_settings(metric, holdout)
     if not has_interval:
         raise bad_parameter(
             "mechanism",
@@ -66,6 +67,17 @@ def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSetti
             wrapper.mechanism,
         )
     return None
+
+
+def _median_settings(metric: Metric, holdout: Holdout) -> MedianSettings:
+    """Return the usual settings; each subsample gets every class where the metric has no value otherwise."""
+    method = "exponential" if holdout.route == "differential_privacy" else "exact"
+    if metric.name in NEED_EVERY_CLASS:
+        stratified = MedianSettings(method=method, stratify=True)
+        with contextlib.suppress(ValueError):  # with groups it cannot be had
+            holdout.subsample_size(stratified)
+            return stratified
+    return MedianSettings(method=method)
 
 
 def chosen_scorer(
@@ -77,5 +89,7 @@ def chosen_scorer(
     if wrapper.mechanism == "ladder":
         return LadderScorer(metric, holdout, validation=wrapper.validation)
     if median is not None:
-        return StableHoldoutScorer(metric, holdout, method=median.method, validation=wrapper.validation)
+        return StableHoldoutScorer(
+            metric, holdout, method=median.method, stratify=median.stratify, validation=wrapper.validation
+        )
     return ThresholdoutScorer(metric, holdout, validation=wrapper.validation)

@@ -7,14 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import fbeta_score, get_scorer, make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.metrics.registry import NEED_EVERY_CLASS
 
 
 def polars_frame(X):
@@ -127,3 +129,23 @@ def test_values_do_not_depend_on_the_container(tasks, tmp_path):
         wrap_x, wrap_y = CONTAINERS[name]
         holdout = Holdout(wrap_x(X[400:]), wrap_y(y[400:]), ledger=tmp_path / f"{name}.db")
         assert holdout.certify(model, scoring="accuracy").value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("scoring", sorted(NEED_EVERY_CLASS))
+@pytest.mark.parametrize("ask", ["winner", "candidates"])
+def test_metrics_that_need_every_class_get_subsamples_with_every_class(scoring, ask, tmp_path):
+    X, y = load_digits(return_X_y=True)
+    search = GridSearchCV(
+        DecisionTreeClassifier(random_state=0), {"max_depth": [4, 12]}, scoring=scoring, refit=False
+    )
+    wrapped = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db").fit(X, y)
+    assert wrapped.best_score_ > 0.7
+    assert "at the holdout's class mix" in wrapped.best_answer_.certificate.target
+
+
+def test_with_groups_they_are_asked_as_they_come(tmp_path):
+    X, y = load_digits(return_X_y=True)
+    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [4]}, scoring="roc_auc_ovr")
+    wrapped = ReusableHoldoutCV(search, ask="winner", ledger=tmp_path / "ledger.db")
+    wrapped.fit(X, y, groups=np.arange(len(y)) // 200)
+    assert "groups" in wrapped.best_answer_.certificate.target
