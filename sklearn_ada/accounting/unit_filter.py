@@ -69,7 +69,11 @@ class UnitZCDPFilter:
         return float(self._total(self._check(unit), self._spent))
 
     def admits(self, unit: Unit, cost: float, count: int = 1) -> bool:
-        """Return whether ``count`` mechanisms of this cost each would stay within every budget.
+        """Return whether ``count`` mechanisms of this cost each would stay within every budget."""
+        return self.exceeded(unit, cost, count) is None
+
+    def exceeded(self, unit: Unit, cost: float, count: int = 1) -> tuple[Unit, float] | None:
+        """Return a unit whose budget ``count`` mechanisms would exceed and its total rho then, or None.
 
         Parameters
         ----------
@@ -84,7 +88,8 @@ class UnitZCDPFilter:
         cost = check_real(cost, "cost", "UnitZCDPFilter", low=0.0, closed="low")
         count = check_integer(count, "count", "UnitZCDPFilter")
         spent = {**self._spent, unit: self._spent.get(unit, Fraction(0)) + count * Fraction(cost)}
-        return all(float(self._total(u, spent)) <= self._budget(u) for u in spent)
+        totals = ((each, float(self._total(each, spent))) for each in spent)
+        return next(((each, total) for each, total in totals if not total <= self._budget(each)), None)
 
     def record(self, unit: Unit, cost: float) -> None:
         """Add the cost of a mechanism, admitted before it ran.

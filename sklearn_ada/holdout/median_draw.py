@@ -47,18 +47,24 @@ class MedianDraw:
 
     @classmethod
     def plan(
-        cls, settings: MedianSettings, grid_size: int, n_subsamples: int, n_units: int, policy: Policy
+        cls,
+        settings: MedianSettings,
+        grid_size: int,
+        n_subsamples: int,
+        n_units: int,
+        policy: Policy,
+        draws: int,
     ) -> MedianDraw:
         """Fix the privacy parameter where the user leaves it open.
 
-        It is what the budget leaves for each question expected or, where privacy certifies nothing, one for a
-        rank error of 0.1.
+        It is what the budget leaves for each question expected (where few are, for each of the ``draws`` that
+        this one makes) or, where privacy certifies nothing, one for a rank error of 0.1.
         """
         unit = Unit(f"{n_subsamples} {'stratified ' if settings.stratify else ''}subsamples", n_subsamples)
         if isinstance(settings.epsilon, str):
             planned = planned_questions(policy.expected_questions)
             if policy.is_private:
-                rho = policy.privacy_budget(unit, n_units) / planned
+                rho = policy.privacy_budget(unit, n_units) / max(planned, draws)
                 epsilon = _epsilon_of_budget(settings.method, rho)
             else:
                 ln_beta = policy.ln_beta - math.log(2.0 * planned)

@@ -112,10 +112,14 @@ class PrivacyAccount:
         rho = rho_or_none(release.event)
         if rho is None:
             return "no theorem bounds the privacy loss of this mechanism over many questions"
-        if not self._filter.admits(release.unit, rho, count):
+        exceeded = self._filter.exceeded(release.unit, rho, count)
+        if exceeded is not None:
+            unit, total = exceeded
+            spent = self.spent(unit)
             return (
-                f"the privacy budget would be exceeded (rho {self._budget(release.unit):.3g}, of which "
-                f"{self.spent(release.unit):.3g} is spent and the question may cost {rho:.3g})"
+                f"the privacy budget for replacing one of the {unit.name} would be exceeded (rho "
+                f"{self._budget(unit):.3g}, of which {spent:.3g} is spent and this may cost "
+                f"{total - spent:.3g})"
             )
         return None
 

@@ -114,7 +114,8 @@ class StableQuestion:
                 "StableHoldoutScorer with such a grid, or a guess by median_guess_from_rows.",
             )
         centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
-        drawing = MedianDraw.plan(settings, grid.size, m, data.n_units, policy)
+        draws = 3 if purpose == "certify" else 1
+        drawing = MedianDraw.plan(settings, grid.size, m, data.n_units, policy, draws)
         units_each = data.subsample_size(m, stratify=settings.stratify)
         unit = "groups" if data.has_groups else "records"
         target = f"median of {metric.name} over random subsamples of {units_each} {unit}"

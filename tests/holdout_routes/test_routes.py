@@ -1,6 +1,7 @@
 """Which route certifies what, what ends the privacy route, and what its budget admits."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -107,6 +108,14 @@ def test_medians_are_certified_by_privacy(make, method):
     assert answer.certificate.route == "differential_privacy"
     low, high = answer.levels
     assert 0.0 < low < 0.5 < high < 1.0
+
+
+@pytest.mark.parametrize("mechanism", ["check", "certify"])
+@pytest.mark.parametrize("method", ["exponential", "binary_search"])
+@pytest.mark.parametrize("expected", [1, 2, 20])
+def test_the_budget_is_enough_for_the_first_median(make, mechanism, method, expected):
+    holdout = make("differential_privacy", expected_questions=expected)
+    assert check(holdout, 0.8, settings=MedianSettings(method=method), mechanism=mechanism).answered
 
 
 # --- The budget -------------------------------------------------------------------------------------------
@@ -247,12 +256,17 @@ def _share(holdout, state, scoring):
     return state.certified(question, state.share("check")).transfer
 
 
-def test_a_median_after_many_means_is_beyond_the_budget_of_subsamples(make):
-    holdout = make("differential_privacy")
-    assert check(holdout, 0.8).answered
-    refused = check(holdout, 0.8, settings=MedianSettings(n_subsamples=200))
+@pytest.mark.parametrize("first", ["mean", "median"])
+def test_means_and_medians_draw_on_each_others_budget_and_the_refusal_shows_it(make, first):
+    holdout, median = make("differential_privacy"), MedianSettings(n_subsamples=200)
+    order = (None, median) if first == "mean" else (median, None)
+    assert check(holdout, 0.8, settings=order[0]).answered
+    refused = check(holdout, 0.8, settings=order[1])
     assert refused.verdict == "refused"
-    assert "privacy budget" in refused.reason
+    assert "privacy budget for replacing one of the" in refused.reason
+    budget, spent, cost = map(float, re.findall(r"(?:rho|which|cost) ([\d.e-]+\d)", refused.reason))
+    assert spent < budget  # all three speak of one unit
+    assert spent + cost > budget
 
 
 def test_the_ledger_is_read_back_to_the_same_privacy(make, rows):
