@@ -22,7 +22,6 @@ from sklearn_ada.model_selection.chosen_mechanism import chosen_median, chosen_m
 from sklearn_ada.model_selection.delegation import DelegatesToBest
 from sklearn_ada.model_selection.engines import candidates_of, last_round, told_to_ask, told_to_forget
 from sklearn_ada.model_selection.guesses import guess_from_folds, guess_from_validation
-from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.metadata import FitParams
 from sklearn_ada.model_selection.own_scores import plain_scoring, score_name, scores_otherwise
 from sklearn_ada.model_selection.parameters import check_parameters
@@ -187,11 +186,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         if self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):
             _ = metric.rule  # raises if only a stable median can certify the metric
         passed = FitParams(self, fit_params, n_rows(X))
-        policy = {
-            name: getattr(self, name) for name in ("confidence_level", "tolerance", "expected_questions")
-        }
-        chosen = self.mechanism.holdout if isinstance(self.mechanism, HoldoutScorer) else self.holdout
-        self.holdout_, train = set_aside(X, y, chosen, self.ledger, self.random_state, policy, passed.groups)
+        self.holdout_, train = set_aside(self, X, y, passed.groups)
         X_train, y_train, params = take_rows(X, train), take_rows(y, train), passed.take(train)
         self.holdout_.check_overlap(X_train)
         median = chosen_median(self, metric, self.holdout_)

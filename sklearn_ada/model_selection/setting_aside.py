@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.exceptions import LedgerMismatchError
@@ -15,32 +17,35 @@ from sklearn_ada.holdout import Holdout
 from sklearn_ada.holdout.data import content_digest
 from sklearn_ada.ledger import ledger_address
 from sklearn_ada.metrics import n_rows, take_rows
+from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.splitter import split_rows
 
 __all__ = ["set_aside"]
 
+_POLICY = ("confidence_level", "tolerance", "expected_questions")
 
-def set_aside(
-    X: Any,
-    y: Any,
-    holdout: Any,
-    ledger: Any,
-    random_state: int | None,
-    policy: dict[str, Any],
-    groups: Any = None,
-) -> tuple[Holdout, NDArray[np.int64]]:
-    """Return the holdout and the numbers of the rows that are for training.
+
+def set_aside(wrapper: Any, X: Any, y: Any, groups: Any = None) -> tuple[Holdout, NDArray[np.int64]]:
+    """Return the holdout of a `ReusableHoldoutCV` and the numbers of the rows that are for training.
 
     The split is a function of the data's content and of ``random_state``, so a second search on the same
     data uses the same holdout. With ``ledger=None`` or ``":memory:"`` the ledger belongs to the data, so
-    another split of them does not get a fresh budget. Groups stay whole: they are the independent units.
+    another split of them does not get a fresh budget. Groups stay whole: they are the independent units. No
+    class is in the holdout alone, for no classifier could know it.
     """
     n = n_rows(X)
+    is_scorer = isinstance(wrapper.mechanism, HoldoutScorer)
+    holdout = wrapper.mechanism.holdout if is_scorer else wrapper.holdout
+    of_classes = is_classifier(wrapper.search.estimator) and type_of_target(y) in ("binary", "multiclass")
     if isinstance(holdout, Holdout):
+        if of_classes and holdout.classes is not None:
+            _check_classes(y, holdout.classes)
         return holdout, np.arange(n)
+    ledger, random_state = wrapper.ledger, wrapper.random_state
     digest = content_digest(X, y)
     random_state = None if random_state is None else int(random_state)
     train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
+    policy = {name: getattr(wrapper, name) for name in _POLICY}
     if groups is not None:
         own, others = take_rows(np.asarray(groups), test), take_rows(np.asarray(groups), train)
         if set(own.tolist()) & set(others.tolist()):
@@ -48,7 +53,9 @@ def set_aside(
                 "holdout", "ReusableHoldoutCV", "of whole groups when groups are passed", kind,
                 "Use a share, or a splitter such as GroupShuffleSplit(1).",
             )  # fmt: skip
-        policy = {**policy, "groups": own}
+        policy["groups"] = own
+    if of_classes:
+        _check_classes(take_rows(y, train), take_rows(y, test))
     address = ledger_address(ledger, lambda: digest)
     split = {"holdout": kind, "random_state": random_state, "rows_in_all": n}
     try:
@@ -86,6 +93,16 @@ def _rows(
     if mask.dtype != bool or mask.shape != (n,) or not mask.any() or mask.all():
         raise _bad(holdout, f"{type(holdout).__name__} of {mask.dtype.name}")
     return np.flatnonzero(~mask), np.flatnonzero(mask), "mask"
+
+
+def _check_classes(train: Any, test: Any) -> None:
+    only = sorted(set(np.asarray(test).tolist()) - set(np.asarray(train).tolist()), key=str)
+    if only:
+        raise bad_parameter(
+            "y", "ReusableHoldoutCV.fit", "such that each class of the holdout is among the training rows",
+            f"no training row of {', '.join(map(repr, only[:5]))}",
+            "Bring more rows of such a class, leave it out, or choose the holdout yourself: holdout=mask.",
+        )  # fmt: skip
 
 
 def _bad(holdout: Any, got: str) -> ValueError:

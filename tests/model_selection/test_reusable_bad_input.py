@@ -273,14 +273,30 @@ def test_if_no_candidate_has_a_guess_the_error_says_so(numbered, tmp_path):
         ReusableHoldoutCV(search, ledger=tmp_path / "ledger.db").fit(numbered[0], numbered[1]["classifier"])
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_class_that_only_the_holdout_has_is_named_as_the_cause(numbered, tmp_path):
-    y = numbered[1]["classifier"].copy()
-    y[399] = 2
-    search = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]})
-    search = ReusableHoldoutCV(search, holdout=np.arange(400) >= 300, ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match="all classes of the holdout"):
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+def test_a_class_that_only_the_holdout_has_is_named_before_any_fit(ask, numbered, tmp_path, sentence):
+    y = numbered[1]["classifier"].astype("U9")
+    y[399] = "rare"
+    search = GridSearchCV(Fitless(), {"C": [1.0]})
+    search = ReusableHoldoutCV(search, ask=ask, holdout=np.arange(400) >= 300, ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match=sentence("y")) as caught:
         search.fit(numbered[0], y)
+    assert "'rare'" in str(caught.value)
+    assert "holdout=mask" in str(caught.value)
+    assert not os.listdir(tmp_path)  # another holdout may be chosen
+
+
+def test_a_class_that_only_a_given_holdout_has_is_named_before_any_fit(rows, holdout, uncharged):
+    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), holdout=holdout)
+    with uncharged(holdout), pytest.raises(ValueError, match="no training row of 1"):
+        search.fit(rows[0], np.zeros(len(rows[1]), dtype=int))
+
+
+def test_whole_numbers_of_a_regressor_are_no_classes(numbered, tmp_path):
+    search = ReusableHoldoutCV(
+        GridSearchCV(Ridge(), {"alpha": [1.0]}), ask="winner", ledger=tmp_path / "ledger.db"
+    )
+    assert np.isfinite(search.fit(numbered[0], np.arange(400)).best_score_)
 
 
 @pytest.mark.filterwarnings("ignore")
