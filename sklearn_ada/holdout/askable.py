@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._checks import bad_parameter
@@ -33,7 +35,7 @@ def check_model(estimator: Any, data: HoldoutData) -> None:
             f"Got {type(estimator).__name__} instead."
         )
     if hasattr(estimator, "fit"):
-        check_is_fitted(estimator)
+        _check_fitted(estimator)
     _check_columns(estimator, data)
     classes = getattr(estimator, "classes_", None)
     if data.classes is not None and classes is not None:
@@ -46,6 +48,19 @@ def check_model(estimator: Any, data: HoldoutData) -> None:
                 f"{len(classes)} classes, {len(missing)} missing",
                 "Fit on labels like the holdout's.",
             )
+
+
+def _check_fitted(estimator: Any) -> None:
+    """Raise NotFittedError unless scikit-learn takes the model for fitted, or it holds what no clone does."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        if hasattr(estimator, "__sklearn_is_fitted__") or not _held(estimator) - _held(clone(estimator)):
+            raise
+
+
+def _held(estimator: Any) -> set[str]:
+    return {name for name, value in vars(estimator).items() if value is not None}
 
 
 def _check_columns(estimator: Any, data: HoldoutData) -> None:

@@ -11,11 +11,12 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, fbeta_score, make_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_ada import Holdout, Metric, ThresholdoutScorer
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.holdout import Guess, MedianSettings, median_guess_from_rows
 from sklearn_ada.mechanisms.grid import UniformGrid
 
@@ -87,6 +88,37 @@ def test_what_is_advised_instead_of_an_interval_works(holdout, rows, uncharged):
 def test_an_unfitted_model_is_refused(holdout, estimator, uncharged):
     with uncharged(holdout), pytest.raises(NotFittedError):
         holdout.certify(estimator, scoring="accuracy")
+
+
+class OwnNames(ClassifierMixin, BaseEstimator):
+    """What it learns has no underscore at its end; ``prepared`` is there before it does."""
+
+    def __init__(self, C=1.0, prepared=True):
+        self.C, self.prepared = C, prepared
+        if prepared:
+            self.model, self.rounds = None, 0
+
+    def fit(self, X, y):
+        self.model = LogisticRegression(C=self.C).fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.model.predict(X)
+
+
+@pytest.mark.parametrize("prepared", [True, False])
+def test_a_fitted_model_may_name_what_it_learns_as_it_likes(holdout, rows, prepared, uncharged):
+    estimator = OwnNames(prepared=prepared)
+    with uncharged(holdout), pytest.raises(NotFittedError):
+        holdout.certify(estimator, scoring="accuracy")
+    expected = estimator.fit(rows[0], rows[1]).score(rows[2], rows[3])
+    assert holdout.certify(estimator, scoring="accuracy").value == pytest.approx(expected)
+
+
+def test_a_search_over_such_models_is_answered(holdout, rows):
+    inner = GridSearchCV(OwnNames(), {"C": [0.01, 1.0]})
+    search = ReusableHoldoutCV(inner, holdout=holdout).fit(rows[0], rows[1])
+    assert search.best_answer_.answered
 
 
 @pytest.mark.parametrize("estimator", ["model", None, StandardScaler(), LogisticRegression])
