@@ -2,8 +2,8 @@
 
 A pickle's hash is neither: it keeps its value when a function is redefined, and changes with memo order and
 padding bytes. Here an object is walked: arrays by dtype, shape and values, functions and classes of the
-user by their code, those of installed libraries by name and version. What cannot be walked has no digest,
-for a false match would lie while a missing one only costs.
+user by their code, those of installed libraries of a known version by name and version. What cannot be
+walked has no digest, for a false match would lie while a missing one only costs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import hashlib
 import struct
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from importlib import metadata
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -27,6 +28,11 @@ _NOT_CODE = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl",
     "__slotnames__", "__firstlineno__", "__static_attributes__",
 }  # fmt: skip
+_SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
+_COMPILED = (
+    types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType,
+    types.GetSetDescriptorType,
+)  # fmt: skip
 _IMPORT_NAME = dis.opmap["IMPORT_NAME"]
 
 
@@ -105,6 +111,8 @@ class _Walk:
             return self._tagged("method", obj.__self__, obj.__func__)
         if isinstance(obj, types.BuiltinFunctionType):
             owner = None if isinstance(obj.__self__, types.ModuleType) else obj.__self__
+            if owner is None and not _is_library(obj.__module__):
+                raise Undigestible(f"the code of {obj.__qualname__} is compiled")
             return self._tagged("builtin", obj.__module__, obj.__qualname__, owner)
         if isinstance(obj, np.ufunc):
             if all(_resolve(module, obj.__name__) is not obj for module in ("numpy", "scipy.special")):
@@ -174,10 +182,15 @@ class _Walk:
         return self._tagged("code", code.co_code, code.co_consts, names, counts, code.co_exceptiontable)
 
     def _class(self, cls: type) -> list[bytes]:
-        name = (cls.__module__, cls.__qualname__)
-        if _is_library(cls.__module__) and _resolve(*name) is cls:
+        name, is_library = (cls.__module__, cls.__qualname__), _is_library(cls.__module__)
+        if is_library and _resolve(*name) is cls:
             return self._tagged("library", *name, _version(cls.__module__))
-        content = {k: v for k, v in vars(cls).items() if k not in _NOT_CODE and not _is_descriptor(v)}
+        content = {k: v for k, v in vars(cls).items() if k not in _NOT_CODE}
+        if not is_library and any(
+            isinstance(v, _COMPILED) and v.__objclass__ is cls for v in content.values()
+        ):
+            raise Undigestible(f"the code of {cls.__qualname__} is compiled")
+        content = {k: v for k, v in content.items() if not isinstance(v, _SLOTS)}
         return self._tagged("class", cls.__qualname__, type(cls), list(cls.__bases__), content)
 
     def _reduced(self, obj: Any) -> list[bytes]:
@@ -274,18 +287,14 @@ def _is_own_module(value: Any) -> bool:
     return isinstance(value, types.ModuleType) and not _is_library(value.__name__)
 
 
-def _is_descriptor(value: Any) -> bool:
-    return isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType))
-
-
 def _is_library(module: str | None) -> TypeGuard[str]:
-    """Whether a module belongs to Python or to an installed distribution."""
+    """Whether a module belongs to Python, or to an installed distribution whose version is known."""
     if not module or module == "__main__":
         return False
     if module.partition(".")[0] in sys.stdlib_module_names:
         return True
     path = getattr(sys.modules.get(module), "__file__", None) or ""
-    return "site-packages" in path or "dist-packages" in path
+    return ("site-packages" in path or "dist-packages" in path) and bool(_version(module))
 
 
 def _resolve(module: str, qualname: str) -> Any:
@@ -296,4 +305,19 @@ def _resolve(module: str, qualname: str) -> Any:
 
 
 def _version(module: str) -> str:
-    return str(getattr(sys.modules.get(module.partition(".")[0]), "__version__", ""))
+    """Return the version of a module's package, or of the distributions it came with; "" if there is none."""
+    package = module.partition(".")[0]
+    return str(getattr(sys.modules.get(package), "__version__", "")) or _distributed_version(package)
+
+
+@functools.cache
+def _distributed_version(package: str) -> str:
+    if package in sys.stdlib_module_names:
+        return ""
+    names = sorted(set(_distributions().get(package, ())))
+    return " ".join(f"{name} {metadata.version(name)}" for name in names)
+
+
+@functools.cache
+def _distributions() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()  # reads all that is installed: a tenth of a second

@@ -13,10 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.optimize import _lbfgsb
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import _tree
 
+from sklearn_ada.holdout import canonical
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from tests.ledger import fitted_models
 from tests.ledger.fitted_models import Centred, X, Y, fitted, unfitted
@@ -313,6 +316,56 @@ def test_a_function_imported_inside_another_is_part_of_it(user_module):
         except Undigestible:
             digests.append(factor)
     assert digests[0] != digests[1]
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """A function of a library, in the version and with the code given."""
+
+    def install(source, version=None):
+        library = types.ModuleType("library_of_somebody")
+        library.__file__ = "/somewhere/site-packages/library_of_somebody.py"
+        if version is not None:
+            library.__version__ = version
+        exec(source, vars(library))
+        monkeypatch.setitem(sys.modules, library.__name__, library)
+        return library.f
+
+    return install
+
+
+CODES = ["def f(X): return X", "def f(X): return -X"]
+CLASSES = ["class f:\n def p(self, X): return X", "class f:\n def p(self, X): return -X"]
+
+
+@pytest.mark.parametrize("sources", [CODES, CLASSES], ids=["function", "class"])
+def test_a_library_without_a_version_is_known_by_its_code(sources, installed):
+    first, again, other = (canonical_digest(installed(sources[number])) for number in (0, 0, 1))
+    assert first == again != other
+
+
+def test_a_library_is_known_by_its_version(installed):
+    first, again, other = (canonical_digest(installed(CODES[0], version)) for version in "112")
+    assert first == again != other
+
+
+def test_the_version_may_be_that_of_the_distribution(installed, monkeypatch):
+    monkeypatch.setattr(canonical, "_distributions", lambda: {"library_of_somebody": ["lib"]})
+    digests = []
+    for version in "112":
+        canonical._distributed_version.cache_clear()
+        monkeypatch.setattr(canonical.metadata, "version", lambda name, version=version: version)
+        digests.append(canonical_digest(installed(CODES[0])))
+    canonical._distributed_version.cache_clear()
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize("compiled", [_tree.Tree, _lbfgsb.setulb], ids=["class", "function"])
+def test_compiled_code_has_a_digest_in_a_library_only(compiled, monkeypatch):
+    canonical_digest(compiled)
+    monkeypatch.setattr(sys.modules[compiled.__module__], "__file__", "/home/user/compiled.so")
+    with pytest.raises(Undigestible):
+        canonical_digest(compiled)
 
 
 def test_padding_bytes_do_not_matter():
