@@ -304,7 +304,8 @@ class Holdout(OpenedHoldout):
     def check_overlap(self, X: Any) -> None:
         """Raise `HoldoutLeakError` if training rows X contain the holdout, or part of it beyond chance.
 
-        The outcome is a priced symbol of the ledger; a clean one costs about a millionth of a nat.
+        A few dozen leaked rows may pass for chance, and a few hundred that were oversampled. The outcome
+        is a priced symbol of the ledger; a clean one costs about a millionth of a nat.
         """
         if overlaps(X, self._data, self._ledger, self._asker):
             raise HoldoutLeakError(

@@ -1,15 +1,16 @@
 """Leaked rows are found, innocent duplicates are not taken for a leak."""
 
 import math
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.stats import binom, binomtest
 
 from sklearn_ada import Holdout, HoldoutLeakError
-from sklearn_ada.holdout.overlap import is_leak, ln_tail_of_cross_pairs, row_hashes
+from sklearn_ada.holdout.overlap import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
 
 
 def test_no_false_alarm_on_discrete_rows_split_at_random():
@@ -28,6 +29,70 @@ def test_no_false_alarm_where_every_row_has_a_twin():
         order = rng.permutation(600)
         hashes = row_hashes(X)
         assert not is_leak(hashes[order[:300]], hashes[order[300:]])
+
+
+ADDED = {
+    "every row again": lambda rows, rng: np.repeat(rows, 2, axis=0),
+    "every row often": lambda rows, rng: np.repeat(rows, 9, axis=0),
+    "a bootstrap": lambda rows, rng: rows[rng.integers(0, len(rows), len(rows))],
+    "one class oversampled": lambda rows, rng: np.r_[rows, rng.choice(rows[rows[:, 0] < 1], 2000)],
+    "new rows": lambda rows, rng: np.r_[rows, rng.normal(size=(2000, rows.shape[1]))],
+}
+DATA = {
+    "discrete": lambda rng: rng.integers(0, 4, size=(600, 5)).astype(float),
+    "twins": lambda rng: np.repeat(rng.integers(0, 2, size=(300, 5)) + rng.random((300, 5)), 2, axis=0),
+    "few kinds": lambda rng: rng.integers(0, 2, size=(600, 5)).astype(float),
+}
+
+
+@pytest.mark.parametrize("size", [30, 150, 300, 570])
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("added", ADDED)
+def test_no_false_alarm_on_oversampled_training_rows(added, data, size):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.permutation(DATA[data](rng))
+        assert not is_leak(row_hashes(ADDED[added](X[size:], rng)), row_hashes(X[:size]))
+
+
+@pytest.mark.parametrize("added", ADDED)
+def test_an_oversampled_holdout_is_found(added):
+    rng = np.random.default_rng(0)
+    X = 2 * rng.random((2500, 3))
+    assert is_leak(row_hashes(ADDED[added](X, rng)), row_hashes(X[:2000]))
+
+
+@pytest.mark.parametrize(("train", "leaked"), [(1000, 70), (4000, 230), (9000, 490)])
+def test_as_many_oversampled_rows_as_are_said_to_be_needed_are_found(train, leaked):
+    values = np.arange(20_000, dtype=np.uint64)
+    holdout, own = values[:1000], values[1000 : 1000 + train - 2 * leaked]
+    assert is_leak(np.r_[own, holdout[:leaked], holdout[:leaked]], holdout)
+    few = leaked // 2
+    assert not is_leak(np.r_[own, holdout[:few], holdout[:few]], holdout)
+
+
+@pytest.mark.parametrize(("counts", "size"), [((2,) * 4, 4), ((2, 3, 4, 1, 1), 5), ((3,) * 3, 4)])
+def test_the_tail_of_lone_values_bounds_that_of_all_splits(counts, size):
+    kinds, rows = np.repeat(np.arange(len(counts)), counts), sum(counts)
+    repeated = np.flatnonzero(np.array(counts) > 1)
+    tails = []
+    for chosen in combinations(range(rows), size):
+        inside = np.bincount(kinds[list(chosen)], minlength=len(counts))[repeated]
+        lone, several = int((inside == 1).sum()), int((inside > 1).sum())
+        tails.append(tail_of_lone_values(lone + several, lone, rows - size, size))
+    for bound in set(tails):  # how often is the bound as small as this?
+        assert np.mean(np.array(tails) <= bound) <= bound + 1e-12
+
+
+def test_a_smaller_chance_of_lone_values_would_be_wrong():
+    """A tenth less of the chance is exceeded by random splits."""
+    hits = 0
+    for seed in range(2000):
+        rng = np.random.default_rng(seed)
+        inside = np.bincount(rng.permutation(np.repeat(np.arange(200), 2))[:200], minlength=200)
+        lone, touched = (inside == 1).sum(), (inside > 0).sum()
+        hits += binom.sf(lone - 1, touched, 0.9 * 2 / 3) < 0.01
+    assert binomtest(hits, 2000, 0.01, alternative="greater").pvalue < 1e-6
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -91,6 +156,11 @@ def test_a_series_of_texts_has_row_hashes():
 def test_the_whole_holdout_as_training_data_is_a_leak(holdout, rows):
     with pytest.raises(HoldoutLeakError, match="rows of the holdout"):
         holdout.check_overlap(rows[2])
+
+
+def test_the_holdout_oversampled_as_training_data_is_a_leak(holdout, rows):
+    with pytest.raises(HoldoutLeakError, match="rows of the holdout"):
+        holdout.check_overlap(np.repeat(rows[2], 3, axis=0))
 
 
 def test_a_small_holdout_as_training_data_is_a_leak(rows, tmp_path):
