@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.model_selection.recording import RecordingScorer
@@ -38,6 +39,13 @@ def has_own_cv(search: Any) -> bool:
 def check_search(search: Any, ask: str | int) -> None:
     """Raise ValueError for a search whose candidates cannot be asked about."""
     own = search.get_params(deep=False)
+    if get_tags(search.estimator).input_tags.pairwise:
+        raise bad_parameter(
+            "search", "ReusableHoldoutCV", "over a model of features, not of a kernel or distance matrix",
+            search.estimator,
+            "Its columns are training rows, so it cannot be split by rows. Run the search by itself, then "
+            "certify its best: Holdout(K_hold, y_hold).certify(best, scoring='accuracy').",
+        )  # fmt: skip
     if ask == "candidates" and has_own_cv(search):
         raise bad_parameter(
             "search", "ReusableHoldoutCV", "without a cv of its own when ask='candidates'",

@@ -30,7 +30,7 @@ class WrapsSearch(MetaEstimatorMixin, BaseEstimator):
         model = inner if inner.estimator_type else get_tags(self.search.estimator)  # not all searches say
         tags.estimator_type = model.estimator_type
         tags.classifier_tags, tags.regressor_tags = model.classifier_tags, model.regressor_tags
-        tags.input_tags.sparse, tags.input_tags.pairwise = inner.input_tags.sparse, inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
         tags.target_tags.required = True
         return tags
 

@@ -7,9 +7,11 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, RepeatedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import LedgerMismatchError, LedgerUnavailableError, ReusableHoldoutCV
+from sklearn_ada import Holdout, LedgerMismatchError, LedgerUnavailableError, ReusableHoldoutCV
 
 
 class Fitless(ClassifierMixin, BaseEstimator):
@@ -132,6 +134,20 @@ def test_the_searchs_own_cv_is_refused_with_candidates_and_names_winner(cv, numb
 def test_a_function_as_refit_is_refused_with_candidates_and_names_the_rule(reveal, refused):
     search = GridSearchCV(Fitless(), {"C": [1.0]}, refit=lambda results: 0)
     refused("search", search=search, reveal=reveal, match="one_standard_error=, or ask='winner'")
+
+
+@pytest.mark.parametrize("ask", ["candidates", "winner", 2])
+@pytest.mark.parametrize("model", [SVC(kernel="precomputed"), KNeighborsClassifier(metric="precomputed")])
+def test_a_matrix_of_pairs_is_refused_as_its_columns_are_rows(model, ask, refused):
+    grid = {"C": [1.0]} if isinstance(model, SVC) else {"n_neighbors": [3]}
+    refused("search", search=GridSearchCV(model, grid), ask=ask, match="Holdout.K_hold, y_hold")
+
+
+def test_what_is_advised_for_a_matrix_of_pairs_works(rows, tmp_path):
+    model = SVC(kernel="precomputed").fit(rows[0] @ rows[0].T, rows[1])
+    holdout = Holdout(rows[2] @ rows[0].T, rows[3], ledger=tmp_path / "ledger.db")
+    answer = holdout.certify(model, scoring="accuracy")
+    assert answer.value == pytest.approx(model.score(rows[2] @ rows[0].T, rows[3]))
 
 
 @pytest.mark.parametrize("scoring", [["accuracy", "f1"], {"a": "accuracy"}, ("accuracy",)], ids=repr)
