@@ -216,7 +216,9 @@ def feldman_steinke_2017_theorem_4_2(
     owner = "feldman_steinke_2017_theorem_4_2"
     k = check_integer(n_questions, "n_questions", owner)
     beta = check_real(beta, "beta", owner, low=0.0, high=0.5)
-    check_integer(n_subsamples, "n_subsamples", owner, low=math.ceil(2560.0 * math.log(2.0 * k / beta)))
+    check_integer(
+        n_subsamples, "n_subsamples", owner, low=math.ceil(2560.0 * (math.log(2.0 * k) - math.log(beta)))
+    )
     check_real(epsilon, "epsilon", owner, low=0.0, high=0.05, closed="both")
     check_real(delta, "delta", owner, low=0.0, high=beta / 256.0, closed="both")
     return 2.0 * beta

@@ -207,7 +207,7 @@ def gaussian_rogers(
 
     def half_width(sigma: float) -> float:
         noise = sigma * math.sqrt(2.0 * (math.log(4.0 * k) - ln_beta))
-        return math.sqrt(_rogers_minimum(k / (n * sigma**2)) / (2.0 * n)) / root_of_beta + noise
+        return math.sqrt(_rogers_minimum(k / (n * sigma) / sigma) / (2.0 * n)) / root_of_beta + noise
 
     if noise_scale is None:
         noise_scale = _best_noise(half_width, math.sqrt(math.sqrt(k) / n))
@@ -272,8 +272,10 @@ def gaussian_bassily(n: int, n_questions: int, ln_beta: float) -> GaussianBound:
 
 def _rogers_minimum(twice_nats: float) -> float:
     """``min over l of (twice_nats - ln(1 - l))/l``, by the root in ``t = l/(1 - l)`` of ``t - ln(1+t)``."""
-    root = float(brentq(lambda t: t - math.log1p(t) - twice_nats, 0.0, 2.0 * twice_nats + 4.0))
-    l = max(root, 1e-300) / (1.0 + root)  # noqa: E741 - the paper's letter; any l in (0, 1) is valid
+    root = math.inf
+    if twice_nats < 1e15:
+        root = float(brentq(lambda t: t - math.log1p(t) - twice_nats, 0.0, 2.0 * twice_nats + 4.0))
+    l = min(max(root, 1e-300), 1e15) / (1.0 + min(root, 1e15))  # noqa: E741 - the paper's letter; any is valid
     return (twice_nats - math.log1p(-l)) / l
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq, minimize, minimize_scalar
 
-from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._checks import bad_parameter, check_integer, check_real
 from sklearn_ada.accounting.zcdp import laplace_zcdp
 from sklearn_ada.accounting.zcdp_conversion import zcdp_epsilon
 
@@ -114,7 +114,7 @@ def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
     alpha : float
         Accuracy wanted for all answers together, in (0, 1).
     beta : float
-        Failure probability, in (0, 1/4]; beyond, ``delta <= epsilon/16`` would have to be checked too.
+        Failure probability, in (1e-300, 1/4]; beyond, ``delta <= epsilon/16`` would have to be checked too.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
     Raises
     ------
     ValueError
-        If a parameter is out of range.
+        If a parameter is out of range, or no reasonable number of records is enough.
 
     Examples
     --------
@@ -134,10 +134,14 @@ def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
     owner = "laplace_plan"
     k = check_integer(n_questions, "n_questions", owner)
     alpha = check_real(alpha, "alpha", owner, low=0.0, high=1.0)
-    beta = check_real(beta, "beta", owner, low=0.0, high=0.25, closed="high")
-    # Below this, 6 epsilon alone is above alpha.
-    start = math.floor(432.0 / alpha**2)
-    n = smallest_integer(lambda n: laplace_bassily(n, k, beta).half_width <= alpha, start=start)
+    beta = check_real(beta, "beta", owner, low=1e-300, high=0.25, closed="high")
+    try:
+        start = math.floor(432.0 / alpha / alpha)  # below this, 6 epsilon alone is above alpha
+        n = smallest_integer(lambda n: laplace_bassily(n, k, beta).half_width <= alpha, start=start)
+    except OverflowError:
+        raise bad_parameter(
+            "alpha", owner, f"reached for k={k} and beta={beta:g} by fewer than 2^60 records", alpha
+        ) from None
     return LaplacePlan(n, laplace_bassily(n, k, beta).epsilon)
 
 
@@ -154,7 +158,7 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
     n_questions : int
         k, at least 1, fixed in advance.
     beta : float
-        Failure probability, in (0, 1/4].
+        Failure probability, in (1e-300, 1/4].
 
     Returns
     -------
@@ -175,7 +179,7 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
     owner = "laplace_bassily"
     n = check_integer(n, "n", owner)
     k = check_integer(n_questions, "n_questions", owner)
-    beta = check_real(beta, "beta", owner, low=0.0, high=0.25, closed="high")
+    beta = check_real(beta, "beta", owner, low=1e-300, high=0.25, closed="high")
 
     def half_width(total_epsilon: float, delta: float, epsilon: float) -> float:
         """Of k answers at ``epsilon`` that are together (total_epsilon, delta)-DP."""

@@ -236,6 +236,32 @@ def test_preconditions_of_theorem_4_2():
             feldman_steinke.feldman_steinke_2017_theorem_4_2(**{**good, name: bad})
 
 
+def test_theorem_4_2_counts_subsamples_for_any_beta():
+    with pytest.raises(
+        ValueError, match=r"The 'n_subsamples' parameter.* at least 1896"
+    ):  # 2560 (ln 2 + 740)
+        feldman_steinke.feldman_steinke_2017_theorem_4_2(20_000, 1, 0.05, 0.0, math.exp(-740.0))
+
+
+@pytest.mark.parametrize("noise_scale", [1e-300, 1e-160, 1e-12, 1e-9])
+@pytest.mark.parametrize("ln_beta", [-700.0, -20.0, -1e-9])
+def test_rogers_says_nothing_with_hardly_any_noise(noise_scale, ln_beta):
+    for n, k in [(1, 1), (10**6, 10**6), (10**9, 1)]:
+        half_width = gaussian.gaussian_rogers(n, k, ln_beta, noise_scale=noise_scale).half_width
+        told = k / (n * noise_scale) / noise_scale  # nats, twice; what any l costs at least
+        assert half_width >= math.sqrt(told / (2.0 * n)) / math.exp(ln_beta / 2.0)
+
+
+@pytest.mark.parametrize("alpha", [1e-300, 1e-160, 1e-12])
+def test_a_plan_beyond_all_reason_is_refused(alpha):
+    for k, beta in [(1, 0.05), (10**9, 1e-299)]:
+        with pytest.raises(ValueError, match="The 'alpha' parameter of laplace_plan must be reached"):
+            sample_size.laplace_plan(k, alpha, beta)
+    for function in (sample_size.laplace_plan, sample_size.laplace_bassily):
+        with pytest.raises(ValueError, match="The 'beta' parameter"):
+            function(1, 0.1 if function is sample_size.laplace_plan else 1, 1e-320)
+
+
 def test_theorem_4_2_follows_from_theorem_4_1():
     """1/16 + mad/8 with one function: what its proof takes from Theorem 4.1."""
     beta = 0.05
