@@ -12,6 +12,7 @@ import copyreg
 import dis
 import functools
 import hashlib
+import os
 import struct
 import sys
 import types
@@ -28,6 +29,7 @@ _NOT_CODE = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl",
     "__slotnames__", "__firstlineno__", "__static_attributes__",
 }  # fmt: skip
+_PYTHON = (os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "DLLs"))
 _SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _COMPILED = (
     types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType,
@@ -291,9 +293,9 @@ def _is_library(module: str | None) -> TypeGuard[str]:
     """Whether a module belongs to Python, or to an installed distribution whose version is known."""
     if not module or module == "__main__":
         return False
-    if module.partition(".")[0] in sys.stdlib_module_names:
-        return True
     path = getattr(sys.modules.get(module), "__file__", None) or ""
+    if module.partition(".")[0] in sys.stdlib_module_names and (not path or path.startswith(_PYTHON)):
+        return True  # and no file of the user's that happens to be called code.py
     return ("site-packages" in path or "dist-packages" in path) and bool(_version(module))
 
 

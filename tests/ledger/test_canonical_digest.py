@@ -360,6 +360,18 @@ def test_the_version_may_be_that_of_the_distribution(installed, monkeypatch):
     assert digests[0] == digests[1] != digests[2]
 
 
+def test_a_user_module_named_like_one_of_python_is_known_by_its_code(installed, monkeypatch):
+    digests = []
+    for source in CODES:
+        function = installed(source)
+        library = sys.modules[function.__module__]
+        library.__name__, library.__file__ = "code", "/home/user/code.py"
+        function.__module__ = "code"
+        monkeypatch.setitem(sys.modules, "code", library)
+        digests.append(canonical_digest(function))
+    assert digests[0] != digests[1]
+
+
 @pytest.mark.parametrize("compiled", [_tree.Tree, _lbfgsb.setulb], ids=["class", "function"])
 def test_compiled_code_has_a_digest_in_a_library_only(compiled, monkeypatch):
     canonical_digest(compiled)
