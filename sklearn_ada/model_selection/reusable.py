@@ -58,9 +58,9 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
         few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.
     ask : "candidates", "winner" or int, default="candidates"
-        "winner" keeps the search's own cross-validation and asks about its winner only (an integer: about its
-        best few): one question a search. "candidates" asks about every candidate, fitted on one part of the
-        rows, with its score on the other part as the guess.
+        "winner" keeps the search's own cross-validation and refit function, and asks about its winner only
+        (an integer: about its best few): one question a search. "candidates" asks about every candidate,
+        fitted on one part of the rows, with its score on the other part as the guess.
     reveal : {"all", "winner"}, default="all"
         "winner" compares the candidates asked under seal and releases only which is the best, for ``ln N``
         nats, and its certified score; the scores of the others leave no trace, in ``search_`` neither. With
