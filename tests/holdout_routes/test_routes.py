@@ -297,4 +297,5 @@ def test_a_search_draws_its_stable_median_where_privacy_alone_certifies(scoring,
     search = ReusableHoldoutCV(inner, holdout=holdout, ask=ask).fit(X[:1000], y[:1000])
     assert search.best_answer_.verdict == "drawn"
     assert search.best_score_interval_[0] < search.best_score_ < search.best_score_interval_[1]
-    assert search.best_score_ == pytest.approx(search.score(X[1000:], y[1000:]), abs=0.02)
+    near = 0.05  # a step of the grid is 0.04, as wide as the spread of the subsamples
+    assert search.best_score_ == pytest.approx(search.score(X[1000:], y[1000:]), abs=near)
