@@ -106,5 +106,6 @@ def thresholdout_direct(
             method="bounded",
             options={"xatol": 1e-3},
         )
-        noise_scale = math.exp(float(best.x))
+        # On few records hardly any noise is best: the gap is 1 then, and nothing else is lost.
+        noise_scale = min(math.exp(float(best.x)), 1e-9 / noise, key=half_width)
     return ThresholdoutBound(half_width(check_real(noise_scale, "noise_scale", owner, low=0.0)), noise_scale)

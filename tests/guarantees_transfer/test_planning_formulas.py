@@ -156,6 +156,17 @@ class TestThresholdout:
         ]
         assert best.half_width <= min(widths) * (1 + 1e-3)
 
+    @pytest.mark.parametrize("n", [20, 100, 300, 500, 550, 600, 1_000, 5_000])
+    def test_no_noise_whatever_is_better(self, n):
+        """On few records hardly any noise is the best, at the threshold and a gap that nothing bounds."""
+        best = thresholdout_direct(n, 100, 5, LN_BETA, threshold=0.1)
+        least = min(
+            thresholdout_direct(n, 100, 5, LN_BETA, threshold=0.1, noise_scale=s).half_width
+            for s in np.geomspace(1e-8, 10.0, 400)
+        )
+        assert best.half_width <= least * (1 + 1e-6) + 1e-6
+        assert (best.half_width == pytest.approx(1.1)) == (n <= 500)
+
     def test_the_mean_of_the_worst_noise(self):
         """The worst error of a whole conversation, in its worst 5 %, is within the threshold and t."""
         rng, k, hits, s, threshold = np.random.default_rng(0), 30, 3, 0.01, 0.05

@@ -86,16 +86,14 @@ class TestSolvingForEachOfTheThree:
 def test_half_widths_fall_with_records_and_rise_with_questions_and_confidence(
     name, n, k, more, value, confidence
 ):
-    def width(n, k, confidence):
-        half_width = method_of(name, expected_value=value, confidence_level=confidence).half_width(n, k)
-        return min(half_width, 0.5)  # beyond, it says nothing, and the noise is not the best
-
+    method = method_of(name, expected_value=value, confidence_level=confidence)
     slack = 1.06 if name in COARSE else 1.0 + 1e-6
-    here = width(n, k, confidence)
+    here = method.half_width(n, k)
     assert here > 0.0
-    assert width(math.ceil(n * more), k, confidence) <= here * slack
-    assert width(n, math.ceil(k * more), confidence) >= here / slack
-    assert width(n, k, 1.0 - (1.0 - confidence) / more) >= here / slack
+    assert method.half_width(math.ceil(n * more), k) <= here * slack
+    assert method.half_width(n, math.ceil(k * more)) >= here / slack
+    stricter = method_of(name, expected_value=value, confidence_level=1.0 - (1.0 - confidence) / more)
+    assert stricter.half_width(n, k) >= here / slack
 
 
 @pytest.mark.parametrize("name", sorted(SLOW))
