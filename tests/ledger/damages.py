@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.ledger import SQLiteLedger, _connection, _sqlite, canonical_json, chain_hash, secret_digest
-from tests.ledger.ledger_backends import Tally, fill
+from tests.ledger.ledger_backends import Tally, count, fill
 
 SIZE = 12
+FEW = 5  # records of the fixture `ledger`
 SECRET = b"fixed"
 
 
@@ -31,6 +32,11 @@ def opened(path, start=genesis):
 
 
 @functools.cache
+def charge(ledger):
+    """Ask one question more."""
+    return ledger.charge("new", lambda state: {"before": count(state)})
+
+
 def content(size=SIZE, start=genesis):
     """The bytes of the file of a ledger with so many records."""
     with tempfile.TemporaryDirectory() as folder:

@@ -30,6 +30,7 @@ EDITS = {
         f"INSERT INTO sklearn_ada_records SELECT book, {SIZE + 1}, NULL, subject, body, hash "
         f"FROM sklearn_ada_records {WHERE} 2"
     ],
+    "row added": [f"INSERT INTO sklearn_ada_records VALUES (:book, {SIZE + 1}, 'k', NULL, '{{}}', 'ff')"],
     "head count": ["UPDATE sklearn_ada_books SET count = count - 1 WHERE book = :book"],
     "head hash": ["UPDATE sklearn_ada_books SET hash = 'ff' WHERE book = :book"],
     "genesis": [f"UPDATE sklearn_ada_records SET body = replace(body, 'a', 'b') {WHERE} 0"],
@@ -69,3 +70,5 @@ def test_a_cut_tail_with_the_head_made_good_is_seen_by_who_knew_more(backend):
     for _ in range(2):
         with pytest.raises(LedgerDamagedError):
             ledger.charge("new", lambda state: {})
+    with pytest.raises(LedgerDamagedError):
+        list(ledger.records())

@@ -16,24 +16,9 @@ from sklearn_ada.exceptions import (
     LedgerMismatchError,
     LedgerUnavailableError,
 )
-from tests.ledger.damages import another_genesis, forget_connections, opened, overwrite, read
+from tests.ledger.damages import FEW as SIZE
+from tests.ledger.damages import another_genesis, charge, forget_connections, opened, overwrite, read
 from tests.ledger.ledger_backends import count, fill, pickled
-
-SIZE = 5
-
-
-@pytest.fixture
-def path(tmp_path):
-    return str(tmp_path / "ledger.db")
-
-
-@pytest.fixture
-def ledger(path):
-    return fill(opened(path), SIZE)
-
-
-def charge(ledger):
-    return ledger.charge("new", lambda state: {"before": count(state)})
 
 
 @pytest.fixture
