@@ -36,8 +36,8 @@ class Holdout(OpenedHoldout):
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n, ...)
-        Rows that no model was trained on. Never shown, copied into no message, and shown to models such
-        that they cannot change them. Not copied here: do not change them yourself while they are in use.
+        Rows that no model was trained on. Never shown, copied into no message, and shown to models
+        read-only or as a copy. Not copied here: do not change them yourself while they are in use.
     y : array-like of shape (n,)
     confidence_level : float, default=0.95
         In (0, 1).

@@ -37,12 +37,14 @@ def take_rows(X: Any, rows: NDArray[np.integer] | Sequence[int] | slice) -> Any:
 
 
 def own_copy(X: Any) -> Any:
-    """Return the same rows in memory of their own."""
+    """Return a copy of the rows (of a list: not of what it holds)."""
     return X.copy() if hasattr(X, "copy") else take_rows(X, slice(None))
 
 
 def guarded(X: Any) -> Any:
     """Return the rows for somebody who must not change them: an array as a read-only view, others copied.
+
+    What objects in them hold, such as rows that are lists, is not guarded.
 
     Examples
     --------
