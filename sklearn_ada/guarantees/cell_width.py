@@ -77,18 +77,23 @@ def choose_half_cell(
     ln_delta_certify = check_real(ln_delta_certify, "ln_delta_certify", "choose_half_cell", high=0.0)
 
     half_cells = _MULTIPLES * standard_error
-    expected = n_questions * 2.0 * ndtr(-_MULTIPLES)
-    chance = np.asarray(poisson.pmf(_SURPRISES, expected[:, None]), dtype=np.float64)
-    surprises = np.minimum(_SURPRISES, n_questions)
-    nats = urn_nats(n_questions, surprises, code)
+    chance, nats = _surprises(n_questions, code)
     half_widths = sum(
         weight * deviation * np.sqrt(2.0 * (math.log(2.0) - delta + nats) / size)
         for weight, delta in ((1.0, ln_delta), (_CERTIFY_WEIGHT, ln_delta_certify))
     )
-    # More surprises than the list holds: count them at its end, where such cells lose anyway.
-    chance[:, -1] += 1.0 - chance.sum(axis=1)
     cost = half_cells + chance @ half_widths
     return float(f"{half_cells[int(np.argmin(cost))]:.3g}")
+
+
+@lru_cache(maxsize=64)  # the same for all questions of a holdout
+def _surprises(n_questions: int, code: Code) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how likely each number of surprises is, for every width of the cells, and what it costs."""
+    expected = n_questions * 2.0 * ndtr(-_MULTIPLES)
+    chance = np.asarray(poisson.pmf(_SURPRISES, expected[:, None]), dtype=np.float64)
+    # More surprises than the list holds: count them at its end, where such cells lose anyway.
+    chance[:, -1] += 1.0 - chance.sum(axis=1)
+    return chance, urn_nats(n_questions, np.minimum(_SURPRISES, n_questions), code)
 
 
 def planned_ln_deltas(

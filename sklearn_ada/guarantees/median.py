@@ -8,6 +8,7 @@ threshold, so no uniform bound is needed, and the ends are Clopper-Pearson's.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada.guarantees.intervals import clopper_pearson
@@ -44,7 +45,7 @@ def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> 
     count = math.ceil(m * (0.5 - rank_error) - 1e-9)
     if count <= 0:
         return 0.0, 1.0
-    low, _ = clopper_pearson(count, m, m, ln_delta)
+    low = _at_least(count, m, ln_delta)
     return low, 1.0 - low
 
 
@@ -127,3 +128,9 @@ def median_is_covered(n_subsamples: int, level: float, rank_error: float, ln_del
     count = math.floor(m * (level + rank_error) + 1e-9)
     _, high = clopper_pearson(0, count, m, ln_delta)
     return high <= 0.5
+
+
+@lru_cache(maxsize=64)  # a question needs the same one three times: admitted, charged, read
+def _at_least(count: int, m: int, ln_delta: float) -> float:
+    """Return a bound from below for a probability whose event came ``count`` times or more among m."""
+    return clopper_pearson(count, m, m, ln_delta)[0]

@@ -56,10 +56,7 @@ def put_question(
     subject = subject_key(model, question.metric, plan["name"], data.top_ups)
     key = question_key(subject, question.purpose, guess, outputs, plan)
     member = member_key(model, question.metric)
-    found = ledger.find(key)
-    if found is not None:
-        return answer_from_record(found, ledger.genesis)
-    if once and ledger.find_subject(subject) is not None:
+    if once and ledger.find_subject(subject) is not None and ledger.find(key) is None:
         return None
 
     def admitted(state: Conversation) -> Share:
@@ -106,7 +103,9 @@ def put_question(
         **asker.stamp(),
     }
     try:
-        ledger.read(admitted)
+        found = ledger.find(key, otherwise=admitted)
+        if found is not None:
+            return answer_from_record(found, ledger.genesis)
         sealed = look(question.evaluate, estimator, data, stream=question.stream, scale=question.scale)
         secret = ledger.secret()
         record = ledger.charge(key, decide)

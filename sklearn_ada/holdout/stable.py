@@ -167,8 +167,9 @@ class StableQuestion:
 
     def held(self, share: Share) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact and the spread as expected."""
-        symbol, level = Symbol(self.stream, 0, self.scale), self._outer_level(share)
-        if self.purpose == "check" or level == 0.0:
+        symbol = Symbol(self.stream, 0, self.scale)
+        level = self._outer_level(share)
+        if level == 0.0:
             return (symbol,)
         scale = self._spread_scale(level)
         return (symbol, *[Symbol("spread", round(scale), scale)] * 2)
@@ -182,13 +183,12 @@ class StableQuestion:
         rng = draw.question()
         median = self.drawing.quantile(sealed, 0.5, rng)
         symbols = [Symbol(self.stream, median - self.centre, self.scale)]
-        if self.purpose == "certify":
-            level = self._outer_level(share)
-            if level > 0.0:
-                scale = self._spread_scale(level)
-                low = min(self.drawing.quantile(sealed, level, rng), median)
-                high = max(self.drawing.quantile(sealed, 1.0 - level, rng), median)
-                symbols += [Symbol("spread", median - low, scale), Symbol("spread", high - median, scale)]
+        level = self._outer_level(share)
+        if level > 0.0:
+            scale = self._spread_scale(level)
+            low = min(self.drawing.quantile(sealed, level, rng), median)
+            high = max(self.drawing.quantile(sealed, 1.0 - level, rng), median)
+            symbols += [Symbol("spread", median - low, scale), Symbol("spread", high - median, scale)]
         if self.drawing.is_exact:
             return CodedRelease(tuple(symbols)), {}
         draws = tuple(self.drawing.event(symbol) for symbol in symbols)
@@ -270,7 +270,12 @@ class StableQuestion:
         return quantile_interval(m, rank_error, self._ln_sampling(share))
 
     def _outer_level(self, share: Share) -> float:
-        """Return the level of the outer quantiles: one at which every route that can covers the median."""
+        """Return the level of a certify's outer quantiles: every route that can covers the median there.
+
+        0 for none, and for a check, which releases the median only.
+        """
+        if self.purpose == "check":
+            return 0.0
         levels = []
         if share.described:
             rank_error = self._rank_error(share.ln_noise)

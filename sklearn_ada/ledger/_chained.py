@@ -59,18 +59,21 @@ class ChainedLedger(Ledger[State]):
             found = None if key is None else connection.find("key", key)
             return connection.append(key, decide(connection.state)) if found is None else found
 
-    def find(self, key: str) -> Record | None:
-        """Return the record under ``key``, if any."""
-        return self._find("key", key)
+    def find(self, key: str, otherwise: Callable[[State], Any] | None = None) -> Record | None:
+        """Return the record under ``key``; if there is none, call ``otherwise(state)`` and return None."""
+        with lock:
+            with self._transaction(write=False) as connection:
+                connection.catch_up()
+                found = connection.find("key", key)
+            if found is None and otherwise is not None:
+                otherwise(connection.state)
+        return found
 
     def find_subject(self, subject: str) -> Record | None:
         """Return the first record whose body has this ``"subject"``, if any."""
-        return self._find("subject", subject)
-
-    def _find(self, column: str, value: str) -> Record | None:
         with self._transaction(write=False) as connection:
             connection.catch_up()
-            return connection.find(column, value)
+            return connection.find("subject", subject)
 
     def read(self, look: Callable[[State], Any]) -> Any:
         """Return ``look(state)`` for the state of all records so far."""

@@ -70,8 +70,11 @@ class Ledger(ABC, Generic[State]):
         """
 
     @abstractmethod
-    def find(self, key: str) -> Record | None:
-        """Return the record under ``key``, if any."""
+    def find(self, key: str, otherwise: Callable[[State], Any] | None = None) -> Record | None:
+        """Return the record under ``key``; if there is none, call ``otherwise(state)`` and return None.
+
+        The state is that of all records so far, as for `read`.
+        """
 
     @abstractmethod
     def find_subject(self, subject: str) -> Record | None:

@@ -154,6 +154,18 @@ def test_find_knows_keys_and_nothing_else(ledger):
     assert ledger.find("s1") is None
 
 
+def test_find_shows_the_state_where_nothing_is_found(backend, ledger):
+    other = backend.open(backend.address())
+    fill(ledger, 2)
+    seen = []
+    assert other.find("k3", otherwise=lambda state: seen.append(count(state))) is None
+    assert seen == [2]
+    assert other.find("k2", otherwise=never).body["number"] == 2
+    with pytest.raises(ZeroDivisionError):
+        other.find("k3", otherwise=lambda state: 1 / 0)
+    assert len(contents(other)) == 3
+
+
 def test_find_subject_returns_the_first_of_them(ledger):
     for number in (1, 2):
         ledger.charge(None, lambda state, number=number: {"subject": "s", "number": number})
