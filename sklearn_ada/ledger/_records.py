@@ -13,7 +13,7 @@ __all__ = ["canonical_json", "chain_hash", "parse_json", "secret_digest"]
 
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-_parse = json.JSONDecoder().decode
+_parse = json.JSONDecoder().raw_decode  # does not look for spaces, which no record has at its ends
 
 
 def canonical_json(body: dict[str, Any]) -> str:
@@ -35,7 +35,9 @@ def canonical_json(body: dict[str, Any]) -> str:
 def parse_json(text: str) -> dict[str, Any]:
     """Return the object written by `canonical_json`, or raise `LedgerDamagedError`."""
     try:
-        body = _parse(text)
+        body, end = _parse(text)
+        if end != len(text):
+            raise ValueError(f"something follows at {end}")
     except (TypeError, ValueError) as error:
         raise LedgerDamagedError("A record of the ledger is not JSON: the file was damaged.") from error
     if not isinstance(body, dict):
