@@ -16,8 +16,12 @@ FAILURES = (
     "prediction raised another error",
     "prediction is not finite or of the wrong shape",
     "metric is undefined",
+    "answer has no symbol in its code",
 )
 """Every way in which a question can fail on the holdout; each is a symbol with a price."""
+
+MOST_OFFSET = 10**15
+"""No symbol is further from what is expected: beyond, offsets and their prices lose digits."""
 
 STREAMS = ("cells", "lattice", "grid", "spread", "count", "index", "overlap")
 
@@ -48,8 +52,10 @@ class Symbol(Event):
         if isinstance(self.value, str):
             check_option(self.value, "value", "Symbol", FAILURES)
         else:
-            check_integer(self.value, "value", "Symbol", low=-(10**15))
-            object.__setattr__(self, "value", int(self.value))
+            value = check_integer(self.value, "value", "Symbol", low=-MOST_OFFSET)
+            if value > MOST_OFFSET:
+                raise bad_parameter("value", "Symbol", f"at most {MOST_OFFSET}", value)
+            object.__setattr__(self, "value", value)
         object.__setattr__(self, "scale", check_real(self.scale, "scale", "Symbol", low=0.0, closed="low"))
 
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn_ada._checks import check_real
 from sklearn_ada.accounting.description_length import symbols_of
 from sklearn_ada.events import FAILURES, CodedRelease, Event, Symbol
 from sklearn_ada.guarantees.bernstein import empirical_bernstein
@@ -21,7 +22,7 @@ from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.privacy import NoPrivacy
-from sklearn_ada.mechanisms.cells import Cells
+from sklearn_ada.mechanisms.cells import LEAST_CELL, Cells
 from sklearn_ada.mechanisms.log_buckets import LogBuckets
 from sklearn_ada.metrics import Measured, Metric, UndefinedMetricError, outputs_are_usable
 from sklearn_ada.metrics.kinds import Kind
@@ -112,16 +113,18 @@ class CodedQuestion(NoPrivacy):
                     Cells(low + width * round(unit * size) / size, width * 0.5 / size),
                 )
             else:  # a tenth of a standard error: finer would cost more and say no more
-                scale, cells = 10.0, Cells(guess.value, width * error / 20.0)
+                scale, cells = 10.0, Cells(guess.value, width * max(error / 20.0, LEAST_CELL))
             scale = float(f"{max(scale, 0.5):.3g}")
             planned = policy.planned_ln_delta("certify")
             variance = _worth_releasing(rule, unit, guess.deviation and deviation, size, planned)
             return cls(purpose, metric, rule, guess, cells, "lattice", scale, size, target, variance)
         if half_cell is not None:
+            least = width * LEAST_CELL
+            half_cell = check_real(half_cell, "threshold", "a check", low=least, closed="low")
             return cls(
                 purpose, metric, rule, guess, Cells(guess.value, half_cell), "cells", 0.0, size, target
             )
-        half_cell = policy.half_cell(error, spread, size)
+        half_cell = max(policy.half_cell(error, spread, size), LEAST_CELL)
         return cls(
             purpose, metric, rule, guess, Cells(guess.value, width * half_cell), "cells", 0.0, size, target
         )

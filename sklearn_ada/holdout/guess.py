@@ -15,6 +15,7 @@ from sklearn_ada.metrics import Metric, StoredOutputs, UndefinedMetricError, out
 __all__ = ["Guess", "as_guess", "guess_from_rows", "median_guess_from_rows"]
 
 _LEAST_SUBSAMPLES = 5
+_PRECISION = {"size": (1e-15, 1e15), "deviation": (0.0, 1e100), "share": (0.0, 1e15)}  # so nothing overflows
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class Guess:
     ----------
     value : float
     size : float or None
-        Independent terms behind it; None where it came as a bare number.
+        Independent terms behind it, in [1e-15, 1e15]; None where it came as a bare number.
     deviation : float or None
-        Standard deviation of one term.
+        Standard deviation of one term, in [0, 1e100].
     share : float or None
         Size as a share of the rows, which foresees a ratio's denominator.
     outputs : str
@@ -55,7 +56,12 @@ def as_guess(guess: object, metric: Metric) -> Guess | None:
         value, "guess", "Holdout.ask", low=low, high=high, closed="both",
         fix="A guess is an estimate of the metric from validation data.",
     )  # fmt: skip
-    return guess if isinstance(guess, Guess) else Guess(float(value))  # type: ignore[arg-type]
+    if not isinstance(guess, Guess):
+        return Guess(float(value))  # type: ignore[arg-type] # just checked
+    for name, (least, most) in _PRECISION.items():
+        if getattr(guess, name) is not None:
+            check_real(getattr(guess, name), name, "Guess", low=least, high=most, closed="both")
+    return guess
 
 
 def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:

@@ -21,6 +21,7 @@ from sklearn_ada.holdout.identity import metric_identity
 from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.privacy import NoPrivacy
 from sklearn_ada.holdout.question import RefinedCheck
+from sklearn_ada.mechanisms.cells import LEAST_CELL
 from sklearn_ada.mechanisms.ladder import Ladder
 
 __all__ = ["LadderQuestion", "LadderSettings"]
@@ -68,9 +69,11 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         low, high = coded.metric.bounds
         if isinstance(settings.step, str):
             return cls(coded, float(f"{min(1.0 / math.sqrt(coded.size), 1.0):.3g}"))
-        return cls(
-            coded, check_real(settings.step, "step", "LadderScorer", low=0.0, high=high - low) / (high - low)
+        width = high - low
+        step = check_real(
+            settings.step, "step", "LadderScorer", low=width * LEAST_CELL, high=width, closed="low"
         )
+        return cls(coded, step / width)
 
     @cached_property  # once: a metric that cannot be read gets a nonce, and so a ladder of its own
     def memory_name(self) -> str:

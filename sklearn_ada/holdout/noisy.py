@@ -40,6 +40,7 @@ __all__ = ["NoiseSettings", "NoisyCheck"]
 _LN2 = math.log(2.0)
 _DEFAULT_HITS = 20
 _DEFAULT_SCALE = 0.02  # of the threshold
+_LEAST_SCALE = 1e-12  # of the metric's range; and the largest is its inverse
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,17 @@ class NoisyCheck(NoisyQuestion):
         The scale is the same for all questions of one Thresholdout, as one privacy event covers them.
         """
         sensitivity = bounded_sensitivity(coded, data, "ThresholdoutScorer", "use noise='none'.")
+        low, high = coded.metric.bounds
         if not isinstance(settings.scale, str):
-            return cls(coded, settings, settings.scale, sensitivity)
+            scale = check_real(
+                settings.scale, "noise_scale", "ThresholdoutScorer",
+                low=_LEAST_SCALE * (high - low), high=(high - low) / _LEAST_SCALE, closed="both",
+            )  # fmt: skip
+            return cls(coded, settings, scale, sensitivity)
         if policy.is_private:
             return cls(
                 coded, settings, _private_scale(settings, sensitivity, data.n_units, policy), sensitivity
             )
-        low, high = coded.metric.bounds
         threshold = settings.threshold
         if threshold is None:  # that of the least certain guess: the scale must not depend on the guess
             threshold = (high - low) * policy.half_cell(0.5 * math.sqrt(2.0 / coded.size), 0.5, coded.size)

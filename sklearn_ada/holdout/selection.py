@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.accounting.unit_filter import RECORDS
-from sklearn_ada.events import CodedRelease, Event, ExponentialMechanismEvent, Symbol
+from sklearn_ada.events import FAILURES, CodedRelease, Event, ExponentialMechanismEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.askable import check_model
 from sklearn_ada.holdout.asker import Asker
@@ -67,13 +67,8 @@ def select_model(
     key = selection_key(metric, [model_digest(model) for model in models], epsilon, data.top_ups)
     found = ledger.find(key)
     if found is None:
-        values, failed = _values(models, metric, data)
-        if epsilon is None:
-            index = int(np.argmax(values))
-        else:
-            rng = Draw(ledger.secret(), key).question()
-            drawn = exponential_mechanism(values, sensitivity=sensitivity, epsilon=epsilon, rng=rng)
-            index = int(drawn.answer)
+        rng = Draw(ledger.secret(), key).question()
+        index, failed = _chosen(models, metric, data, sensitivity, epsilon, rng)
         symbols = (Symbol("index", index, float(len(models))),)
         event: Event = CodedRelease(symbols)
         release = None
@@ -107,7 +102,31 @@ def select_model(
             }
 
         found = ledger.charge(key, decide)
-    return int(found.body["event"]["symbols"][0]["value"])
+    chosen = found.body["event"]["symbols"][0]["value"]
+    if isinstance(chosen, str):
+        raise ValueError(
+            f"The holdout could not choose among {len(models)} models: {chosen}. It was charged."
+        )
+    return int(chosen)
+
+
+def _chosen(
+    models: Sequence[Any],
+    metric: Metric,
+    data: HoldoutData,
+    sensitivity: float,
+    epsilon: float | None,
+    rng: np.random.Generator,
+) -> tuple[int | str, bool]:
+    """Return who is chosen and whether a model failed; if nobody can be, a failure, which has a price too."""
+    values, failed = _values(models, metric, data)
+    try:
+        if epsilon is None:
+            return int(np.argmax(values)), failed
+        drawn = exponential_mechanism(values, sensitivity=sensitivity, epsilon=epsilon, rng=rng)
+        return int(drawn.answer), failed
+    except Exception:  # whether it is raised may depend on the holdout
+        return FAILURES[6], True
 
 
 def _private(metric: Metric, data: HoldoutData, count: int, epsilon: float | str) -> tuple[float, float]:

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 
 from sklearn_ada._checks import check_real
 
-__all__ = ["Cells"]
+__all__ = ["LEAST_CELL", "Cells"]
+
+LEAST_CELL = 1e-12
+"""No cell is a smaller share of a metric's range: values have hardly more digits."""
 
 
 @dataclass(frozen=True)

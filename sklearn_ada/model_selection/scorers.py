@@ -14,6 +14,7 @@ from sklearn_ada.holdout import (
     guess_from_rows,
     median_guess_from_rows,
 )
+from sklearn_ada.mechanisms.cells import LEAST_CELL
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 
 __all__ = ["LadderScorer", "StableHoldoutScorer", "ThresholdoutScorer"]
@@ -89,7 +90,8 @@ class ThresholdoutScorer(HoldoutScorer):
         low, high = self.metric.bounds  # raises if only a stable median can certify the metric
         half_cell: float | None = None
         if threshold != "auto":
-            half_cell = check_real(threshold, "threshold", owner, low=0.0, high=high - low)
+            least = LEAST_CELL * (high - low)
+            half_cell = check_real(threshold, "threshold", owner, low=least, high=high - low)
         self.settings: float | NoiseSettings | None = half_cell
         check_option(noise, "noise", owner, ("none", "laplace", "gaussian"))
         if noise != "none":
