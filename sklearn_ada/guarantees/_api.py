@@ -66,6 +66,7 @@ from sklearn_ada.guarantees.planned_checks import (
     wilson_deviation,
 )
 from sklearn_ada.guarantees.pure_dp_transfer import pure_dp_half_width, pure_dp_interval
+from sklearn_ada.guarantees.ratio import ratio_half_width, ratio_interval
 from sklearn_ada.guarantees.sample_size import (
     LaplaceBound,
     LaplacePlan,
@@ -162,6 +163,8 @@ __all__ = [
     "pure_dp_half_width",
     "pure_dp_interval",
     "quantile_interval",
+    "ratio_half_width",
+    "ratio_interval",
     "round_weight",
     "rounding_half_width",
     "sample_splitting_half_width",

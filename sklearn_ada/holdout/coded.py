@@ -89,11 +89,11 @@ class CodedQuestion(NoPrivacy):
         """  # noqa: D205
         low, high = metric.bounds
         width = high - low
-        rule = data.rule(metric)
-        known = rule.known_size(data.y)
         if guess is None:
             guess = Guess((low + high) / 2.0)
-        size = known if known is not None else max(1.0, len(data) * (guess.share or 0.5))
+        rule = data.rule(metric).foreseeing(guess.value, guess.share, data.y)
+        known = rule.known_size(data.y)
+        size = rule.expected_size if known is None else known
         target = f"population {metric.name}"
         if metric.clips:
             target += f", each score clipped to [{low:g}, {high:g}]"

@@ -118,7 +118,8 @@ class StableQuestion:
         drawing = MedianDraw.plan(settings, grid.size, m, data.n_units, policy, draws)
         units_each = data.subsample_size(m, stratify=settings.stratify)
         unit = "groups" if data.has_groups else "records"
-        target = f"median of {metric.name} over random subsamples of {units_each} {unit}"
+        weighted = "" if data.weight is None else "weighted "
+        target = f"median of {weighted}{metric.name} over random subsamples of {units_each} {unit}"
         if settings.stratify:
             target += " at the holdout's class mix"
         elif (

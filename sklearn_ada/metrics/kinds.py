@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from sklearn_ada.guarantees.intervals import (
     hoeffding,
     hoeffding_half_width,
 )
+from sklearn_ada.guarantees.ratio import ratio_half_width, ratio_interval
 
 __all__ = ["AUC", "ClassMean", "Kind", "Mean", "Measured", "Ratio", "UndefinedMetricError"]
 
@@ -61,6 +62,8 @@ class Kind(ABC):
     """Whether the value is a mean of scores whose variance is measured beside it."""
     size_is_released = False
     """Whether the size depends on the answer, so that it must be released and priced."""
+    expected_size: float = math.nan
+    """The size that a guess foresees where it is not known (see `foreseeing`)."""
     theorem: str
     influence = 1.0
     """Sum over all records of how far one of them can move the value, as a share of its range."""
@@ -73,6 +76,10 @@ class Kind(ABC):
     @abstractmethod
     def known_size(self, y: NDArray[Any]) -> float | None:
         """Return the size that the labels alone decide, or None if it depends on the predictions."""
+
+    def foreseeing(self, value: float, share: float | None, y: NDArray[Any]) -> Kind:
+        """Return this rule tuned to a guess: its value, and its size as a share of the rows, if known."""
+        return self
 
     def sensitivity(self, y: NDArray[Any], width: float) -> float | None:
         """Return how far the value can move when one record (of the same class) is replaced, if bounded."""
@@ -266,11 +273,11 @@ class ClassMean(Kind):
 
 @dataclass(frozen=True)
 class Ratio(Kind):
-    """Precision, Jaccard index or F1 of one class: a binomial share given its denominator.
+    """Precision, Jaccard index or F1 of one class: a ratio of two counts of records.
 
-    Given the denominator N, the true positives are Bin(N, J) with J the precision or the Jaccard index, and
+    J, the precision or the Jaccard index, is the true positives over the denominator N, and
     ``F1 = 2J / (1 + J)``. N depends on the predictions, so it is released (coarsely, rounded down) and
-    priced.
+    priced; the interval does not condition on it (`sklearn_ada.guarantees.ratio`).
 
     Parameters
     ----------
@@ -280,13 +287,17 @@ class Ratio(Kind):
         Whether N holds false negatives (Jaccard, F1) or not (precision).
     doubled : bool
         Whether the score is ``2J / (1 + J)``.
+    expected_size, expected_share : float
+        The N and J that the interval is tuned to.
     """
 
     positive: Any
     counts_misses: bool
     doubled: bool
+    expected_size: float = 1.0
+    expected_share: float = 0.5
     size_is_released = True
-    theorem = "Chernoff-KL given the denominator (Hoeffding 1963)"
+    theorem = "Chernoff's bound for a ratio, with the exponent that the guess suggests"
 
     def known_size(self, y: NDArray[Any]) -> None:
         """Return None: the denominator depends on the predictions."""
@@ -295,6 +306,11 @@ class Ratio(Kind):
             raise UndefinedMetricError(
                 f"it needs records of class {self.positive!r}, and there are none: name one by pos_label"
             )
+
+    def foreseeing(self, value: float, share: float | None, y: NDArray[Any]) -> Ratio:
+        """Return the rule tuned to a guess; the denominator of a bare number is the count of the class."""
+        size = np.count_nonzero(y == self.positive) if share is None else share * len(y)
+        return replace(self, expected_size=max(float(size), 1.0), expected_share=self._share(value))
 
     def measure(
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
@@ -309,15 +325,20 @@ class Ratio(Kind):
         return Measured(self._score(share), size)
 
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
-        """Return the Chernoff interval of the share, carried over to the score."""
+        """Return the interval of the share, carried over to the score."""
         low, high = (self._share(end) for end in _clipped(known, bounds))
-        share_low, share_high = chernoff_kl(low, high, size, ln_delta)
+        share_low, share_high = ratio_interval(
+            low, high, size, ln_delta, expected_share=self.expected_share, expected_size=self.expected_size
+        )
         return self._score(share_low), self._score(share_high)
 
     def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
-        """Return a half-width not exceeded at this denominator (the score's slope is at most 2)."""
+        """Return a half-width not exceeded at the denominator foreseen (the score's slope is at most 2)."""
         slope = 2.0 if self.doubled else 1.0
-        return min(half_cell + slope * hoeffding_half_width(size, ln_delta), 0.5)
+        half_width = ratio_half_width(
+            ln_delta, expected_share=self.expected_share, expected_size=self.expected_size
+        )
+        return min(half_cell + slope * half_width, 0.5)
 
     def _score(self, share: float) -> float:
         return 2.0 * share / (1.0 + share) if self.doubled else share

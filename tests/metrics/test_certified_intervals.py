@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import logit
 from scipy.stats import binomtest
 from sklearn.metrics import confusion_matrix, get_scorer
 
@@ -90,9 +92,7 @@ def test_class_means_have_hoeffdings_interval(task, name, mechanism, data, asked
 
 @pytest.mark.parametrize("mechanism", ["check", "certify"])
 @pytest.mark.parametrize("name", ["precision", "jaccard", "f1"])
-def test_ratios_have_the_chernoff_interval_at_the_released_denominator(
-    name, mechanism, data, asked, chernoff
-):
+def test_ratios_have_the_interval_whose_exponent_the_guess_fixes(name, mechanism, data, asked, chernoff):
     model, X, y = data["binary"]
     plain = get_scorer(name)(model, X, y)
     answer, body = asked("binary", name, mechanism, plain - 0.01)
@@ -104,10 +104,23 @@ def test_ratios_have_the_chernoff_interval_at_the_released_denominator(
     low, high = cell_of(plain, body["mechanism"])
     if name == "f1":
         low, high = low / (2 - low), high / (2 - high)
-    expected = chernoff(low, high, size, body["ln_delta"])
+    guess = plain - 0.01 if name != "f1" else (plain - 0.01) / (2 - (plain - 0.01))
+    as_foreseen = chernoff(guess, guess, misses + hits, body["ln_delta"])  # a bare number, so the class count
+    exponents = [logit(guess) - logit(end) for end in as_foreseen]  # the second one is negative
+    rate = (math.log(2) - body["ln_delta"]) / size
+
+    def end(share, exponent, outermost):
+        def gap(r):
+            return exponent * share - math.log1p(r * math.expm1(exponent)) - rate
+
+        return brentq(gap, share, outermost) if gap(outermost) > 0 else outermost
+
+    expected = [end(low, exponents[0], 0.0), end(high, exponents[1], 1.0)]
+    sharpest = chernoff(low, high, size, body["ln_delta"])
     if name == "f1":
-        expected = [2 * share / (1 + share) for share in expected]
+        expected, sharpest = ([2 * share / (1 + share) for share in ends] for ends in (expected, sharpest))
     assert answer.interval == pytest.approx(expected, abs=1e-7)
+    assert 0.9999 < (expected[1] - expected[0]) / (sharpest[1] - sharpest[0]) < 1.02
 
 
 @pytest.mark.parametrize("name", ["precision", "f1"])
@@ -135,3 +148,20 @@ def test_no_interval_is_wider_than_what_was_admitted(name, mechanism, data, tmp_
     widths = [answer.half_width for answer in answers if answer.verdict != "refused"]
     assert widths
     assert max(widths) <= 0.4
+
+
+@pytest.mark.parametrize("name", ["f1", "jaccard"])
+def test_no_ratio_of_a_bare_number_is_wider_than_what_was_admitted(name, data, tmp_path):
+    """The denominator that is foreseen, the count of the class, is the least that there can be."""
+    model, X, y = data["binary"]
+    plain = get_scorer(name)(model, X, y)
+    widths = {}
+    for tolerance in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3):
+        for guess in (plain, plain * 0.7, plain * 0.4):
+            holdout = Holdout(X, y, ledger=tmp_path / f"{tolerance} {guess}.db", tolerance=tolerance)
+            answer = holdout.certify(model, scoring=name, guess=guess)
+            if answer.answered:
+                widths[tolerance] = answer.half_width
+                assert answer.half_width <= tolerance
+    assert widths
+    assert len(widths) < 6
