@@ -53,9 +53,12 @@ class ForgetfulLedger(Ledger[Conversation]):
             self._found[key] = self._records[-1]
         return Record(self._records[-1].seq, key, body, fresh=True)
 
-    def find(self, key: str) -> Record | None:
-        """Return the record under ``key``, if any."""
-        return self._found.get(key)
+    def find(self, key: str, otherwise: Callable[[Conversation], Any] | None = None) -> Record | None:
+        """Return the record under ``key``; if there is none, call ``otherwise`` with the state."""
+        found = self._found.get(key)
+        if found is None and otherwise is not None:
+            otherwise(self._state)
+        return found
 
     def find_subject(self, subject: str) -> Record | None:
         """Return the first record with this subject, if any."""

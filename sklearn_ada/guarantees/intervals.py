@@ -67,7 +67,12 @@ def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) ->
     if not low_count <= high_count <= n:
         raise bad_parameter("high_count", "clopper_pearson", f"between low_count and n = {n}", high_count)
     ln_side = _ln_side(ln_delta, "clopper_pearson")
-    return _binomial_low(low_count, n, ln_side), 1.0 - _binomial_low(n - high_count, n, ln_side)
+    return _binomial_low(low_count, n, ln_side), _mirrored(_binomial_low(n - high_count, n, ln_side))
+
+
+def _mirrored(low: float) -> float:
+    """Return ``1 - low``, rounded up."""
+    return 1.0 if low == 0.0 else min(math.nextafter(1.0 - low, 2.0), 1.0)
 
 
 def _binomial_low(count: int, n: int, ln_side: float) -> float:
@@ -171,7 +176,7 @@ def chernoff_kl(
     bottom, top = _check_range(range, "chernoff_kl")
     p_low, p_high = _unit(low_value, high_value, bottom, top, "chernoff_kl")
     bound = -_ln_side(ln_delta, "chernoff_kl") / size
-    low, high = _kl_low(p_low, bound), 1.0 - _kl_low(1.0 - p_high, bound)
+    low, high = _kl_low(p_low, bound), _mirrored(_kl_low(1.0 - p_high, bound))
     return bottom + low * (top - bottom), bottom + high * (top - bottom)
 
 

@@ -30,23 +30,36 @@ def fewest_rows(half_width: Callable[[int], float], width: float, most: int = MO
 def most_questions(half_width: Callable[[int], float], width: float) -> int:
     """Return the largest k with ``half_width(k) <= width``, for a half-width that rises; 0 if none.
 
+    It may fall at first, as that of a certify after checks does, whose cells are chosen for their number.
+    Then k is beyond the dip, and 0 if neither the powers of 8 along the fall nor what is tried between them
+    are narrow enough.
+
     Examples
     --------
     >>> most_questions(lambda k: 0.001 * k**0.5, 0.01), most_questions(lambda k: k / 10, 0.01)
     (100, 0)
     """
-    return _last(lambda value: value <= width, half_width, width, MOST_QUESTIONS)
+    start, value = 1, half_width(1)
+    while value > width and start < MOST_QUESTIONS and (later := half_width(_STRIDE * start)) < value:
+        start, value = _STRIDE * start, later
+    return _last(lambda value: value <= width, half_width, width, MOST_QUESTIONS, start)
 
 
-def _last(holds: Callable[[float], bool], half_width: Callable[[int], float], width: float, most: int) -> int:
-    """Return the last x in [1, most] at which ``half_width(x)`` holds, 0 if that fails at 1.
+def _last(
+    holds: Callable[[float], bool],
+    half_width: Callable[[int], float],
+    width: float,
+    most: int,
+    start: int = 1,
+) -> int:
+    """Return the last x in [1, most] at which ``half_width(x)`` holds, 0 if that fails at ``start``.
 
     ``holds`` was true at the x returned and false at x + 1, both as computed. Between the two ends false
     position in logarithms (the Illinois rule) needs a few steps, as half-widths are nearly powers; bisection
     takes over where it stalls, or where a half-width is infinite.
     """
     low, low_gap = 0, math.nan
-    high = 1
+    high = start
     while True:
         value = half_width(high)
         gap = _ln_ratio(value, width)

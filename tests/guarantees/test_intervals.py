@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from sklearn_ada.guarantees.intervals import (
     bernoulli_kl,
@@ -152,3 +152,14 @@ def test_values_outside_the_range_are_refused():
         chernoff_kl(-0.1, 0.5, 10, -1.0)
     with pytest.raises(ValueError, match="range"):
         chernoff_kl(0.1, 0.5, 10, -1.0, (1.0, 0.0))
+
+
+@pytest.mark.parametrize(("count", "ln_delta"), [(29, -2731.8), (2, -3700.0), (60, -1600.0)])
+def test_an_upper_end_next_to_one_is_rounded_outwards(count, ln_delta):
+    n = 106
+    _, high = clopper_pearson(count, count, n, ln_delta)
+    fewer = np.arange(count + 1)
+    ln_ways = special.gammaln(n + 1) - special.gammaln(fewer + 1) - special.gammaln(n - fewer + 1)
+    with np.errstate(divide="ignore"):
+        ln_tail = special.logsumexp(ln_ways + fewer * math.log(high) + (n - fewer) * np.log1p(-high))
+    assert ln_tail <= ln_delta - math.log(2)

@@ -48,8 +48,8 @@ class TestExpectedHalfWidth:
     def test_the_far_tail_is_never_narrower_and_hardly_wider(self):
         low, high = clopper_pearson(8_500, 8_500, 10_000, -400.0)
         assert (high - low) / 2 <= expected_half_width(10_000, -400.0, 0.85) <= 1.01 * (high - low) / 2
-        low, high = chernoff_kl(0.85, 0.85, 10_000, -400.0)
-        assert expected_half_width(10_000, -400.0, 0.85) == (high - low) / 2
+        low, miss_low = (chernoff_kl(p, p, 10_000, -400.0)[0] for p in (0.85, 1 - 0.85))
+        assert expected_half_width(10_000, -400.0, 0.85) == (1 - miss_low - low) / 2
 
     def test_worst_case_and_reach(self):
         assert expected_half_width(500, -5.0, reach=0.1) == hoeffding_half_width(500, -5.0) + 0.1

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sklearn_ada import plan_holdout
 from sklearn_ada.planning.solving import MOST_QUESTIONS, MOST_ROWS, fewest_rows, most_questions
 
 
@@ -60,3 +61,25 @@ def test_few_evaluations_are_needed():
 
     assert fewest_rows(half_width, 0.01) > 10**6
     assert len(calls) < 20
+
+
+@pytest.mark.parametrize("dip", [5, 40, 3000])
+@pytest.mark.parametrize("target", [0.6, 0.9])
+def test_a_half_width_that_falls_before_it_rises_is_followed_beyond_the_dip(dip, target):
+    def half_width(k):
+        return 0.5 + 0.1 * abs(math.log(k / dip))
+
+    k = most_questions(half_width, target)
+    assert half_width(k) <= target < half_width(k + 1)
+    assert k > dip
+
+
+def test_beyond_the_range_nothing_falls():
+    assert most_questions(lambda k: 1.0 / k, 1e-12) == 0
+
+
+@pytest.mark.parametrize("questions", [1, 10, 64, 100])
+def test_as_many_checks_before_a_certify_fit_its_width_as_it_was_planned_for(questions):
+    method = "certify after checks"
+    width = plan_holdout(n=1000, n_questions=questions)[method].width
+    assert plan_holdout(n=1000, width=1.0001 * width)[method].n_questions >= questions
