@@ -1,7 +1,9 @@
 """Sphinx configuration."""
 
+from importlib import import_module
 from pathlib import Path
 
+import sklearn_ada
 from sklearn_ada import __version__
 from sklearn_ada.metrics.registry import classify_scorers
 
@@ -25,3 +27,11 @@ _rows = [("scorer", "kind", "certified by"), *classify_scorers()]
 _generated = Path(__file__).parent / "generated"
 _generated.mkdir(exist_ok=True)
 (_generated / "scorers.csv").write_text("".join(f'"{a}","{b}","{c}"\n' for a, b, c in _rows))
+
+# docs/api.rst leads to a page for every floor below the holdout, with all of its public names.
+for _floor in ("accounting", "guarantees", "mechanisms", "planning"):
+    _names = sorted(set(import_module(f"sklearn_ada.{_floor}").__all__) - set(sklearn_ada.__all__))
+    _lines = [f"sklearn_ada.{_floor}", "=" * (len(_floor) + 12), ""]
+    _lines += [f".. automodule:: sklearn_ada.{_floor}", "   :no-index:", ""]
+    _lines += [f".. currentmodule:: sklearn_ada.{_floor}", "", ".. autosummary::", "   :toctree: .", ""]
+    (_generated / f"{_floor}.rst").write_text("\n".join([*_lines, *(f"   {name}" for name in _names), ""]))

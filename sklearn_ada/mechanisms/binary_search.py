@@ -111,7 +111,7 @@ def search_quantile(
         ``share(v, "at most")`` and ``share(v, "below")`` answer which share of the distribution is at
         most, or below, the grid point v.
     grid_size : int
-        |T|.
+        Size of the grid T.
     level : float
         In (0, 1).
     tolerance : float
@@ -168,7 +168,7 @@ def binary_search_error(noise_multiplier: float, n_subsamples: int, grid_size: i
     n_subsamples : int
         m.
     grid_size : int
-        |T|, at least 2.
+        Size of the grid T, at least 2.
     beta : float
         In (0, 1).
 

@@ -16,12 +16,12 @@ __all__ = ["ExplicitGrid", "Grid", "LogGrid", "UniformGrid"]
 
 
 class Grid(ABC):
-    """A finite ordered set T of numbers, addressed by the indices ``0 .. size - 1``."""
+    """A finite ordered set T of numbers, addressed by the indices in ``range(size)``."""
 
     size: int
 
     def value(self, index: int) -> float:
-        """Return the grid point number ``index``; ValueError unless it is in ``0 .. size - 1``."""
+        """Return the grid point number ``index``; ValueError unless it is in ``range(size)``."""
         owner = type(self).__name__
         number = check_integer(index, "index", owner, low=0)
         if number >= self.size:

@@ -129,7 +129,7 @@ def rank_error(epsilon: float, n_subsamples: int, grid_size: int, beta: float) -
     n_subsamples : int
         m, how many values the quantile is taken of.
     grid_size : int
-        |T|.
+        Size of the grid T.
     beta : float
         In (0, 1).
 
