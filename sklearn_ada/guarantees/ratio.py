@@ -18,8 +18,10 @@ By Markov's inequality, except with probability delta/2 each, with s = H/N and `
 .. math:: r \ge \frac{e^{l s - x/N} - 1}{e^l - 1}, \qquad
           1 - r \ge \frac{e^{m (1 - s) - x/N} - 1}{e^m - 1}
 
-for positive l and m fixed in advance. They are fixed so that the interval is Chernoff's where size and share
-are as expected. Where N is twice or half as large, it is some 6 % wider than Chernoff's.
+for positive l and m fixed in advance. Nine tenths of delta are for the l and m at which the interval is
+Chernoff's where size and share are as expected; where N is twice or half as large, it is some 6 % wider.
+A tenth is for ``l = m = sqrt(8 x/N)``, at the N expected, so that a share that was not expected is not much
+worse than Hoeffding's.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ from sklearn_ada.guarantees.intervals import chernoff_kl
 __all__ = ["ratio_half_width", "ratio_interval"]
 
 _LN2 = math.log(2.0)
+_LN_LEVEL = -math.log(10.0)
+_LN_TUNED = math.log1p(-0.1)
 _OUTWARDS = 1e-12
 _STEEPEST = 700.0  # any exponent is valid, and this one can be computed
 
@@ -47,7 +51,7 @@ def ratio_interval(
 ) -> tuple[float, float]:
     """Return an interval for ``E[H] / E[N]`` that misses with probability at most delta.
 
-    Theorem of `sklearn_ada.guarantees.ratio`; never narrower than what it allows.
+    Theorem of `sklearn_ada.guarantees.ratio`.
 
     Parameters
     ----------
@@ -73,24 +77,27 @@ def ratio_interval(
     --------
     >>> low, high = ratio_interval(0.85, 0.85, 1000, math.log(0.05), expected_share=0.85, expected_size=1000)
     >>> round(low, 4), round(high, 4)
-    (0.8176, 0.8789)
+    (0.8172, 0.8793)
     """
     owner = "ratio_interval"
     low_share = check_real(low_share, "low_share", owner, low=0.0, high=1.0, closed="both")
     high_share = check_real(high_share, "high_share", owner, low=low_share, high=1.0, closed="both")
     size = check_real(size, "size", owner, low=0.0)
-    rate = _nats(ln_delta, owner) / size
+    expected_size = check_real(expected_size, "expected_size", owner, low=1.0, closed="low")
+    tuned, level = _nats(ln_delta, owner) - _LN_TUNED, _nats(ln_delta, owner) - _LN_LEVEL
     below, above = _exponents(ln_delta, expected_share, expected_size, owner)
-    high = 1.0 - _low(1.0 - high_share, above, rate)
-    return _low(low_share, below, rate), min(math.nextafter(high, math.inf), 1.0)
+    flat = _flat(level, expected_size)
+    low = max(_low(low_share, below, tuned / size), _low(low_share, flat, level / size))
+    miss = max(_low(1.0 - high_share, above, tuned / size), _low(1.0 - high_share, flat, level / size))
+    return low, min(math.nextafter(1.0 - miss, math.inf), 1.0)
 
 
-def ratio_half_width(ln_delta: float, *, expected_share: float, expected_size: float) -> float:
-    """Return half the width that no interval exceeds whose denominator is as expected, whatever the share.
+def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> float:
+    """Return half the width that no interval exceeds at this denominator, whatever the share and its guess.
 
     Parameters
     ----------
-    ln_delta, expected_share, expected_size : float
+    size, ln_delta, expected_size : float
         As for `ratio_interval`.
 
     Returns
@@ -105,21 +112,24 @@ def ratio_half_width(ln_delta: float, *, expected_share: float, expected_size: f
 
     Examples
     --------
-    >>> round(ratio_half_width(math.log(0.05), expected_share=0.85, expected_size=1000), 4)
-    0.0454
+    >>> round(ratio_half_width(1000, math.log(0.05), expected_size=1000), 4)
+    0.0547
     """
     owner = "ratio_half_width"
-    exponents = _exponents(ln_delta, expected_share, expected_size, owner)
-    rate = _nats(ln_delta, owner) / expected_size
-    return sum(_furthest(exponent, rate) for exponent in exponents) / 2.0
+    size = check_real(size, "size", owner, low=0.0)
+    expected_size = check_real(expected_size, "expected_size", owner, low=1.0, closed="low")
+    level = _nats(ln_delta, owner) - _LN_LEVEL
+    exponent, rate = _flat(level, expected_size), level / size
+    # The end is convex in the share, or 0: this is where it is furthest from it.
+    furthest = min((rate + math.log(math.expm1(exponent) / exponent)) / exponent, 1.0)
+    return furthest - _low(furthest, exponent, rate)
 
 
 def _exponents(ln_delta: float, share: float, size: float, owner: str) -> tuple[float, float]:
     """Return l and m, at which both ends are Chernoff's if all is as expected."""
-    size = check_real(size, "expected_size", owner, low=1.0, closed="low")
     share = check_real(share, "expected_share", owner, low=0.0, high=1.0, closed="both")
     inside = min(max(share, 1.0 / (size + 2.0)), 1.0 - 1.0 / (size + 2.0))
-    low, high = chernoff_kl(inside, inside, size, ln_delta)
+    low, high = chernoff_kl(inside, inside, size, ln_delta + _LN_TUNED)
     return _log_odds_between(low, inside), _log_odds_between(1.0 - high, 1.0 - inside)
 
 
@@ -135,11 +145,9 @@ def _low(share: float, exponent: float, rate: float) -> float:
     return 0.0 if power <= 0.0 else math.expm1(power) / math.expm1(exponent) * (1.0 - _OUTWARDS)
 
 
-def _furthest(exponent: float, rate: float) -> float:
-    """Return how far the end is from the share at most: the end is convex in the share, or 0."""
-    grown = math.expm1(exponent)
-    at = min((rate + math.log(grown / exponent)) / exponent, 1.0)
-    return at - _low(at, exponent, rate)
+def _flat(level: float, expected_size: float) -> float:
+    """Return the exponent that is best for the largest variance there can be."""
+    return min(math.sqrt(8.0 * level / expected_size), _STEEPEST)
 
 
 def _nats(ln_delta: float, owner: str) -> float:

@@ -190,7 +190,8 @@ class CodedQuestion(NoPrivacy):
         low, high = self.metric.bounds
         width = high - low
         ln_delta = share.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
-        return self.rule.half_width_bound(self.cells.half_cell, self.size, ln_delta, width), width
+        size = self._size_of(0) if self.rule.size_is_released else self.size
+        return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta, width), width
 
     def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
@@ -209,8 +210,7 @@ class CodedQuestion(NoPrivacy):
         """Return the interval and the theorem behind it, from the value and what was released beside it."""
         bounds, known = self.metric.bounds, self.cells.ends(int(symbols[0].value))
         if self.rule.size_is_released:
-            bucket = self._sizes.index(max(self.size, 1.0)) + int(symbols[1].value)
-            size = max(1.0, math.floor(self._sizes.low(bucket)))
+            size = self._size_of(int(symbols[1].value))
             return self.rule.interval(known, size, ln_delta, bounds), self.rule.theorem
         if self.variance is None:
             return self.rule.interval(known, self.size, ln_delta, bounds), self.rule.theorem
@@ -229,6 +229,11 @@ class CodedQuestion(NoPrivacy):
         low, high = self.metric.bounds
         unbiased = (deviation / (high - low)) ** 2 * self.size / (self.size - 1.0)
         return _VARIANCES.index(max(unbiased, _LEAST_VARIANCE))
+
+    def _size_of(self, offset: int) -> float:
+        """Return the least denominator of a bucket, counted from that of the size foreseen."""
+        bucket = self._sizes.index(max(self.size, 1.0)) + offset
+        return max(1.0, math.floor(self._sizes.low(bucket)))
 
     @property
     def _sizes(self) -> LogBuckets:

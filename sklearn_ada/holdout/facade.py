@@ -226,7 +226,7 @@ class Holdout(OpenedHoldout):
             All that will ever be asked about under this declaration; not chosen with any knowledge of the
             holdout.
         scoring : str, callable or Metric
-            Which must have an interval of its own.
+            Which must have an interval of its own, and be no ratio.
 
         Returns
         -------
@@ -261,7 +261,8 @@ class Holdout(OpenedHoldout):
         Raises
         ------
         ValueError
-            For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged.
+            For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged. If
+            choosing failed once the models were looked at; that was charged.
         """
         return select_model(models, as_metric(scoring), self._data, self._ledger, epsilon, self._asker)
 
@@ -275,7 +276,7 @@ class Holdout(OpenedHoldout):
         guess_rows: int | None = None,
         alternatives: int = 1,
     ) -> str | None:
-        """Declare that ``size`` questions are fixed before any of their answers is seen.
+        """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
 
         They share the failure probability of one round, which makes each of them cheaper. All are
         admitted here or none.

@@ -10,7 +10,8 @@ have been paid for.
 
 This is for checks and certifies without noise, about the rows as they were when the models were declared.
 All their intervals come from two fixed questions a model, the mean and (where a variance is released) the
-mean given the variance, which share its delta.
+mean given the variance, which share its delta. A ratio's interval is tuned by its guess, which need not have
+been fixed by then, so ratios cannot be declared.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ def declare_family(
     models: Sequence[Any], metric: Metric, data: HoldoutData, ledger: Ledger[Conversation], asker: Asker
 ) -> int:
     """Record the models; return their number. See `Holdout.declare`."""
+    if data.has_interval(metric) and data.rule(metric).size_is_released:
+        raise bad_parameter(
+            "scoring", _OWNER, "a mean, an AUC or a per-class mean", metric.name,
+            "The interval of a ratio is tuned by its guess, which is not declared.",
+        )  # fmt: skip
     members = []
     for model in models:
         check_model(model, data)

@@ -143,7 +143,9 @@ def look(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return evaluate(discarded, data)
-    except Exception as error:  # whatever a model raises on the holdout has a price
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a model raises on the holdout has a price, SystemExit too
         reason = next((text for kind, text in _FAILURE_OF if isinstance(error, kind)), FAILURES[3])
         return (Symbol(stream, reason, scale),)
 

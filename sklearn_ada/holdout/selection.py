@@ -124,7 +124,7 @@ def _chosen(
         if epsilon is None:
             return int(np.argmax(values)), failed
         drawn = exponential_mechanism(values, sensitivity=sensitivity, epsilon=epsilon, rng=rng)
-        return int(drawn.answer), failed
+        return min(int(drawn.answer), len(models) - 1), failed
     except Exception:  # whether it is raised may depend on the holdout
         return FAILURES[6], True
 

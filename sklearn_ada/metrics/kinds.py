@@ -333,11 +333,9 @@ class Ratio(Kind):
         return self._score(share_low), self._score(share_high)
 
     def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
-        """Return a half-width not exceeded at the denominator foreseen (the score's slope is at most 2)."""
+        """Return a half-width not exceeded at this denominator (the score's slope is at most 2)."""
         slope = 2.0 if self.doubled else 1.0
-        half_width = ratio_half_width(
-            ln_delta, expected_share=self.expected_share, expected_size=self.expected_size
-        )
+        half_width = ratio_half_width(size, ln_delta, expected_size=self.expected_size)
         return min(half_cell + slope * half_width, 0.5)
 
     def _score(self, share: float) -> float:

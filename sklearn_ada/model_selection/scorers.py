@@ -91,7 +91,7 @@ class ThresholdoutScorer(HoldoutScorer):
         half_cell: float | None = None
         if threshold != "auto":
             least = LEAST_CELL * (high - low)
-            half_cell = check_real(threshold, "threshold", owner, low=least, high=high - low)
+            half_cell = check_real(threshold, "threshold", owner, low=least, high=high - low, closed="low")
         self.settings: float | NoiseSettings | None = half_cell
         check_option(noise, "noise", owner, ("none", "laplace", "gaussian"))
         if noise != "none":

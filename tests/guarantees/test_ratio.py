@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from sklearn_ada.guarantees import chernoff_kl, ratio_half_width, ratio_interval
+from sklearn_ada.guarantees import chernoff_kl, hoeffding_half_width, ratio_half_width, ratio_interval
 
 SHARES = [0.0, 0.02, 0.3, 0.5, 0.85, 0.99, 1.0]
 CHANCE = st.floats(0.0, 1.0)
@@ -41,7 +41,7 @@ def test_the_moment_is_one_for_records_of_one_law():
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.85])
 def test_as_foreseen_it_is_chernoffs(share, size, ln_delta):
     found = ratio_interval(share, share, size, ln_delta, expected_share=share, expected_size=size)
-    expected = chernoff_kl(share, share, size, ln_delta)
+    expected = chernoff_kl(share, share, size, ln_delta + math.log(0.9))
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
@@ -50,7 +50,7 @@ def test_a_size_foreseen_wrongly_by_a_factor_of_two_costs_six_percent(factor):
     low, high = ratio_interval(
         0.85, 0.85, 1000, math.log(0.05), expected_share=0.85, expected_size=1000 * factor
     )
-    sharpest = chernoff_kl(0.85, 0.85, 1000, math.log(0.05))
+    sharpest = chernoff_kl(0.85, 0.85, 1000, math.log(0.05 * 0.9))
     assert 1.0 < (high - low) / (sharpest[1] - sharpest[0]) < 1.07
 
 
@@ -113,12 +113,25 @@ def test_a_side_that_took_all_of_delta_would_miss_more():
 @pytest.mark.parametrize("size", [1, 10, 1000])
 @pytest.mark.parametrize("expected", SHARES)
 def test_no_interval_at_the_foreseen_size_is_wider_than_the_bound(expected, size, ln_delta):
-    foreseen = {"expected_share": expected, "expected_size": size}
-    most = ratio_half_width(ln_delta, **foreseen)
-    for share in np.linspace(0, 1, 201):
-        low, high = ratio_interval(share, share, size, ln_delta, **foreseen)
-        assert 0 <= low <= share <= high <= 1
-        assert (high - low) / 2 <= most + 1e-9
+    for least in (size, max(size // 2, 1), size / 1.1):
+        most = ratio_half_width(least, ln_delta, expected_size=size)
+        for share in np.linspace(0, 1, 201):
+            low, high = ratio_interval(
+                share, share, least, ln_delta, expected_share=expected, expected_size=size
+            )
+            assert 0 <= low <= share <= high <= 1
+            assert (high - low) / 2 <= most + 1e-9
+
+
+@pytest.mark.parametrize("ln_delta", [-3.0, -15.0, -100.0])
+def test_a_share_that_was_not_expected_is_hardly_worse_than_by_hoeffding(ln_delta):
+    hoeffding = hoeffding_half_width(1000, ln_delta - math.log(10))
+    for expected in SHARES:
+        for share in SHARES:
+            low, high = ratio_interval(
+                share, share, 1000, ln_delta, expected_share=expected, expected_size=1000
+            )
+            assert (high - low) / 2 <= hoeffding * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,14 @@ def test_declaring_after_a_question_is_refused_and_again_is_free(tmp_path):
         asked.declare(models, scoring="accuracy")
 
 
+@pytest.mark.parametrize("name", ["precision", "f1"])
+def test_a_ratio_is_refused_as_its_guess_tunes_its_interval(name, tmp_path):
+    holdout, models = _coins(0, tmp_path)
+    with pytest.raises(ValueError, match=r"^The 'scoring' parameter of Holdout.declare must be a mean"):
+        holdout.declare(models, scoring=name)
+    assert holdout.ledger.read(lambda state: state.is_untouched)
+
+
 def test_rows_that_are_added_end_the_declaration(tmp_path):
     holdout, models = _coins(0, tmp_path)
     holdout.declare(models, scoring="accuracy")

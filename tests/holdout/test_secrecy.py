@@ -41,6 +41,7 @@ FAILURES = {
     MemoryError: "prediction raised MemoryError",
     KeyError: "prediction raised another error",
     UnicodeError: "prediction raised ValueError",
+    SystemExit: "prediction raised another error",
 }
 
 

@@ -105,22 +105,27 @@ def test_ratios_have_the_interval_whose_exponent_the_guess_fixes(name, mechanism
     if name == "f1":
         low, high = low / (2 - low), high / (2 - high)
     guess = plain - 0.01 if name != "f1" else (plain - 0.01) / (2 - (plain - 0.01))
-    as_foreseen = chernoff(guess, guess, misses + hits, body["ln_delta"])  # a bare number, so the class count
-    exponents = [logit(guess) - logit(end) for end in as_foreseen]  # the second one is negative
-    rate = (math.log(2) - body["ln_delta"]) / size
+    positives, ln_delta = misses + hits, body["ln_delta"]  # the guess is a number, so they are foreseen
+    tuned, flat = ln_delta + math.log(0.9), ln_delta + math.log(0.1)
+    as_foreseen = chernoff(guess, guess, positives, tuned)
+    steepness = math.sqrt(8 * (math.log(2) - flat) / positives)
+    exponents = {tuned: [logit(guess) - logit(p) for p in as_foreseen], flat: [steepness, -steepness]}
 
-    def end(share, exponent, outermost):
+    def end(share, exponent, part, outermost):
         def gap(r):
-            return exponent * share - math.log1p(r * math.expm1(exponent)) - rate
+            return exponent * share - math.log1p(r * math.expm1(exponent)) - (math.log(2) - part) / size
 
         return brentq(gap, share, outermost) if gap(outermost) > 0 else outermost
 
-    expected = [end(low, exponents[0], 0.0), end(high, exponents[1], 1.0)]
+    expected = [
+        max(end(low, exponents[part][0], part, 0.0) for part in (tuned, flat)),
+        min(end(high, exponents[part][1], part, 1.0) for part in (tuned, flat)),
+    ]
     sharpest = chernoff(low, high, size, body["ln_delta"])
     if name == "f1":
         expected, sharpest = ([2 * share / (1 + share) for share in ends] for ends in (expected, sharpest))
     assert answer.interval == pytest.approx(expected, abs=1e-7)
-    assert 0.9999 < (expected[1] - expected[0]) / (sharpest[1] - sharpest[0]) < 1.02
+    assert 1 < (expected[1] - expected[0]) / (sharpest[1] - sharpest[0]) < 1.03
 
 
 @pytest.mark.parametrize("name", ["precision", "f1"])
@@ -156,7 +161,7 @@ def test_no_ratio_of_a_bare_number_is_wider_than_what_was_admitted(name, data, t
     model, X, y = data["binary"]
     plain = get_scorer(name)(model, X, y)
     widths = {}
-    for tolerance in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3):
+    for tolerance in (0.05, 0.1, 0.2, 0.3, 0.4, 0.49):
         for guess in (plain, plain * 0.7, plain * 0.4):
             holdout = Holdout(X, y, ledger=tmp_path / f"{tolerance} {guess}.db", tolerance=tolerance)
             answer = holdout.certify(model, scoring=name, guess=guess)
@@ -165,3 +170,19 @@ def test_no_ratio_of_a_bare_number_is_wider_than_what_was_admitted(name, data, t
                 assert answer.half_width <= tolerance
     assert widths
     assert len(widths) < 6
+
+
+@pytest.mark.parametrize("name", ["precision", "jaccard", "f1"])
+@pytest.mark.parametrize("guess", [0.001, 0.5, 0.98, 0.999])
+def test_a_round_that_was_opened_for_a_ratio_answers_whatever_the_guess(name, guess, data, tmp_path):
+    model, X, y = data["binary"]
+    for tolerance in (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45):
+        holdout = Holdout(X, y, ledger=tmp_path / f"{tolerance}.db", tolerance=tolerance)
+        if not holdout.remaining(name, mechanism="certify"):
+            continue
+        opened = holdout.open_round(1, mechanism="certify", scoring=name, key="the only one")
+        answer = holdout.ask(model, scoring=name, mechanism="certify", guess=guess, round_name=opened)
+        assert answer.answered
+        break
+    else:
+        raise AssertionError("no tolerance admits any")
