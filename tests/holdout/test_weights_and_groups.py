@@ -243,3 +243,13 @@ def test_the_weights_of_other_rows_do_not_touch_the_answer(made, rows, weight):
     assert first == scorer.holdout.report().answers[-1][1].value
     plain = scorer(model, rows[0][:50], rows[1][:50], sample_weight=np.arange(50))  # no question: free
     assert plain == get_scorer("accuracy")(model, rows[0][:50], rows[1][:50], sample_weight=np.arange(50))
+
+
+def test_the_target_of_a_weighted_median_says_so(rows, model, tmp_path):
+    weights = np.linspace(1.0, 2.0, len(rows[3]))
+    targets = []
+    for name, weight in (("plain", None), ("weighted", weights)):
+        holdout = Holdout(rows[2], rows[3], sample_weight=weight, ledger=tmp_path / f"{name}.db")
+        answer = holdout.ask(model, scoring="accuracy", mechanism="certify", settings=MedianSettings())
+        targets.append(answer.certificate.target.split(" over ")[0])
+    assert targets == ["median of accuracy", "median of weighted accuracy"]
