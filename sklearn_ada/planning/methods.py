@@ -191,6 +191,10 @@ def _medians(given: Assumptions) -> tuple[Method, ...]:
 
         return Method(name, half_width, ALL, note, LEVEL, block=given.subsample_size)
 
+    def exact(level: Callable[[int, int], float]) -> Callable[[int, int], float]:
+        """Leave one of an even number of subsamples out: their lower median has fewer on one of its sides."""
+        return lambda m, k: level(m - 1 + m % 2, k)
+
     def guessed(m: int, k: int) -> float:
         error = _MEDIAN_DEVIATION * math.sqrt(1.0 / m + 1.0 / (guess_subsamples or m))
         checks = plan_checks(
@@ -210,12 +214,12 @@ def _medians(given: Assumptions) -> tuple[Method, ...]:
 
     return (
         median(
-            "median, guessed", guessed,
-            "exact median of subsamples, coded around a guess; expected if guesses hold as assumed",
+            "median, guessed", exact(guessed),
+            "exact median of an odd number of subsamples, coded around a guess; expected if guesses hold",
         ),
         median(
-            "median, uniform code", lambda m, k: uniform_code_level(m, k, grid_size, ln_beta),
-            "exact median of subsamples on a grid, without a guess",
+            "median, uniform code", exact(lambda m, k: uniform_code_level(m, k, grid_size, ln_beta)),
+            "exact median of an odd number of subsamples on a grid, without a guess",
         ),
         median("median, direct", private("direct"), "exponential mechanism, direct transfer"),
         median("median, Jung", private("jung"), "exponential mechanism, Jung et al. 2020"),

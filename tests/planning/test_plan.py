@@ -96,6 +96,14 @@ def test_half_widths_fall_with_records_and_rise_with_questions_and_confidence(
     assert stricter.half_width(n, k) >= here / slack
 
 
+@pytest.mark.parametrize("name", ["median, guessed", "median, uniform code"])
+def test_one_subsample_more_never_widens_an_exact_median(name):
+    """An even number of them has fewer values on one side of its lower median than the odd number before."""
+    method = method_of(name, confidence_level=0.75)
+    widths = [method.half_width(method.block * m, 1) for m in range(1, 60)]
+    assert widths == sorted(widths, reverse=True)
+
+
 @pytest.mark.parametrize("name", sorted(SLOW))
 def test_half_widths_of_the_slow_methods_are_monotone(name):
     method = method_of(name)
