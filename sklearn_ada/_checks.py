@@ -39,11 +39,16 @@ def check_real(
     raise bad_parameter(name, owner, f"a finite number in {left}{low:g}, {high:g}{right}", value, fix)
 
 
-def check_integer(value: object, name: str, owner: str, *, low: int = 1, fix: str = "") -> int:
-    """Return ``value`` as an int of at least ``low``, or raise ValueError."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
-        return int(value)
-    raise bad_parameter(name, owner, f"an integer of at least {low}", value, fix)
+def check_integer(
+    value: object, name: str, owner: str, *, low: int = 1, high: int | None = None, fix: str = ""
+) -> int:
+    """Return ``value`` as an int of at least ``low`` and at most ``high``, or raise ValueError."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+        if number >= low and (high is None or number <= high):
+            return number
+    expected = f"of at least {low}" if high is None else f"from {low} to {high}"
+    raise bad_parameter(name, owner, f"an integer {expected}", value, fix)
 
 
 def check_option(value: object, name: str, owner: str, options: Collection[str]) -> str:

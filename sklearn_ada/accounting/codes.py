@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
-from sklearn_ada.events import FAILURES, Symbol
+from sklearn_ada.events import FAILURES, MOST_OFFSET, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
 __all__ = ["Code", "ln_cauchy", "ln_geometric"]
@@ -48,7 +48,7 @@ def ln_cauchy(value: int, scale: float) -> float:
 
 
 def _integer(value: object, owner: str) -> int:
-    return check_integer(value, "value", owner, low=-(10**15))
+    return check_integer(value, "value", owner, low=-MOST_OFFSET, high=MOST_OFFSET)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ event type, and of each of its fields, never changes; a new meaning is a new typ
 """
 
 from sklearn_ada.events._base import SCHEMA_VERSION, Event, event_from_dict
-from sklearn_ada.events._coded import FAILURES, CodedRelease, CoveredRelease, Symbol
+from sklearn_ada.events._coded import FAILURES, MOST_OFFSET, CodedRelease, CoveredRelease, Symbol
 from sklearn_ada.events._composition import ComposedEvent, SelfComposedEvent
 from sklearn_ada.events._private import (
     AboveThresholdEvent,
@@ -23,6 +23,7 @@ from sklearn_ada.events._private import (
 
 __all__ = [
     "FAILURES",
+    "MOST_OFFSET",
     "SCHEMA_VERSION",
     "AboveThresholdEvent",
     "ApproximateDPEvent",

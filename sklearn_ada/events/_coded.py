@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.events._base import Event
 
-__all__ = ["FAILURES", "CodedRelease", "CoveredRelease", "Symbol"]
+__all__ = ["FAILURES", "MOST_OFFSET", "CodedRelease", "CoveredRelease", "Symbol"]
 
 FAILURES = (
     "prediction raised ValueError",
@@ -52,9 +52,7 @@ class Symbol(Event):
         if isinstance(self.value, str):
             check_option(self.value, "value", "Symbol", FAILURES)
         else:
-            value = check_integer(self.value, "value", "Symbol", low=-MOST_OFFSET)
-            if value > MOST_OFFSET:
-                raise bad_parameter("value", "Symbol", f"at most {MOST_OFFSET}", value)
+            value = check_integer(self.value, "value", "Symbol", low=-MOST_OFFSET, high=MOST_OFFSET)
             object.__setattr__(self, "value", value)
         object.__setattr__(self, "scale", check_real(self.scale, "scale", "Symbol", low=0.0, closed="low"))
 

@@ -10,11 +10,11 @@ import math
 from scipy.special import betaincinv
 
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada.guarantees._sides import ln_side
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding_half_width
 
 __all__ = ["expected_half_width"]
 
-_LN2 = math.log(2.0)
 _FAR_TAIL = 300.0  # nats beyond which Clopper-Pearson and Chernoff-KL differ by less than one percent
 
 
@@ -68,10 +68,10 @@ def expected_half_width(
 
 def _low(value: float, n: int, ln_delta: float) -> float:
     """Lower end around a share, which need not be a whole count."""
-    ln_side = min(ln_delta, -_LN2) - _LN2
+    side = ln_side(ln_delta, "expected_half_width")
     if value == 0.0:
         return 0.0
     low = math.nan
-    if -ln_side < _FAR_TAIL:
-        low = float(betaincinv(value * n, n - value * n + 1.0, math.exp(ln_side)))
+    if -side < _FAR_TAIL:
+        low = float(betaincinv(value * n, n - value * n + 1.0, math.exp(side)))
     return low if 0.0 <= low <= value else chernoff_kl(value, value, n, ln_delta)[0]

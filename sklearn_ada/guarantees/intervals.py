@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
+from sklearn_ada.guarantees._sides import ln_side, mirrored
 
 __all__ = [
     "bernoulli_kl",
@@ -66,13 +67,8 @@ def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) ->
     high_count = check_integer(high_count, "high_count", "clopper_pearson", low=0)
     if not low_count <= high_count <= n:
         raise bad_parameter("high_count", "clopper_pearson", f"between low_count and n = {n}", high_count)
-    ln_side = _ln_side(ln_delta, "clopper_pearson")
-    return _binomial_low(low_count, n, ln_side), _mirrored(_binomial_low(n - high_count, n, ln_side))
-
-
-def _mirrored(low: float) -> float:
-    """Return ``1 - low``, rounded up."""
-    return 1.0 if low == 0.0 else min(math.nextafter(1.0 - low, 2.0), 1.0)
+    side = ln_side(ln_delta, "clopper_pearson")
+    return _binomial_low(low_count, n, side), mirrored(_binomial_low(n - high_count, n, side))
 
 
 def _binomial_low(count: int, n: int, ln_side: float) -> float:
@@ -175,8 +171,8 @@ def chernoff_kl(
     size = check_real(size, "size", "chernoff_kl", low=0.0)
     bottom, top = _check_range(range, "chernoff_kl")
     p_low, p_high = _unit(low_value, high_value, bottom, top, "chernoff_kl")
-    bound = -_ln_side(ln_delta, "chernoff_kl") / size
-    low, high = _kl_low(p_low, bound), _mirrored(_kl_low(1.0 - p_high, bound))
+    bound = -ln_side(ln_delta, "chernoff_kl") / size
+    low, high = _kl_low(p_low, bound), mirrored(_kl_low(1.0 - p_high, bound))
     return bottom + low * (top - bottom), bottom + high * (top - bottom)
 
 
@@ -215,7 +211,7 @@ def hoeffding_half_width(size: float, ln_delta: float, width: float = 1.0) -> fl
     """
     size = check_real(size, "size", "hoeffding_half_width", low=0.0)
     width = check_real(width, "width", "hoeffding_half_width", low=0.0)
-    return width * math.sqrt(-_ln_side(ln_delta, "hoeffding_half_width") / (2.0 * size))
+    return width * math.sqrt(-ln_side(ln_delta, "hoeffding_half_width") / (2.0 * size))
 
 
 def hoeffding(
@@ -318,12 +314,6 @@ def bounded_weight_size(n: int, mean_weight: float, weight_bound: float) -> floa
     bound = check_real(weight_bound, "weight_bound", "bounded_weight_size", low=0.0)
     mean = check_real(mean_weight, "mean_weight", "bounded_weight_size", low=0.0, high=bound, closed="high")
     return n * (mean / bound) ** 2
-
-
-def _ln_side(ln_delta: float, owner: str) -> float:
-    """Logarithm of the failure probability of one side."""
-    ln_delta = check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high")
-    return min(ln_delta, -_LN2) - _LN2
 
 
 def _check_range(bounds: tuple[float, float], owner: str) -> tuple[float, float]:

@@ -29,11 +29,11 @@ from __future__ import annotations
 import math
 
 from sklearn_ada._checks import check_real
+from sklearn_ada.guarantees._sides import ln_side, mirrored
 from sklearn_ada.guarantees.intervals import chernoff_kl
 
 __all__ = ["ratio_half_width", "ratio_interval"]
 
-_LN2 = math.log(2.0)
 _LN_LEVEL = -math.log(10.0)
 _LN_TUNED = math.log1p(-0.1)
 _OUTWARDS = 1e-12
@@ -84,12 +84,13 @@ def ratio_interval(
     high_share = check_real(high_share, "high_share", owner, low=low_share, high=1.0, closed="both")
     size = check_real(size, "size", owner, low=0.0)
     expected_size = check_real(expected_size, "expected_size", owner, low=1.0, closed="low")
-    tuned, level = _nats(ln_delta, owner) - _LN_TUNED, _nats(ln_delta, owner) - _LN_LEVEL
+    nats = -ln_side(ln_delta, owner)
+    tuned, level = nats - _LN_TUNED, nats - _LN_LEVEL
     below, above = _exponents(ln_delta, expected_share, expected_size, owner)
     flat = _flat(level, expected_size)
     low = max(_low(low_share, below, tuned / size), _low(low_share, flat, level / size))
     miss = max(_low(1.0 - high_share, above, tuned / size), _low(1.0 - high_share, flat, level / size))
-    return low, min(math.nextafter(1.0 - miss, math.inf), 1.0)
+    return low, mirrored(miss)
 
 
 def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> float:
@@ -118,7 +119,7 @@ def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> f
     owner = "ratio_half_width"
     size = check_real(size, "size", owner, low=0.0)
     expected_size = check_real(expected_size, "expected_size", owner, low=1.0, closed="low")
-    level = _nats(ln_delta, owner) - _LN_LEVEL
+    level = -ln_side(ln_delta, owner) - _LN_LEVEL
     exponent, rate = _flat(level, expected_size), level / size
     # The end is convex in the share, or 0: this is where it is furthest from it.
     furthest = min((rate + math.log(math.expm1(exponent) / exponent)) / exponent, 1.0)
@@ -148,9 +149,3 @@ def _low(share: float, exponent: float, rate: float) -> float:
 def _flat(level: float, expected_size: float) -> float:
     """Return the exponent that is best for the largest variance there can be."""
     return min(math.sqrt(8.0 * level / expected_size), _STEEPEST)
-
-
-def _nats(ln_delta: float, owner: str) -> float:
-    """Return ``ln(2/delta)``."""
-    ln_delta = check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high")
-    return _LN2 - min(ln_delta, -_LN2)

@@ -20,7 +20,8 @@ class MedianSettings:
     Parameters
     ----------
     n_subsamples : int or "auto"
-        "auto": one for every 20 records, at most 400.
+        "auto": one for every 20 records, at most 400; for "exact" one less where that is even, as the lower
+        median of an even number has fewer values on one of its sides.
     grid : Grid or "auto"
         "auto": centred at the guess with a step that the guess's spread suggests, or over the metric's range.
     epsilon : float or "auto"
@@ -60,7 +61,8 @@ class MedianSettings:
                 )
             most, of_what = int(data.class_counts.min()), "records of the rarest class"
         if isinstance(self.n_subsamples, str):
-            return max(1, min(data.n_units // 20, 400, most))
+            auto = max(1, min(data.n_units // 20, 400, most))
+            return auto - 1 + auto % 2 if self.method == "exact" else auto
         if self.n_subsamples > most:
             raise bad_parameter("n_subsamples", owner, f"at most the {most} {of_what}", self.n_subsamples)
         return self.n_subsamples

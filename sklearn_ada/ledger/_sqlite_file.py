@@ -158,7 +158,8 @@ class translated:  # noqa: N801 - reads as a clause
         if isinstance(error, (sqlite3.Error, OSError)) and not isinstance(error, LedgerError):
             raise LedgerUnavailableError(
                 f"The ledger {self._name!r} cannot be used: {error}. Nothing was charged or answered; check "
-                "that the folder exists and is writable and that the disk is not full, then ask again."
+                "that the folder exists and is writable, that the disk is not full and that not too many "
+                "files are open, then ask again."
             ) from error
 
 

@@ -124,7 +124,7 @@ class StableHoldoutScorer(HoldoutScorer):
     scoring : str, callable or Metric
     holdout : Holdout
     n_subsamples : int or "auto", default="auto"
-        "auto": one for every 20 records, at most 400.
+        "auto": one for every 20 records, at most 400 (an odd number for "exact").
     grid : Grid or "auto", default="auto"
         The finite set that answers come from.
     epsilon : float or "auto", default="auto"

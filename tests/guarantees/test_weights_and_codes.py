@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from sklearn_ada.accounting.codes import Code, ln_cauchy, ln_geometric
 from sklearn_ada.accounting.description_length import DescriptionLength
-from sklearn_ada.events import FAILURES, CodedRelease, ExponentialMechanismEvent, LaplaceEvent, Symbol
+from sklearn_ada.events import (
+    FAILURES,
+    MOST_OFFSET,
+    CodedRelease,
+    ExponentialMechanismEvent,
+    LaplaceEvent,
+    Symbol,
+)
 from sklearn_ada.exceptions import UnsupportedEventError
 from sklearn_ada.guarantees.cell_width import choose_half_cell, urn_nats
 from sklearn_ada.guarantees.weights import round_weight
@@ -170,3 +177,12 @@ def test_nan_has_no_mass_and_no_price(bad):
     ):
         with pytest.raises(ValueError, match="must be"):
             call()
+
+
+@pytest.mark.parametrize("law", [ln_geometric, ln_cauchy], ids=["geometric", "cauchy"])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_an_offset_has_a_price_up_to_the_most_there_is_and_none_beyond(law, sign):
+    assert -math.inf < law(sign * MOST_OFFSET, 0.5) < law(sign, 0.5)
+    for beyond in (MOST_OFFSET + 1, 10**17):
+        with pytest.raises(ValueError, match=f"from -{MOST_OFFSET} to {MOST_OFFSET}"):
+            law(sign * beyond, 0.5)

@@ -6,6 +6,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.mechanisms import ExplicitGrid, LogGrid, UniformGrid
 
 GRIDS = [LogGrid(1e-3, 1e3, 7), UniformGrid(0.0, 30.0, 4), ExplicitGrid((0.0, 1.0, 8.0, 100.0))]
@@ -68,3 +69,12 @@ def test_an_interval_is_within_the_range_even_where_the_grid_is_not():
     )  # fmt: skip
     low, high = answer.interval
     assert 0.0 <= low <= answer.value <= high <= 1.0
+
+
+@pytest.mark.parametrize("n", [1, 19, 40, 59, 60, 79, 100, 8_000, 9_000])
+def test_an_exact_median_takes_an_odd_number_of_subsamples_unless_told_otherwise(n):
+    data = HoldoutData(np.zeros((n, 1)), np.linspace(0.0, 1.0, n) + 0.25)
+    plain, exact = (MedianSettings(method=method).subsamples(data) for method in ("exponential", "exact"))
+    assert exact % 2 == 1
+    assert plain - exact == (plain % 2 == 0)
+    assert MedianSettings(min(4, n), method="exact").subsamples(data) == min(4, n)
