@@ -60,7 +60,10 @@ class Code:
     urn_weight : float, default=10.0
         The prior of the Polya urn counts as this many earlier answers.
     decay : float, default=0.001
-        Prior chance, roughly, that a guess is off by one cell.
+        Prior chance, roughly, that a guess is off by one cell; a geometric law has most of the mass.
+    tail_mass : float, default=0.001
+        Share of a Cauchy law in the prior of cells: no guess is so wrong that it costs more than some twenty
+        nats, where the geometric law alone would ask seven for every cell.
     failure_mass : float, default=0.001
         Prior mass of all `FAILURES` together.
     leak_mass : float, default=1e-6
@@ -69,18 +72,19 @@ class Code:
     Examples
     --------
     >>> code = Code()
-    >>> round(code.ln_prior(Symbol("cells", 0)), 4)
-    -0.003
+    >>> [round(-code.ln_prior(Symbol("cells", z)), 3) for z in (0, 1, 10, 1000)]
+    [0.004, 6.758, 12.666, 21.869]
     """
 
     urn_weight: float = 10.0
     decay: float = 0.001
+    tail_mass: float = 0.001
     failure_mass: float = 0.001
     leak_mass: float = 1e-6
 
     def __post_init__(self) -> None:
         check_real(self.urn_weight, "urn_weight", "Code", low=0.0)
-        for name in ("decay", "failure_mass", "leak_mass"):
+        for name in ("decay", "tail_mass", "failure_mass", "leak_mass"):
             check_real(getattr(self, name), name, "Code", low=0.0, high=1.0)
 
     def ln_prior(self, symbol: Symbol) -> float:
@@ -97,7 +101,7 @@ class Code:
             )
         ln_rest = math.log1p(-self.failure_mass)
         if stream == "cells":
-            return ln_rest + ln_geometric(value, self.decay)
+            return ln_rest + self._ln_cells(value)
         if stream == "index":
             if not 0 <= value < scale:
                 raise bad_parameter("value", "Symbol", f"an index in [0, {scale:g})", value)
@@ -105,6 +109,11 @@ class Code:
         if stream == "spread":  # never negative, so twice the two-sided mass, once for 0
             return ln_rest + ln_cauchy(value, scale) + (math.log(2.0) if value > 0 else 0.0)
         return ln_rest + ln_cauchy(value, scale)
+
+    def _ln_cells(self, value: int) -> float:
+        near = math.log1p(-self.tail_mass) + ln_geometric(value, self.decay)
+        far = math.log(self.tail_mass) + ln_cauchy(value, 1.0)
+        return max(near, far) + math.log1p(math.exp(-abs(near - far)))
 
     def _ln_overlap(self, symbol: Symbol) -> float:
         if symbol.value not in (0, 1):

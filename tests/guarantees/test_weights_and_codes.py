@@ -86,13 +86,32 @@ def _release(value):
     return CodedRelease((Symbol("cells", value),))
 
 
+def _cells_prior(z, decay, tail_mass):
+    near = (1 - decay) / (1 + decay) * decay ** abs(z)
+    return (1 - tail_mass) * near + tail_mass * (math.atan(z + 0.5) - math.atan(z - 0.5)) / math.pi
+
+
+@pytest.mark.parametrize("z", [0, 1, -1, 2, 17, -400])
+def test_the_prior_of_cells_is_geometric_with_a_tail_that_is_not(z):
+    code = Code(failure_mass=0.01)
+    assert math.exp(code.ln_prior(Symbol("cells", z))) == pytest.approx(0.99 * _cells_prior(z, 1e-3, 1e-3))
+
+
+def test_a_guess_that_is_far_off_costs_little_more_than_one_that_is_just_off():
+    """A geometric law alone would ask seven nats for every cell."""
+    code = Code()
+    worst = [-code.ln_prior(Symbol("cells", z)) for z in (10, 100, 1000)]
+    assert worst == pytest.approx([13, 17, 22], abs=0.5)
+    assert -ln_geometric(10, code.decay) > 69
+
+
 def test_urn_prices_are_those_of_the_formula():
-    code = Code(urn_weight=3.0, decay=0.1, failure_mass=0.01)
+    code = Code(urn_weight=3.0, decay=0.1, tail_mass=0.2, failure_mass=0.01)
     account = DescriptionLength(code)
     counts: dict[object, int] = {}
     for size, value in enumerate([0, 0, 1, 0, -2, FAILURES[1], 1]):
         failed = isinstance(value, str)
-        prior = 0.01 / len(FAILURES) if failed else 0.99 * (0.9 / 1.1) * 0.1 ** abs(value)
+        prior = 0.01 / len(FAILURES) if failed else 0.99 * _cells_prior(value, 0.1, 0.2)
         expected = -math.log((counts.get(value, 0) + 3.0 * prior) / (size + 3.0))
         assert account.record(_release(value)) == pytest.approx(expected)
         counts[value] = counts.get(value, 0) + 1
@@ -122,9 +141,10 @@ def test_the_urn_is_a_sub_probability_after_any_history():
     account = DescriptionLength(Code(decay=0.2, failure_mass=0.05))
     for value in (0, 0, 2, FAILURES[0], -1):
         account.record(_release(value))
-    total = sum(math.exp(-account.price(_release(z))) for z in range(-200, 201))
+    total = sum(math.exp(-account.price(_release(z))) for z in range(-2000, 2001))
     total += sum(math.exp(-account.price(_release(reason))) for reason in FAILURES)
-    assert total == pytest.approx(1.0)
+    assert total == pytest.approx(1.0, abs=1e-6)
+    assert total < 1.0
 
 
 def test_a_continuous_release_has_no_price():
@@ -169,6 +189,7 @@ def test_nan_has_no_mass_and_no_price(bad):
         lambda: ln_cauchy(0, bad),
         lambda: Code(urn_weight=bad),
         lambda: Code(decay=bad),
+        lambda: Code(tail_mass=bad),
         lambda: Code(failure_mass=bad),
         lambda: Code(leak_mass=bad),
         lambda: DescriptionLength(bad),

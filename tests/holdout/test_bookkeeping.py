@@ -44,14 +44,15 @@ def test_every_answer_says_what_the_ledger_says(conversation, answers):
 
 def test_coarse_cells_are_priced_by_the_urn(conversation, answers):
     code = conversation.ledger.genesis["code"]
-    a, t, e0 = code["urn_weight"], code["decay"], code["failure_mass"]
+    a, t, w, e0 = (code[name] for name in ("urn_weight", "decay", "tail_mass", "failure_mass"))
     seen = Counter()
     for body in answers:
         (symbol,) = body["event"]["symbols"]
         if symbol["stream"] != "cells":
             continue
         z = symbol["value"]
-        prior = (1 - e0) * (1 - t) / (1 + t) * t ** abs(z)
+        tail = (math.atan(z + 0.5) - math.atan(z - 0.5)) / math.pi
+        prior = (1 - e0) * ((1 - w) * (1 - t) / (1 + t) * t ** abs(z) + w * tail)
         chance = (seen[z] + a * prior) / (seen.total() + a)
         assert body["price"] == pytest.approx(-math.log(chance))
         seen[z] += 1
