@@ -45,7 +45,7 @@ class Answer:
     index : int
         Position in the ledger.
     levels : tuple of float or None
-        For a stable median: the quantile levels between which the value certainly lies.
+        For a check by the stable median: the quantile levels between which the value certainly lies.
     reason : str or None
         Why the question failed or was refused.
     repeated : bool

@@ -38,10 +38,12 @@ def declare_family(
     models: Sequence[Any], metric: Metric, data: HoldoutData, ledger: Ledger[Conversation], asker: Asker
 ) -> int:
     """Record the models; return their number. See `Holdout.declare`."""
-    if data.has_interval(metric) and data.rule(metric).size_is_released:
+    served = data.has_interval(metric)
+    if not served or data.rule(metric).size_is_released:
+        why = "A ratio's is tuned by its guess, which is not fixed" if served else "Others rest on a median"
         raise bad_parameter(
-            "scoring", _OWNER, "a mean, an AUC or a per-class mean", metric.name,
-            "The interval of a ratio is tuned by its guess, which is not declared.",
+            "scoring", _OWNER, "a mean, an AUC or a per-class mean, which have one fixed interval",
+            metric.name, f"{why}.",
         )  # fmt: skip
     members = []
     for model in models:

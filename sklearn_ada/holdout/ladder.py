@@ -93,18 +93,18 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
     ) -> tuple[Event, dict[str, Any]]:
         """Return by how many steps the best loss fell, and the new best."""
         best = draw.memory.get("best")
-        if isinstance(sealed, tuple):
-            return CodedRelease(sealed), {"best": best}
+        stream, scale = (self.stream, self.scale) if best is not None else ("lattice", self._spread)
+        if isinstance(sealed, tuple):  # in the code that a value would use, or there would be mass for both
+            return CodedRelease(tuple(Symbol(stream, each.value, scale) for each in sealed)), {"best": best}
         ladder = Ladder(self.step, best)
         ladder.ask(self._loss(sealed))
         assert ladder.best is not None
         if best is None:  # the first answer is a value, coded around the guess
             expected = round(self._loss(self.coded.cells.guess) / self.step)
-            spread = max(self.coded.cells.half_cell / self._width / self.step, 0.5)
-            symbol = Symbol("lattice", ladder.best - expected, float(f"{spread:.3g}"))
+            offset = ladder.best - expected
         else:
-            symbol = Symbol(self.stream, best - ladder.best, self.scale)
-        return CodedRelease((symbol,)), {"best": ladder.best}
+            offset = best - ladder.best
+        return CodedRelease((Symbol(stream, offset, scale),)), {"best": ladder.best}
 
     def half_width_bound(self, share: Share) -> tuple[float, float]:
         """Return the worst half-width of an improvement (of anything else only one side is certified)."""
@@ -131,6 +131,11 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
             target,
             interval[1] >= high and (not improved or interval[0] <= low),
         )
+
+    @property
+    def _spread(self) -> float:
+        """Return how many steps the first answer is expected to be from the guess."""
+        return float(f"{max(self.coded.cells.half_cell / self._width / self.step, 0.5):.3g}")
 
     @property
     def _width(self) -> float:

@@ -14,12 +14,12 @@ from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_delta
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
 from sklearn_ada.ledger import secret_digest
 
-__all__ = ["Policy"]
+__all__ = ["GRID_POINTS", "Policy"]
 
 ROUTES = ("description_length", "differential_privacy", "both")
 CLASS_MIXES = ("conditional", "priced")
 
-_GRID_POINTS = 1001  # of a grid over a metric's range
+GRID_POINTS = 1001  # of a grid over a metric's range
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Policy:
         check, _ = planned_ln_deltas(self.ln_gap, self.check_share, self.expected_questions)
         if unit == RECORDS:
             return records_budget(n, planned, self.ln_gap, check)
-        return subsamples_budget(unit.parts, planned, _GRID_POINTS, self.ln_gap, check)
+        return subsamples_budget(unit.parts, planned, GRID_POINTS, self.ln_gap, check)
 
     def planned_ln_delta(self, purpose: str) -> float:
         """Return what the last expected check or the first certify may spend, with nothing revealed."""

@@ -29,7 +29,7 @@ from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.median_draw import MedianDraw
 from sklearn_ada.holdout.median_settings import MedianSettings
 from sklearn_ada.holdout.outcome import Outcome, Share
-from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.policy import GRID_POINTS, Policy
 from sklearn_ada.holdout.privacy import PrivateRelease, TransferShare
 from sklearn_ada.mechanisms.grid import Grid, UniformGrid
 from sklearn_ada.metrics import Metric
@@ -40,8 +40,6 @@ __all__ = ["StableQuestion"]
 _LN2 = math.log(2.0)
 _MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
 _GRID_POINTS = 401  # of a grid centred at a guess
-_RANGE_POINTS = 1001  # of a grid over a metric's range
-_AUTO_RANK_ERROR = 0.1
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class StableQuestion:
         elif guess is not None and guess.deviation is not None:
             grid, centred = _centred_grid(guess, m, policy), True
         elif metric.range is not None:
-            grid, centred = UniformGrid(*metric.range, _RANGE_POINTS), False
+            grid, centred = UniformGrid(*metric.range, GRID_POINTS), False
         else:
             raise bad_parameter(
                 "grid",
@@ -197,8 +195,8 @@ class StableQuestion:
 
     def half_width_bound(self, share: Share) -> tuple[float, float]:
         """Return the worst half-width in quantile levels, whose range has width 1."""
-        low, high = self._levels(share)
-        return (high - low) / 2.0, 1.0
+        level = self._level(share) if self.purpose == "check" else self._outer_level(share)
+        return 0.5 - level, 1.0
 
     def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify by description length."""
@@ -209,7 +207,7 @@ class StableQuestion:
             self._ln_sampling(share),
         )
         theorem = "binomial tail of a quantile (after Feldman, Steinke 2017)"
-        return self._outcome(event, self._levels(share), covered, theorem)
+        return self._outcome(event, self._level(share), covered, theorem)
 
     def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
         """Return one draw, or three for a certify; the exact median has no privacy."""
@@ -226,9 +224,13 @@ class StableQuestion:
     def read_private(self, event: Event, transfer: TransferShare) -> Outcome:
         """Return what the transfer theorem certifies, with one gap for all counting questions."""
         level, outer = self._private_level(transfer), self._private_outer_level(transfer)
-        return self._outcome(event, (level, 1.0 - level), outer > 0.0, "rank error of the draw")
+        return self._outcome(event, level, outer > 0.0, "rank error of the draw")
 
-    def _outcome(self, event: Event, levels: tuple[float, float], covered: bool, theorem: str) -> Outcome:
+    def _outcome(self, event: Event, level: float, covered: bool, theorem: str) -> Outcome:
+        """Make one claim: a check of the quantile levels of its value, a certify of the median.
+
+        Each would be wrong with probability delta, and they are not wrong together.
+        """
         symbols = symbols_of(event)
         target = self.target
         bounds = self.metric.range or (-math.inf, math.inf)
@@ -236,21 +238,19 @@ class StableQuestion:
         if isinstance(first, str):
             return Outcome.failed(first, bounds, target)
         median = self.centre + first
-        interval, vacuous = bounds, levels == (0.0, 1.0)
-        if self.purpose == "certify":
-            vacuous = not (covered and len(symbols) == 3)
-            if not vacuous:
-                interval = self._interval(
-                    median - int(symbols[1].value), median + int(symbols[2].value), bounds
-                )
+        interval = bounds
+        if self.purpose == "certify" and covered and len(symbols) == 3:
+            below, above = (int(symbol.value) for symbol in symbols[1:])
+            interval = self._interval(median - below, median + above, bounds)
+        is_check = self.purpose == "check"
         return Outcome(
             min(max(self.grid.value(median), bounds[0]), bounds[1]),
             interval,
             self._verdict(first),
             theorem,
             target,
-            vacuous,
-            levels,
+            vacuous=level == 0.0 if is_check else interval == bounds,
+            levels=(level, 1.0 - level) if is_check else None,
         )
 
     def _verdict(self, offset: int) -> str:
@@ -266,9 +266,10 @@ class StableQuestion:
         """Return the largest rank error of up to three draws."""
         return self.drawing.rank_error(ln_noise, draws=3 if self.purpose == "certify" else 1)
 
-    def _levels(self, share: Share) -> tuple[float, float]:
+    def _level(self, share: Share) -> float:
+        """Return l: the value of a check is between the l and the 1 - l quantile; 0 says nothing."""
         m, rank_error = len(self.rows), self._rank_error(share.ln_noise)
-        return quantile_interval(m, rank_error, self._ln_sampling(share))
+        return quantile_interval(m, rank_error, self._ln_sampling(share))[0]
 
     def _outer_level(self, share: Share) -> float:
         """Return the level of a certify's outer quantiles: every route that can covers the median there.

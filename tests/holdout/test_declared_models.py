@@ -101,10 +101,12 @@ def test_declaring_after_a_question_is_refused_and_again_is_free(tmp_path):
         asked.declare(models, scoring="accuracy")
 
 
-@pytest.mark.parametrize("name", ["precision", "f1"])
-def test_a_ratio_is_refused_as_its_guess_tunes_its_interval(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "why"), [("precision", "tuned by its guess"), ("f1", "tuned"), ("f1_macro", "on a median")]
+)
+def test_a_metric_without_one_fixed_interval_is_refused(name, why, tmp_path):
     holdout, models = _coins(0, tmp_path)
-    with pytest.raises(ValueError, match=r"^The 'scoring' parameter of Holdout.declare must be a mean"):
+    with pytest.raises(ValueError, match=rf"^The 'scoring' parameter of Holdout.declare must be .*{why}"):
         holdout.declare(models, scoring=name)
     assert holdout.ledger.read(lambda state: state.is_untouched)
 

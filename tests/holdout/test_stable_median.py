@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sklearn_ada import Holdout, Metric
+from sklearn_ada.guarantees.median import outer_levels, quantile_interval
 from sklearn_ada.holdout import MedianSettings
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.mechanisms import ExplicitGrid, LogGrid, UniformGrid
@@ -78,3 +80,32 @@ def test_an_exact_median_takes_an_odd_number_of_subsamples_unless_told_otherwise
     assert exact % 2 == 1
     assert plain - exact == (plain % 2 == 0)
     assert MedianSettings(min(4, n), method="exact").subsamples(data) == min(4, n)
+
+
+@pytest.mark.parametrize("method", ["exact", "exponential"])
+def test_a_median_makes_one_claim_as_two_would_miss_more_often_than_either(method):
+    """A check claims quantile levels of its value, a certify that the median is in its interval."""
+    y = np.random.default_rng(0).normal(size=8_000)
+    holdout = Holdout(y[:, None], y, ledger=":memory:", random_state=0)
+    settings = MedianSettings(grid=UniformGrid(-2.0, 0.0, 2001), method=method)
+    for mechanism, guess in (("check", None), ("certify", -0.6)):
+        answer = holdout.ask(
+            DummyRegressor().fit(y[:9, None], y[:9]), scoring="neg_median_absolute_error",
+            mechanism=mechanism, guess=guess, settings=settings,
+        )  # fmt: skip
+        assert not answer.certificate.vacuous
+        assert (answer.levels is not None) == (mechanism == "check")
+        assert np.isfinite(answer.interval).all() == (mechanism == "certify")
+
+
+def test_the_two_claims_of_a_median_are_different_events():
+    """Were both made with delta each, they would be wrong together more often: an exact trinomial sum."""
+    m, delta = 401, 0.05
+    level = quantile_interval(m, 0.0, np.log(delta))[0]
+    outer = outer_levels(m, 0.0, np.log(delta))[0]
+    below = np.arange(m + 1)  # subsamples up to the population median
+    uncovered = below < np.ceil(outer * m - 1e-9)  # the lower end is above it
+    inside = (0.5 - level) / 0.5  # of those above the median, up to the quantile 1 - level
+    too_high = stats.binom.cdf((m - 1) // 2 - below, m - below, inside)  # the value is above that quantile
+    either = 2.0 * stats.binom.pmf(below, m, 0.5) @ np.where(uncovered, 1.0, too_high)
+    assert either > 1.2 * delta

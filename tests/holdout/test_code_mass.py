@@ -1,0 +1,71 @@
+"""What a question can reveal has a mass of at most one, whatever was revealed before: or it were no code."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from sklearn_ada import Holdout
+from sklearn_ada.holdout import Guess, LadderSettings, MedianSettings
+from sklearn_ada.mechanisms import UniformGrid
+
+ROWS, FAILED = 20, 12
+NUMBERS = itertools.count()
+
+
+class Right(ClassifierMixin, BaseEstimator):
+    """Is right on so many of the rows; on none it raises."""
+
+    def __init__(self, rows, name):
+        self.rows, self.name = rows, name
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        if not self.rows:
+            raise ValueError("none")
+        return (np.arange(len(X)) < self.rows).astype(int)
+
+
+KINDS = {
+    "check": ("check", None),
+    "certify": ("certify", None),
+    "first of a ladder": ("check", LadderSettings(0.05)),
+    "median": ("check", MedianSettings(5, UniformGrid(0.0, 1.0, 21), method="exact")),
+}
+
+
+@pytest.mark.parametrize("before", ["nothing", "failures", "answers"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_that_a_question_can_reveal_has_a_mass_of_at_most_one(kind, before):
+    mechanism, settings = KINDS[kind]
+    y = np.ones(ROWS, int)
+    y[:3] = 0
+    mass = {}
+    for rows in range(ROWS + 1):
+        X = np.full((ROWS, 1), next(NUMBERS))  # data of its own, so a ledger of its own
+        holdout = Holdout(X, y, random_state=0, ledger=":memory:")
+        for number in range(FAILED if before != "nothing" else 0):
+            earlier = Right(0 if before == "failures" else 20, number).fit(X, y)
+            holdout.check(earlier, scoring="accuracy", guess=0.5)
+        answer = holdout.ask(
+            Right(rows, "last").fit(X, y), scoring="accuracy", mechanism=mechanism,
+            guess=Guess(0.85, 1000), settings=settings,
+        )  # fmt: skip
+        mass[answer.verdict, answer.value, answer.interval] = math.exp(-answer.cost.nats)
+    assert 0.0 < sum(mass.values()) <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("share", [0.2, 0.85])
+def test_a_ladder_that_failed_first_gives_a_value_next(share):
+    X, y = np.full((ROWS, 1), next(NUMBERS)), np.ones(ROWS, int)
+    holdout = Holdout(X, y, ledger=":memory:")
+    asked = {"scoring": "accuracy", "mechanism": "check", "guess": 0.85, "settings": LadderSettings(0.05)}
+    assert holdout.ask(Right(0, "a").fit(X, y), **asked).verdict == "failed"
+    answer = holdout.ask(Right(int(share * ROWS), "b").fit(X, y), **asked)
+    assert answer.verdict == "improves"
+    assert answer.value == pytest.approx(share if share > 0.5 else 0.2, abs=0.05)
