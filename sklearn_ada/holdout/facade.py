@@ -311,8 +311,8 @@ class Holdout(OpenedHoldout):
         """
         if overlaps(X, self._data, self._ledger, self._asker):
             raise HoldoutLeakError(
-                "The training rows contain rows of the holdout, far more than chance allows. Take the "
-                "holdout out of X before the search, or let ReusableHoldoutCV do it."
+                "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of X, "
+                "on which models are fitted and from which guesses are taken, or let ReusableHoldoutCV do it."
             )
 
     def top_up(self, X: Any, y: Any) -> Holdout:

@@ -58,6 +58,7 @@ class HoldoutScorer(ABC):
         self._warned = False
         self._sample_weight_request: bool | str | None = False
         self._first_rows = "", 0
+        self._clean: set[int] = set()
 
     @property
     def select_best(self) -> SelectBest:
@@ -103,6 +104,11 @@ class HoldoutScorer(ABC):
         searching : bool, default=False
             The call is from inside a search that uses `cv`, so rows that may be of either of its parts are
             a question if the model's first.
+
+        Raises
+        ------
+        HoldoutLeakError
+            If X repeats rows of the holdout, far more than chance allows: such a guess would be the answer.
         """
         check_caller(self, estimator, y)
         origin = self.cv.origin(X, y) if self.cv.registered else "first call"
@@ -113,16 +119,19 @@ class HoldoutScorer(ABC):
             return None
         model = model_digest(estimator)  # before it predicts anything
         question = self._plan(discarded_copy(estimator), X, y)
+        entries = _sum_of_entries(X) if origin == "first call" else 0
+        if origin == "first call" and entries not in self._clean:  # a splitter checks its rows itself
+            self.holdout.check_overlap(X)
+            self._clean.add(entries)
         answer = self.holdout.put(
             question, estimator, model=model, round_name=self.round_name, once=origin != "validation"
         )
         if origin == "first call":
-            self._check_permuted(model, X, asked=answer is not None)
+            self._check_permuted(model, entries, asked=answer is not None)
         return answer
 
-    def _check_permuted(self, model: str, X: Any, *, asked: bool) -> None:
+    def _check_permuted(self, model: str, entries: int, *, asked: bool) -> None:
         """Refuse copies of the first call's rows with a column permuted: their score is no holdout's."""
-        entries = _sum_of_entries(X)
         if asked:
             self._first_rows = model, entries
         elif self._first_rows == (model, entries):

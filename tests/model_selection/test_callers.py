@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada import HoldoutLeakError, LadderScorer, StableHoldoutScorer, ThresholdoutScorer
 from tests.ledger.fitted_models import Constant
 
 TREE = DecisionTreeClassifier(random_state=0)
@@ -43,6 +43,23 @@ def test_recursive_elimination_is_refused_once_it_has_left_a_column_out(scorer, 
     with pytest.raises(TypeError, match="a model of 4 columns, and the holdout has 5"):
         RFECV(TREE, scoring=scorer, cv=3).fit(rows[0], rows[1])
     assert asked(scorer.holdout) == 1  # a model of all columns is a question like any other
+
+
+@pytest.mark.parametrize("leaked", [slice(None), slice(0, 200)], ids=["all", "part"])
+def test_a_guess_from_the_rows_of_the_holdout_is_refused_as_it_would_be_the_answer(
+    leaked, scorer, rows, asked
+):
+    model = LogisticRegression().fit(rows[0], rows[1])
+    with pytest.raises(HoldoutLeakError, match="from which guesses are taken"):
+        scorer(model, rows[2][leaked], rows[3][leaked])
+    assert asked(scorer.holdout) == 0
+
+
+def test_rows_are_compared_with_the_holdout_once(scorer, rows):
+    for depth in (1, 2, 3):
+        scorer(DecisionTreeClassifier(max_depth=depth).fit(rows[0], rows[1]), rows[4], rows[5])
+    kinds = [record.body["kind"] for record in scorer.holdout.ledger.records() if record.seq]
+    assert sorted(kinds) == ["answer"] * 3 + ["overlap"]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
