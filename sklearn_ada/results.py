@@ -6,7 +6,10 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Answer", "Cost"]
+__all__ = ["VERDICTS", "Answer", "Cost"]
+
+VERDICTS = ("agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused")
+"""What an answer can say of its question; only the last two come without a value."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,10 @@ class Answer:
         The released value; NaN if the question was refused or failed.
     interval : tuple of float
         The certified interval ``(low, high)`` in units of the metric. An end may be infinite.
-    verdict : {"agrees", "differs", "exact", "failed", "refused"}
-        Whether the holdout agreed with the guess (checks), or what happened instead.
+    verdict : {"agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused"}
+        Of a check, whether the holdout agreed with the guess, or, of a Ladder, whether the model improves on
+        the best so far. Of a certified value, whether it is exact or drawn with noise. Otherwise why there is
+        no value.
     cost : Cost
     certificate : object
         The theorem, the confidence level, the target and the assumptions of the interval; its

@@ -6,12 +6,13 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sklearn_ada._checks import check_option
 from sklearn_ada.guarantees import description_length, direct_transfer
 from sklearn_ada.guarantees.certificate import Certificate
 from sklearn_ada.guarantees.description_length import ASSUMPTIONS
 from sklearn_ada.holdout.privacy import TransferShare
 from sklearn_ada.ledger import Record
-from sklearn_ada.results import Answer, Cost
+from sklearn_ada.results import VERDICTS, Answer, Cost
 
 __all__ = ["Outcome", "Share", "answer_from_record"]
 
@@ -74,7 +75,10 @@ class Share:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A value and its interval, or the reason why there is none. NaN and infinity are None in JSON."""
+    """A value and its interval, or the reason why there is none. NaN and infinity are None in JSON.
+
+    The verdict is one of `VERDICTS`: whoever shows answers must know them all.
+    """
 
     value: float
     interval: tuple[float, float]
@@ -85,6 +89,9 @@ class Outcome:
     levels: tuple[float, float] | None = None
     reason: str | None = None
     route: str = "description_length"
+
+    def __post_init__(self) -> None:
+        check_option(self.verdict, "verdict", "Outcome", VERDICTS)
 
     @classmethod
     def failed(cls, reason: str, bounds: tuple[float, float], target: str) -> Outcome:

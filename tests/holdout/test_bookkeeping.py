@@ -11,6 +11,7 @@ from sklearn_ada import Holdout
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.guarantees.weights import round_weight
+from sklearn_ada.holdout.outcome import Outcome
 
 GUESSES = (0.8, 0.81, 0.5, 0.82, 0.1, 0.83, 0.99, 0.79)
 
@@ -139,3 +140,9 @@ def test_a_round_that_was_declared_before_gives_no_second_share(rows, tmp_path):
     assert holdout.open_round(4, mechanism="check", scoring="accuracy", key="four") == "four"
     assert holdout.open_round(4, mechanism="check", scoring="accuracy", key="four") is None
     assert holdout.report().asked["check"] == 4
+
+
+def test_an_outcome_has_no_verdict_that_nobody_knows_how_to_show():
+    Outcome(0.5, (0.4, 0.6), "improves", "theorem", "target", False)
+    with pytest.raises(ValueError, match=r"^The 'verdict' parameter of Outcome must be one of 'agrees', .+"):
+        Outcome(0.5, (0.4, 0.6), "improved", "theorem", "target", False)
