@@ -9,6 +9,7 @@ from sklearn_ada._axes import axes_or_new
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada._table import percent
 from sklearn_ada.holdout import Holdout, HoldoutReport
+from sklearn_ada.inspection.source import report_from
 
 __all__ = ["AnswersDisplay"]
 
@@ -16,7 +17,9 @@ _COLOURS = {
     "agrees": "tab:blue",
     "differs": "tab:orange",
     "exact": "tab:green",
-    "drawn": "tab:green",
+    "drawn": "tab:olive",
+    "improves": "tab:purple",
+    "no improvement": "tab:gray",
 }  # of other verdicts there is no value
 
 
@@ -70,12 +73,15 @@ class AnswersDisplay:
         self.metric = metric
 
     @classmethod
-    def from_holdout(cls, holdout: Holdout, *, metric: str | None = None, ax: Any = None) -> AnswersDisplay:
+    def from_holdout(
+        cls, holdout: Holdout | HoldoutReport, *, metric: str | None = None, ax: Any = None
+    ) -> AnswersDisplay:
         """Draw the answers of a holdout; see `plot`.
 
         Parameters
         ----------
-        holdout : Holdout
+        holdout : Holdout or HoldoutReport
+            A search that was pickled has a report in place of its holdout.
         metric : str or None, default=None
         ax : matplotlib axes or None, default=None
 
@@ -83,7 +89,7 @@ class AnswersDisplay:
         -------
         AnswersDisplay
         """
-        return cls(holdout.report(), metric=metric).plot(ax=ax)
+        return cls(report_from(holdout, "AnswersDisplay.from_holdout"), metric=metric).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> AnswersDisplay:
         """Draw the answers.

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn_ada._axes import axes_or_new
 from sklearn_ada.holdout import Holdout, HoldoutReport
+from sklearn_ada.inspection.source import report_from
 
 __all__ = ["HoldoutBudgetDisplay"]
 
@@ -44,19 +45,20 @@ class HoldoutBudgetDisplay:
         self.report = report
 
     @classmethod
-    def from_holdout(cls, holdout: Holdout, *, ax: Any = None) -> HoldoutBudgetDisplay:
+    def from_holdout(cls, holdout: Holdout | HoldoutReport, *, ax: Any = None) -> HoldoutBudgetDisplay:
         """Draw what is left of a holdout; see `plot`.
 
         Parameters
         ----------
-        holdout : Holdout
+        holdout : Holdout or HoldoutReport
+            A search that was pickled has a report in place of its holdout.
         ax : matplotlib axes or None, default=None
 
         Returns
         -------
         HoldoutBudgetDisplay
         """
-        return cls(holdout.report()).plot(ax=ax)
+        return cls(report_from(holdout, "HoldoutBudgetDisplay.from_holdout")).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> HoldoutBudgetDisplay:
         """Draw the half-widths.

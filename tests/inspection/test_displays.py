@@ -1,18 +1,28 @@
 """Displays show what the report says, and nothing else."""
 
 import builtins
+import dataclasses
+import pickle
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import AnswersDisplay, Holdout, HoldoutBudgetDisplay, plan_holdout
+from sklearn_ada import (
+    AnswersDisplay,
+    Holdout,
+    HoldoutBudgetDisplay,
+    LadderScorer,
+    ReusableHoldoutCV,
+    plan_holdout,
+)
 from sklearn_ada.cli import main
 from sklearn_ada.holdout import MedianSettings
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.results import Answer, Cost
+from sklearn_ada.results import VERDICTS, Answer, Cost
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
@@ -63,6 +73,72 @@ def test_every_answer_has_its_interval(asked):
     assert set(display.bars_) == {"agrees", "differs", "exact"}
     assert labels(display) == {"agrees", "differs", "exact", "guess", "refused or failed"}
     assert "95%" in display.ax_.get_title()
+
+
+@pytest.mark.parametrize("verdict", [each for each in VERDICTS if each not in ("failed", "refused")])
+def test_every_verdict_with_a_value_has_a_colour_of_its_own(verdict, asked):
+    report = asked.report()
+    answers = tuple(
+        (name, dataclasses.replace(answer, verdict=verdict) if answer.verdict == "exact" else answer)
+        for name, answer in report.answers
+    )
+    display = AnswersDisplay.from_holdout(dataclasses.replace(report, answers=answers))
+    colours = {name: tuple(bars.lines[2][0].get_color()[0]) for name, bars in display.bars_.items()}
+    assert verdict in labels(display) & set(colours)
+    assert len(set(colours.values())) == len(colours)
+
+
+def test_the_answers_of_a_ladder_are_shown(trees, tmp_path):
+    X, y, models = trees
+    holdout = Holdout(X, y, ledger=tmp_path / "ladder.db")
+    scorer = LadderScorer("accuracy", holdout)
+    for model in (models[0], models[3], DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, 1 - y)):
+        scorer(model, X, y)
+    display = AnswersDisplay.from_holdout(holdout)
+    assert set(display.bars_) == {"improves", "no improvement"}
+    ((low, high), *_) = ends(display.bars_["no improvement"])
+    assert low == 0.0 < high < 1.0
+
+
+@pytest.mark.parametrize(("noise", "metric"), [("median", "f1_macro"), ("gaussian", "accuracy")])
+def test_answers_with_noise_are_shown(noise, metric, tmp_path):
+    X, y = make_classification(4_000, 4, n_informative=3, n_redundant=0, random_state=0)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[:500], y[:500])
+    holdout = Holdout(
+        X[500:], y[500:], route="differential_privacy", ledger=tmp_path / "noise.db", random_state=0,
+        expected_questions=4,
+    )  # fmt: skip
+    answer = holdout.certify(model, scoring=metric, guess=0.8)
+    assert (answer.verdict, answer.levels is not None) == ("drawn", noise == "median")
+    display = AnswersDisplay.from_holdout(holdout)
+    assert set(display.bars_) == {"drawn"}
+    assert labels(display) >= {"drawn"}
+
+
+@pytest.fixture
+def unpickled(trees, tmp_path):
+    X, y, _ = trees
+    search = ReusableHoldoutCV(
+        GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}),
+        ledger=tmp_path / "pickled.db",
+    ).fit(X, y)
+    return search, pickle.loads(pickle.dumps(search))
+
+
+@pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
+def test_a_search_that_was_pickled_can_still_be_drawn(display, unpickled):
+    before, after = (display.from_holdout(search.holdout_) for search in unpickled)
+    assert before.report == after.report
+    assert labels(before) == labels(after)
+
+
+@pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
+def test_what_is_no_holdout_is_refused(display, unpickled):
+    message = (
+        rf"(?s)^The 'holdout' parameter of {display.__name__}.from_holdout must be .+ give its holdout_\.$"
+    )
+    with pytest.raises(ValueError, match=message):
+        display.from_holdout(unpickled[0])
 
 
 @pytest.mark.parametrize(("level", "shown"), [(0.999, "99.9%"), (0.975, "97.5%"), (0.99999, "99.999%")])
