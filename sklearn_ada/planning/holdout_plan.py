@@ -75,7 +75,8 @@ class HoldoutPlan:
         for row in self.rows:
             if row.method == method:
                 return row
-        raise KeyError(method)
+        known = ", ".join(repr(row.method) for row in self.rows)
+        raise KeyError(f"The plan has no method {method!r}. It has {known}.")
 
     def to_frame(self) -> DataFrame:
         """Return a data frame with the methods as index and a column for each attribute of `MethodPlan`.

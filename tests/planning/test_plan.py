@@ -181,8 +181,10 @@ class TestBadInput:
                 plan_holdout(**{**asked, name: value})
 
     def test_an_unknown_method(self):
-        with pytest.raises(KeyError):
-            plan_holdout(n=100, n_questions=5)["magic"]
+        with pytest.raises(KeyError) as told:
+            plan_of(n=100, n_questions=5)["coded chek"]
+        assert "no method 'coded chek'" in str(told.value)
+        assert all(repr(name) in str(told.value) for name in NAMES)
 
 
 class TestBest:
