@@ -252,3 +252,6 @@ class SelectBest:
                 "holdout or tolerance."
             )
         return int(np.argmax(scores))
+
+    def __repr__(self) -> str:
+        return "select_best" if self.name == "score" else f"select_best.by({self.name!r})"

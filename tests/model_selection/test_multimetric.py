@@ -136,3 +136,11 @@ def test_select_best_goes_by_the_name_it_was_given():
     from sklearn_ada.model_selection.holdout_scorer import SelectBest
 
     assert (SelectBest().by("a")(results), SelectBest().by("b")(results)) == (1, 0)
+
+
+def test_a_search_with_select_best_prints_the_same_in_every_run():
+    from sklearn_ada.model_selection.holdout_scorer import SelectBest
+
+    plain = GridSearchCV(TREE, GRID, refit=SelectBest())
+    assert "refit=select_best)" in " ".join(repr(plain).split())
+    assert "refit=select_best.by('acc'))" in repr(plain.set_params(refit=SelectBest().by("acc")))
