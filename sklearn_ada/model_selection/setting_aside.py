@@ -84,14 +84,14 @@ def _rows(
     if hasattr(holdout, "split") and not isinstance(holdout, str):
         splits = list(holdout.split(X, y, groups))
         if len(splits) != 1:
-            raise _bad(holdout, f"a splitter with {len(splits)} splits")
+            raise _bad(f"a splitter with {len(splits)} splits")
         train, test = splits[0]
         if len(np.intersect1d(train, test)):
-            raise _bad(holdout, "a splitter whose two parts share rows")
+            raise _bad("a splitter whose two parts share rows")
         return np.asarray(train), np.asarray(test), "splitter"
     mask = np.asarray(holdout)
     if mask.dtype != bool or mask.shape != (n,) or not mask.any() or mask.all():
-        raise _bad(holdout, f"{type(holdout).__name__} of {mask.dtype.name}")
+        raise _bad(f"{type(holdout).__name__} of {mask.dtype.name}" if mask.ndim else holdout)
     return np.flatnonzero(~mask), np.flatnonzero(mask), "mask"
 
 
@@ -105,7 +105,7 @@ def _check_classes(train: Any, test: Any) -> None:
         )  # fmt: skip
 
 
-def _bad(holdout: Any, got: str) -> ValueError:
+def _bad(got: Any) -> ValueError:
     return bad_parameter(
         "holdout",
         "ReusableHoldoutCV",

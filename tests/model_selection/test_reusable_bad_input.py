@@ -90,6 +90,11 @@ def test_bad_holdouts_are_refused(case, refused):
     refused("holdout", holdout=BAD_HOLDOUTS[case])
 
 
+@pytest.mark.parametrize("value", [25, True, "0.25", None])
+def test_a_bad_holdout_that_is_one_value_is_shown(value, refused):
+    refused("holdout", rf"(?<=Got {value!r} instead\.)", holdout=value)
+
+
 @pytest.mark.parametrize("indices", [np.arange(100), [1, 2, 3]])
 def test_the_refusal_of_indices_says_why(indices, numbered):
     search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), holdout=indices)
