@@ -1,9 +1,9 @@
 """The state of a conversation: a function of the log and nothing else.
 
 Record kinds: "answer" (a question that was admitted, whatever came out), "refusal", "round" (questions fixed
-together before any of their answers is seen), "selection" (one of several models was chosen), "overlap" (the
-outcome of a check that training data do not contain the holdout), "mean weight" (of its rows, coarsely) and
-"top_up" (rows were added).
+together before any of their answers is seen), "selection" (one of several models was chosen), "family"
+(models declared before the first look), "overlap" (the outcome of a check that training data do not contain
+the holdout), "mean weight" (of its rows, coarsely) and "top_up" (rows were added).
 """
 
 from __future__ import annotations
