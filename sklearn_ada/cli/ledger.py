@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 from sklearn_ada._table import percent
+from sklearn_ada.cli.arguments import count
 from sklearn_ada.cli.table import aligned, number, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.holdout.conversation import Conversation
@@ -28,7 +29,7 @@ def add_ledger_commands(commands: Any) -> None:
     )
     show = actions.add_parser("show", help="list its records: who asked what, when, and what came of it")
     show.add_argument("file")
-    show.add_argument("--limit", type=_count, help="only so many of the last records")
+    show.add_argument("--limit", type=count, help="only so many of the last records")
     form = show.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a list of objects, one a record")
     form.add_argument("--csv", action="store_true", help="comma-separated, one line a record")
@@ -138,8 +139,10 @@ def _cells(entry: Entry) -> list[str]:
 
 
 def _told(report: HoldoutReport) -> str:
-    counts = ", ".join(f"{purpose} {count}" for purpose, count in report.asked.items())
-    people = ", ".join(f"{who} {count}" for who, count in report.asked_by.items())
+    counts = ", ".join(f"{purpose} {times}" for purpose, times in report.asked.items())
+    people = ", ".join(
+        f"{'nobody named' if who == '?' else who} ({times})" for who, times in report.asked_by.items()
+    )
     lines = [
         f"holdout {report.fingerprint[:12]}, {report.n_rows} rows; all intervals hold together with "
         f"{percent(report.confidence_level)}",
@@ -148,7 +151,7 @@ def _told(report: HoldoutReport) -> str:
     ]
     remaining = report.outlook.remaining
     if report.tolerance is not None:
-        left = ", ".join(f"{purpose} {count}" for purpose, count in remaining.items())
+        left = ", ".join(f"{purpose} {times}" for purpose, times in remaining.items())
         lines.append(f"left within the tolerance of {report.tolerance:g}: {left}, if every guess holds")
     lines += [
         "",
@@ -168,10 +171,3 @@ def _told(report: HoldoutReport) -> str:
 
 def _print_json(body: Any) -> None:
     print(json.dumps(body, indent=1, allow_nan=False))
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
-    return value

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from sklearn_ada.cli.arguments import count, picture
 from sklearn_ada.cli.demo import run_demo
 from sklearn_ada.cli.ledger import add_ledger_commands
 from sklearn_ada.cli.plan import add_plan_command
@@ -20,8 +21,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="sklearn_ada", description="Reusable holdouts for scikit-learn.")
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser("demo", help="three searches on one holdout, then a search on random labels")
-    demo.add_argument("--picture", default="sklearn_ada_demo.png", help="where to save the picture")
-    demo.add_argument("--candidates", type=int, default=300, help="candidates of the search on random labels")
+    demo.add_argument(
+        "--picture", type=picture, default="sklearn_ada_demo.png", help="where to save the picture"
+    )
+    demo.add_argument(
+        "--candidates", type=count, default=300, help="candidates of the search on random labels"
+    )
     add_plan_command(commands)
     add_ledger_commands(commands)
     chosen = parser.parse_args(arguments)

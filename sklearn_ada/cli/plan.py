@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import math
 import sys
 from typing import Any
 
+from sklearn_ada.cli.arguments import picture
 from sklearn_ada.cli.table import write_csv
 from sklearn_ada.planning import HoldoutPlan, plan_holdout
 
@@ -43,7 +45,7 @@ def add_plan_command(commands: Any) -> None:
     plan.add_argument(
         "--worst-case", action="store_true", help="any means of values in [0, 1], not shares about a value"
     )
-    plan.add_argument("--picture", metavar="FILE", help="draw the plan, too")
+    plan.add_argument("--picture", type=picture, metavar="FILE", help="draw the plan, too")
     form = plan.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="an object with rows and recommendation")
     form.add_argument("--csv", action="store_true", help="comma-separated, one line a method")
@@ -54,6 +56,8 @@ def add_plan_command(commands: Any) -> None:
             if "expected_value" in given:
                 plan.error("argument --worst-case: not allowed with argument --expected-value")
             given["expected_value"] = None
+        if arguments.picture and importlib.util.find_spec("matplotlib") is None:
+            plan.error("argument --picture: needs matplotlib: pip install 'sklearn-ada[plot]'")
         try:
             made = plan_holdout(**given)
         except ValueError as error:

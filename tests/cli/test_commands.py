@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from sklearn_ada.cli import main
 
 
@@ -15,6 +17,23 @@ def test_demo_prints_both_tables_and_says_whether_chance_is_covered(tmp_path, ca
     assert "search 3 of 3" in err
     nats = [float(row.split()[-1]) for row in rows[:3]]
     assert nats == sorted(nats)  # one ledger: later searches go on paying
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "message"),
+    [
+        ("--candidates", "0", "argument --candidates: must be at least 1, got 0"),
+        ("--candidates", "-3", "argument --candidates: must be at least 1, got -3"),
+        ("--candidates", "few", "argument --candidates: invalid count value: 'few'"),
+        ("--picture", "nodir/demo.png", "argument --picture: must be in a folder that exists"),
+    ],
+)
+def test_demo_refuses_bad_arguments_before_it_computes(flag, value, message, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["demo", flag, value])
+    out, err = capsys.readouterr()
+    assert not out
+    assert message in " ".join(err.split())
 
 
 def test_demo_says_how_to_get_a_picture_without_matplotlib(monkeypatch, capsys):

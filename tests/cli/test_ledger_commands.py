@@ -128,7 +128,7 @@ def test_report_says_what_is_spent_and_left_and_by_whom(ledger, printed):
     text = printed("report", ledger)
     report = opened(ledger).report()
     assert f"{report.nats:.4g} nats" in text
-    assert "asked by: ada 1, bob 1" in text
+    assert "asked by: ada (1), bob (1)" in text
     assert f"check {report.outlook.remaining['check']}, certify {report.outlook.remaining['certify']}" in text
     rows = [line.split() for line in text.splitlines()[-4:]]
     assert [row[0] for row in rows] == ["0", "1", "10", "100"]
@@ -137,6 +137,11 @@ def test_report_says_what_is_spent_and_left_and_by_whom(ledger, printed):
         assert f"{forecast.half_width:.4f}" in row
         assert f"{forecast.worst:.4f}" in row
     assert "*" in text  # the next check is beyond the tolerance
+
+
+def test_report_counts_those_who_gave_no_name(ledger, printed):
+    opened(ledger).certify(DummyClassifier().fit(X, Y), scoring="balanced_accuracy", guess=0.5)
+    assert "asked by: ada (1), bob (1), nobody named (1)" in printed("report", ledger)
 
 
 def test_report_in_json_is_that_of_the_holdout(ledger, printed):
@@ -239,7 +244,7 @@ def test_a_book_in_a_database_is_shown_like_a_file_and_its_password_is_not(postg
     opened(urls[0], "ada").certify(DummyClassifier().fit(X, Y), scoring="accuracy", guess=0.5)
     (row,) = (row for row in json.loads(printed("show", urls[0], "--json")) if row["kind"] == "answer")
     assert (row["who"], row["answer"]) == ("ada", 0.5)
-    assert "asked by: ada 1" in printed("report", urls[0])
+    assert "asked by: ada (1)" in printed("report", urls[0])
     assert "2 records agree" in printed("verify", urls[0])
     assert "no such book" in printed("show", urls[1])  # and it is not begun by being looked at
     opened(urls[1])

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 
 import pytest
 
@@ -67,6 +68,7 @@ def test_a_picture(tmp_path, capsys):
         (["--rows", "5", "--width", "0.7"], "The --width parameter of plan_holdout must be"),
         (["--rows", "5", "--questions", "5", "--surprise-rate", "2"], "The --surprise-rate parameter"),
         (["--rows", "5", "--questions", "5", "--json", "--csv"], "not allowed with"),
+        (["--rows", "5", "--questions", "5", "--picture", "nodir/p.png"], "make 'nodir' first"),
         (["--rows", "5", "--questions", "5", "--worst-case", "--expected-value", "0.5"], "not allowed with"),
     ],
 )  # fmt: skip
@@ -77,3 +79,25 @@ def test_bad_arguments_are_refused_with_status_2(arguments, message, capsys):
     out, err = capsys.readouterr()
     assert not out
     assert message in " ".join(err.split())
+
+
+@pytest.mark.parametrize("command", [ARGUMENTS, ["demo"]])
+@pytest.mark.parametrize("name", ["plan.xyz", "plan", "png"])
+def test_a_picture_of_no_known_kind_is_refused_before_anything_is_computed(command, name, capsys):
+    pytest.importorskip("matplotlib")
+    with pytest.raises(SystemExit, match="2"):
+        main([*command, "--picture", name])
+    out, err = capsys.readouterr()
+    assert not out
+    assert "argument --picture: must end in one of ." in " ".join(err.split())
+    assert ", .png, .ps, " in err
+    assert f"got {name!r}" in err
+
+
+def test_a_picture_without_matplotlib_is_refused_before_anything_is_computed(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SystemExit, match="2"):
+        main([*ARGUMENTS, "--picture", "plan.png"])
+    out, err = capsys.readouterr()
+    assert not out
+    assert "sklearn-ada[plot]" in err
