@@ -90,7 +90,7 @@ class HoldoutReport:
         )
 
     def _summary(self) -> str:
-        asked = ", ".join(f"{count} times {purpose}" for purpose, count in self.asked.items())
+        asked = ", ".join(f"{count} {_NOUNS[purpose][count != 1]}" for purpose, count in self.asked.items())
         return (
             f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused, "
             f"{self.nats:.3g} nats revealed; all intervals hold together with "
@@ -110,6 +110,7 @@ class HoldoutReport:
 
 
 _SHOWN = 10
+_NOUNS = {"check": ("check", "checks"), "certify": ("certify", "certifies")}
 
 
 def _line(metric: str, answer: Answer, entry: Entry) -> str:

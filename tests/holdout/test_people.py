@@ -6,7 +6,7 @@ import json
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_ada import Holdout
+from sklearn_ada import Holdout, Metric
 
 
 @pytest.fixture
@@ -98,6 +98,25 @@ def test_the_rows_of_a_report_are_plain_columns(at, model):
     assert (row["answer"], (row["low"], row["high"])) == (answer.value, answer.interval)
     assert (row["nats"], row["verdict"]) == (answer.cost.nats, answer.verdict)
     json.dumps(row, allow_nan=False)
+
+
+def test_the_report_counts_in_words(at, model, other):
+    assert ": 0 checks, 0 certifies, 0 refused, " in repr(at().report())
+    at().certify(model, scoring="accuracy")
+    at().check(model, scoring="accuracy", guess=0.8)
+    at().check(other, scoring="accuracy", guess=0.8)
+    assert ": 2 checks, 1 certify, 0 refused, " in repr(at().report())
+
+
+def test_html_of_a_metric_is_escaped(at, model):
+    def bold(estimator, X, y):
+        return estimator.score(X, y)
+
+    bold.__name__ = "<b>accuracy</b>"
+    at().certify(model, scoring=Metric(bold, range=(0.0, 1.0)))
+    page = at().report()._repr_html_()
+    assert "<td>&lt;b&gt;accuracy&lt;/b&gt;</td>" in page
+    assert "<b>" not in page
 
 
 def test_html_of_a_name_is_escaped(at, model):
