@@ -84,6 +84,17 @@ def test_error_holds_with_its_probability():
     assert stats.binomtest(missed, runs, beta, alternative="greater").pvalue > 1e-6
 
 
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+def test_quantiles_other_than_the_median_are_found(level):
+    values = np.random.default_rng(0).normal(0.6, 0.1, size=2001)
+    rounding, rng = Rounding(UniformGrid(0.0, 1.0, 1025)), np.random.default_rng(1)
+    answer = binary_search_quantile(
+        values, rounding, noise_multiplier=1.0, alpha=0.04, rng=rng, level=level
+    ).answer
+    low, high = np.quantile(values, [level - 0.02, level + 0.02])
+    assert low <= answer <= high
+
+
 def test_error_by_hand():
     # 10 halvings, 20 counts; each exceeds t standard deviations with probability at most e^(-t^2/2).
     t = math.sqrt(2 * math.log(20 / 0.05))

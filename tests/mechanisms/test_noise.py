@@ -72,6 +72,27 @@ def test_answers_are_clipped_and_rounded():
         assert (symbol.stream, symbol.scale) == ("lattice", 2.0)
 
 
+def test_gaussian_answers_are_clipped_into_their_range():
+    rng = np.random.default_rng(0)
+    drawn = [
+        gaussian_mechanism(0.5, sensitivity=1.0, noise_multiplier=5.0, rng=rng, clip=(0.25, 0.75)).answer
+        for _ in range(100)
+    ]
+    assert (min(drawn), max(drawn)) == (0.25, 0.75)
+
+
+def test_laplace_answers_are_multiples_of_the_step_that_they_are_rounded_to():
+    rng, rounding = np.random.default_rng(0), Rounding(UniformGrid(0.0, 1.0, 11), guess=0.8, scale=2.0)
+    releases = [
+        laplace_mechanism(0.5, sensitivity=0.1, epsilon=0.5, rng=rng, rounding=rounding) for _ in range(100)
+    ]
+    steps = np.array([10.0 * release.answer for release in releases])
+    assert steps == pytest.approx(np.round(steps))
+    assert len(set(np.round(steps))) > 5
+    for release, step in zip(releases, steps, strict=True):
+        assert release.event == LaplaceEvent(0.5, (Symbol("lattice", round(step) - 8, 2.0),))
+
+
 def test_noise_that_underflows_is_refused():
     with pytest.raises(ValueError, match="'scale of the noise'"):
         laplace_mechanism(0.5, sensitivity=1e-300, epsilon=1e300, rng=np.random.default_rng(0))

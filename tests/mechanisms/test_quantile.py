@@ -162,6 +162,13 @@ def test_releases_name_their_grid_point():
     assert exact.event == CodedRelease(symbols)
 
 
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+def test_an_exact_quantile_is_that_of_numpy_rounded(level):
+    values = np.random.default_rng(0).normal(0.6, 0.1, size=501)
+    answer = exact_quantile(values, Rounding(UniformGrid(0.0, 1.0, 1001)), level=level).answer
+    assert answer == pytest.approx(np.quantile(values, level, method="inverted_cdf"), abs=0.0005)
+
+
 def test_private_quantile_draws_from_the_law_of_the_rounded_values(chi_square, false_alarm):
     rounding, rng = Rounding(UniformGrid(0.0, 1.0, 5)), np.random.default_rng(3)
     values = [-3.0, 0.26, 0.49, 0.51, 7.0]
