@@ -10,7 +10,13 @@ import numpy as np
 
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.holdout.canonical import canonical_digest
-from sklearn_ada.metrics import Metric, StoredOutputs, UndefinedMetricError, outputs_are_usable
+from sklearn_ada.metrics import (
+    Metric,
+    StoredOutputs,
+    UndefinedMetricError,
+    outputs_are_usable,
+    undefined_metric,
+)
 
 __all__ = ["Guess", "as_guess", "guess_from_rows", "median_guess_from_rows"]
 
@@ -79,7 +85,7 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
     try:
         measured = metric.measure(estimator, labels, outputs)
     except UndefinedMetricError as error:
-        raise bad_parameter("y", metric.name, "such that the metric is defined", str(error)) from error
+        raise undefined_metric(metric, labels, error, metric.name) from error
     return Guess(
         _finite(measured.value, metric), float(measured.size), measured.deviation,
         measured.size / len(labels), canonical_digest(outputs),
@@ -92,6 +98,10 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
     With too few rows for that, the metric on all of them, and a spread scaled up from smaller subsamples.
     """
     labels = np.asarray(y)
+    try:
+        metric.check_classes(labels)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, labels, error, metric.name) from error
     order = np.random.default_rng(0).permutation(len(labels))
     count = len(labels) // subsample_size
     enough = count >= _LEAST_SUBSAMPLES

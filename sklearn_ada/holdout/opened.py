@@ -22,7 +22,7 @@ from sklearn_ada.holdout.planner import worst_question
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.report import HoldoutReport, report_of
 from sklearn_ada.ledger import Ledger, ledger_address, open_ledger
-from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
+from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
 from sklearn_ada.results import Answer
 
 __all__ = ["OpenedHoldout"]
@@ -142,7 +142,7 @@ class OpenedHoldout:
         try:
             return worst_question(metric, mechanism, self._data, self._policy, secret, guess_rows)
         except UndefinedMetricError as error:
-            raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
+            raise undefined_metric(metric, self._data.y, error) from error
 
     def __repr__(self) -> str:
         return f"Holdout({len(self._data)} rows, fingerprint {self.fingerprint[:12]}, {self._ledger!r})"

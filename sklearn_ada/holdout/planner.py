@@ -17,7 +17,7 @@ from sklearn_ada.holdout.noisy import NoiseSettings, NoisyCheck
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.question import Question
 from sklearn_ada.holdout.stable import StableQuestion
-from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric
+from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
 
 __all__ = ["Settings", "by_default", "plan_question", "worst_question"]
 
@@ -57,6 +57,10 @@ def _question(
     known = as_guess(guess, metric)
     if isinstance(settings, MedianSettings) or (settings is None and not metric.has_interval):
         median = settings or MedianSettings()
+        try:
+            metric.check_classes(data.y)
+        except UndefinedMetricError as error:
+            raise undefined_metric(metric, data.y, error) from error
         return StableQuestion.plan(mechanism, metric, known, data, policy, median, secret)
     if mechanism == "check" and known is None:
         raise bad_parameter(
@@ -70,7 +74,7 @@ def _question(
             half_cell=None if isinstance(half_cell, LadderSettings) else half_cell,
         )  # fmt: skip
     except UndefinedMetricError as error:
-        raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
+        raise undefined_metric(metric, data.y, error) from error
     if isinstance(settings, NoiseSettings):
         return NoisyCheck.plan(coded, settings, data, policy)
     if isinstance(settings, LadderSettings):
@@ -110,6 +114,7 @@ def worst_question(
     """Return a question about this metric with the worst guess: what admission has to reckon with.
 
     ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.
+    `UndefinedMetricError` if the labels do not allow the metric.
     """
     if data.has_interval(metric):
         low, high = metric.bounds
@@ -119,5 +124,6 @@ def worst_question(
         guess = Guess((low + high) / 2.0, behind)
         coded = CodedQuestion.plan(mechanism, metric, guess, data, policy, class_mix=False)
         return by_default(coded, data, policy)
+    metric.check_classes(data.y)
     unbounded = None if metric.range else Guess(0.0, deviation=1.0)
     return StableQuestion.plan(mechanism, metric, unbounded, data, policy, MedianSettings(), secret)

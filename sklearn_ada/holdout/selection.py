@@ -30,7 +30,7 @@ from sklearn_ada.holdout.inquiry import look
 from sklearn_ada.holdout.privacy import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.mechanisms.selection import exponential_mechanism
-from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable
+from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable, undefined_metric
 from sklearn_ada.metrics.kinds import Kind
 from sklearn_ada.metrics.rows import guarded
 
@@ -135,7 +135,7 @@ def _private(metric: Metric, data: HoldoutData, count: int, epsilon: float | str
     try:
         size = rule.known_size(data.y)
     except UndefinedMetricError as error:
-        raise bad_parameter("y", "Holdout", f"such that {metric.name} is defined", str(error)) from error
+        raise undefined_metric(metric, data.y, error) from error
     sensitivity = rule.sensitivity(data.y, high - low)
     if sensitivity is None or size is None:
         raise bad_parameter(

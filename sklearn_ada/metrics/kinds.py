@@ -26,7 +26,7 @@ from sklearn_ada.guarantees.intervals import (
 )
 from sklearn_ada.guarantees.ratio import ratio_half_width, ratio_interval
 
-__all__ = ["AUC", "ClassMean", "Kind", "Mean", "Measured", "Ratio", "UndefinedMetricError"]
+__all__ = ["AUC", "ClassMean", "Kind", "Mean", "Measured", "Ratio", "UndefinedMetricError", "check_positive"]
 
 Range = tuple[float, float]
 
@@ -113,11 +113,14 @@ class Mean(Kind):
         Whether every score is 0 or 1, so that the exact binomial tail applies.
     two_classes : bool
         Whether the score is defined for two classes only.
+    positive : object or None
+        The class that is meant, if one was named; the score is the same for either of two.
     """
 
     scores: Callable[[NDArray[Any], NDArray[Any], NDArray[Any] | None], NDArray[Any]]
     zero_one: bool = False
     two_classes: bool = False
+    positive: Any = None
 
     @property
     def counts(self) -> bool:  # type: ignore[override]
@@ -137,7 +140,7 @@ class Mean(Kind):
     def known_size(self, y: NDArray[Any]) -> float:
         """Return the number of records."""
         if self.two_classes:
-            _check_two_classes(y)
+            check_positive(y, self.positive)
         return len(y)
 
     def measure(
@@ -182,7 +185,7 @@ class AUC(Kind):
         """Return the size of the smaller class."""
         counts = np.unique(y, return_counts=True)[1]
         if len(counts) != 2:
-            raise UndefinedMetricError(f"the AUC needs two classes, and there are {len(counts)}")
+            raise UndefinedMetricError("the AUC needs two classes")
         return int(counts.min())
 
     def measure(
@@ -221,14 +224,10 @@ class ClassMean(Kind):
     def known_size(self, y: NDArray[Any]) -> float:
         """Return the harmonic size of the class counts."""
         if self.positive is not None:
-            _check_two_classes(y)
+            check_positive(y, self.positive)
         counts = [int(np.count_nonzero(y == c)) for c in self._classes(y)]
-        if not all(counts):
-            raise UndefinedMetricError(
-                f"it needs records of class {self.positive!r}, and there are none: name one by pos_label"
-            )
         if self.positive is None and len(counts) < 2:
-            raise UndefinedMetricError("a mean over classes needs two classes, and there is one")
+            raise UndefinedMetricError("a mean over classes needs two classes")
         return class_mean_size(tuple(counts))
 
     def sensitivity(self, y: NDArray[Any], width: float) -> float:
@@ -301,11 +300,7 @@ class Ratio(Kind):
 
     def known_size(self, y: NDArray[Any]) -> None:
         """Return None: the denominator depends on the predictions."""
-        _check_two_classes(y)
-        if not np.any(y == self.positive):
-            raise UndefinedMetricError(
-                f"it needs records of class {self.positive!r}, and there are none: name one by pos_label"
-            )
+        check_positive(y, self.positive)
 
     def foreseeing(self, value: float, share: float | None, y: NDArray[Any]) -> Ratio:
         """Return the rule tuned to a guess; the denominator of a bare number is the count of the class."""
@@ -350,7 +345,12 @@ def _clipped(known: Range, bounds: Range) -> Range:
     return low, high
 
 
-def _check_two_classes(y: NDArray[Any]) -> None:
-    count = len(np.unique(y))
-    if count > 2:
-        raise UndefinedMetricError(f"it is a metric of two classes, and there are {count}")
+def check_positive(y: NDArray[Any], positive: Any) -> None:
+    """Raise UndefinedMetricError if there are more than two classes, or no records of the positive one.
+
+    None is any class.
+    """
+    if len(np.unique(y)) > 2:
+        raise UndefinedMetricError("it is a metric of two classes")
+    if positive is not None and not np.any(y == positive):
+        raise UndefinedMetricError(f"it needs records of class {positive!r}")

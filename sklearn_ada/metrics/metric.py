@@ -6,11 +6,14 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
     f1_score,
     get_scorer,
     get_scorer_names,
@@ -22,7 +25,7 @@ from sklearn.metrics import (
 
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.metrics import blocks, scores
-from sklearn_ada.metrics.kinds import Kind, Mean, Measured, Range
+from sklearn_ada.metrics.kinds import Kind, Mean, Measured, Range, UndefinedMetricError, check_positive
 from sklearn_ada.metrics.registry import KINDS, KNOWN_RANGES, POSITIVE, REFUSED, WITH_INTERVAL
 from sklearn_ada.metrics.response import available_response, respond
 from sklearn_ada.metrics.rows import Subsamples, take_rows
@@ -30,7 +33,19 @@ from sklearn_ada.metrics.stored_outputs import StoredOutputs, reads_outputs_only
 
 __all__ = ["Metric", "as_metric"]
 
-_OF_ONE_CLASS = dict(zip(POSITIVE, (f1_score, jaccard_score, precision_score, recall_score), strict=True))
+_OF_ONE_CLASS: dict[str, Callable[..., Any]] = {
+    "average_precision": partial(
+        make_scorer, average_precision_score, response_method=("decision_function", "predict_proba")
+    ),
+    "f1": partial(make_scorer, f1_score),
+    "jaccard": partial(make_scorer, jaccard_score),
+    "neg_brier_score": partial(
+        make_scorer, brier_score_loss, greater_is_better=False, response_method="predict_proba"
+    ),
+    "precision": partial(make_scorer, precision_score),
+    "recall": partial(make_scorer, recall_score),
+}
+"""Scorers for another positive class than scikit-learn's strings have."""
 
 
 class Metric:
@@ -54,7 +69,8 @@ class Metric:
     response_method : str, default="predict"
         For ``kind="mean"`` and a callable: the method of the estimator that gives the outputs.
     pos_label : label or None, default=None
-        The positive class of "f1", "jaccard", "precision" and "recall"; None is 1, as in scikit-learn.
+        The positive class of "average_precision", "f1", "jaccard", "precision" and "recall"; None is 1, as in
+        scikit-learn. "neg_brier_score" takes one too, and needs none but for `score`.
 
     Attributes
     ----------
@@ -63,6 +79,10 @@ class Metric:
     range : tuple of float or None
     clips : bool
         Whether scores are clipped to the range, as it was declared and not the metric's own.
+    string : str or None
+        The scorer string, if it was one.
+    positive : label or None
+        The positive class of a metric of one class.
 
     Raises
     ------
@@ -94,6 +114,8 @@ class Metric:
         rule: Kind | None = None
         methods: tuple[str, ...] = (response_method,)
         one_column = False
+        self.string = scoring if isinstance(scoring, str) else None
+        self.positive = POSITIVE.get(self.string or "") if pos_label is None else pos_label
         if isinstance(scoring, str):
             if scoring not in get_scorer_names():
                 raise bad_parameter(
@@ -135,9 +157,10 @@ class Metric:
     def _of_class(self, scoring: str, rule: Kind | None, pos_label: Any) -> tuple[Any, Kind | None]:
         """Return the scorer and the rule of a metric of one class for another class than 1."""
         if scoring not in POSITIVE:
-            raise bad_parameter("pos_label", "Metric", f"None for {scoring}", pos_label)
+            fix = f"Leave it out; it is for {', '.join(POSITIVE)}."
+            raise bad_parameter("pos_label", "Metric", f"None for {scoring}", pos_label, fix)
         self.name = f"{scoring} of {pos_label!r}"
-        self._scorer = make_scorer(_OF_ONE_CLASS[scoring], pos_label=pos_label)
+        self._scorer = _OF_ONE_CLASS[scoring](pos_label=pos_label)
         return self._scorer, None if rule is None else replace(rule, positive=pos_label)  # type: ignore[type-var]
 
     def __repr__(self) -> str:
@@ -177,6 +200,19 @@ class Metric:
         """Raise TypeError if the estimator cannot be scored by this metric at all."""
         if self._rule is not None:
             available_response(estimator, self.methods)
+
+    def check_classes(self, y: NDArray[Any]) -> None:
+        """Raise UndefinedMetricError if y has two classes or more and the metric is of none of two.
+
+        Scikit-learn has a value for rows of another class alone, and so do subsamples.
+        """
+        if self.positive is None:
+            return
+        try:
+            check_positive(y, self.positive)
+        except UndefinedMetricError:
+            if len(np.unique(y)) > 1:
+                raise
 
     def outputs(self, estimator: Any, X: Any) -> NDArray[Any]:
         """Return what the estimator says of some rows, as `measure` takes it."""
@@ -243,9 +279,13 @@ class Metric:
             if isinstance(outputs, StoredOutputs):
                 return outputs.scores(self._scorer, y, order, sample_weight)
             if self.scoring in blocks.BLOCK_SCORERS:
-                return blocks.block_scores(
-                    self.name, y, outputs, len(order), labels=labels, order=order, sample_weight=sample_weight
-                )
+                try:
+                    return blocks.block_scores(
+                        self.name, y, outputs, len(order), labels=labels, order=order,
+                        sample_weight=sample_weight,
+                    )  # fmt: skip
+                except ValueError as error:  # whoever asks knows the metric, not how its blocks are computed
+                    raise ValueError(str(error).replace("block_scores", f"Metric({self.name!r})")) from error
             flat = order.ravel()
             weight = None if sample_weight is None else sample_weight[flat]
             return blocks.loop_scores(

@@ -62,8 +62,18 @@ WITH_INTERVAL: dict[str, Classified] = {
 }
 """Scorers that are certified without the stable median."""
 
-POSITIVE = ("f1", "jaccard", "precision", "recall")
-"""Scorers of one class, which is 1 unless `Metric` is told another."""
+POSITIVE: dict[str, int | None] = {
+    "average_precision": 1,
+    "f1": 1,
+    "jaccard": 1,
+    "neg_brier_score": None,
+    "precision": 1,
+    "recall": 1,
+}
+"""Scorers of one class, and which one it is unless `Metric` is told another.
+
+None is either: the Brier score is the same for both.
+"""
 
 NEED_EVERY_CLASS = frozenset(
     {"top_k_accuracy", *(f"roc_auc_{how}{end}" for how in ("ovo", "ovr") for end in ("", "_weighted"))}

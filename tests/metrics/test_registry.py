@@ -5,12 +5,14 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import average_precision_score, brier_score_loss, get_scorer, get_scorer_names
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 
-from sklearn_ada import Holdout, Metric, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.holdout import Guess, MedianSettings
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.metrics.registry import KNOWN_RANGES, POSITIVE, REFUSED, WITH_INTERVAL, classify_scorers
+from sklearn_ada.metrics.registry import KNOWN_RANGES, REFUSED, WITH_INTERVAL, classify_scorers
 
 INSTALLED = get_scorer_names()
 CLUSTERING = {
@@ -123,7 +125,7 @@ def test_a_natural_range_cannot_be_declared_otherwise():
 WORDS = np.array(["stays", "churned"], dtype=object)
 
 
-@pytest.mark.parametrize("name", POSITIVE)
+@pytest.mark.parametrize("name", ["f1", "jaccard", "precision", "recall"])
 def test_the_positive_class_may_be_a_word(name, tasks, tmp_path):
     _, guess_rows, (X, y) = tasks["two"]
     worded = LogisticRegression().fit(guess_rows[0], WORDS[guess_rows[1]])
@@ -137,8 +139,52 @@ def test_the_positive_class_may_be_a_word(name, tasks, tmp_path):
     settings = MedianSettings(n_subsamples=1, method="exact")
     asked = holdout.ask(worded, scoring=general, mechanism="check", settings=settings)
     assert asked.value == pytest.approx(expected, abs=0.002)
-    with pytest.raises(ValueError, match="pos_label"):
+    with pytest.raises(ValueError, match=rf"scoring=Metric\('{name}', pos_label='churned'\)"):
         holdout.certify(worded, scoring=name)
+
+
+@pytest.mark.parametrize("label", ["churned", "stays"])
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()], ids=["decisions", "probabilities"])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("average_precision", average_precision_score), ("neg_brier_score", brier_score_loss)],
+)
+def test_a_ranking_or_a_probability_of_a_word_is_scikit_learns_on_every_subsample(
+    name, function, model, label, tasks
+):
+    _, guess_rows, (X, y) = tasks["two"]
+    worded = model.fit(guess_rows[0], WORDS[guess_rows[1]])
+    metric, general = Metric(name, pos_label=label), Metric(name, pos_label=label, kind="general")
+    column = worded.predict_proba(X)[:, list(worded.classes_).index(label)]
+    rows = np.random.default_rng(0).permutation(len(y)).reshape(10, 30)
+    sign = -1 if name.startswith("neg_") else 1
+    expected = [sign * function(WORDS[y[block]], column[block], pos_label=label) for block in rows]
+    for one in (metric, general):
+        assert one.range == Metric(name).range
+        assert one.blocks(worded, X, WORDS[y], rows) == pytest.approx(expected)
+        assert one.score(worded, X, WORDS[y]) == pytest.approx(
+            sign * function(WORDS[y], column, pos_label=label)
+        )
+    assert metric.kind == Metric(name).kind
+
+
+@pytest.mark.parametrize("label", ["churned", "stays"])
+def test_the_brier_score_of_a_word_has_the_interval_of_its_mean(label, tasks, tmp_path):
+    _, guess_rows, (X, y) = tasks["two"]
+    worded = LogisticRegression().fit(guess_rows[0], WORDS[guess_rows[1]])
+    holdout = Holdout(X, WORDS[y], ledger=tmp_path / "ledger.db")
+    metric = Metric("neg_brier_score", pos_label=label)
+    answer = holdout.certify(worded, scoring=metric, guess=-0.1)
+    assert answer.value == pytest.approx(metric.score(worded, X, WORDS[y]), abs=0.01)
+    assert "median" not in answer.certificate.target
+
+
+def test_the_average_precision_of_a_word_is_searched_for(tasks):
+    _, _, (X, y) = tasks["two"]
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]})
+    metric = Metric("average_precision", pos_label="churned")
+    found = ReusableHoldoutCV(search, scoring=metric, ledger=":memory:").fit(X, WORDS[y])
+    assert found.best_score_ > 0.7
 
 
 def test_the_same_metric_of_two_classes_is_two_questions(tasks, tmp_path):
@@ -150,7 +196,8 @@ def test_the_same_metric_of_two_classes_is_two_questions(tasks, tmp_path):
 
 
 def test_a_positive_class_is_for_metrics_of_one_class():
-    with pytest.raises(ValueError, match="The 'pos_label' parameter of Metric must be None for accuracy"):
+    what = "The 'pos_label' parameter of Metric must be None for accuracy.*it is for average_precision, f1, "
+    with pytest.raises(ValueError, match=what):
         Metric("accuracy", pos_label="churned")
 
 

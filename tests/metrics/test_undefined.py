@@ -1,0 +1,135 @@
+"""Where the labels do not allow a metric, the error says what to write instead, and that works."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, make_scorer
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer
+from sklearn_ada.holdout import Guess
+
+OF_ONE_CLASS = ["average_precision", "f1", "jaccard", "precision", "recall"]
+FOR_SEVERAL = {
+    "average_precision": "make_scorer(average_precision_score, response_method='predict_proba')",
+    "f1": "'f1_macro'",
+    "jaccard": "'jaccard_macro'",
+    "neg_brier_score": "Metric('neg_log_loss', range=(-10, 0))",
+    "precision": "'precision_macro'",
+    "recall": "'recall_macro'",
+    "roc_auc": "'roc_auc_ovr'",
+}
+CODE = {"Metric": Metric, "average_precision_score": average_precision_score, "make_scorer": make_scorer}
+GUESS = Guess(0.8, size=20.0, deviation=0.1)
+
+
+@pytest.fixture
+def asked_of(tmp_path):
+    """A model and a holdout whose classes are some words."""
+
+    def build(*words):
+        X, codes = make_classification(
+            600, 5, n_informative=4, n_redundant=0, n_classes=len(words), random_state=0
+        )
+        y = np.array(words, dtype=object)[codes]
+        model = LogisticRegression().fit(X[:200], y[:200])
+        return model, Holdout(X[200:], y[200:], tolerance=0.5, ledger=tmp_path / "ledger.db"), X, y
+
+    return build
+
+
+def refusal(action):
+    with pytest.raises(ValueError, match="parameter of") as caught:
+        action()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [None, "general"])
+@pytest.mark.parametrize("name", OF_ONE_CLASS)
+def test_with_words_a_positive_class_is_named_and_what_is_written_works(name, kind, asked_of):
+    model, holdout, _, _ = asked_of("churn", "stays")
+    message = refusal(lambda: holdout.certify(model, scoring=Metric(name, kind=kind), guess=GUESS))
+    written = f"Metric({name!r}, pos_label='churn')"
+    assert message == (
+        f"The 'y' parameter of Holdout must be such that {name} is defined: it needs records of class 1. Got "
+        f"['churn', 'stays'] instead. Name one of them: scoring={written}."
+    )
+    assert sum(holdout.report().asked.values()) == 0
+    assert holdout.certify(model, scoring=eval(written, CODE), guess=GUESS).answered
+
+
+@pytest.mark.parametrize("name", sorted(FOR_SEVERAL))
+def test_with_three_classes_a_metric_of_several_is_named_and_works(name, asked_of):
+    model, holdout, _, _ = asked_of("a", "b", "c")
+    guess = Guess(-0.1) if name == "neg_brier_score" else GUESS
+    message = refusal(lambda: holdout.certify(model, scoring=name, guess=guess))
+    assert f"must be such that {name} is defined: " in message
+    assert message.endswith(
+        f"Got ['a', 'b', 'c'] instead. For several classes write scoring={FOR_SEVERAL[name]}."
+    )
+    assert sum(holdout.report().asked.values()) == 0
+    other = eval(FOR_SEVERAL[name], CODE)
+    guess = Guess(-0.7) if name == "neg_brier_score" else GUESS
+    assert holdout.certify(model, scoring=other, guess=guess).answered
+
+
+def test_a_label_that_is_not_there_is_told_from_those_that_are(asked_of):
+    model, holdout, _, _ = asked_of("churn", "stays")
+    for name in ("f1", "neg_brier_score", "average_precision"):
+        asked = Metric(name, pos_label="chrun")
+        guess = -0.1 if name == "neg_brier_score" else 0.8
+        message = refusal(lambda: holdout.certify(model, scoring=asked, guess=guess))  # noqa: B023
+        assert message.endswith(f"scoring=Metric('{name}', pos_label='churn').")
+
+
+@pytest.mark.parametrize("name", ["balanced_accuracy", "roc_auc"])
+def test_one_class_alone_needs_another(name, asked_of):
+    model, _, X, y = asked_of("churn", "stays")
+    holdout = Holdout(X[y == "churn"], y[y == "churn"], ledger=":memory:")
+    message = refusal(lambda: holdout.certify(model, scoring=name, guess=0.8))
+    assert message.endswith("needs two classes. Got ['churn'] instead. Bring records of another class.")
+
+
+def test_numbers_and_many_classes_are_counted_not_shown(asked_of):
+    model, _, X, _ = asked_of("churn", "stays")
+    numbers = Holdout(X, X[:, 0], ledger=":memory:")
+    assert refusal(lambda: numbers.certify(model, scoring="f1", guess=0.8)).endswith(
+        "Got '600 numbers' instead."
+    )
+    many = Holdout(X, np.arange(600) % 30, tolerance=0.5, ledger=":memory:")
+    for metric in ("f1", "average_precision"):
+        assert "Got '30 classes' instead." in refusal(lambda: many.remaining(metric))  # noqa: B023
+
+
+@pytest.mark.parametrize("name", OF_ONE_CLASS)
+def test_a_choice_and_a_scorer_say_it_too(name, asked_of):
+    model, holdout, X, y = asked_of("churn", "stays")
+    written = f"scoring=Metric({name!r}, pos_label='churn')."
+    scored = refusal(lambda: StableHoldoutScorer(name, holdout)(model, X[:200], y[:200]))
+    assert scored.startswith(f"The 'y' parameter of {name} must be such that {name} is defined: ")
+    assert scored.endswith(written)
+    if Metric(name).has_interval:
+        chosen = refusal(lambda: holdout.select([model, model], scoring=name, epsilon=1.0))
+        assert chosen.endswith(written)
+
+
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+@pytest.mark.parametrize("name", OF_ONE_CLASS)
+def test_a_search_says_it_before_anything_is_fitted(name, ask, asked_of):
+    _, _, X, y = asked_of("churn", "stays")
+
+    class Fitless(LogisticRegression):
+        def fit(self, X, y):
+            pytest.exit("a model was fitted")
+
+    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), scoring=name, ask=ask, tolerance=0.5)
+    message = refusal(lambda: search.fit(X + 0.5, y))
+    assert message.endswith(f"scoring=Metric({name!r}, pos_label='churn').")
+
+
+def test_blocks_that_cannot_be_computed_name_the_metric(asked_of):
+    model, _, X, y = asked_of("churn", "stays")
+    rows = np.arange(600).reshape(6, 100)
+    message = refusal(lambda: Metric("average_precision").blocks(model, X, y, rows))
+    assert message.startswith("The 'pos_label' parameter of Metric('average_precision') must be one of")
