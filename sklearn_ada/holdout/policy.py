@@ -14,7 +14,7 @@ from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_delta
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
 from sklearn_ada.ledger import secret_digest
 
-__all__ = ["GRID_POINTS", "Policy"]
+__all__ = ["GRID_POINTS", "Policy", "check_promise"]
 
 ROUTES = ("description_length", "differential_privacy", "both")
 CLASS_MIXES = ("conditional", "priced")
@@ -54,10 +54,8 @@ class Policy:
 
     def __post_init__(self) -> None:
         owner = "Holdout"
-        checked: dict[str, float | int] = {
-            name: check_real(getattr(self, name), name, owner, low=0.0, high=1.0)
-            for name in ("confidence_level", "check_share")
-        }
+        checked = check_promise(self.confidence_level, self.tolerance, self.expected_questions, owner)
+        checked["check_share"] = check_real(self.check_share, "check_share", owner, low=0.0, high=1.0)
         check_option(self.route, "route", owner, ROUTES)
         check_option(self.class_mix, "class_mix", owner, CLASS_MIXES)
         if self.class_mix == "priced" and self.is_private:
@@ -65,14 +63,6 @@ class Policy:
                 "class_mix", owner, f"'conditional' where route={self.route!r}", self.class_mix,
                 "Class counts have a price in nats and no privacy.",
             )  # fmt: skip
-        if self.tolerance is not None:
-            checked["tolerance"] = check_real(
-                self.tolerance, "tolerance", owner, low=0.0, high=0.5, closed="high"
-            )
-        if self.expected_questions is not None:
-            checked["expected_questions"] = check_integer(
-                self.expected_questions, "expected_questions", owner
-            )
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -150,3 +140,17 @@ class Policy:
         """Return the policy that a genesis record fixes."""
         names = [each.name for each in fields(cls) if each.name != "code"]
         return cls(code=Code(**genesis["code"]), **{name: genesis[name] for name in names})
+
+
+def check_promise(
+    confidence_level: object, tolerance: object, expected_questions: object, owner: str
+) -> dict[str, float | int]:
+    """Return what askers are promised, by name; ValueError, in the owner's name, if it cannot be."""
+    checked: dict[str, float | int] = {
+        "confidence_level": check_real(confidence_level, "confidence_level", owner, low=0.0, high=1.0)
+    }
+    if tolerance is not None:
+        checked["tolerance"] = check_real(tolerance, "tolerance", owner, low=0.0, high=0.5, closed="high")
+    if expected_questions is not None:
+        checked["expected_questions"] = check_integer(expected_questions, "expected_questions", owner)
+    return checked

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.holdout import Holdout
+from sklearn_ada.holdout.policy import check_promise
 from sklearn_ada.model_selection.engines import check_search
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.own_scores import own_scorings
@@ -35,6 +36,7 @@ def check_parameters(wrapper: Any) -> None:
             "It says among how many of the search's best to choose.",
         )  # fmt: skip
     check_real(wrapper.validation, "validation", owner, low=0.0, high=1.0)
+    check_promise(wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, owner)
     if isinstance(wrapper.holdout, Holdout) or isinstance(wrapper.mechanism, HoldoutScorer):
         given = (wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, wrapper.ledger)
         if given != (0.95, None, None, None):

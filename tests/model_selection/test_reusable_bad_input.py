@@ -31,10 +31,10 @@ class Fitless(ClassifierMixin, BaseEstimator):
 def refused(numbered, tmp_path, sentence):
     """Assert that fitting with these parameters is refused, with no ledger made."""
 
-    def check(name, match="", **params):
+    def check(name, match="", owner=".+", **params):
         search = GridSearchCV(Fitless(), {"C": [0.1, 1.0]})
         wrapped = ReusableHoldoutCV(**{"search": search, "ledger": tmp_path / "ledger.db", **params})
-        with pytest.raises(ValueError, match=f"{sentence(name)}.*{match}"):
+        with pytest.raises(ValueError, match=f"{sentence(name, owner)}.*{match}"):
             wrapped.fit(numbered[0], numbered[1]["classifier"])
         assert not os.listdir(tmp_path)
 
@@ -56,6 +56,14 @@ BAD = [
 @pytest.mark.parametrize(("name", "value"), BAD, ids=str)
 def test_bad_parameters_are_refused(name, value, refused):
     refused(name, **{name: value})
+
+
+PROMISE = [(name, v) for name, v in BAD if name in ("confidence_level", "tolerance", "expected_questions")]
+
+
+@pytest.mark.parametrize(("name", "value"), PROMISE, ids=str)
+def test_a_bad_policy_is_refused_in_the_name_of_what_the_user_wrote(name, value, refused):
+    refused(name, owner="ReusableHoldoutCV", **{name: value})
 
 
 def test_a_class_as_search_is_refused(refused):
