@@ -21,6 +21,10 @@ __all__ = [
 ]
 
 
+_OWN = "This process's ledger for these data"
+_OF_ITS_OWN = "For rows that nobody has asked about give a ledger of their own: ledger='holdout.db'."
+
+
 class Row(NamedTuple):
     """One record as it is stored: its body as text, and the hash that vouches for all so far."""
 
@@ -87,16 +91,22 @@ def check_schema(genesis: dict[str, Any], name: str) -> None:
         )
 
 
-def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str, instead: str) -> None:
+def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str, instead: str | None) -> None:
     """Raise unless the ledger's genesis is the expected one, naming what differs.
 
     Parameters
     ----------
-    instead : str
-        Where another holdout could have a ledger of its own.
+    instead : str or None
+        Where another holdout could have a ledger of its own. None for a ledger that goes with the data, in
+        this process: nobody gave it a name.
     """
     check_schema(stored, name)
     if stored.get("fingerprint") != expected.get("fingerprint"):
+        if instead is None:
+            raise LedgerMismatchError(
+                f"{_OWN} was begun by {_maker(stored)}, as another holdout of them would be a fresh budget. "
+                f"{_OF_ITS_OWN}"
+            )
         short = [str(g.get("fingerprint"))[:12] for g in (stored, expected)]
         raise LedgerMismatchError(
             f"The ledger {name!r} belongs to another holdout (fingerprint {short[0]}, not {short[1]}). Use "
@@ -106,7 +116,22 @@ def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str,
     if different:
         shown = [k for k in different if k not in ("secret_digest", "seeded")]
         was = ", ".join(f"{k}={stored.get(k)!r}" for k in shown) or "another random_state"
+        whose, end = f"The ledger {name!r}", ", or a new holdout."
+        if instead is None:
+            whose, end = _OWN, f". {_OF_ITS_OWN}"
         raise LedgerMismatchError(
-            f"The ledger {name!r} was opened for this holdout with another policy ({was}), and a policy is "
-            "fixed before the first question. Use the same parameters, or a new holdout."
+            f"{whose} was opened for this holdout with another policy ({was}), and a policy is "
+            f"fixed before the first question. Use the same parameters{end}"
         )
+
+
+def _maker(genesis: dict[str, Any]) -> str:
+    """Return what began a ledger that goes with the data, and how it is used again."""
+    split = genesis.get("split")
+    if not isinstance(split, dict) or "holdout" not in split:
+        return "a Holdout of all of them. Ask that Holdout"
+    how = f"holdout: {split['holdout']}, random_state={split.get('random_state')!r}"
+    return (
+        f"a ReusableHoldoutCV, which set a part of them aside ({how}). Ask its holdout_, or search with the "
+        "same holdout and random_state"
+    )

@@ -73,7 +73,7 @@ class MemoryLedger(ChainedLedger[State]):
                 _books[name] = _Book(secret, genesis_row(genesis_from_secret(secret)))
             book = _own(name)
             stored, expected = parse_json(book.rows[0].text), genesis_from_secret(book.secret)
-        compare_genesis(stored, expected, ":memory:", "a path")
+        compare_genesis(stored, expected, ":memory:", None)
         return cls(name, expected, start)
 
     @property

@@ -18,6 +18,7 @@ from sklearn_ada.ledger._contract import State
 from sklearn_ada.ledger._network import check_local
 from sklearn_ada.ledger._records import parse_json
 from sklearn_ada.ledger._sqlite_file import APPLICATION_ID, SQLiteFile, open_file, secret_in, translated
+from sklearn_ada.ledger._temporary import is_temporary
 
 __all__ = ["SQLiteLedger"]
 
@@ -90,7 +91,8 @@ class SQLiteLedger(ChainedLedger[State]):
             with contextlib.closing(open_file(path, "rw")) as db:
                 stored = _read_genesis(db, path)
                 expected = genesis_from_secret(secret_in(db, os.path.basename(path)))
-        compare_genesis(stored, expected, os.path.basename(path), "another path")
+        instead = None if is_temporary(path) else "another path"
+        compare_genesis(stored, expected, os.path.basename(path), instead)
         ledger = cls(path, expected, start)
         ledger.read(lambda state: None)  # replay now: damage should not wait for the first question
         _opened.add(path)

@@ -9,7 +9,7 @@ import tempfile
 import threading
 from multiprocessing.util import Finalize
 
-__all__ = ["temporary_ledger_path"]
+__all__ = ["is_temporary", "temporary_ledger_path"]
 
 _paths: dict[str, str] = {}
 _lock = threading.Lock()
@@ -34,6 +34,12 @@ def temporary_ledger_path(fingerprint: str) -> str:
             Finalize(None, _remove, (folder, os.getpid()), exitpriority=0)  # where atexit is not reached
             _paths[fingerprint] = os.path.join(folder, "ledger.db")
         return _paths[fingerprint]
+
+
+def is_temporary(path: str) -> bool:
+    """Return whether a path is that of a temporary ledger of this process."""
+    with _lock:
+        return path in _paths.values()
 
 
 def _remove(folder: str, owner: int) -> None:

@@ -12,7 +12,6 @@ from sklearn.base import is_classifier
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter, check_real
-from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.holdout.data import content_digest
 from sklearn_ada.ledger import ledger_address
@@ -58,18 +57,7 @@ def set_aside(wrapper: Any, X: Any, y: Any, groups: Any = None) -> tuple[Holdout
         _check_classes(take_rows(y, train), take_rows(y, test))
     address = ledger_address(ledger, lambda: digest)
     split = {"holdout": kind, "random_state": random_state, "rows_in_all": n}
-    try:
-        made = Holdout(
-            take_rows(X, test), take_rows(np.asarray(y), test), ledger=address, split=split, **policy
-        )
-    except LedgerMismatchError as error:
-        if ledger is not None and ledger != ":memory:":
-            raise
-        raise LedgerMismatchError(
-            "These data were already used in this process with another holdout, random_state or policy, and "
-            "another split would be a fresh budget. Use the same parameters, or make the holdout yourself: "
-            "holdout=Holdout(X_hold, y_hold)."
-        ) from error
+    made = Holdout(take_rows(X, test), take_rows(np.asarray(y), test), ledger=address, split=split, **policy)
     return made, train
 
 

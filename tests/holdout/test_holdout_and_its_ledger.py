@@ -1,6 +1,7 @@
 """One holdout, one ledger: the same data go on paying, other data and other policies are refused."""
 
 import copy
+import itertools
 import pickle
 import re
 import shutil
@@ -186,3 +187,75 @@ def test_beyond_the_tolerance_a_question_is_refused_and_costs_nothing(rows, mode
 def test_numpy_number_as_guess_is_the_same_question(holdout, model):
     holdout.check(model, scoring="accuracy", guess=0.75)
     assert holdout.check(model, scoring="accuracy", guess=np.float32(0.75)).repeated
+
+
+SHIFTS = itertools.count(10)
+
+
+@pytest.fixture(params=[None, ":memory:"], ids=["temporary", "memory"])
+def unnamed(request, rows):
+    """Makes a holdout, or a search with one, of some rows on the ledger that goes with them."""
+    X = rows[2] + next(SHIFTS)  # data of this test alone
+
+    class Unnamed:
+        @staticmethod
+        def holdout(**params):
+            return Holdout(X, rows[3], ledger=request.param, **params)
+
+        @staticmethod
+        def search(**params):
+            inner = GridSearchCV(LogisticRegression(), {"C": [0.1]})
+            wrapped = ReusableHoldoutCV(inner, ask="winner", ledger=request.param, **params)
+            return wrapped.fit(X, rows[3])
+
+    return Unnamed
+
+
+def mismatch(action, **params):
+    """Return what is said of the ledger, which nobody gave a name."""
+    with pytest.raises(LedgerMismatchError) as caught:
+        action(**params)
+    message = str(caught.value)
+    assert message.startswith("This process's ledger for these data ")
+    assert message.endswith(
+        "For rows that nobody has asked about give a ledger of their own: ledger='holdout.db'."
+    )
+    assert "ledger.db'" not in message.replace("holdout.db'", "")
+    assert "ledger=None" not in message
+    return message
+
+
+def test_another_policy_on_an_unnamed_ledger_names_no_file(unnamed, rows, tmp_path):
+    unnamed.holdout()
+    message = mismatch(unnamed.holdout, tolerance=0.05)
+    assert "with another policy (tolerance=None)" in message
+    assert "Use the same parameters. " in message
+    assert unnamed.holdout().report().asked["certify"] == 0
+    assert Holdout(rows[2], rows[3], tolerance=0.05, ledger=tmp_path / "holdout.db")  # the fix that is named
+
+
+def test_a_holdout_of_data_that_a_search_split_is_told_of_the_search(unnamed, model):
+    found = unnamed.search()
+    for action, params in [(unnamed.holdout, {}), (unnamed.search, {"random_state": 1})]:
+        message = mismatch(action, **params)
+        assert "begun by a ReusableHoldoutCV" in message
+        assert (
+            "(holdout: share 0.25, random_state=None). Ask its holdout_, or search with the same" in message
+        )
+    assert found.holdout_.certify(model, scoring="accuracy").answered
+    assert unnamed.search().holdout_.fingerprint == found.holdout_.fingerprint
+    assert "another policy (tolerance=None)" in mismatch(unnamed.search, tolerance=0.2)
+
+
+def test_a_search_on_data_of_a_holdout_is_told_of_the_holdout(unnamed):
+    unnamed.holdout()
+    assert "was begun by a Holdout of all of them. Ask that Holdout" in mismatch(unnamed.search)
+
+
+def test_a_named_ledger_is_told_by_its_name(holdout, rows):
+    with pytest.raises(
+        LedgerMismatchError, match=r"^The ledger 'ledger\.db' .* Use the same .*, or a new holdout"
+    ):
+        Holdout(rows[2], rows[3], tolerance=0.05, ledger=holdout.ledger.path)
+    with pytest.raises(LedgerMismatchError, match=r"^The ledger 'ledger\.db' belongs to another holdout"):
+        Holdout(rows[0], rows[1], ledger=holdout.ledger.path)
