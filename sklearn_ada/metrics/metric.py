@@ -137,6 +137,9 @@ class Metric:
             if pos_label is not None:
                 scoring, rule = self._of_class(scoring, rule, pos_label)
         elif callable(scoring):
+            if pos_label is not None:
+                fix = "Give it to the scorer: make_scorer(function, pos_label=...)."
+                raise bad_parameter("pos_label", "Metric", "None for a function", pos_label, fix)
             check_option(kind or "general", "kind", "Metric", ("mean", "general"))
             self.name = getattr(scoring, "__name__", None) or repr(scoring)
             self._scorer = scoring

@@ -199,6 +199,8 @@ def test_a_positive_class_is_for_metrics_of_one_class():
     what = "The 'pos_label' parameter of Metric must be None for accuracy.*it is for average_precision, f1, "
     with pytest.raises(ValueError, match=what):
         Metric("accuracy", pos_label="churned")
+    with pytest.raises(ValueError, match=r"must be None for a function\..*make_scorer\(function, pos_label="):
+        Metric(get_scorer("f1"), pos_label="churned")
 
 
 def test_deviances_are_undefined_for_what_is_not_positive(tasks, tmp_path):
