@@ -102,15 +102,15 @@ def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str,
     """
     check_schema(stored, name)
     if stored.get("fingerprint") != expected.get("fingerprint"):
+        short = [str(g.get("fingerprint"))[:12] for g in (stored, expected)]
+        other = f"belongs to another holdout (fingerprint {short[0]}, not {short[1]})"
         if instead is None:
             raise LedgerMismatchError(
-                f"{_OWN} was begun by {_maker(stored)}, as another holdout of them would be a fresh budget. "
-                f"{_OF_ITS_OWN}"
+                f"{_OWN} {other} and was begun by {_maker(stored)}, as a second holdout of them would be a "
+                f"fresh budget. {_OF_ITS_OWN}"
             )
-        short = [str(g.get("fingerprint"))[:12] for g in (stored, expected)]
         raise LedgerMismatchError(
-            f"The ledger {name!r} belongs to another holdout (fingerprint {short[0]}, not {short[1]}). Use "
-            f"ledger=None, {instead}, or the Holdout that it belongs to."
+            f"The ledger {name!r} {other}. Use ledger=None, {instead}, or the Holdout that it belongs to."
         )
     different = sorted(k for k in stored.keys() | expected.keys() if stored.get(k) != expected.get(k))
     if different:
