@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_ada.holdout import Guess, guess_from_rows, median_guess_from_rows
 from sklearn_ada.metrics import Metric, n_rows, take_rows
@@ -39,7 +40,7 @@ def guess_from_folds(
 
 
 def guess_from_validation(
-    fit: Callable[[Any, Any], Any],
+    fit: Callable[[NDArray[Any]], Any],
     X: Any,
     y: Any,
     validation: float,
@@ -47,13 +48,16 @@ def guess_from_validation(
     metric: Metric,
     subsample_size: int | None,
 ) -> Guess | None:
-    """Return a guess from a model that ``fit`` makes of one part of the rows, taken on the rest."""
+    """Return a guess from a model that ``fit`` makes of one part of the rows, taken on the rest.
+
+    It raises nothing: the search's choice may be paid for by now, and without a guess the answer is as good.
+    """
     try:
         first, rest = split_rows(n_rows(X), y, validation, 0, groups)
-        model = fit(take_rows(X, first), take_rows(y, first))
+        model = fit(first)
         rows = take_rows(X, rest), take_rows(y, rest)
         if subsample_size is None:
             return guess_from_rows(metric, model, *rows)
         return median_guess_from_rows(metric, model, *rows, subsample_size)
-    except ValueError:  # too few rows, or a class is missing: only the price suffers
+    except Exception:  # too few rows, a class is missing, ...: only the price suffers
         return None if subsample_size is None else Guess(0.0, deviation=1.0)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import uuid
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import column_or_1d, indexable
 
@@ -26,10 +28,12 @@ from sklearn_ada.model_selection.metadata import FitParams
 from sklearn_ada.model_selection.own_scores import plain_scoring, score_name, scores_otherwise
 from sklearn_ada.model_selection.parameters import check_parameters
 from sklearn_ada.model_selection.recording import RecordingScorer, certified_columns
+from sklearn_ada.model_selection.rehearsal import rehearsed
 from sklearn_ada.model_selection.sealed import masked, told_to_validate
 from sklearn_ada.model_selection.setting_aside import set_aside
 from sklearn_ada.model_selection.simplest import best_of
 from sklearn_ada.model_selection.splitter import ValidationSplit
+from sklearn_ada.model_selection.unscored import no_candidate_scored
 from sklearn_ada.model_selection.wrapping import WrapsSearch
 from sklearn_ada.results import Answer
 
@@ -59,7 +63,8 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.
     ask : "candidates", "winner" or int, default="candidates"
         "winner" keeps the search's own cross-validation and refit function, and asks about its winner only
-        (an integer: about its best few): one question a search. "candidates" asks about every candidate,
+        (an integer: about its best few): one question a search, and none about candidates that the search
+        could not score. "candidates" asks about every candidate,
         fitted on one part of the rows, with its score on the other part as the guess.
     reveal : {"all", "winner"}, default="all"
         "winner" compares the candidates asked under seal and releases only which is the best, for ``ln N``
@@ -111,6 +116,8 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         number of candidates is known.
     HoldoutLeakError
         If X contains a given holdout.
+    ValueError
+        If the search could score none of the candidates to be certified; nothing was asked.
     LedgerMismatchError
         If the ledger belongs to other data, another split or another policy.
 
@@ -218,7 +225,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
             search.fit(own_copy(X), y, **params.of_asking())
         except ValueError:  # with one split a fault of the rows fails all fits: let the model tell it itself
             fit, _ = next(scorer.cv.split(X, y, params.groups))
-            refitted(self.search, [{}], take_rows(X, fit), take_rows(y, fit), {})
+            self._fit_of_rows({}, X, y, params)(fit)
             raise
         results, answers = certified_columns(candidates_of(search), self.holdout_)
         refused = [answer for answer in answers if answer is not None and answer.verdict == "refused"]
@@ -232,8 +239,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
             reasons = {str(answer.reason) for answer in answers if answer is not None}
             if not reasons:  # no question was even put: let the first candidate raise its error here
                 fit, rest = next(scorer.cv.split(X, y, params.groups))
-                part = take_rows(X, fit), take_rows(y, fit)
-                (model,) = refitted(self.search, results["params"][:1], *part, {})
+                model = self._fit_of_rows(results["params"][0], X, y, params)(fit)
                 scorer.answer(model, take_rows(X, rest), take_rows(y, rest))
             raise ValueError(
                 f"No candidate got a score from the holdout: {'; '.join(sorted(reasons))}. Models may do so "
@@ -272,37 +278,34 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         elif scores_otherwise(search, self.scoring):
             search.set_params(scoring=plain)
         name, own_scoring = score_name(search, metric)
-        round_name = self.holdout_.open_round(
-            1 if selecting else count,
-            mechanism="certify",
-            scoring=metric,
-            key=self._round_key(X, y, metric),
-            alternatives=count if selecting else 1,
-        )
+        key = self._round_key(X, y, metric)
+        told: dict[str, Any] = {"mechanism": "certify", "scoring": metric, "key": key}
+        size, among = (1, count) if selecting else (count, 1)
+        rehearsed(self.holdout_).open_round(size, alternatives=among, **told)
         search.fit(own_copy(X), y, **(params.of_asking() if sealed else params.of_search))
         results, scores, order = ranked(search, name)
-        chosen = [index for index in order[:count] if np.isfinite(scores[index]) or not sealed]
+        chosen = [index for index in order[:count] if np.isfinite(scores[index])]
         if not chosen:
-            raise ValueError("No candidate got a score on the validation rows.")
+            first = results["params"][order[0]] if order else {}
+            fit = self._fit_of_rows(first, X, y, params)
+            raise no_candidate_scored(search, name, metric, fit, X, y, self.validation, params.groups)
         models = refitted(self.search, [results["params"][i] for i in chosen], X, y, params.of_model)
+        size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
+        round_name = self.holdout_.open_round(size, alternatives=among, **told)
         if selecting:
             winner = self.holdout_.select(models, scoring=metric, epsilon="auto" if drawing else None)
             chosen, models = [chosen[winner]], [models[winner]]
+        t = None if median is None else self.holdout_.subsample_size(median)
         same_metric = not sealed and own_scoring in (self.scoring, metric.scoring, plain)
         self.answers_ = []
         for index, model in zip(chosen, models, strict=True):
             guess = None
-            t = None if median is None else self.holdout_.subsample_size(median)
             if same_metric:
                 folds = max(int(getattr(search, "n_splits_", 1)), 1)
                 over_folds = results.get(f"std_test_{name}", np.zeros(len(scores)))
                 guess = guess_from_folds(over_folds, scores, index, n_rows(X), folds, metric, t)
             if guess is None:
-                candidate = results["params"][index]
-
-                def fit(X: Any, y: Any, candidate: dict[str, Any] = candidate) -> Any:
-                    return refitted(self.search, [candidate], X, y, {})[0]
-
+                fit = self._fit_of_rows(results["params"][index], X, y, params)
                 guess = guess_from_validation(fit, X, y, self.validation, params.groups, metric, t)
             self.answers_.append(self._certify(model, guess, metric, median, round_name))
         answers = dict(zip(chosen, self.answers_, strict=True))
@@ -314,6 +317,17 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         self.search_, self.cv_results_ = search, results
         self.cv_results_.update(columns_of(self.answers_, chosen, len(scores)))
         self.best_params_ = results["params"][self.best_index_]
+
+    def _fit_of_rows(
+        self, candidate: dict[str, Any], X: Any, y: Any, params: FitParams
+    ) -> Callable[[NDArray[Any]], Any]:
+        """Return a function of row numbers, which fits a candidate on those rows with what was passed."""
+
+        def fit(rows: NDArray[Any]) -> Any:
+            part = take_rows(X, rows), take_rows(y, rows)
+            return refitted(self.search, [candidate], *part, params.take(rows).of_model)[0]
+
+        return fit
 
     def _finish(self, metric: Metric) -> None:
         """Set what users read, and leave no holdout in the inner search."""

@@ -64,6 +64,88 @@ def test_without_routing_weights_reach_every_fit_beside_their_rows(ask, weighed,
     assert all(weight == row + 0.5 for pairs in weighed.seen for row, weight in pairs)
 
 
+class NeedsWeights(ClassifierMixin, BaseEstimator):
+    """A logistic regression that cannot be fitted without weights, and remembers how each row was weighed."""
+
+    seen: list = []  # noqa: RUF012
+
+    def __init__(self, C=1.0):
+        self.C = C
+
+    def fit(self, X, y, sample_weight):
+        type(self).seen.append(list(zip(X[:, 0], sample_weight, strict=True)))
+        self.model_ = LogisticRegression(C=self.C).fit(X[:, 1:], y, sample_weight)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X[:, 1:])
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X[:, 1:])
+
+
+GUESSED_FROM_A_FIT = [
+    {"ask": "winner", "scoring": "roc_auc"},
+    {"ask": 3, "scoring": "roc_auc"},
+    {"ask": "candidates", "reveal": "winner"},
+    {"ask": "candidates", "reveal": "winner", "scoring": "roc_auc"},
+    {"ask": 3, "reveal": "winner"},
+    {"ask": 3, "reveal": "winner", "scoring": "roc_auc"},
+    {"ask": 3, "mechanism": "exponential_mechanism", "scoring": "roc_auc"},
+]
+
+
+@pytest.mark.parametrize("params", GUESSED_FROM_A_FIT, ids=lambda params: "-".join(map(str, params.values())))
+def test_the_fit_behind_a_guess_has_its_weights_too(params, numbered, tmp_path):
+    class Kind(NeedsWeights):
+        seen: list = []  # noqa: RUF012
+
+    inner = GridSearchCV(Kind(), {"C": [0.01, 0.1, 1.0]}, scoring="accuracy", error_score="raise")
+    search = ReusableHoldoutCV(inner, ledger=tmp_path / "ledger.db", **params)
+    search.fit(numbered[0], numbered[1]["classifier"], sample_weight=np.arange(400) + 0.5)
+    assert all(weight == row + 0.5 for pairs in Kind.seen for row, weight in pairs)
+    assert has_guesses(search) == [True] * len(search.answers_)
+
+
+def has_guesses(search):
+    """Return for each answer whether rows are behind its guess; without any it is the middle of the range."""
+    bodies = [record.body for record in search.holdout_.ledger.records()]
+    return [body["guess"]["size"] is not None for body in bodies if body.get("kind") == "answer"]
+
+
+class FailsInSmallSamples(LogisticRegression):
+    """Cannot be fitted on the three quarters of the rows that a guess is made from."""
+
+    def fit(self, X, y):
+        if len(y) == 225:
+            raise RuntimeError("no model of so few rows")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [params for params in GUESSED_FROM_A_FIT if params["ask"] != "candidates"],
+    ids=lambda params: "-".join(map(str, params.values())),
+)
+def test_a_guess_that_cannot_be_made_is_none_whatever_the_error(params, numbered, tmp_path):
+    inner = GridSearchCV(FailsInSmallSamples(), {"C": [0.01, 0.1, 1.0]}, scoring="accuracy")
+    search = ReusableHoldoutCV(inner, ledger=tmp_path / "ledger.db", **params)
+    search.fit(numbered[0], numbered[1]["classifier"])
+    by_folds = params.get("scoring") != "roc_auc"
+    assert has_guesses(search) == [by_folds] * len(search.answers_)
+
+
+def test_a_model_that_fails_in_every_fit_tells_its_own_fault_with_its_weights(numbered, tmp_path):
+    class Fails(NeedsWeights):
+        def fit(self, X, y, sample_weight):
+            raise ValueError(f"a model of {len(sample_weight)} weights is no use")
+
+    search = ReusableHoldoutCV(GridSearchCV(Fails(), {"C": [1.0]}), ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match="a model of 225 weights is no use"):
+        search.fit(numbered[0], numbered[1]["classifier"], sample_weight=np.ones(400))
+
+
 @pytest.mark.usefixtures("routing")
 class TestRouting:
     @pytest.mark.parametrize("ask", ASKS)

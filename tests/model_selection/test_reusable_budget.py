@@ -107,3 +107,19 @@ def test_within_the_budget_nothing_is_refused(ask, numbered, tmp_path):
     wrapped = ReusableHoldoutCV(inner, ask=ask, tolerance=0.5, ledger=tmp_path / "ledger.db").fit(X, y)
     assert wrapped.holdout_.report().refused == 0
     assert all(answer.half_width <= 0.5 for answer in wrapped.answers_)
+
+
+@pytest.mark.parametrize(
+    "params", [{"ask": "winner"}, {"ask": 2, "reveal": "winner"}], ids=["winner", "sealed"]
+)
+def test_the_last_search_that_is_admitted_may_run_again(params, numbered, tmp_path):
+    X, y = numbered[0], numbered[1]["classifier"]
+    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]})
+    held = np.arange(400) >= 300
+    for number, tolerance in enumerate(np.arange(0.13, 0.2, 0.002)):
+        ledger = tmp_path / f"{number}.db"
+        wrapped = ReusableHoldoutCV(inner, holdout=held, tolerance=float(tolerance), ledger=ledger, **params)
+        if not told(wrapped, X, y):
+            break
+    assert wrapped.holdout_.remaining(mechanism="certify") == 0
+    assert wrapped.fit(X, y).best_answer_.repeated

@@ -105,9 +105,63 @@ def test_few_rows_make_a_regressor_vacuous_and_no_error(ask, n, searched, number
     assert fitted.best_answer_.certificate.vacuous
 
 
-def test_folds_of_one_row_make_a_regressor_vacuous_and_no_error(searched, numbered):
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("ask", ["winner", 2])
+def test_folds_of_one_row_score_no_regressor_and_none_is_certified(ask, unscored, numbered):
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]})  # five folds of nine rows: r2 of one row is NaN
-    searched(search, numbered[0][:12], numbered[1]["regressor"][:12], ask="winner")
+    message = unscored(search, numbered[0][:12], numbered[1]["regressor"][:12], ask=ask)
+    assert "give it a cv with fewer folds" in message
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("ask", "reveal"), [("winner", "all"), (2, "all"), (2, "winner"), ("candidates", "winner")]
+)
+def test_a_search_that_scores_no_candidate_certifies_none_and_tells_why(ask, reveal, unscored, numbered):
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="neg_brier_score")
+    named = np.array(["ill", "well"])[numbered[1]["classifier"]]
+    message = unscored(search, y=named, ask=ask, reveal=reveal)
+    assert "pos_label is not specified" in message
+    assert "error_score='raise'" in message
+
+
+@pytest.fixture
+def unscored(numbered, tmp_path):
+    """Fit a search that can score no candidate, and return what it says."""
+
+    def fit(search, X=None, y=None, **params):
+        wrapped = ReusableHoldoutCV(search, ledger=tmp_path / "ledger.db", **params)
+        with pytest.raises(ValueError, match="No candidate got a score from the search") as caught:
+            wrapped.fit(numbered[0] if X is None else X, y)
+        kinds = {record.body.get("kind", "genesis") for record in wrapped.holdout_.ledger.records()}
+        assert kinds == {"genesis", "overlap"}  # no round, selection or answer
+        assert wrapped.holdout_.report().nats < 1e-5
+        return str(caught.value)
+
+    return fit
+
+
+class SomeFail(LogisticRegression):
+    """Fails for large C in small samples only: the search cannot score it, though it could be refitted."""
+
+    def fit(self, X, y):
+        if self.C > 1 and len(y) < 300:
+            raise ValueError("too few rows")
+        return super().fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("ask", "reveal"), [(3, "all"), (3, "winner")])
+def test_candidates_that_the_search_could_not_score_are_not_asked(ask, reveal, searched):
+    search = GridSearchCV(SomeFail(), {"C": [10.0, 0.1, 1.0]})
+    fitted = searched(search, ask=ask, reveal=reveal)
+    assert fitted.cv_results_["verdict"][0] == ""
+    assert fitted.best_params_["C"] <= 1.0
+    asked = {"all": 2, "winner": 1}[reveal]
+    assert fitted.holdout_.report().asked == {"check": 0, "certify": asked}  # the round is of these only
+    bodies = [record.body for record in fitted.holdout_.ledger.records()]
+    selected = [body["models"] for body in bodies if body.get("kind") == "selection"]
+    assert selected == ([2] if reveal == "winner" else [])
 
 
 def test_a_regressor_may_be_certified_by_another_metric_than_the_searchs(searched, numbered):
