@@ -63,7 +63,7 @@ class HoldoutScorer(ABC):
     @property
     def select_best(self) -> SelectBest:
         """A callable for ``refit=``."""
-        return SelectBest()
+        return SelectBest(holdout=self.holdout)
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
         """Return the holdout's answer about a fitted model, or the plain metric if this is no question.
@@ -222,14 +222,17 @@ class SelectBest:
     ----------
     name : str, default="score"
         Which score to go by; ``select_best.by("acc")`` where ``scoring`` is a dict.
+    holdout : Holdout or None, default=None
+        Whose ledger says why a candidate has no score.
     """
 
-    def __init__(self, name: str = "score") -> None:
+    def __init__(self, name: str = "score", holdout: Holdout | None = None) -> None:
         self.name = name
+        self.holdout = holdout
 
     def by(self, name: str) -> SelectBest:
         """Return a selector that goes by another score of a dict."""
-        return SelectBest(name)
+        return SelectBest(name, self.holdout)
 
     def __call__(self, cv_results: dict[str, Any]) -> int:
         """Return the index of the best candidate.
@@ -248,10 +251,16 @@ class SelectBest:
         if answered < len(scores):
             raise BudgetExhaustedError(
                 f"Only {answered} of {len(scores)} candidates were answered; the rest were refused by the "
-                "holdout or failed. Look at holdout.report(); search fewer candidates, or take a larger "
-                "holdout or tolerance."
+                f"holdout or failed{self._reason(len(scores) - answered)}. Look at holdout.report(); search "
+                "fewer candidates, or take a larger holdout or tolerance."
             )
         return int(np.argmax(scores))
+
+    def _reason(self, unanswered: int) -> str:
+        """Return what is recorded of the first of the last so many questions that have no answer."""
+        answers = () if self.holdout is None else self.holdout.report().answers
+        told = [f" ({answer.verdict}: {answer.reason})" for _, answer in answers if not answer.answered]
+        return next(iter(told[-unanswered:]), "")
 
     def __repr__(self) -> str:
         return "select_best" if self.name == "score" else f"select_best.by({self.name!r})"

@@ -78,6 +78,39 @@ def test_if_all_are_refused_the_first_is_not_silently_the_best(n_jobs, rows, tmp
     assert not hasattr(search, "best_estimator_")
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_select_best_quotes_the_first_refusal(rows, tight):
+    scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
+    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=False).fit(rows[0], rows[1])
+    with pytest.raises(BudgetExhaustedError, match=r"the tolerance of 0\.172") as caught:
+        scorer.select_best(search.cv_results_)
+    first = next(answer for _, answer in tight.report().answers if answer.verdict == "refused")
+    assert f"or failed (refused: {first.reason}). Look at" in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_select_best_quotes_the_first_failure(rows, tmp_path):
+    X = rows[2].copy()
+    X[3, 0] = MARKER
+    scorer = ThresholdoutScorer("accuracy", Holdout(X, rows[3], ledger=tmp_path / "ledger.db"))
+    scores = cross_val_score(Touchy(), rows[0], rows[1], scoring=scorer, cv=scorer.cv)
+    with pytest.raises(BudgetExhaustedError, match=r"\(failed: prediction raised ValueError\)"):
+        scorer.select_best.by("hits")({"mean_test_hits": scores})
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_select_best_quotes_no_earlier_search(rows, tmp_path):
+    X = rows[2].copy()
+    X[3, 0] = MARKER
+    holdout = Holdout(X, rows[3], ledger=tmp_path / "ledger.db", tolerance=0.172)
+    scorer = ThresholdoutScorer("accuracy", holdout, threshold=0.05)
+    scorer(Touchy().fit(rows[0], rows[1]), rows[4], rows[5])
+    assert holdout.report().answers[0][1].verdict == "failed"
+    scores = cross_val_score(TREE, rows[0], rows[1], scoring=scorer, cv=scorer.cv)
+    with pytest.raises(BudgetExhaustedError, match=r"\(refused: .* the tolerance of 0\.172"):
+        scorer.select_best({"mean_test_score": scores})
+
+
 def test_the_budget_error_is_no_value_error():
     assert not issubclass(BudgetExhaustedError, ValueError)  # search classes swallow those
 
