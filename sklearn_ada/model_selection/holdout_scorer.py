@@ -131,7 +131,10 @@ class HoldoutScorer(ABC):
         return answer
 
     def _check_permuted(self, model: str, entries: int, *, asked: bool) -> None:
-        """Refuse copies of the first call's rows with a column permuted: their score is no holdout's."""
+        """Refuse copies of the first call's rows with a column permuted: their score is no holdout's.
+
+        Subsamples of such copies (``max_samples`` below 1.0) are not recognised.
+        """
         if asked:
             self._first_rows = model, entries
         elif self._first_rows == (model, entries):
