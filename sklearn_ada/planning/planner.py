@@ -40,7 +40,9 @@ def plan_holdout(
         Adaptive questions, at most 10^9.
     width : float or None
         Half-width, in (0, 1/2): half of the width of an interval, which holds for all answers at once. For
-        means and AUCs in units of the metric's range; for medians in quantile levels.
+        means and AUCs in units of the metric's range; for medians in quantile levels. It is that of answers
+        near ``expected_value``. A Holdout's ``tolerance`` goes by the widest answer that there can be, so for
+        a width that will be a tolerance, plan with ``expected_value=None``.
     confidence_level : float, default=0.95
         That all intervals hold together, in (0, 1).
     expected_value : float or None, default=0.85

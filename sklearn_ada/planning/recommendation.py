@@ -53,8 +53,8 @@ def _rows(plan: HoldoutPlan) -> str:
     if kept.n < best.n:
         words += f" If only the model kept after such checks is to be certified so closely, {kept.n:,} do."
     return (
-        f"{words} A plain holdout is enough for one question with {many(one.n, 'record')}, and for all "
-        f"with {fixed.n:,} if they are fixed before the first answer."
+        f"{words}{_tolerance(plan)} A plain holdout is enough for one question with {many(one.n, 'record')}, "
+        f"and for all with {fixed.n:,} if they are fixed before the first answer."
     )
 
 
@@ -67,8 +67,8 @@ def _questions(plan: HoldoutPlan) -> str:
         return f"With {records} a plain holdout answers one question within ±{plan.width:.2g}, and no more."
     return (
         f"Use {best.method}: with {records} {many(best.n_questions, 'adaptive question')} within "
-        f"±{plan.width:.2g}{_condition(plan)}. A plain holdout is enough for one question, or for "
-        f"{many(fixed.n_questions, 'question')} fixed before the first answer."
+        f"±{plan.width:.2g}{_condition(plan)}.{_tolerance(plan)} A plain holdout is enough for "
+        f"one question, or for {many(fixed.n_questions, 'question')} fixed before the first answer."
     )
 
 
@@ -96,6 +96,17 @@ def _condition(plan: HoldoutPlan) -> str:
     if rate == 0.0:
         return ", if guesses are off by no more than sampling explains"
     return f", if at most {rate:.3g} of the guesses are off by more than sampling explains"
+
+
+def _tolerance(plan: HoldoutPlan) -> str:
+    """Return what a width that is planned at an expected value is not."""
+    if not _condition(plan) or plan.given.expected_value is None:
+        return ""
+    value = f"{plan.given.expected_value:.2g}"
+    return (
+        f" That is the width of answers near {value}. As the tolerance of a Holdout, which refuses by the "
+        "widest answer that there can be, it admits fewer: plan that with expected_value=None."
+    )
 
 
 def many(count: float | None, noun: str) -> str:

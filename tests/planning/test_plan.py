@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ada import HoldoutPlan, plan_holdout
+from sklearn_ada import Holdout, HoldoutPlan, plan_holdout
 from sklearn_ada.planning.assumptions import Assumptions
 from sklearn_ada.planning.methods import methods
 from sklearn_ada.planning.solving import MOST_QUESTIONS
@@ -252,6 +252,23 @@ class TestWords:
         assert "at most 0.01 of the guesses are off" in plan.recommendation
         plan = plan_of(n=300, n_questions=2, surprise_rate=1.0, guess_rows=2)
         assert "guesses" not in plan.recommendation.split("For metrics")[0]
+
+    def test_a_width_at_an_expected_value_is_no_tolerance(self):
+        for asked in ({"n": 1_000}, {"n_questions": 100}):
+            words = plan_of(width=0.1, **asked).recommendation
+            assert "width of answers near 0.85. As the tolerance of a Holdout" in words
+            assert "plan that with expected_value=None." in words
+            assert "tolerance" not in plan_of(width=0.1, expected_value=None, **asked).recommendation
+        assert "tolerance" not in plan_of(n=1_000, n_questions=10).recommendation
+
+    @pytest.mark.parametrize(("n", "width"), [(1_000, 0.1), (1_000, 0.15), (2_000, 0.1)])
+    def test_a_width_at_its_worst_is_a_tolerance_that_admits_what_was_planned(self, n, width, tmp_path):
+        plan = plan_of(n=n, width=width, expected_value=None)["coded checks"]
+        X, y = np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 2
+        holdout = Holdout(
+            X, y, tolerance=width, expected_questions=plan.n_questions, ledger=tmp_path / "l.db"
+        )
+        assert holdout.remaining() >= plan.n_questions
 
     def test_nothing_works(self):
         for k in (1, 5):
