@@ -16,14 +16,16 @@ import os
 import struct
 import sys
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Undigestible", "canonical_digest"]
+__all__ = ["Floats", "Undigestible", "canonical_digest"]
 
 _NOT_CODE = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl",
@@ -36,6 +38,21 @@ _COMPILED = (
     types.GetSetDescriptorType,
 )  # fmt: skip
 _IMPORT_NAME = dis.opmap["IMPORT_NAME"]
+
+
+@dataclass(frozen=True)
+class Floats:
+    """An array of floats that is read block by block: it has the digest of the whole array.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    blocks : callable
+        Returns the blocks of rows in their order.
+    """
+
+    shape: tuple[int, ...]
+    blocks: Callable[[], Iterable[NDArray[np.float64]]]
 
 
 class Undigestible(TypeError):  # noqa: N818 - control flow between this module and its callers
@@ -96,6 +113,11 @@ class _Walk:
             return self._tagged("masked array", np.asarray(obj.data), np.ma.getmaskarray(obj))
         if isinstance(obj, np.ndarray):
             return self._array(obj)
+        if isinstance(obj, Floats):
+            read = hashlib.sha256()
+            for block in obj.blocks():
+                read.update(np.ascontiguousarray(block).data)
+            return _parts_of_array(np.dtype(np.float64), obj.shape, read.digest())
         if sparse.issparse(obj):
             as_any: Any = obj
             matrix = as_any.tocsr().copy()
@@ -154,7 +176,7 @@ class _Walk:
             return self._tagged("object array", array.shape, array.ravel().tolist())
         plain = np.ascontiguousarray(array)  # makes a number a vector, so the shape is the array's own
         content = hashlib.sha256(plain.view(np.uint8).data if plain.size else b"").digest()
-        return [b"array", plain.dtype.str.encode(), str(array.shape).encode(), content]
+        return _parts_of_array(plain.dtype, array.shape, content)
 
     def _frame(self, frame: Any) -> list[bytes]:
         names = [str(name) for name in frame.columns]
@@ -214,6 +236,10 @@ class _Walk:
         if _is_library(module) and _resolve(module, name) is obj:
             return self._tagged("library", module, name, _version(module))
         raise Undigestible(f"the code of {name} cannot be read")
+
+
+def _parts_of_array(dtype: np.dtype[Any], shape: tuple[int, ...], content: bytes) -> list[bytes]:
+    return [b"array", dtype.str.encode(), str(shape).encode(), content]
 
 
 def _atom(obj: Any) -> bytes | None:

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
+from sklearn_ada.holdout.canonical import canonical_digest
+from sklearn_ada.holdout.content import content_digest, rows_digest
 from sklearn_ada.holdout.partition import dealt_out, shuffled_rows, whole_groups
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.ray_store import as_ray_sends
 from sklearn_ada.holdout.shipping import Parcel, arrived, here
 from sklearn_ada.metrics import Metric, Units, is_missing, unequal
 from sklearn_ada.metrics.kinds import Kind
-from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
+from sklearn_ada.metrics.rows import Subsamples, n_rows
 
 __all__ = ["HoldoutData", "check_labels", "content_digest", "rows_digest"]
 
@@ -215,37 +216,3 @@ def check_labels(y: Any) -> NDArray[Any]:
     if not finite:
         raise bad_parameter("y", "Holdout", "finite", "missing, NaN or infinite values")
     return labels
-
-
-def content_digest(X: Any, y: Any) -> str:
-    """Return the digest of some rows and labels: of their values, whatever their container or number type.
-
-    Raises
-    ------
-    ValueError
-        If X holds objects whose content cannot be read.
-    """
-    try:
-        return canonical_digest((_values(X), _values(y)))
-    except Undigestible as error:
-        raise bad_parameter("X", "Holdout", "made of readable values", type(X).__name__) from error
-
-
-def rows_digest(X: Any, y: Any) -> str:
-    """Return a quick digest of some rows: their number, all labels and up to 256 rows, evenly spread.
-
-    Good enough to tell which rows a guess is from: to mistake others for them only charges a question.
-    """
-    n = n_rows(X)
-    some = np.unique(np.linspace(0, max(n - 1, 0), min(n, 256)).astype(np.int64))
-    return content_digest(take_rows(X, some), y)
-
-
-def _values(data: Any) -> Any:
-    """Return numeric data as an array of floats, text as objects, anything else as it is."""
-    if hasattr(data, "tocsr"):
-        return data
-    array = np.asarray(data)
-    if array.dtype.kind in "biuf":
-        return array.astype(np.float64) + 0.0  # -0.0 is 0.0
-    return array.astype(object) if array.dtype.kind in "US" else data if hasattr(data, "columns") else array
