@@ -134,6 +134,18 @@ class HoldoutData:
         except ValueError:
             return False
 
+    def check_weights(self, metric: Metric) -> None:
+        """Raise ValueError if records have weights, which a metric without an interval cannot take."""
+        n_classes = 2 if self.classes is None else len(self.classes)
+        if self.weight is not None and not metric.takes_weights(n_classes):
+            classes = f" for {n_classes} classes" if metric.takes_weights() else ""
+            raise bad_parameter(
+                "scoring", "a holdout with sample_weight", f"a scorer that takes sample_weight{classes}",
+                metric.name,
+                "Use such a scorer, as scoring(estimator, X, y, sample_weight=None), or a Holdout without "
+                "sample_weight.",
+            )  # fmt: skip
+
     def check_policy(self, policy: Policy) -> None:
         """Raise ValueError if a policy cannot be kept on these rows."""
         if policy.class_mix == "priced" and not self.is_classification:

@@ -61,6 +61,8 @@ def select_model(
     for model in models:
         check_model(model, data)
         metric.check_estimator(model)
+    if not data.has_interval(metric):
+        data.check_weights(metric)
     sensitivity = 0.0
     if epsilon is not None:
         sensitivity, epsilon = _private(metric, data, len(models), epsilon)

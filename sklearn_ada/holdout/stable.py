@@ -94,6 +94,7 @@ class StableQuestion:
         secret: bytes,
     ) -> StableQuestion:
         """Fix subsamples, grid and code from the guess, the policy and the settings."""
+        data.check_weights(metric)
         m = settings.subsamples(data)
         rows = data.partition(secret, m, stratify=settings.stratify)
         if isinstance(settings.grid, Grid):

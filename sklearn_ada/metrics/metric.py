@@ -30,6 +30,7 @@ from sklearn_ada.metrics.registry import KINDS, KNOWN_RANGES, POSITIVE, REFUSED,
 from sklearn_ada.metrics.response import available_response, respond
 from sklearn_ada.metrics.rows import Subsamples, take_rows
 from sklearn_ada.metrics.stored_outputs import StoredOutputs, reads_outputs_only
+from sklearn_ada.metrics.weighing import takes_weights
 
 __all__ = ["Metric", "as_metric"]
 
@@ -216,6 +217,10 @@ class Metric:
         except UndefinedMetricError:
             if len(np.unique(y)) > 1:
                 raise
+
+    def takes_weights(self, n_classes: int = 2) -> bool:
+        """Return whether the plain metric can weigh records of so many classes."""
+        return self._scorer is None or takes_weights(self._scorer, n_classes)
 
     def outputs(self, estimator: Any, X: Any) -> NDArray[Any]:
         """Return what the estimator says of some rows, as `measure` takes it."""
