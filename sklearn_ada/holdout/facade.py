@@ -275,6 +275,7 @@ class Holdout(OpenedHoldout):
         key: str,
         guess_rows: int | None = None,
         alternatives: int = 1,
+        record: bool = True,
     ) -> str | None:
         """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
 
@@ -293,6 +294,8 @@ class Holdout(OpenedHoldout):
             How many rows the guesses come from; None takes as many as the holdout has.
         alternatives : int, default=1
             Among how many models, fixed now as well, `select` will choose before each question is asked.
+        record : bool, default=True
+            False: only raise if they would not be admitted now.
 
         Raises
         ------
@@ -301,7 +304,9 @@ class Holdout(OpenedHoldout):
         """
         check_option(mechanism, "mechanism", "Holdout.open_round", PURPOSES)
         probe = self._worst(as_metric(scoring), mechanism, guess_rows)
-        return open_round(size, probe, key, alternatives, self._data, self._ledger, self._asker)
+        return open_round(
+            size, probe, key, alternatives, self._data, self._ledger, self._asker, record=record
+        )
 
     def check_overlap(self, X: Any) -> None:
         """Raise `HoldoutLeakError` if training rows X contain the holdout, or part of it beyond chance.
@@ -311,8 +316,8 @@ class Holdout(OpenedHoldout):
         """
         if overlaps(X, self._data, self._ledger, self._asker):
             raise HoldoutLeakError(
-                "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of X, "
-                "on which models are fitted and from which guesses are taken, or let ReusableHoldoutCV do it."
+                "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of "
+                "X, on which models are fitted and from which guesses are taken; ReusableHoldoutCV does it."
             )
 
     def top_up(self, X: Any, y: Any) -> Holdout:

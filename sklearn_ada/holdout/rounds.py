@@ -25,6 +25,8 @@ def open_round(
     data: HoldoutData,
     ledger: Ledger[Conversation],
     asker: Asker,
+    *,
+    record: bool,
 ) -> str | None:
     """Record a round of questions no worse than ``probe``; None if it was there. See `Holdout.open_round`."""
     size = check_integer(size, "size", _OWNER)
@@ -47,5 +49,7 @@ def open_round(
         body = {"kind": "round", "round": key, "purpose": purpose, "size": size, **stamp}
         return {**body, "ln_delta": share.ln_delta, "nats": share.nats}
 
-    record = ledger.charge(f"round {key}", decide)
-    return key if record.fresh else None
+    if not record:
+        ledger.find(f"round {key}", otherwise=decide)
+        return None
+    return key if ledger.charge(f"round {key}", decide).fresh else None

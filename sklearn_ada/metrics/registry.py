@@ -76,9 +76,12 @@ None is either: the Brier score is the same for both.
 """
 
 NEED_EVERY_CLASS = frozenset(
-    {"top_k_accuracy", *(f"roc_auc_{how}{end}" for how in ("ovo", "ovr") for end in ("", "_weighted"))}
+    {
+        *("average_precision", "d2_brier_score", "d2_log_loss_score", "matthews_corrcoef", "top_k_accuracy"),
+        *(f"roc_auc_{how}{end}" for how in ("ovo", "ovr") for end in ("", "_weighted")),
+    }
 )
-"""Scorers without a value on rows that lack a class."""
+"""Scorers without a value on rows that lack a class, or with one that says nothing (such as 0)."""
 
 KINDS = {Mean: "mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
 

@@ -28,7 +28,6 @@ from sklearn_ada.model_selection.metadata import FitParams
 from sklearn_ada.model_selection.own_scores import plain_scoring, score_name, scores_otherwise
 from sklearn_ada.model_selection.parameters import check_parameters
 from sklearn_ada.model_selection.recording import RecordingScorer, certified_columns
-from sklearn_ada.model_selection.rehearsal import rehearsed
 from sklearn_ada.model_selection.sealed import masked, told_to_validate
 from sklearn_ada.model_selection.setting_aside import set_aside
 from sklearn_ada.model_selection.simplest import best_of
@@ -281,7 +280,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         key = self._round_key(X, y, metric)
         told: dict[str, Any] = {"mechanism": "certify", "scoring": metric, "key": key}
         size, among = (1, count) if selecting else (count, 1)
-        rehearsed(self.holdout_).open_round(size, alternatives=among, **told)
+        self.holdout_.open_round(size, alternatives=among, record=False, **told)  # before the long work
         search.fit(own_copy(X), y, **(params.of_asking() if sealed else params.of_search))
         results, scores, order = ranked(search, name)
         chosen = [index for index in order[:count] if np.isfinite(scores[index])]

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import fbeta_score, get_scorer, make_scorer
+from sklearn.metrics import fbeta_score, get_scorer, get_scorer_names, make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -131,16 +131,24 @@ def test_values_do_not_depend_on_the_container(tasks, tmp_path):
         assert holdout.certify(model, scoring="accuracy").value == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("scoring", sorted(NEED_EVERY_CLASS))
+@pytest.mark.parametrize("scoring", sorted(NEED_EVERY_CLASS.intersection(get_scorer_names())))
 @pytest.mark.parametrize("ask", ["winner", "candidates"])
 def test_metrics_that_need_every_class_get_subsamples_with_every_class(scoring, ask, tmp_path):
     X, y = load_digits(return_X_y=True)
-    search = GridSearchCV(
-        DecisionTreeClassifier(random_state=0), {"max_depth": [4, 12]}, scoring=scoring, refit=False
-    )
-    wrapped = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db").fit(X, y)
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scoring, refit=False)
+    wrapped = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db").fit(X / 16, y)
     assert wrapped.best_score_ > 0.7
     assert "at the holdout's class mix" in wrapped.best_answer_.certificate.target
+
+
+@pytest.mark.parametrize("scoring", ["average_precision", "matthews_corrcoef"])
+def test_few_positives_are_in_every_subsample(scoring, tmp_path):
+    """Most subsamples as they come would have none, and score 0 whatever the model."""
+    X, y = make_classification(3000, 10, n_informative=6, weights=[0.97], class_sep=2.0, random_state=0)
+    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=scoring)
+    wrapped = ReusableHoldoutCV(search, ask="winner", ledger=tmp_path / "ledger.db").fit(X, y)
+    assert wrapped.best_score_ > 0.5
+    assert wrapped.best_score_ == pytest.approx(wrapped.cv_results_["mean_test_score"][0], abs=0.25)
 
 
 def test_with_groups_they_are_asked_as_they_come(tmp_path):
