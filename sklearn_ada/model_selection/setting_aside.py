@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.holdout import Holdout
-from sklearn_ada.holdout.data import content_digest
+from sklearn_ada.holdout.data import check_labels, content_digest
 from sklearn_ada.ledger import ledger_address
 from sklearn_ada.metrics import n_rows, take_rows
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
@@ -33,6 +33,7 @@ def set_aside(wrapper: Any, X: Any, y: Any, groups: Any = None) -> tuple[Holdout
     class is in the holdout alone, for no classifier could know it.
     """
     n = n_rows(X)
+    y = check_labels(y)  # classes held as objects are split as classes
     is_scorer = isinstance(wrapper.mechanism, HoldoutScorer)
     holdout = wrapper.mechanism.holdout if is_scorer else wrapper.holdout
     of_classes = is_classifier(wrapper.search.estimator) and type_of_target(y) in ("binary", "multiclass")
