@@ -39,7 +39,8 @@ __all__ = ["StableQuestion"]
 
 _LN2 = math.log(2.0)
 _MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
-_GRID_POINTS = 401  # of a grid centred at a guess
+_GRID_POINTS = {"check": 401, "certify": 1001}  # of a grid centred at a guess
+_STEPS_AN_ERROR = 10.0  # of a certify: finer would cost more and say no more
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class StableQuestion:
         The grid index that the code expects.
     stream : str
     scale : float
+    centred : bool
+        Whether the grid is laid around the guess, with a step made of its error.
     drawing : MedianDraw
         How a quantile of the subsamples is drawn.
     target : str
@@ -79,6 +82,7 @@ class StableQuestion:
     centre: int
     stream: str
     scale: float
+    centred: bool
     drawing: MedianDraw
     target: str
 
@@ -100,7 +104,7 @@ class StableQuestion:
         if isinstance(settings.grid, Grid):
             grid, centred = settings.grid, False
         elif guess is not None and guess.deviation is not None:
-            grid, centred = _centred_grid(guess, m, policy), True
+            grid, centred = _centred_grid(guess, m, policy, purpose), True
         elif metric.range is not None:
             grid, centred = UniformGrid(*metric.range, GRID_POINTS), False
         else:
@@ -129,8 +133,8 @@ class StableQuestion:
             purpose=purpose, metric=metric, guess=guess, rows=rows,
             units_each=units_each, stratified=settings.stratify,
             grid=grid, centre=centre,
-            stream="cells" if centred else "grid",
-            scale=0.0 if centred else max(grid.size / 50.0, 1.0),
+            stream="cells" if centred and purpose == "check" else "grid",
+            scale=_scale(grid, purpose, centred=centred), centred=centred,
             drawing=drawing, target=target,
         )  # fmt: skip
 
@@ -302,7 +306,7 @@ class StableQuestion:
 
     def _spread_scale(self, level: float) -> float:
         """Return the expected distance of an outer quantile from the median, in grid points."""
-        if self.stream != "cells" or self.guess is None or self.guess.deviation is None:
+        if not self.centred or self.guess is None or self.guess.deviation is None:
             return self.scale
         step = self.grid.value(1) - self.grid.value(0)
         return float(f"{max(2.5 * self.guess.deviation * (0.5 - level) / step, 0.5):.3g}")
@@ -315,12 +319,21 @@ class StableQuestion:
         return min(max(left, bounds[0]), bounds[1]), max(min(right, bounds[1]), bounds[0])
 
 
-def _centred_grid(guess: Guess, m: int, policy: Policy) -> UniformGrid:
-    """Return a grid around the guess, coarse enough that a good guess is the grid point itself."""
+def _centred_grid(guess: Guess, m: int, policy: Policy, purpose: str) -> UniformGrid:
+    """Return a grid around the guess: for a check so coarse that a good guess is the grid point itself."""
     assert guess.deviation is not None
     smallest = 1e-6 * max(abs(guess.value), 1e-3)
     spread = max(guess.deviation, smallest)
     error = _MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
-    half_cell = policy.half_cell(error, _MEDIAN_DEVIATION * spread, float(m))
-    reach = half_cell * (_GRID_POINTS - 1)
-    return UniformGrid(guess.value - reach, guess.value + reach, _GRID_POINTS)
+    half_cell = error / (2.0 * _STEPS_AN_ERROR)
+    if purpose == "check":
+        half_cell = policy.half_cell(error, _MEDIAN_DEVIATION * spread, float(m))
+    reach = half_cell * (_GRID_POINTS[purpose] - 1)
+    return UniformGrid(guess.value - reach, guess.value + reach, _GRID_POINTS[purpose])
+
+
+def _scale(grid: Grid, purpose: str, *, centred: bool) -> float:
+    """Return how many steps from its centre the median is expected; 0 in the code of a check's cells."""
+    if not centred:
+        return max(grid.size / 50.0, 1.0)
+    return 0.0 if purpose == "check" else _STEPS_AN_ERROR

@@ -9,7 +9,9 @@ from sklearn_ada import Holdout, Metric
 from sklearn_ada.guarantees.median import outer_levels, quantile_interval
 from sklearn_ada.holdout import MedianSettings
 from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.guess import median_guess_from_rows
 from sklearn_ada.mechanisms import ExplicitGrid, LogGrid, UniformGrid
+from sklearn_ada.metrics import as_metric
 
 GRIDS = [LogGrid(1e-3, 1e3, 7), UniformGrid(0.0, 30.0, 4), ExplicitGrid((0.0, 1.0, 8.0, 100.0))]
 
@@ -109,3 +111,18 @@ def test_the_two_claims_of_a_median_are_different_events():
     too_high = stats.binom.cdf((m - 1) // 2 - below, m - below, inside)  # the value is above that quantile
     either = 2.0 * stats.binom.pmf(below, m, 0.5) @ np.where(uncovered, 1.0, too_high)
     assert either > 1.2 * delta
+
+
+def test_a_certified_median_is_as_fine_as_its_subsamples_tell():
+    """A check's cells are coarse, so that guesses hold; a certify has steps of a tenth of the guess's error."""
+    y = np.random.default_rng(0).normal(size=(2, 20_000))
+    model = DummyRegressor(strategy="constant", constant=0.0).fit(y[0, :9, None], y[0, :9])
+    scoring = "neg_median_absolute_error"
+    holdout = Holdout(y[0, :, None], y[0], ledger=":memory:")
+    settings = MedianSettings(method="exact")
+    guess = median_guess_from_rows(as_metric(scoring), model, y[1, :, None], y[1], 20)
+    answer = holdout.ask(model, mechanism="certify", scoring=scoring, guess=guess, settings=settings)
+    low, high = answer.interval
+    assert high - low < 0.6 * guess.deviation  # of 399 subsamples: ten standard errors of a median
+    samples = np.random.default_rng(1).normal(size=(20_000, 20))
+    assert low < -np.median(np.median(np.abs(samples), axis=1)) < high

@@ -135,17 +135,17 @@ def test_values_do_not_depend_on_the_container(tasks, tmp_path):
 @pytest.mark.parametrize("ask", ["winner", "candidates"])
 def test_metrics_that_need_every_class_get_subsamples_with_every_class(scoring, ask, tmp_path):
     X, y = load_digits(return_X_y=True)
+    y = (y < 3).astype(int) if scoring == "average_precision" else y
     search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scoring, refit=False)
     wrapped = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db").fit(X / 16, y)
     assert wrapped.best_score_ > 0.7
     assert "at the holdout's class mix" in wrapped.best_answer_.certificate.target
 
 
-@pytest.mark.parametrize("scoring", ["average_precision", "matthews_corrcoef"])
-def test_few_positives_are_in_every_subsample(scoring, tmp_path):
+def test_few_positives_are_in_every_subsample(tmp_path):
     """Most subsamples as they come would have none, and score 0 whatever the model."""
     X, y = make_classification(3000, 10, n_informative=6, weights=[0.97], class_sep=2.0, random_state=0)
-    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=scoring)
+    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring="average_precision")
     wrapped = ReusableHoldoutCV(search, ask="winner", ledger=tmp_path / "ledger.db").fit(X, y)
     assert wrapped.best_score_ > 0.5
     assert wrapped.best_score_ == pytest.approx(wrapped.cv_results_["mean_test_score"][0], abs=0.25)
