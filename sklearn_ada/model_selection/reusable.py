@@ -63,8 +63,8 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     ask : "candidates", "winner" or int, default="candidates"
         "winner" keeps the search's own cross-validation and refit function, and asks about its winner only
         (an integer: about its best few): one question a search, and none about candidates that the search
-        could not score. "candidates" asks about every candidate,
-        fitted on one part of the rows, with its score on the other part as the guess.
+        could not score. "candidates" asks about every candidate, fitted on one part of the rows, with its
+        score on the other part as the guess.
     reveal : {"all", "winner"}, default="all"
         "winner" compares the candidates asked under seal and releases only which is the best, for ``ln N``
         nats, and its certified score; the scores of the others leave no trace, in ``search_`` neither. With

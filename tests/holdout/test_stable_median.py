@@ -114,7 +114,7 @@ def test_the_two_claims_of_a_median_are_different_events():
 
 
 def test_a_certified_median_is_as_fine_as_its_subsamples_tell():
-    """A check's cells are coarse, so that guesses hold; a certify has steps of a tenth of the guess's error."""
+    """A check's cells are coarse, so that guesses hold; the steps of a certify are a tenth of an error."""
     y = np.random.default_rng(0).normal(size=(2, 20_000))
     model = DummyRegressor(strategy="constant", constant=0.0).fit(y[0, :9, None], y[0, :9])
     scoring = "neg_median_absolute_error"
