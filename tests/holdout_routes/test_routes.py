@@ -299,7 +299,7 @@ def test_a_search_draws_its_stable_median_where_privacy_alone_certifies(scoring,
     assert search.best_answer_.verdict == "drawn"
     assert search.best_score_interval_[0] < search.best_score_ < search.best_score_interval_[1]
     *_, certified = holdout.ledger.records()
-    ends = re.findall(r"=([-\d.e]+)", certified.body["mechanism"]["grid"])
-    low, high, points = map(float, ends)
-    step = (high - low) / (points - 1.0)
-    assert abs(search.best_score_ - search.score(X[1000:], y[1000:])) <= step
+    size = certified.body["mechanism"]["subsample_size"]
+    some = (rng.choice(np.arange(1000, len(X)), size) for _ in range(2000))
+    scores = [search.score(X[rows], y[rows]) for rows in some]  # the drawn median has a rank error of .1
+    assert np.quantile(scores, 0.4) <= search.best_score_ <= np.quantile(scores, 0.6)
