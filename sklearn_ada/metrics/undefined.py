@@ -16,7 +16,7 @@ __all__ = ["undefined_metric"]
 
 _FOR_SEVERAL = {
     **{name: f"'{name}_macro'" for name in ("f1", "jaccard", "precision", "recall")},
-    "average_precision": "make_scorer(average_precision_score, response_method='predict_proba')",
+    "average_precision": "'roc_auc_ovr'",
     "neg_brier_score": "Metric('neg_log_loss', range=(-10, 0))",
     "roc_auc": "'roc_auc_ovr'",
 }

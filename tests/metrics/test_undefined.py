@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import average_precision_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer
@@ -12,7 +11,7 @@ from sklearn_ada.holdout import Guess
 
 OF_ONE_CLASS = ["average_precision", "f1", "jaccard", "precision", "recall"]
 FOR_SEVERAL = {
-    "average_precision": "make_scorer(average_precision_score, response_method='predict_proba')",
+    "average_precision": "'roc_auc_ovr'",
     "f1": "'f1_macro'",
     "jaccard": "'jaccard_macro'",
     "neg_brier_score": "Metric('neg_log_loss', range=(-10, 0))",
@@ -20,7 +19,7 @@ FOR_SEVERAL = {
     "recall": "'recall_macro'",
     "roc_auc": "'roc_auc_ovr'",
 }
-CODE = {"Metric": Metric, "average_precision_score": average_precision_score, "make_scorer": make_scorer}
+CODE = {"Metric": Metric}
 GUESS = Guess(0.8, size=20.0, deviation=0.1)
 
 
