@@ -46,7 +46,7 @@ class Answer:
     cost : Cost
     certificate : object
         The theorem, the confidence level, the target and the assumptions of the interval; its
-        ``vacuous`` says that the interval says nothing. None for a refusal.
+        ``vacuous`` says that nothing is certified. None for a refusal.
     index : int
         Position in the ledger.
     levels : tuple of float or None

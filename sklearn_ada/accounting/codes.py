@@ -62,8 +62,8 @@ class Code:
     decay : float, default=0.001
         Prior chance, roughly, that a guess is off by one cell; a geometric law has most of the mass.
     tail_mass : float, default=0.001
-        Share of a Cauchy law in the prior of cells: no guess is so wrong that it costs more than some twenty
-        nats, where the geometric law alone would ask seven for every cell.
+        Share of a Cauchy law in the prior of cells: a guess that is far off costs two nats for every factor e
+        of cells, where the geometric law alone would ask seven for every cell.
     failure_mass : float, default=0.001
         Prior mass of all `FAILURES` together.
     leak_mass : float, default=1e-6

@@ -30,7 +30,7 @@ class Certificate:
     assumptions : tuple of str
         What must be true; none can be checked from the holdout alone.
     vacuous : bool
-        True where the interval says nothing that was not known before looking.
+        True where nothing is certified that was not known before looking.
     route : {"description_length", "differential_privacy", "both"}
         Which theory certifies this answer.
     """

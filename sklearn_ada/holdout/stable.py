@@ -39,8 +39,10 @@ __all__ = ["StableQuestion"]
 
 _LN2 = math.log(2.0)
 _MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
-_GRID_POINTS = {"check": 401, "certify": 1001}  # of a grid centred at a guess
-_STEPS_AN_ERROR = 10.0  # of a certify: finer would cost more and say no more
+_GRID_POINTS = 401  # of a check's grid, centred at a guess
+_EXACT_GRID_POINTS = 20_001  # of an exact certify: its price does not depend on them, so it reaches far
+_STEPS_AN_ERROR = 10.0  # of an exact certify: finer would cost more and say no more
+_NOISE_IN_ERRORS = 3.0  # of a drawn certify, about, so that its steps are whole errors
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class StableQuestion:
         if isinstance(settings.grid, Grid):
             grid, centred = settings.grid, False
         elif guess is not None and guess.deviation is not None:
-            grid, centred = _centred_grid(guess, m, policy, purpose), True
+            grid, centred = _centred_grid(guess, m, policy, purpose, settings.method), True
         elif metric.range is not None:
             grid, centred = UniformGrid(*metric.range, GRID_POINTS), False
         else:
@@ -134,7 +136,7 @@ class StableQuestion:
             units_each=units_each, stratified=settings.stratify,
             grid=grid, centre=centre,
             stream="cells" if centred and purpose == "check" else "grid",
-            scale=_scale(grid, purpose, centred=centred), centred=centred,
+            scale=_scale(grid, purpose, settings.method, centred=centred), centred=centred,
             drawing=drawing, target=target,
         )  # fmt: skip
 
@@ -319,21 +321,26 @@ class StableQuestion:
         return min(max(left, bounds[0]), bounds[1]), max(min(right, bounds[1]), bounds[0])
 
 
-def _centred_grid(guess: Guess, m: int, policy: Policy, purpose: str) -> UniformGrid:
+def _centred_grid(guess: Guess, m: int, policy: Policy, purpose: str, method: str) -> UniformGrid:
     """Return a grid around the guess: for a check so coarse that a good guess is the grid point itself."""
     assert guess.deviation is not None
     smallest = 1e-6 * max(abs(guess.value), 1e-3)
     spread = max(guess.deviation, smallest)
     error = _MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
-    half_cell = error / (2.0 * _STEPS_AN_ERROR)
     if purpose == "check":
-        half_cell = policy.half_cell(error, _MEDIAN_DEVIATION * spread, float(m))
-    reach = half_cell * (_GRID_POINTS[purpose] - 1)
-    return UniformGrid(guess.value - reach, guess.value + reach, _GRID_POINTS[purpose])
+        half_cell, points = policy.half_cell(error, _MEDIAN_DEVIATION * spread, float(m)), _GRID_POINTS
+    elif method == "exact":
+        half_cell, points = error / (2.0 * _STEPS_AN_ERROR), _EXACT_GRID_POINTS
+    else:  # more points would need more of the privacy budget
+        half_cell, points = error / 2.0, GRID_POINTS
+    reach = half_cell * (points - 1)
+    return UniformGrid(guess.value - reach, guess.value + reach, points)
 
 
-def _scale(grid: Grid, purpose: str, *, centred: bool) -> float:
+def _scale(grid: Grid, purpose: str, method: str, *, centred: bool) -> float:
     """Return how many steps from its centre the median is expected; 0 in the code of a check's cells."""
     if not centred:
         return max(grid.size / 50.0, 1.0)
-    return 0.0 if purpose == "check" else _STEPS_AN_ERROR
+    if purpose == "check":
+        return 0.0
+    return _STEPS_AN_ERROR if method == "exact" else _NOISE_IN_ERRORS

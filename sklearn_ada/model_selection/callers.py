@@ -43,12 +43,12 @@ def check_caller(scorer: Any, estimator: Any, y: Any) -> None:
 
 
 class NotAScore:
-    """Stands for a score that cannot be, and raises TypeError where it is read as a number.
+    """Stands for a score that cannot be, and raises its error where it is read as a number.
 
-    An exception inside a scorer becomes a NaN in searches over features, which then choose at random.
+    An exception inside a scorer becomes a NaN in searches, which then choose at random.
     """
 
-    def __init__(self, error: TypeError) -> None:
+    def __init__(self, error: Exception) -> None:
         self.error = error
 
     def __float__(self) -> NoReturn:

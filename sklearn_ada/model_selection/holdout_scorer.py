@@ -15,12 +15,12 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_ada._checks import bad_parameter, check_option
-from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout import Holdout, model_digest
 from sklearn_ada.holdout.inquiry import discarded_copy
 from sklearn_ada.holdout.overlap import row_hashes
 from sklearn_ada.metrics import Metric, as_metric
-from sklearn_ada.model_selection.callers import check_caller, misused, refusal_of_columns
+from sklearn_ada.model_selection.callers import NotAScore, check_caller, misused, refusal_of_columns
 from sklearn_ada.model_selection.splitter import ValidationSplit
 from sklearn_ada.results import Answer
 
@@ -80,13 +80,18 @@ class HoldoutScorer(ABC):
         -------
         float
             NaN if the holdout refused (or `BudgetExhaustedError`, if ``on_exhausted="raise"``) or failed.
+            Where X repeats rows of the holdout, or has other columns, what raises the error once it is read
+            as a number: an exception here would be a NaN in a search.
         """
         if y is None:
             raise bad_parameter("y", self.__name__, "the labels of X", None)
         refusal = refusal_of_columns(self, estimator, X)
         if refusal is not None:
             return refusal  # type: ignore[return-value] # an exception would become NaN
-        answer = self.answer(estimator, X, y)
+        try:
+            answer = self.answer(estimator, X, y)
+        except HoldoutLeakError as leak:  # charged, so a search must not go on to its next rows
+            return NotAScore(leak)  # type: ignore[return-value]
         if answer is None:
             params = {} if sample_weight is None else {"sample_weight": sample_weight}
             return self.metric.score(estimator, X, y, **params)

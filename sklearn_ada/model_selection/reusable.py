@@ -112,7 +112,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     ------
     BudgetExhaustedError
         If the tolerance does not admit all questions of the search; checked before the first fit where the
-        number of candidates is known.
+        number of candidates is known, and again after it where others may have asked meanwhile.
     HoldoutLeakError
         If X contains a given holdout.
     ValueError

@@ -7,7 +7,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.guarantees.median import outer_levels, quantile_interval
-from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.holdout import Guess, MedianSettings
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.guess import median_guess_from_rows
 from sklearn_ada.mechanisms import ExplicitGrid, LogGrid, UniformGrid
@@ -126,3 +126,21 @@ def test_a_certified_median_is_as_fine_as_its_subsamples_tell():
     assert high - low < 0.6 * guess.deviation  # of 399 subsamples: ten standard errors of a median
     samples = np.random.default_rng(1).normal(size=(20_000, 20))
     assert low < -np.median(np.median(np.abs(samples), axis=1)) < high
+
+
+@pytest.mark.parametrize("method", ["exact", "exponential"])
+@pytest.mark.parametrize("off", [-10.0, 10.0])
+def test_a_certified_median_is_itself_though_its_guess_is_far_off(off, method):
+    """The grid reaches far: at its edge the value would be the edge, and an end of the interval infinite."""
+    y = np.random.default_rng([int(off) + 10, len(method)]).normal(size=20_000)
+    model = DummyRegressor(strategy="constant", constant=0.0).fit(y[:9, None], y[:9])
+    holdout = Holdout(y[:, None], y, ledger=":memory:", random_state=0)
+    deviation = 0.15  # of the metric on twenty records
+    guess = Guess(-0.66 + off * deviation, size=400.0, deviation=deviation)
+    answer = holdout.ask(
+        model, mechanism="certify", scoring="neg_median_absolute_error", guess=guess,
+        settings=MedianSettings(method=method),
+    )  # fmt: skip
+    assert answer.value == pytest.approx(-0.66, abs=0.5 * deviation)
+    assert np.isfinite(answer.interval).all()
+    assert answer.interval[0] < -0.66 < answer.interval[1]

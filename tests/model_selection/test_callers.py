@@ -6,7 +6,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, RidgeClassifierCV, RidgeCV
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import HoldoutLeakError, LadderScorer, StableHoldoutScorer, ThresholdoutScorer
@@ -51,8 +51,18 @@ def test_a_guess_from_the_rows_of_the_holdout_is_refused_as_it_would_be_the_answ
 ):
     model = LogisticRegression().fit(rows[0], rows[1])
     with pytest.raises(HoldoutLeakError, match="from which guesses are taken"):
-        scorer(model, rows[2][leaked], rows[3][leaked])
+        float(scorer(model, rows[2][leaked], rows[3][leaked]))
     assert asked(scorer.holdout) == 0
+
+
+def test_a_search_over_the_rows_of_the_holdout_ends_at_its_first_fold(scorer, rows, asked):
+    """Each fold would be charged as a leak, and each score be a NaN."""
+    X, y = np.r_[rows[2], rows[0]], np.r_[rows[3], rows[1]]
+    search = GridSearchCV(TREE, {"max_depth": [1, 2]}, scoring=scorer, cv=2)
+    with pytest.raises(HoldoutLeakError):
+        search.fit(X, y)
+    kinds = [record.body["kind"] for record in scorer.holdout.ledger.records() if record.seq]
+    assert kinds == ["overlap"]
 
 
 def test_rows_are_compared_with_the_holdout_once(scorer, rows):
