@@ -61,7 +61,7 @@ class Code:
         The prior of the Polya urn counts as this many earlier answers.
     decay : float, default=0.001
         Prior chance, roughly, that a guess is off by one cell; a geometric law has most of the mass.
-    tail_mass : float, default=0.001
+    tail_mass : float, default=1e-5
         Share of a Cauchy law in the prior of cells: a guess that is far off costs two nats for every factor e
         of cells, where the geometric law alone would ask seven for every cell.
     failure_mass : float, default=0.001
@@ -73,12 +73,12 @@ class Code:
     --------
     >>> code = Code()
     >>> [round(-code.ln_prior(Symbol("cells", z)), 3) for z in (0, 1, 10, 1000)]
-    [0.004, 6.758, 12.666, 21.869]
+    [0.003, 6.909, 17.271, 26.474]
     """
 
     urn_weight: float = 10.0
     decay: float = 0.001
-    tail_mass: float = 0.001
+    tail_mass: float = 1e-5
     failure_mass: float = 0.001
     leak_mass: float = 1e-6
 

@@ -87,7 +87,7 @@ class DescriptionLength:
         Examples
         --------
         >>> round(DescriptionLength(Code()).price_of_repeats(Symbol("cells", 0), 1000), 2)
-        0.17
+        0.14
         """
         ln_prior = self.code.ln_prior(symbol)
         if symbol.stream not in self._urns:

@@ -132,7 +132,7 @@ def urn_nats(n_questions: int, surprises: NDArray[np.int_], code: Code) -> NDArr
     Examples
     --------
     >>> np.round(urn_nats(100, np.array([0, 1]), Code()), 2)
-    array([0.09, 9.24])
+    array([0.07, 9.37])
     """
     weight = code.urn_weight
     prior = [weight * math.exp(code.ln_prior(Symbol("cells", z))) for z in (0, 1, -1)]

@@ -94,14 +94,14 @@ def _cells_prior(z, decay, tail_mass):
 @pytest.mark.parametrize("z", [0, 1, -1, 2, 17, -400])
 def test_the_prior_of_cells_is_geometric_with_a_tail_that_is_not(z):
     code = Code(failure_mass=0.01)
-    assert math.exp(code.ln_prior(Symbol("cells", z))) == pytest.approx(0.99 * _cells_prior(z, 1e-3, 1e-3))
+    assert math.exp(code.ln_prior(Symbol("cells", z))) == pytest.approx(0.99 * _cells_prior(z, 1e-3, 1e-5))
 
 
 def test_a_guess_that_is_far_off_costs_little_more_than_one_that_is_just_off():
     """A geometric law alone would ask seven nats for every cell."""
     code = Code()
     worst = [-code.ln_prior(Symbol("cells", z)) for z in (10, 100, 1000)]
-    assert worst == pytest.approx([13, 17, 22], abs=0.5)
+    assert worst == pytest.approx([17, 22, 26.5], abs=0.5)
     assert -ln_geometric(10, code.decay) > 69
 
 
