@@ -20,9 +20,9 @@ from sklearn_ada.planning.solving import MOST_QUESTIONS
 NAMES = [method.name for method in methods(Assumptions())]
 COARSE = {"coded checks", "certify after checks", "median, guessed"}
 """Their cells are chosen from a list, so that half-widths wobble by a few percent."""
-FALLS = {"certify after checks": 1.08}
-"""A ledger that expects one check takes narrower cells than one that expects ten, and its certify pays for
-the surprises: 7.1 % at most in 112,296 random plans.
+FALLS = {("certify after checks", 1): 1.08}
+"""A ledger that expects one check alone takes narrower cells than one that expects ten, and its certify pays
+for the surprises: 7.1 % at most in 112,296 random plans; from two checks on 4.2 %, which is no exception.
 """
 SLOW = {"Gaussian noise, Jung", "Gaussian noise, Bassily", "Laplace noise, Bassily", "median, Jung"}
 QUICK = [name for name in NAMES if name not in SLOW]
@@ -95,7 +95,7 @@ def test_half_widths_fall_with_records_and_rise_with_questions_and_confidence(
     here = method.half_width(n, k)
     assert here > 0.0
     assert method.half_width(math.ceil(n * more), k) <= here * slack
-    assert method.half_width(n, math.ceil(k * more)) >= here / max(slack, FALLS.get(name, 1.0))
+    assert method.half_width(n, math.ceil(k * more)) >= here / max(slack, FALLS.get((name, k), 1.0))
     stricter = method_of(name, expected_value=value, confidence_level=1.0 - (1.0 - confidence) / more)
     assert stricter.half_width(n, k) >= here / slack
 
