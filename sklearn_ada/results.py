@@ -50,7 +50,9 @@ class Answer:
     index : int
         Position in the ledger.
     levels : tuple of float or None
-        For a check by the stable median: the quantile levels between which the value certainly lies.
+        For a check by the stable median: the value is between these quantiles of the values that the target
+        names, rounded as it says. A level of 0 or 1 says nothing on that side: the median was beyond the
+        reach of its grid.
     reason : str or None
         Why the question failed or was refused.
     repeated : bool
@@ -84,6 +86,7 @@ class Answer:
         low, high = self.interval
         text = f"{self.value:.4g} in [{low:.4g}, {high:.4g}] ({self.verdict}, {self.cost.nats:.3g} nats)"
         if self.levels is not None:
+            # Levels are rounded outwards.
             below, above = math.floor(1000.0 * self.levels[0]), math.ceil(1000.0 * self.levels[1])
-            text += f", between the {below / 10:g}% and {above / 10:g}% quantiles"  # rounded outwards
+            text += f", between the {below / 10:g}% and {above / 10:g}% quantiles of rounded values"
         return text + (", VACUOUS" if self.certificate is not None and self.certificate.vacuous else "")

@@ -102,6 +102,13 @@ class MedianDraw:
             return 2.0 * self._count_tolerance if reached <= self._count_tolerance else 0.5
         return rank_error(self.epsilon, m, self.grid_size, beta)
 
+    @property
+    def mean_excess(self) -> float:
+        """How far, on average, a rank error goes beyond `rank_error` once it does; never more than 1/2."""
+        if self.method == "binary_search":  # a search that went astray may end anywhere
+            return 0.5
+        return min(2.0 / (self.epsilon * self.unit.parts), 0.5)  # an exponential tail
+
     def _search(self, ordered: NDArray[np.int64], level: float, rng: np.random.Generator) -> int:
         """Search the grid with noisy counts (Lemma 3.2); only the point found leaves."""
 

@@ -73,22 +73,34 @@ class NoisyQuestion(RefinedCheck, ABC):
     def private_half_width(self, transfer: TransferShare) -> float:
         """Return the worst half-width by the privacy route."""
         low, high = self.metric.bounds
-        return min(
-            self.half_cell + self.allowance(transfer.ln_noise) + self._gap(transfer), (high - low) / 2.0
-        )
+        reach = self.allowance(self._ln_tail(transfer))
+        return min(self.half_cell + reach + self._gap(transfer), (high - low) / 2.0)
 
-    def read_private(self, event: Event, transfer: TransferShare) -> Outcome:
+    def read_private(self, event: Event, share: Share) -> Outcome:
         """Return what the transfer theorem certifies: the noise and the gap, to both sides."""
-        known = self._widened(event, transfer.ln_noise)
+        assert share.transfer is not None
+        known = self._widened(event, self._ln_tail(share.transfer))
         if isinstance(known, Outcome):
             return known
-        (low, high), gap = self.metric.bounds, self._gap(transfer)
+        (low, high), gap = self.metric.bounds, self._gap(share.transfer)
         interval = (max(known[0] - gap, low), min(known[1] + gap, high))
         return self._outcome(event, interval, "tail of the noise")
 
     def _gap(self, transfer: TransferShare) -> float:
+        return transfer.gap * self._unit_of_gap
+
+    @property
+    def _unit_of_gap(self) -> float:
         low, high = self.metric.bounds
-        return transfer.gap * self.coded.rule.influence * (high - low)
+        return self.coded.rule.influence * (high - low)
+
+    def _ln_tail(self, transfer: TransferShare) -> float:
+        """Return at what probability the noise is allowed for: allowances are concave in its logarithm.
+
+        So what lies beyond one exceeds it by its slope at most, on average, and slopes fall.
+        """
+        slope = (self.allowance(transfer.ln_noise) - self.allowance(transfer.ln_noise + 0.5)) / 0.5
+        return transfer.ln_tail(slope / self._unit_of_gap)
 
     def _widened(self, event: Event, ln_noise: float) -> tuple[float, float] | Outcome:
         """Return where the holdout's value is, noise allowed for; or the outcome of a failure."""

@@ -29,6 +29,8 @@ _BOUNDED = (
     "is known to anybody"
 )
 
+_SEEN = "the population has no class of which the holdout has no record"  # which classes it has is not priced
+
 
 @dataclass(frozen=True)
 class Share:
@@ -145,6 +147,8 @@ def _assumptions(genesis: dict[str, Any]) -> tuple[str, ...]:
         independent = independent.replace("records", "groups", 1)
     if units.get("weight_bound") is not None:
         others.append(_BOUNDED)
+    if "class_counts" in genesis:
+        others.append(_SEEN)
     return (independent, *others, _SEEDED) if genesis["seeded"] else (independent, *others)
 
 

@@ -65,6 +65,11 @@ class Policy:
             )  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if self.is_private and self.ln_beta > -math.log(2.0):
+            raise bad_parameter(
+                "confidence_level", owner, f"at least 0.5 where route={self.route!r}", self.confidence_level,
+                "The theorem about privacy speaks of failures that are no likelier than not.",
+            )  # fmt: skip
 
     @property
     def ln_beta(self) -> float:

@@ -1,11 +1,24 @@
 """Route B in a ledger: what is spent of the privacy budget, and what an answer is worth while it lasts.
 
 The conversation is kept rho-zCDP for a rho that the policy fixes, with a filter for every unit in use. Half
-of the route's failure probability is for the gap of `sklearn_ada.guarantees.direct_transfer`, half for the
-noise of the answers. Let B be the event that some interval misses although no noise was larger than allowed
-for. In B a question chosen by the conversation has ``q(S) - q(D)`` above the gap, so B is no more likely than
-the gap's share. The gap speaks of questions that records move in the same proportion (means; AUCs; one kind
-of class mean) at one unit: each such *family* has a share of its own, in the order in which families appear.
+of the route's failure probability beta <= 1/2 is for the gap of `sklearn_ada.guarantees.direct_transfer`,
+half for the noise of the answers. The gap speaks of questions that records move in the same proportion
+(means; AUCs; one kind of class mean) at one unit: each such *family* has a share of its own, in the order in
+which families appear.
+
+Theorem. Let a family have the share ``p0 = beta v/2`` of the gaps and its answers the shares
+``beta w_j/2`` of the noise, W the sum of these w; all v and all w sum to 1. Let g be the gap,
+``D = g(p0/e) - g(p0)``, and let each interval allow for ``A_j + g(p0)`` with
+``E[(N_j - A_j)^+] <= (beta w_j/2) D`` for the noise N_j of its answer, on either side. Then some interval of
+the family misses with probability at most ``beta (v + W)/2``, and any interval with at most beta.
+Proof. Misses are decided by the conversation. Were they more likely, let B be a miss, thinned by independent
+coins to the probability ``p = beta (v + W)/2``, and q the first question missed, or its complement. In B
+``q(S) - q(D) > A + g(p0) - N``, while its mean given B is at most g(p). So ``p (g(p0) - g(p))`` is below
+``E[(N - A)^+ 1_B]``, at most ``beta W D/2``. But g is concave in ln(1/p), so ``g(p0) - g(p) >= D ln(p/p0)``,
+at least ``D (1 - p0/p)``: the left side is ``D (p - p0) = beta W D/2`` or more.
+
+The quantile with ``P[N_j > A_j] <= beta w_j/2`` does, if noise beyond it goes beyond it by at most D on
+average, which is about so where noise and gap are in balance. Else A_j is the quantile of a thinner tail.
 
 Failures and leaks are told as they are, which no privacy event covers. Compare the conversation with a twin
 that counts a row on which a model fails as its worst score, and never finds a leak: the twin is private, and
@@ -61,7 +74,7 @@ class TransferShare:
     ln_gap : float
         Logarithm of the failure probability of the gap, for all answers of the family together.
     ln_noise : float
-        Logarithm of the failure probability of this answer's noise.
+        Logarithm of this answer's share of the failure probability for noise.
     """
 
     rho: float
@@ -72,6 +85,19 @@ class TransferShare:
     def gap(self) -> float:
         """How far a mean of [0, 1] scores on the holdout can be from the population's."""
         return zcdp_gap(self.rho, self.ln_gap)
+
+    def ln_tail(self, excess: float) -> float:
+        """Return the logarithm of the probability at which the quantile of the noise is taken.
+
+        Parameters
+        ----------
+        excess : float
+            How far noise beyond such a quantile goes beyond it, on average, in units of the gap.
+        """
+        steepness = zcdp_gap(self.rho, self.ln_gap - 1.0) - self.gap - 1e-12  # g is known to less than that
+        if steepness <= 0.0:
+            return -math.inf
+        return self.ln_noise - max(math.log(max(excess, 1e-300) / steepness), 0.0)
 
 
 class PrivacyAccount:
@@ -158,7 +184,7 @@ class NoPrivacy:
         """Return infinity: there is no such interval."""
         return math.inf
 
-    def read_private(self, event: Event, transfer: TransferShare) -> NoReturn:
+    def read_private(self, event: Event, share: Any) -> NoReturn:
         """Raise: there is nothing to read."""
         raise UnsupportedEventError("An answer without noise has no certificate by privacy.")
 

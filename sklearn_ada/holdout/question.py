@@ -67,7 +67,7 @@ class Question(Protocol):
     def private_half_width(self, transfer: TransferShare) -> float:
         """Return the worst half-width by the privacy route, in the units of `half_width_bound`."""
 
-    def read_private(self, event: Event, transfer: TransferShare) -> Outcome:
+    def read_private(self, event: Event, share: Share) -> Outcome:
         """Return what the release certifies by the privacy route."""
 
 

@@ -31,7 +31,7 @@ def read_outcome(question: Question, event: Event, share: Share, memory: dict[st
     if share.transfer is None:
         assert described is not None  # a question without any route was refused
         return described
-    private = replace(question.read_private(event, share.transfer), route="differential_privacy")
+    private = replace(question.read_private(event, share), route="differential_privacy")
     if described is None or described.verdict == "failed":
         return private
     return _both(described, private)

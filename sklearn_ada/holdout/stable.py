@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada._checks import bad_parameter
 from sklearn_ada.accounting.description_length import symbols_of
 from sklearn_ada.events import (
     FAILURES,
@@ -27,22 +26,18 @@ from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.median_draw import MedianDraw
+from sklearn_ada.holdout.median_grid import lay_grid, open_levels, rounding, spread_of
 from sklearn_ada.holdout.median_settings import MedianSettings
 from sklearn_ada.holdout.outcome import Outcome, Share
-from sklearn_ada.holdout.policy import GRID_POINTS, Policy
+from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.privacy import PrivateRelease, TransferShare
-from sklearn_ada.mechanisms.grid import Grid, UniformGrid
+from sklearn_ada.mechanisms.grid import Grid
 from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.rows import Subsamples
 
 __all__ = ["StableQuestion"]
 
 _LN2 = math.log(2.0)
-_MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
-_GRID_POINTS = 401  # of a check's grid, centred at a guess
-_EXACT_GRID_POINTS = 20_001  # of an exact certify: its price does not depend on them, so it reaches far
-_STEPS_AN_ERROR = 10.0  # of an exact certify: finer would cost more and say no more
-_NOISE_IN_ERRORS = 3.0  # of a drawn certify, about, so that its steps are whole errors
 
 
 @dataclass(frozen=True)
@@ -103,25 +98,11 @@ class StableQuestion:
         data.check_weights(metric)
         m = settings.subsamples(data)
         rows = data.partition(secret, m, stratify=settings.stratify)
-        if isinstance(settings.grid, Grid):
-            grid, centred = settings.grid, False
-        elif guess is not None and guess.deviation is not None:
-            grid, centred = _centred_grid(guess, m, policy, purpose, settings.method), True
-        elif metric.range is not None:
-            grid, centred = UniformGrid(*metric.range, GRID_POINTS), False
-        else:
-            raise bad_parameter(
-                "grid",
-                "MedianSettings",
-                f"given for {metric.name}, which has no finite range, unless the guess comes from rows",
-                settings.grid,
-                "Use Holdout.ask with settings=MedianSettings(grid=UniformGrid(low, high, size)), "
-                "StableHoldoutScorer with such a grid, or a guess by median_guess_from_rows.",
-            )
+        units_each = data.subsample_size(m, stratify=settings.stratify)
+        grid, scale, centred = lay_grid(purpose, metric, guess, m, units_each, policy, settings)
         centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
         draws = 3 if purpose == "certify" else 1
         drawing = MedianDraw.plan(settings, grid.size, m, data.n_units, policy, draws)
-        units_each = data.subsample_size(m, stratify=settings.stratify)
         unit = "groups" if data.has_groups else "records"
         weighted = "" if data.weight is None else "weighted "
         target = f"median of {weighted}{metric.name} over random subsamples of {units_each} {unit}"
@@ -131,13 +112,14 @@ class StableQuestion:
             data.is_classification and policy.class_mix == "conditional"
         ):  # whoever knows them can favour the classes with too many records
             target += ", if nobody who asks knows the holdout's class counts"
+        if purpose == "check":  # a certify's interval allows for the rounding
+            target += f", {rounding(grid)}"
         return cls(
             purpose=purpose, metric=metric, guess=guess, rows=rows,
             units_each=units_each, stratified=settings.stratify,
             grid=grid, centre=centre,
             stream="cells" if centred and purpose == "check" else "grid",
-            scale=_scale(grid, purpose, settings.method, centred=centred), centred=centred,
-            drawing=drawing, target=target,
+            scale=scale, centred=centred, drawing=drawing, target=target,
         )  # fmt: skip
 
     def describe(self) -> dict[str, Any]:
@@ -228,10 +210,11 @@ class StableQuestion:
         """Return the worst half-width in quantile levels by the privacy route."""
         return 0.5 - self._private_level(transfer)
 
-    def read_private(self, event: Event, transfer: TransferShare) -> Outcome:
+    def read_private(self, event: Event, share: Share) -> Outcome:
         """Return what the transfer theorem certifies, with one gap for all counting questions."""
-        level, outer = self._private_level(transfer), self._private_outer_level(transfer)
-        return self._outcome(event, level, outer > 0.0, "rank error of the draw")
+        assert share.transfer is not None
+        covered = 0.0 < self._outer_level(share) <= self._private_outer_level(share.transfer)
+        return self._outcome(event, self._private_level(share.transfer), covered, "rank error of the draw")
 
     def _outcome(self, event: Event, level: float, covered: bool, theorem: str) -> Outcome:
         """Make one claim: a check of the quantile levels of its value, a certify of the median.
@@ -249,15 +232,17 @@ class StableQuestion:
         if self.purpose == "certify" and covered and len(symbols) == 3:
             below, above = (int(symbol.value) for symbol in symbols[1:])
             interval = self._interval(median - below, median + above, bounds)
-        is_check = self.purpose == "check"
+        levels = None
+        if self.purpose == "check":
+            levels = open_levels(level, median, self.grid, bounds)
         return Outcome(
             min(max(self.grid.value(median), bounds[0]), bounds[1]),
             interval,
             self._verdict(first),
             theorem,
             target,
-            vacuous=level == 0.0 if is_check else interval == bounds,
-            levels=(level, 1.0 - level) if is_check else None,
+            vacuous=interval == bounds if levels is None else levels == (0.0, 1.0),
+            levels=levels,
         )
 
     def _verdict(self, offset: int) -> str:
@@ -279,9 +264,9 @@ class StableQuestion:
         return quantile_interval(m, rank_error, self._ln_sampling(share))[0]
 
     def _outer_level(self, share: Share) -> float:
-        """Return the level of a certify's outer quantiles: every route that can covers the median there.
+        """Return the level of a certify's outer quantiles: the one nearest the median that a route covers.
 
-        0 for none, and for a check, which releases the median only.
+        The other route then says nothing of them. 0 for none, and for a check: it releases the median only.
         """
         if self.purpose == "check":
             return 0.0
@@ -291,11 +276,11 @@ class StableQuestion:
             levels.append(outer_levels(len(self.rows), rank_error, self._ln_sampling(share))[0])
         if share.transfer is not None:
             levels.append(self._private_outer_level(share.transfer))
-        return min((level for level in levels if level > 0.0), default=0.0)
+        return max(levels, default=0.0)
 
     def _private_level(self, transfer: TransferShare) -> float:
         """Return l: any threshold v has ``P[phi <= v]`` within the gap of its share of the subsamples."""
-        return max(0.5 - self._rank_error(transfer.ln_noise) - transfer.gap, 0.0)
+        return max(0.5 - self._private_rank_error(transfer) - transfer.gap, 0.0)
 
     def _private_outer_level(self, transfer: TransferShare) -> float:
         """Return the sample level whose quantiles enclose the population median, or 0.
@@ -303,15 +288,21 @@ class StableQuestion:
         Were the lower one above it, at most ``level + rank error`` of the subsamples would be at or below a
         point with population probability 1/2 or more: a gap that is too large.
         """
-        level = 0.5 - transfer.gap - self._rank_error(transfer.ln_noise) - 1e-9
+        level = 0.5 - transfer.gap - self._private_rank_error(transfer) - 1e-9
         return max(level, 0.0)
+
+    def _private_rank_error(self, transfer: TransferShare) -> float:
+        """Return the rank error that the privacy route allows for."""
+        ln_tail = transfer.ln_tail(self.drawing.mean_excess)
+        return 0.5 if ln_tail == -math.inf else self._rank_error(ln_tail)
 
     def _spread_scale(self, level: float) -> float:
         """Return the expected distance of an outer quantile from the median, in grid points."""
         if not self.centred or self.guess is None or self.guess.deviation is None:
             return self.scale
         step = self.grid.value(1) - self.grid.value(0)
-        return float(f"{max(2.5 * self.guess.deviation * (0.5 - level) / step, 0.5):.3g}")
+        spread = spread_of(self.guess, self.metric, self.units_each)
+        return float(f"{max(2.5 * spread * (0.5 - level) / step, 0.5):.3g}")
 
     def _interval(self, low: int, high: int, bounds: tuple[float, float]) -> tuple[float, float]:
         """Return ends in units of the metric: half a step outwards for rounding, open where T truncates."""
@@ -319,28 +310,3 @@ class StableQuestion:
         left = bounds[0] if low == 0 else self.grid.border(low - 1)
         right = bounds[1] if high == last else self.grid.border(high)
         return min(max(left, bounds[0]), bounds[1]), max(min(right, bounds[1]), bounds[0])
-
-
-def _centred_grid(guess: Guess, m: int, policy: Policy, purpose: str, method: str) -> UniformGrid:
-    """Return a grid around the guess: for a check so coarse that a good guess is the grid point itself."""
-    assert guess.deviation is not None
-    smallest = 1e-6 * max(abs(guess.value), 1e-3)
-    spread = max(guess.deviation, smallest)
-    error = _MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
-    if purpose == "check":
-        half_cell, points = policy.half_cell(error, _MEDIAN_DEVIATION * spread, float(m)), _GRID_POINTS
-    elif method == "exact":
-        half_cell, points = error / (2.0 * _STEPS_AN_ERROR), _EXACT_GRID_POINTS
-    else:  # more points would need more of the privacy budget
-        half_cell, points = error / 2.0, GRID_POINTS
-    reach = half_cell * (points - 1)
-    return UniformGrid(guess.value - reach, guess.value + reach, points)
-
-
-def _scale(grid: Grid, purpose: str, method: str, *, centred: bool) -> float:
-    """Return how many steps from its centre the median is expected; 0 in the code of a check's cells."""
-    if not centred:
-        return max(grid.size / 50.0, 1.0)
-    if purpose == "check":
-        return 0.0
-    return _STEPS_AN_ERROR if method == "exact" else _NOISE_IN_ERRORS

@@ -144,3 +144,64 @@ def test_a_certified_median_is_itself_though_its_guess_is_far_off(off, method):
     assert answer.value == pytest.approx(-0.66, abs=0.5 * deviation)
     assert np.isfinite(answer.interval).all()
     assert answer.interval[0] < -0.66 < answer.interval[1]
+
+
+@pytest.mark.parametrize("metric_range", [(0.0, 1.0), None])
+@pytest.mark.parametrize("method", ["exact", "exponential"])
+def test_a_guess_without_any_spread_does_not_hide_the_holdout(method, metric_range):
+    """A model that remembers its validation rows is perfect on each of their subsamples."""
+    X = np.arange(8_000.0)[:, None]
+    right = np.random.default_rng(0).random(8_000) < 0.85
+    metric = Metric(lambda model, X, y: float(np.mean(y)), kind="general", range=metric_range)
+    holdout = Holdout(X, right.astype(float), ledger=":memory:", random_state=0)
+    answer = holdout.ask(
+        DummyRegressor().fit(X, right), scoring=metric, mechanism="check",
+        guess=Guess(1.0, size=150.0, deviation=0.0), settings=MedianSettings(method=method),
+    )  # fmt: skip
+    assert answer.verdict == "differs"
+    assert answer.value == pytest.approx(0.85, abs=0.03)
+    assert 0.0 < answer.levels[0] < 0.5 < answer.levels[1] < 1.0
+
+
+@pytest.mark.parametrize(
+    ("score", "levels"), [(0.5, "inside"), (-8.0, "below"), (3.0, "above"), (2.0, "above"), (1.9, "inside")]
+)
+@pytest.mark.parametrize("known", [None, (-1.0, 2.0)])
+def test_a_median_beyond_its_grid_has_a_level_on_one_side_only(score, levels, known):
+    """The end of the grid is all that is known of it, unless the metric ends there too."""
+    if known is not None and not known[0] <= score <= known[1]:
+        pytest.skip("no such score")
+    X = np.arange(2_000.0)[:, None]
+    metric = Metric(lambda model, X, y: score, kind="general", range=known)
+    answer = Holdout(X, X[:, 0] + 0.5, ledger=":memory:").ask(
+        DummyRegressor().fit(X, X[:, 0]), scoring=metric, mechanism="check",
+        settings=MedianSettings(grid=UniformGrid(-1.0, 2.0, 31), method="exact"),
+    )  # fmt: skip
+    low, high = answer.levels
+    inside = levels == "inside" or known is not None
+    assert (low > 0.0) == (inside or levels == "below")
+    assert (high < 1.0) == (inside or levels == "above")
+    assert not answer.certificate.vacuous
+
+
+def test_the_levels_of_a_check_are_those_of_values_rounded_as_its_target_says():
+    """A check's cells are coarse: between its levels is not the value itself but one in its cell."""
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(20_000, 25))
+    truth = -np.median(np.abs(samples), axis=1)  # the law of the metric on one subsample
+    model = DummyRegressor(strategy="constant", constant=0.0).fit(samples[:9, :1], samples[:9, 0])
+    unrounded = 0
+    for seed in range(30):
+        y, more = rng.normal(size=10_000), rng.normal(size=1_000)
+        holdout = Holdout(y[:, None], y, ledger=":memory:", random_state=seed)
+        guess = median_guess_from_rows(as_metric("neg_median_absolute_error"), model, more[:, None], more, 25)
+        answer = holdout.ask(
+            model, scoring="neg_median_absolute_error", mechanism="check", guess=guess,
+            settings=MedianSettings(n_subsamples=399, method="exact"),
+        )  # fmt: skip
+        step = float(answer.certificate.target.split("rounded to steps of ")[1])
+        level = answer.levels[0] - 0.015  # the law is simulated
+        assert np.mean(truth <= answer.value + 0.501 * step) >= level
+        assert np.mean(truth >= answer.value - 0.501 * step) >= level
+        unrounded += min(np.mean(truth <= answer.value), np.mean(truth >= answer.value)) < level
+    assert unrounded > 0  # the rounding matters

@@ -10,11 +10,16 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.accounting import gaussian_zcdp
+from sklearn_ada.events import ComposedEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout import LadderSettings, MedianSettings, NoiseSettings
+from sklearn_ada.holdout.outcome import Share
+from sklearn_ada.holdout.privacy import TransferShare
+from sklearn_ada.holdout.routes import read_outcome, worst_half_width
 
 ROWS = 20_000
 PRIVATE = ("differential_privacy", "both")
+STREAMS = ("grid", "spread", "spread")  # of a certified median
 
 
 class Coin:
@@ -108,6 +113,34 @@ def test_medians_are_certified_by_privacy(make, method):
     assert answer.certificate.route == "differential_privacy"
     low, high = answer.levels
     assert 0.0 < low < 0.5 < high < 1.0
+
+
+@pytest.mark.parametrize(("ln_delta", "rho", "better"), [(-5.0, 0.3, "described"), (-60.0, 0.01, "private")])
+def test_a_certified_median_of_both_routes_is_released_where_the_better_one_covers_it(
+    make, ln_delta, rho, better
+):
+    """The other one says nothing there, instead of widening what is released."""
+    settings = MedianSettings(n_subsamples=400, epsilon=2.0)
+    question = make("both").plan(
+        Coin(0.8), scoring="accuracy", mechanism="certify", guess=0.8, settings=settings
+    )
+    transfer = TransferShare(rho, ln_gap=-4.0, ln_noise=-4.0)
+    shares = {
+        "described": Share(ln_delta, 0.0),
+        "private": Share(ln_delta, 0.0, described=False, transfer=transfer),
+        "both": Share(ln_delta, 0.0, transfer=transfer),
+    }
+    reach = {name: worst_half_width(question, share)[0] for name, share in shares.items()}
+    assert reach["both"] == reach[better] == min(reach.values()) < max(reach.values())
+    event = ComposedEvent(tuple(question.drawing.event(Symbol(stream, 2, 1.0)) for stream in STREAMS))
+    outcome = {name: read_outcome(question, event, share, {}) for name, share in shares.items()}
+    assert outcome["both"].interval == outcome[better].interval
+    assert not outcome["both"].vacuous
+    by_route = {
+        "described": question.read(event, shares["both"], {}),
+        "private": question.read_private(event, shares["both"]),
+    }
+    assert [name for name, each in by_route.items() if not each.vacuous] == [better]
 
 
 @pytest.mark.parametrize("mechanism", ["check", "certify"])
