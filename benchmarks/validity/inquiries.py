@@ -227,8 +227,9 @@ class Inquiry(_Analysed):
         if law[values <= high + 1e-9].sum() < 0.5 - 1e-9 or law[values >= low - 1e-9].sum() < 0.5 - 1e-9:
             return True
         places, released = question.grid.index(values), question.grid.index([answer.value])[0]
-        level = -1.0 if answer.levels is None else answer.levels[0] - 1e-9
-        return bool(law[places <= released].sum() < level or law[places >= released].sum() < level)
+        level, up_to = answer.levels or (0.0, 1.0)
+        below, above = law[places <= released].sum(), law[places >= released].sum()
+        return bool(below < level - 1e-9 or above < 1.0 - up_to - 1e-9)
 
 
 class NaiveInquiry(_Analysed):

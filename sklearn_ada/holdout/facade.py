@@ -43,9 +43,9 @@ class Holdout(OpenedHoldout):
         In (0, 1).
     tolerance : float or None, default=None
         Largest half-width accepted, as a share of the metric's range (for a stable median: in quantile
-        levels; for a ratio: at the denominator that its guess foresees, for a bare number the count of the
-        class): a question whose answer could be wider is refused. None refuses nothing; intervals then
-        widen until they are vacuous.
+        levels, on one side only beyond its grid; for a ratio: at the denominator that its guess foresees,
+        for a bare number the count of the class): a question whose answer could be wider is refused. None
+        refuses nothing; intervals then widen until they are vacuous.
     expected_questions : int or None, default=None
         Tunes cell widths and weights; more may be asked.
     check_share : float, default=0.1

@@ -112,9 +112,9 @@ class ThresholdoutScorer(HoldoutScorer):
 class StableHoldoutScorer(HoldoutScorer):
     """The median of a metric over disjoint subsamples of the holdout, for any metric whatever.
 
-    The answer lies between two quantiles of the metric's law on random subsamples (`Answer.levels`), for all
-    answers of the ledger together. A few hundred subsamples never certify many unguessed questions: then the
-    certificate says "vacuous".
+    The answer lies between two quantiles of the metric's law on random subsamples (`Answer.levels`), rounded
+    as the certificate's target says, for all answers of the ledger together. A few hundred subsamples never
+    certify many unguessed questions: then the certificate says "vacuous".
 
     Source: Feldman, Steinke, "Generalization for Adaptively-chosen Estimators via Stable Median", COLT 2017,
     Theorem 3.1 (the draw); the certificate is by description length and a binomial tail.

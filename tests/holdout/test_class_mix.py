@@ -29,6 +29,9 @@ def test_priced_counts_are_in_the_account_and_the_target_is_the_population(rows,
         assert again.report().nats == holdout.report().nats
     assert answers["conditional"].certificate.target == "population accuracy at the holdout's class mix"
     assert answers["priced"].certificate.target == "population accuracy"
+    unseen = "the population has no class of which the holdout has no record"
+    said = {name: unseen in answer.certificate.assumptions for name, answer in answers.items()}
+    assert said == {"conditional": False, "priced": True}
     spent = answers["conditional"].certificate.ln_delta - answers["priced"].certificate.ln_delta
     assert spent == pytest.approx(math.log(len(y) + 1))
     assert answers["priced"].half_width > answers["conditional"].half_width
