@@ -7,10 +7,11 @@ half for the noise of the answers. The gap speaks of questions that records move
 which families appear.
 
 Theorem. Let a family have the share ``p0 = beta v/2`` of the gaps and its answers the shares
-``beta w_j/2`` of the noise, W the sum of these w; all v and all w sum to 1. Let g be the gap,
-``D = g(p0/e) - g(p0)``, and let each interval allow for ``A_j + g(p0)`` with
+``beta w_j/2`` of the noise; W is the mean of the sum of these w (the conversation decides which they are).
+Let g be the gap, ``D = g(p0/e) - g(p0)``, and let each interval allow for ``A_j + g(p0)`` with
 ``E[(N_j - A_j)^+] <= (beta w_j/2) D`` for the noise N_j of its answer, on either side. Then some interval of
-the family misses with probability at most ``beta (v + W)/2``, and any interval with at most beta.
+the family misses with probability at most ``beta (v + W)/2``: any interval at all with at most beta, as all v
+and all w sum to 1.
 Proof. Misses are decided by the conversation. Were they more likely, let B be a miss, thinned by independent
 coins to the probability ``p = beta (v + W)/2``, and q the first question missed, or its complement. In B
 ``q(S) - q(D) > A + g(p0) - N``, while its mean given B is at most g(p). So ``p (g(p0) - g(p))`` is below
