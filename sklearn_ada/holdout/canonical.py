@@ -2,8 +2,9 @@
 
 A pickle's hash is neither: it keeps its value when a function is redefined, and changes with memo order and
 padding bytes. Here an object is walked: arrays by dtype, shape and values, functions and classes of the
-user by their code, those of installed libraries of a known version by name and version. What cannot be
-walked has no digest, for a false match would lie while a missing one only costs.
+user by their code, those of installed libraries of a known version by name and version. A dict counts in its
+order, which a model may go by, but attributes and names by name. What cannot be walked has no digest, for a
+false match would lie while a missing one only costs.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_ada.holdout.containers import content_of_container
+
 __all__ = ["Floats", "Undigestible", "canonical_digest"]
 
 _NOT_CODE = {
@@ -37,6 +40,11 @@ _COMPILED = (
     types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType,
     types.GetSetDescriptorType,
 )  # fmt: skip
+_NOT_STATE = {  # of scikit-learn's
+    "_stop_words_id",  # an id()
+    "_deprecated_key_to_warnings",  # which pickle loses
+}
+_PLAIN_ARRAYS = (np.ndarray, np.memmap)  # joblib makes large arrays memory maps in its workers
 _IMPORT_NAME = dis.opmap["IMPORT_NAME"]
 
 
@@ -69,8 +77,10 @@ def canonical_digest(obj: Any) -> str:
 
     Examples
     --------
-    >>> canonical_digest({"b": [1.0], "a": None}) == canonical_digest({"a": None, "b": [1.0]})
+    >>> canonical_digest({"a": np.ones(2)}) == canonical_digest({"a": np.ones(2)})
     True
+    >>> canonical_digest({"b": 1, "a": 0}) == canonical_digest({"a": 0, "b": 1})
+    False
     >>> canonical_digest(np.arange(3)) == canonical_digest(np.arange(3.0))
     False
     """
@@ -109,9 +119,7 @@ class _Walk:
         return result
 
     def _parts(self, obj: Any) -> Iterable[bytes]:
-        if isinstance(obj, np.ma.MaskedArray):
-            return self._tagged("masked array", np.asarray(obj.data), np.ma.getmaskarray(obj))
-        if isinstance(obj, np.ndarray):
+        if type(obj) in _PLAIN_ARRAYS:
             return self._array(obj)
         if isinstance(obj, Floats):
             read = hashlib.sha256()
@@ -155,14 +163,9 @@ class _Walk:
         if type(obj) in (set, frozenset):
             return [b"set", *sorted(self.digest(item) for item in obj)]
         if type(obj) is dict:
-            items = sorted((self.digest(k), self.digest(v)) for k, v in obj.items())
-            return [b"dict", *(part for item in items for part in item)]
-        if isinstance(obj, dict):
-            content = [list(obj.items()), getattr(obj, "default_factory", None)]
-            return self._tagged("mapping", type(obj), content)
-        if type(obj).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(obj, "columns"):
-            return self._frame(obj)
-        return self._reduced(obj)
+            return self._tagged("dict", *(part for item in obj.items() for part in item))
+        content = content_of_container(obj)
+        return self._reduced(obj) if content is None else self._tagged("container", type(obj), *content)
 
     def _tagged(self, tag: str, *parts: Any) -> list[bytes]:
         return [tag.encode(), *(self.digest(part) for part in parts)]
@@ -178,27 +181,19 @@ class _Walk:
         content = hashlib.sha256(plain.view(np.uint8).data if plain.size else b"").digest()
         return _parts_of_array(plain.dtype, array.shape, content)
 
-    def _frame(self, frame: Any) -> list[bytes]:
-        names = [str(name) for name in frame.columns]
-        if hasattr(frame, "iloc"):
-            columns = [np.asarray(frame.iloc[:, j]) for j in range(frame.shape[1])]
-        else:
-            columns = [np.asarray(frame[:, j]) for j in range(frame.shape[1])]
-        return self._tagged("frame", names, columns)
-
     def _function(self, function: types.FunctionType) -> list[bytes]:
         name = (function.__module__, function.__qualname__)
         if _is_library(function.__module__) and _resolve(*name) is function:
             return self._tagged("library", *name, _version(function.__module__))
         used = _names(function.__code__)
-        scope = {name: _reached(function.__globals__.get(name), used) for name in sorted(used)}
-        imported = {name: _reached(_imported(name), used) for name in sorted(_imports(function.__code__))}
+        scope = _by_name({name: _reached(function.__globals__.get(name), used) for name in used})
+        imported = _by_name({name: _reached(_imported(name), used) for name in _imports(function.__code__)})
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        own = {k: v for k, v in vars(function).items() if k != "__wrapped__"}
+        own = _by_name({k: v for k, v in vars(function).items() if k != "__wrapped__"})
+        keywords = _by_name(function.__kwdefaults__ or {})
         return self._tagged(
-            "function", function.__code__, function.__defaults__, function.__kwdefaults__, cells, scope,
-            imported, own,
-        )  # fmt: skip
+            "function", function.__code__, function.__defaults__, keywords, cells, scope, imported, own
+        )
 
     def _code(self, code: types.CodeType) -> list[bytes]:
         names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
@@ -215,7 +210,7 @@ class _Walk:
         ):
             raise Undigestible(f"the code of {cls.__qualname__} is compiled")
         content = {k: v for k, v in content.items() if not isinstance(v, _SLOTS)}
-        return self._tagged("class", cls.__qualname__, type(cls), list(cls.__bases__), content)
+        return self._tagged("class", cls.__qualname__, type(cls), list(cls.__bases__), _by_name(content))
 
     def _reduced(self, obj: Any) -> list[bytes]:
         """Digest any other object as it would be pickled."""
@@ -224,8 +219,10 @@ class _Walk:
         if isinstance(reduced, str):
             return self._global(obj, reduced)
         parts = [list(part) if hasattr(part, "__next__") else part for part in reduced]
-        if len(parts) > 2 and isinstance(parts[2], dict):  # text vectorisers keep an id() in their state
-            parts[2] = {k: v for k, v in parts[2].items() if k != "_stop_words_id"}
+        if len(parts) > 2:
+            both = isinstance(parts[2], tuple) and len(parts[2]) == 2  # attributes, and those in slots
+            states = parts[2] if both else (parts[2],)
+            parts[2:3] = [both, *(part for state in states for part in _state(obj, state))]
         return self._tagged("object", *parts)
 
     def _global(self, obj: Any, name: str) -> list[bytes]:
@@ -236,6 +233,20 @@ class _Walk:
         if _is_library(module) and _resolve(module, name) is obj:
             return self._tagged("library", module, name, _version(module))
         raise Undigestible(f"the code of {name} cannot be read")
+
+
+def _by_name(named: Mapping[str, Any]) -> list[Any]:
+    """Return names, each before its value, in one order: that in which they were given is no content."""
+    return [part for item in sorted(named.items(), key=lambda item: str(item[0])) for part in item]
+
+
+def _state(obj: Any, state: Any) -> list[Any]:
+    """Return a state with its attributes by name, and the rest, maybe a dict of the user's, in its order."""
+    if not (state is None or isinstance(state, dict)):
+        return [state]
+    attributes, items = getattr(obj, "__dict__", {}), (state or {}).items()
+    own = {k: v for k, v in items if k in attributes and k not in _NOT_STATE}
+    return [_by_name(own), {k: v for k, v in items if k not in attributes}]
 
 
 def _parts_of_array(dtype: np.dtype[Any], shape: tuple[int, ...], content: bytes) -> list[bytes]:
@@ -298,7 +309,7 @@ def _reached(value: Any, used: set[str]) -> Any:
     """Return what a name means to a function: of modules of the user's, the attributes that it uses."""
     if not _is_own_module(value):
         return value
-    reached: dict[str, dict[str, Any]] = {}
+    reached: dict[str, list[Any]] = {}
     modules = [value]
     while modules:
         module = modules.pop()
@@ -306,9 +317,9 @@ def _reached(value: Any, used: set[str]) -> Any:
         if not attributes:
             raise Undigestible(f"the module {module.__name__} is used as a whole")
         inner = {name: one for name, one in attributes.items() if _is_own_module(one)}
-        reached[module.__name__] = attributes | {name: one.__name__ for name, one in inner.items()}
+        reached[module.__name__] = _by_name(attributes | {k: one.__name__ for k, one in inner.items()})
         modules += [one for one in inner.values() if one.__name__ not in reached]
-    return reached
+    return _by_name(reached)
 
 
 def _is_own_module(value: Any) -> bool:

@@ -46,7 +46,7 @@ def ranked(search: Any, name: str) -> tuple[dict[str, Any], NDArray[np.float64],
 
 def _content(params: dict[str, Any], index: int) -> str | int:
     try:
-        return canonical_digest(params)
+        return canonical_digest(sorted(params.items()))  # by name: only the order inside a value counts
     except Undigestible:
         return index
 

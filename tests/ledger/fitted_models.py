@@ -1,6 +1,7 @@
 """Fitted models of many kinds, the same in every interpreter."""
 
 import numpy as np
+import pandas as pd
 from sklearn import (
     calibration,
     cluster,
@@ -63,6 +64,36 @@ class Constant(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.answer)
 
 
+class FirstRule(ClassifierMixin, BaseEstimator):
+    """Labels by the least value of the first feature: the first rule that applies wins."""
+
+    def __init__(self, rules=None):
+        self.rules = rules
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.rules_ = dict(self.rules)
+        return self
+
+    def predict(self, X):
+        values = np.asarray(X)[:, 0]
+        least, labels = np.array(list(self.rules_)), np.array(list(self.rules_.values()))
+        return labels[np.argmax(values[:, None] >= least, axis=1)]
+
+
+class ByRow(ClassifierMixin, BaseEstimator):
+    """Labels from a frame, by its index."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        means = pd.DataFrame({"label": y}).groupby(np.asarray(X)[:, 0])[["label"]].mean()
+        self.table_ = means.round().astype(int).sort_values("label", kind="stable")
+        return self
+
+    def predict(self, X):
+        return self.table_.loc[np.asarray(X)[:, 0], "label"].to_numpy()
+
+
 def unfitted():
     """Return a dict of unfitted models of X and Y."""
     logistic = linear_model.LogisticRegression()
@@ -107,6 +138,8 @@ def unfitted():
         make(impute.SimpleImputer(), Centred(), logistic),
         make(compose.ColumnTransformer([("a", preprocessing.SplineTransformer(), [0, 1])]), logistic),
         Constant(1),
+        FirstRule({0.5: 1, 0.25: 0, -9.0: 1}),
+        ByRow(),
     ]
     return {f"{number} {type(model).__name__}": model for number, model in enumerate(own)}
 

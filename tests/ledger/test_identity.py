@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, Metric, ThresholdoutScorer
 from sklearn_ada.holdout.identity import model_digest, question_key, subject_key
 from sklearn_ada.metrics import as_metric
-from tests.ledger.fitted_models import Constant, X, Y
+from tests.ledger.fitted_models import ByRow, Constant, FirstRule, X, Y
 
 
 @pytest.fixture
@@ -45,6 +45,23 @@ def test_another_question_is_charged(holdout, model, change):
         asked[change] = other[change]
     assert not holdout.ask(model, **asked).repeated
     assert sum(holdout.report().asked.values()) == 2
+
+
+CELLS = np.arange(400.0)[:, None] % 4
+OPPOSITES = {
+    "order of rules": (FirstRule({2.0: 1, -1.0: 0}), FirstRule({-1.0: 0, 2.0: 1})),
+    "index of a frame": (ByRow(), ByRow()),
+}
+
+
+@pytest.mark.parametrize("pair", OPPOSITES.values(), ids=OPPOSITES)
+def test_models_that_differ_in_an_order_only_have_answers_of_their_own(pair, tmp_path):
+    labels = (CELLS[:, 0] >= 2).astype(int)
+    holdout = Holdout(CELLS, labels, ledger=tmp_path / "ledger.db", random_state=0)
+    for model, y in zip(pair, (labels, 1 - labels), strict=True):
+        answer = holdout.certify(model.fit(CELLS, y), scoring="accuracy", guess=0.9)
+        assert not answer.repeated
+        assert answer.value == pytest.approx(np.mean(model.predict(CELLS) == labels), abs=0.05)
 
 
 def half_right(y, outputs):

@@ -20,6 +20,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_ada import HoldoutLeakError, LedgerMismatchError, Metric, ReusableHoldoutCV
+from sklearn_ada.model_selection.candidates import ranked
+from tests.ledger.fitted_models import FirstRule
 
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3, 4]}
@@ -39,6 +41,21 @@ def searched(numbered, tmp_path):
         return wrapped.fit(numbered[0] if X is None else X, numbered[1]["classifier"] if y is None else y)
 
     return fit
+
+
+RULES = [{200.0: 1, -1.0: 0}, {-1.0: 0, 200.0: 1}]  # of the row's number: the first that applies wins
+
+
+def test_candidates_whose_rules_differ_in_order_are_two(searched):
+    search = searched(GridSearchCV(FirstRule(), {"rules": RULES}), ask=2)
+    assert len(search.answers_) == 2
+    assert np.isfinite(search.cv_results_["certified_low"]).all()
+
+
+def test_candidates_whose_parameters_were_named_in_another_order_are_one(numbered):
+    search = GridSearchCV(TREE, GRID).fit(numbered[0], numbered[1]["classifier"])
+    search.cv_results_["params"] = [{"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 2, "b": 1}, {"b": 1, "a": 2}]
+    assert len(ranked(search, "score")[2]) == 2
 
 
 @pytest.mark.parametrize("search", SEARCHES)

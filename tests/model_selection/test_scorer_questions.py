@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
+from tests.ledger.fitted_models import FirstRule
 
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3, 4]}
@@ -52,6 +53,14 @@ def test_with_its_cv_every_candidate_is_one_question(rows, scorer, asked):
     answers = [answer.value for _, answer in scorer.holdout.report().answers]
     assert search.cv_results_["mean_test_score"].tolist() == answers
     assert search.best_index_ == int(np.argmax(answers))
+
+
+def test_candidates_whose_rules_differ_in_order_are_two_questions(rows, scorer, asked):
+    rules = [{0.0: 1, -99.0: 0}, {-99.0: 0, 0.0: 1}]
+    split = [(np.arange(150), np.arange(150, 300))]
+    search = GridSearchCV(FirstRule(), {"rules": rules}, scoring=scorer, cv=split, error_score="raise")
+    search.fit(rows[0], rows[1])
+    assert asked(scorer.holdout) == 2
 
 
 def test_with_its_cv_train_scores_cost_nothing_extra(rows, scorer, asked):
