@@ -15,7 +15,7 @@ __all__ = ["breakdown"]
 STEPS = {
     "fit": ("_logistic.py", "fit"),
     "all of the scorer": ("holdout_scorer.py", "answer"),
-    "digest of the guess rows": ("data.py", "rows_digest"),
+    "digest of the guess rows": ("content.py", "rows_digest"),
     "digest of the model": ("identity.py", "model_digest"),
     "guess and question": ("scorers.py", "_plan"),
     "look at the holdout": ("inquiry.py", "look"),
