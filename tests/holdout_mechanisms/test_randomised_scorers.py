@@ -249,8 +249,7 @@ def test_medians_by_every_method_lie_between_their_levels(method, tmp_path):
     low, high = answer.levels
     assert 0.0 < low < 0.5 < high < 1.0
     truth = -np.mean(np.abs(rng.normal(size=(20_000, 20))), axis=1)  # the law on subsamples of 20
-    half_step = 0.501 * float(answer.certificate.target.split("rounded to steps of ")[1])
-    assert np.quantile(truth, low) - half_step <= answer.value <= np.quantile(truth, high) + half_step
+    assert np.quantile(truth, low) - 0.1 <= answer.value <= np.quantile(truth, high) + 0.1
     private = {"exponential": exponential_mechanism_zcdp, "binary_search": lambda e: e**2 / 2}
     if method == "exact":
         assert answer.cost.rho is None
