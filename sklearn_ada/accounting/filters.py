@@ -12,6 +12,7 @@ import math
 from fractions import Fraction
 
 from sklearn_ada._checks import check_real
+from sklearn_ada.accounting._exact import exactly, within
 from sklearn_ada.exceptions import BudgetExhaustedError
 
 __all__ = ["ZCDPFilter", "ZCDPOdometer", "admits"]
@@ -44,7 +45,7 @@ def admits(spent: float, cost: float, budget: float) -> bool:
     spent = check_real(spent, "spent", "admits", low=0.0, closed="low")
     cost = check_real(cost, "cost", "admits", low=0.0, closed="low")
     budget = check_real(budget, "budget", "admits", low=0.0, closed="low")
-    return spent + cost <= budget
+    return within(exactly(spent) + exactly(cost), budget)
 
 
 class ZCDPFilter:
@@ -119,7 +120,7 @@ class ZCDPFilter:
             If ``cost`` is out of range.
         """
         cost = check_real(cost, "cost", "ZCDPFilter", low=0.0, closed="low")
-        return float(self._spent + Fraction(cost)) <= self._budget
+        return within(self._spent + exactly(cost), self._budget)
 
     def charge(self, cost: float) -> None:
         """Charge ``cost``, before the mechanism runs.
@@ -137,7 +138,7 @@ class ZCDPFilter:
             If ``cost`` is out of range; nothing is charged then.
         """
         if self.admits(cost):
-            self._spent += Fraction(cost)
+            self._spent += exactly(cost)
         else:
             raise BudgetExhaustedError(
                 f"A cost of {cost:g} exceeds what is left of the budget: {self.remaining:g}."
@@ -209,4 +210,4 @@ class ZCDPOdometer:
         ValueError
             If ``cost`` is out of range; nothing is recorded then.
         """
-        self._spent += Fraction(check_real(cost, "cost", "ZCDPOdometer", low=0.0, closed="low"))
+        self._spent += exactly(check_real(cost, "cost", "ZCDPOdometer", low=0.0, closed="low"))

@@ -2,17 +2,24 @@
 
 A certificate of a mean rests on what replacing one record can change, one of a median on what replacing
 one subsample can. A ledger that answers both must keep both promises.
+
+Some answers are private against fewer neighbours. An AUC, a class mean or a weighted mean has bounded
+sensitivity only if a record is replaced by one of the same class (or weight): class counts and weights stay
+as they are, and the noise is made for them. Group privacy carries such a cost over to a subsample only if
+the subsample is replaced by another with the same class counts.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
+from sklearn_ada.accounting._exact import exactly, within
 
-__all__ = ["RECORDS", "Unit", "UnitZCDPFilter"]
+__all__ = ["RECORDS", "SAME_CLASS", "SAME_WEIGHT", "Unit", "UnitZCDPFilter", "subsamples_unit"]
 
 
 class Unit(NamedTuple):
@@ -21,7 +28,7 @@ class Unit(NamedTuple):
     Attributes
     ----------
     name : str
-        Units with different names are different partitions.
+        Units with different names are different partitions, or different neighbours.
     parts : int
         Number of subsamples of the partition; 0 for single records.
     """
@@ -31,7 +38,20 @@ class Unit(NamedTuple):
 
 
 RECORDS = Unit("records", 0)
-"""The unit of single records."""
+"""A record is replaced by any other."""
+
+SAME_CLASS = Unit("records of the same class", 0)
+"""A record is replaced by another of its class."""
+
+SAME_WEIGHT = Unit("records of the same class, weight and group size", 0)
+"""A record (or group) is replaced by another that counts as much."""
+
+_STRATIFIED = "stratified "
+
+
+def subsamples_unit(n_subsamples: int, *, stratified: bool) -> Unit:
+    """Return the unit of one subsample; a stratified one is replaced by one of the same class counts."""
+    return Unit(f"{n_subsamples} {_STRATIFIED if stratified else ''}subsamples", n_subsamples)
 
 
 class UnitZCDPFilter:
@@ -39,8 +59,10 @@ class UnitZCDPFilter:
 
     Group privacy converts costs: a change of s units of one kind is s^2 times as dear as a change of one
     (Bun, Steinke, TCC 2016, Proposition 1.9). Replacing one record changes one subsample of any partition;
-    replacing a subsample of t records changes at most t subsamples of another partition. For each unit the
-    plain sum of the costs is a valid filter (see `ZCDPFilter`), counted from the first cost on.
+    replacing a subsample of t records changes at most t subsamples of another partition. A cost that holds
+    for neighbours of one class (`SAME_CLASS`) has no price for a subsample that is not stratified, and one
+    for neighbours of one weight (`SAME_WEIGHT`) none for any subsample: such mixtures are not admitted. For
+    each unit the plain sum of the costs is a valid filter (see `ZCDPFilter`), counted from the first cost on.
 
     Parameters
     ----------
@@ -55,8 +77,12 @@ class UnitZCDPFilter:
     >>> units.record(RECORDS, 0.0001)
     >>> units.admits(RECORDS, 0.015)
     True
-    >>> units.admits(Unit("100 subsamples", 100), 0.015)  # ten records a subsample: 0.0001 is 0.01 for them
+    >>> hundred = subsamples_unit(100, stratified=False)
+    >>> units.admits(hundred, 0.015)  # ten records a subsample: 0.0001 is 0.01 for them
     False
+    >>> units.record(SAME_CLASS, 1e-9)
+    >>> units.admits(hundred, 1e-9), units.admits(subsamples_unit(100, stratified=True), 1e-9)
+    (False, True)
     """
 
     def __init__(self, n: int, budget: Callable[[Unit], float]) -> None:
@@ -65,8 +91,23 @@ class UnitZCDPFilter:
         self._spent: dict[Unit, Fraction] = {}
 
     def spent(self, unit: Unit) -> float:
-        """Return the total rho with respect to replacing one ``unit``, rounded."""
+        """Return the total rho with respect to replacing one ``unit``, rounded; infinite if it has none."""
         return float(self._total(self._check(unit), self._spent))
+
+    def left(self, unit: Unit) -> float:
+        """Return the largest rho of a mechanism at this unit that all budgets in use would admit, about.
+
+        Rounded down by more than the conversions round; 0 if nothing is left.
+        """
+        unit = self._check(unit)
+        spent = {unit: Fraction(0), **self._spent}
+        left = math.inf
+        for each in spent:
+            total, times = self._total(each, spent), self._touched(each, unit)
+            if times == math.inf or total == math.inf:
+                return 0.0
+            left = min(left, (self._budget(each) - float(total)) / times**2)
+        return max(left * (1.0 - 1e-9), 0.0)
 
     def admits(self, unit: Unit, cost: float, count: int = 1) -> bool:
         """Return whether ``count`` mechanisms of this cost each would stay within every budget."""
@@ -74,6 +115,8 @@ class UnitZCDPFilter:
 
     def exceeded(self, unit: Unit, cost: float, count: int = 1) -> tuple[Unit, float] | None:
         """Return a unit whose budget ``count`` mechanisms would exceed and its total rho then, or None.
+
+        Sums are exact: a full budget cannot be passed by steps that are too small to be seen in a float.
 
         Parameters
         ----------
@@ -87,9 +130,11 @@ class UnitZCDPFilter:
         unit = self._check(unit)
         cost = check_real(cost, "cost", "UnitZCDPFilter", low=0.0, closed="low")
         count = check_integer(count, "count", "UnitZCDPFilter")
-        spent = {**self._spent, unit: self._spent.get(unit, Fraction(0)) + count * Fraction(cost)}
-        totals = ((each, float(self._total(each, spent))) for each in spent)
-        return next(((each, total) for each, total in totals if not total <= self._budget(each)), None)
+        spent = {**self._spent, unit: self._spent.get(unit, Fraction(0)) + count * exactly(cost)}
+        totals = ((each, self._total(each, spent)) for each in spent)
+        return next(
+            ((each, float(total)) for each, total in totals if not within(total, self._budget(each))), None
+        )
 
     def record(self, unit: Unit, cost: float) -> None:
         """Add the cost of a mechanism, admitted before it ran.
@@ -102,7 +147,7 @@ class UnitZCDPFilter:
         """
         unit = self._check(unit)
         cost = check_real(cost, "cost", "UnitZCDPFilter", low=0.0, closed="low")
-        self._spent[unit] = self._spent.get(unit, Fraction(0)) + Fraction(cost)
+        self._spent[unit] = self._spent.get(unit, Fraction(0)) + exactly(cost)
 
     def _check(self, unit: Unit) -> Unit:
         if not isinstance(unit, Unit):
@@ -112,12 +157,21 @@ class UnitZCDPFilter:
             raise bad_parameter("unit", "UnitZCDPFilter", f"of at most {self._n} records", unit)
         return unit
 
-    def _total(self, unit: Unit, spent: dict[Unit, Fraction]) -> Fraction:
-        return sum((self._touched(unit, other) ** 2 * cost for other, cost in spent.items()), Fraction(0))
+    def _total(self, unit: Unit, spent: dict[Unit, Fraction]) -> Fraction | float:
+        total: Fraction | float = Fraction(0)
+        for other, cost in spent.items():
+            if cost:
+                total += self._touched(unit, other) ** 2 * cost
+        return total
 
-    def _touched(self, unit: Unit, other: Unit) -> int:
-        """Return how many units of one kind can change when one of the other kind is replaced."""
-        if unit in (other, RECORDS):
+    def _touched(self, unit: Unit, other: Unit) -> float:
+        """Return how many units of one kind can change when one of the other kind is replaced.
+
+        Infinite where one of the other kind may be replaced by what is no neighbour of the first kind.
+        """
+        if unit == other or unit.parts == 0:
             return 1
+        if other == SAME_WEIGHT or (other == SAME_CLASS and _STRATIFIED not in unit.name):
+            return math.inf
         records = self._n // unit.parts
-        return records if other == RECORDS else min(records, other.parts)
+        return records if other.parts == 0 else min(records, other.parts)

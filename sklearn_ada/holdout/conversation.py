@@ -127,7 +127,7 @@ class Conversation:
             if symbols_of(event)[0].value:
                 privacy.end("a leak was found, which ended the privacy route of this ledger")
         else:
-            privacy.record(event, Unit(*body["unit"]), body["family"])
+            privacy.record(event, Unit(*body["unit"]))
 
     def _count_question(self, body: dict[str, Any]) -> None:
         if body["round"] is None:

@@ -39,6 +39,8 @@ class HoldoutData:
         Labels or numbers; numbers must be finite.
     sample_weight, groups, weight_bound
         See `Holdout`.
+    priced_classes : bool, default=False
+        Whether class counts are paid for, and not conditioned on.
 
     Raises
     ------
@@ -53,6 +55,8 @@ class HoldoutData:
         sample_weight: Any = None,
         groups: Any = None,
         weight_bound: float | None = None,
+        *,
+        priced_classes: bool = False,
     ) -> None:
         labels = check_labels(y).copy()
         labels.flags.writeable = False  # nobody who is shown them changes them
@@ -66,6 +70,7 @@ class HoldoutData:
         X = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse format has rows to take
         self.X = X
         self.y: NDArray[Any] = labels
+        self.priced_classes = priced_classes
         self.top_ups = 0  # how often rows were added to those that the ledger began with
         self.is_classification = type_of_target(labels) in ("binary", "multiclass")
         self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
@@ -124,8 +129,20 @@ class HoldoutData:
         return self.units.weight if self.units is not None and self.units.has_weight else None
 
     def rule(self, metric: Metric) -> Kind:
-        """Return how a metric becomes an interval on these rows; ValueError if only a stable median can."""
-        return metric.rule if self.units is None else unequal(metric.rule, self.units, metric.name)
+        """Return how a metric becomes an interval on these rows; ValueError if only a stable median can.
+
+        Class counts that are paid for may be known to everybody. How classes and weights (or groups) go
+        together is not paid for, and the width of a class mean would tell it.
+        """
+        rule = metric.rule if self.units is None else unequal(metric.rule, self.units, metric.name)
+        if self.priced_classes and rule.joins_labels_and_units:
+            raise bad_parameter(
+                "scoring", "a holdout with class_mix='priced' and sample_weight or groups", "a mean",
+                metric.name,
+                "Its width would tell more of the classes than was paid for: use class_mix='conditional', or "
+                f"the stable median: StableHoldoutScorer, or Metric({metric.name!r}, kind='general').",
+            )  # fmt: skip
+        return rule
 
     def has_interval(self, metric: Metric) -> bool:
         """Return whether a metric has an interval of its own on these rows."""

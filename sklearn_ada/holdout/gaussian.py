@@ -112,7 +112,7 @@ class GaussianQuestion(NoisyQuestion):
 
     def private_release(self, memory: dict[str, Any]) -> PrivateRelease:
         """Return the one Gaussian release."""
-        return PrivateRelease(GaussianEvent(self.multiplier), RECORDS, self.family)
+        return PrivateRelease(GaussianEvent(self.multiplier), self.unit, self.family)
 
     @property
     def half_cell(self) -> float:

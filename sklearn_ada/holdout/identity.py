@@ -73,7 +73,7 @@ def question_key(
     )
 
 
-def selection_key(metric: Metric, models: Sequence[str], epsilon: float | None, top_ups: int) -> str:
+def selection_key(metric: Metric, models: Sequence[str], epsilon: float | str | None, top_ups: int) -> str:
     """Return the identity of a selection: the models in their order, the metric and epsilon."""
     subject = subject_key(" ".join(models), metric, "selection", top_ups)
     return "selection " + _digest({"subject": subject, "epsilon": epsilon, "versions": _VERSIONS})

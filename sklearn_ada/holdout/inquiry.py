@@ -15,6 +15,7 @@ from sklearn_ada.holdout.conversation import Conversation, RefusedError
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.identity import member_key, question_key, subject_key
+from sklearn_ada.holdout.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.outcome import Share, answer_from_record
 from sklearn_ada.holdout.privacy import epsilon_or_none, rho_or_none
 from sklearn_ada.holdout.question import Question
@@ -117,9 +118,12 @@ def put_question(
         found = ledger.find(key, otherwise=admitted)
         if found is not None:
             return answer_from_record(found, ledger.genesis)
-        sealed = look(question.evaluate, estimator, data, stream=question.stream, scale=question.scale)
-        secret = ledger.secret()
-        record = ledger.charge(key, decide)
+        secret, discarded = ledger.secret(), discarded_copy(estimator)
+        with held_interrupts() as interrupts:
+            sealed = look(
+                question.evaluate, discarded, data, interrupts, stream=question.stream, scale=question.scale
+            )
+            record = ledger.charge(key, decide)
     except RefusedError as refused:
         body = {"kind": "refusal", "purpose": question.purpose, "reason": str(refused), **circumstances}
         record = ledger.charge(None, lambda state: body)
@@ -128,24 +132,24 @@ def put_question(
 
 def look(
     evaluate: Callable[[Any, HoldoutData], Any],
-    estimator: Any,
+    discarded: Any,
     data: HoldoutData,
+    interrupts: Interrupts,
     *,
     stream: str,
     scale: float,
 ) -> Any:
-    """Evaluate on a discarded copy of the model; a failure is a symbol like any other.
+    """Evaluate a discarded copy of a model; a failure is a symbol like any other.
 
+    A ``KeyboardInterrupt`` of the model's own is a failure, too; `interrupts` raises it again in the end.
     Warnings raised on the way may quote holdout values, so they are dropped.
     """
-    discarded = discarded_copy(estimator)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return evaluate(discarded, data)
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # whatever a model raises on the holdout has a price, SystemExit too
+        interrupts.raised |= isinstance(error, KeyboardInterrupt)
         reason = next((text for kind, text in _FAILURE_OF if isinstance(error, kind)), FAILURES[3])
         return (Symbol(stream, reason, scale),)
 

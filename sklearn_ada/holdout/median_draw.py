@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.accounting.unit_filter import Unit
+from sklearn_ada.accounting.unit_filter import Unit, subsamples_unit
 from sklearn_ada.events import Event, ExponentialMechanismEvent, GaussianEvent, Symbol
 from sklearn_ada.guarantees.cell_width import planned_questions
 from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
@@ -60,7 +60,7 @@ class MedianDraw:
         It is what the budget leaves for each question expected (where few are, for each of the ``draws`` that
         this one makes) or, where privacy certifies nothing, one for a rank error of 0.1.
         """
-        unit = Unit(f"{n_subsamples} {'stratified ' if settings.stratify else ''}subsamples", n_subsamples)
+        unit = subsamples_unit(n_subsamples, stratified=settings.stratify)
         if isinstance(settings.epsilon, str):
             planned = planned_questions(policy.expected_questions)
             if policy.is_private:

@@ -61,8 +61,18 @@ class MedianSettings:
                 )
             most, of_what = int(data.class_counts.min()), "records of the rarest class"
         if isinstance(self.n_subsamples, str):
-            auto = max(1, min(data.n_units // 20, 400, most))
+            auto = self._usual(data)
             return auto - 1 + auto % 2 if self.method == "exact" else auto
         if self.n_subsamples > most:
             raise bad_parameter("n_subsamples", owner, f"at most the {most} {of_what}", self.n_subsamples)
         return self.n_subsamples
+
+    def family(self, data: HoldoutData) -> str:
+        """Return which medians share one partition, and so one gap (`guarantees.weights.family_weight`)."""
+        m = self.subsamples(data)
+        number = "usual" if m == self._usual(data) else str(m)
+        return f"{number} stratified subsamples" if self.stratify else f"{number} subsamples"
+
+    def _usual(self, data: HoldoutData) -> int:
+        most = int(data.class_counts.min()) if self.stratify else data.n_units
+        return max(1, min(data.n_units // 20, 400, most))

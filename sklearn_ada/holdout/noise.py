@@ -9,6 +9,7 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.accounting.unit_filter import Unit
 from sklearn_ada.events import Event
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.data import HoldoutData
@@ -35,8 +36,13 @@ class NoisyQuestion(RefinedCheck, ABC):
 
     @property
     def family(self) -> str:
-        """What records move in the same proportion."""
-        return f"records of {self.coded.rule.family}"
+        """The questions that records move in the same proportion as this one."""
+        return self.coded.rule.family
+
+    @property
+    def unit(self) -> Unit:
+        """What may be replaced so that the noise covers it."""
+        return self.coded.rule.unit
 
     @property
     @abstractmethod

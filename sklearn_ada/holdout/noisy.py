@@ -164,7 +164,7 @@ class NoisyCheck(NoisyQuestion):
         event = self._event(
             (Symbol(self.stream, 0, self.scale),), hit=True, opened=memory.get("opened", False)
         )
-        return PrivateRelease(event, RECORDS, self.family)
+        return PrivateRelease(event, self.unit, self.family)
 
     def known(self, symbol: int) -> tuple[float, float]:
         """Return the ends of a cell: number j > 0 is [2h(j-1), 2hj] above the guess; 0 means "agrees"."""

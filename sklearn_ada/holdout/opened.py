@@ -53,7 +53,9 @@ class OpenedHoldout:
     ) -> None:
         self._asker = Asker(who, label)
         self._policy = Policy(confidence_level, tolerance, expected_questions, check_share, route, class_mix)
-        self._data = HoldoutData(X, y, sample_weight, groups, weight_bound)
+        self._data = HoldoutData(
+            X, y, sample_weight, groups, weight_bound, priced_classes=class_mix == "priced"
+        )
         self._data.check_policy(self._policy)
         seed = _seed(random_state)
         data, policy = self._data, self._policy

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.accounting.codes import Code
-from sklearn_ada.accounting.unit_filter import RECORDS, Unit
+from sklearn_ada.accounting.unit_filter import Unit
 from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, planned_questions
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
@@ -102,7 +102,7 @@ class Policy:
         """Return the rho that all questions together may cost, for replacing one ``unit`` of n records."""
         planned = planned_questions(self.expected_questions)
         check, _ = planned_ln_deltas(self.ln_gap, self.check_share, self.expected_questions)
-        if unit == RECORDS:
+        if unit.parts == 0:
             return records_budget(n, planned, self.ln_gap, check)
         return subsamples_budget(unit.parts, planned, GRID_POINTS, self.ln_gap, check)
 

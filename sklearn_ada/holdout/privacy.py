@@ -3,12 +3,13 @@
 The conversation is kept rho-zCDP for a rho that the policy fixes, with a filter for every unit in use. Half
 of the route's failure probability beta <= 1/2 is for the gap of `sklearn_ada.guarantees.direct_transfer`,
 half for the noise of the answers. The gap speaks of questions that records move in the same proportion
-(means; AUCs; one kind of class mean) at one unit: each such *family* has a share of its own, in the order in
-which families appear.
+(means; AUCs; one kind of class mean) at one unit: each such *family* has a share of its own, which its name
+fixes (`sklearn_ada.guarantees.weights.family_weight`). A share in the order in which families appear would be
+chosen by the conversation, which may have seen by then which family fails.
 
-Theorem. Let a family have the share ``p0 = beta v/2`` of the gaps and its answers the shares
-``beta w_j/2`` of the noise; W is the mean of the sum of these w (the conversation decides which they are).
-Let g be the gap, ``D = g(p0/e) - g(p0)``, and let each interval allow for ``A_j + g(p0)`` with
+Theorem. Let a family have the share ``p0 = beta v/2`` of the gaps, v fixed in advance, and its answers the
+shares ``beta w_j/2`` of the noise; W is the mean of the sum of these w (the conversation decides which they
+are). Let g be the gap, ``D = g(p0/e) - g(p0)``, and let each interval allow for ``A_j + g(p0)`` with
 ``E[(N_j - A_j)^+] <= (beta w_j/2) D`` for the noise N_j of its answer, on either side. Then some interval of
 the family misses with probability at most ``beta (v + W)/2``: any interval at all with at most beta, as all v
 and all w sum to 1.
@@ -40,9 +41,16 @@ from sklearn_ada.accounting.zcdp import zcdp_cost
 from sklearn_ada.events import Event
 from sklearn_ada.exceptions import UnsupportedEventError
 from sklearn_ada.guarantees.direct_transfer import zcdp_gap
-from sklearn_ada.guarantees.weights import round_weight
+from sklearn_ada.guarantees.weights import family_weight
 
 __all__ = ["NoPrivacy", "PrivacyAccount", "PrivateRelease", "TransferShare", "epsilon_or_none", "rho_or_none"]
+
+
+_UNMIXED = (
+    "AUCs, class means and weighted means are private only against records of the same class and weight, so "
+    "they have no price for subsamples that differ in these: keep the two apart, or (without weights) use "
+    "subsamples of the same class counts, stratify=True"
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ class PrivateRelease:
     unit : Unit
         Whose replacement it is private for.
     family : str
-        Questions of one family are moved by records in the same proportion.
+        Questions of one family are moved by records in the same proportion (see `family_weight`).
     """
 
     event: Event
@@ -123,12 +131,15 @@ class PrivacyAccount:
         self._filter = UnitZCDPFilter(n, budget)
         self._budget = budget
         self._ln_gap = ln_gap
-        self._families: list[str] = []
         self.ended: str | None = None
 
     def spent(self, unit: Unit = RECORDS) -> float:
         """Return the rho spent with respect to replacing one unit."""
         return self._filter.spent(unit)
+
+    def left(self, unit: Unit) -> float:
+        """Return the rho that is left for one more release at this unit; 0 once the route has ended."""
+        return 0.0 if self.ended is not None else self._filter.left(unit)
 
     def refusal(self, release: PrivateRelease | None, count: int = 1) -> str | None:
         """Return why ``count`` such releases have no certificate by this route, or None if they have."""
@@ -143,6 +154,8 @@ class PrivacyAccount:
         if exceeded is not None:
             unit, total = exceeded
             spent = self.spent(unit)
+            if total == math.inf:
+                return _UNMIXED
             return (
                 f"the privacy budget for replacing one of the {unit.name} would be exceeded (rho "
                 f"{self._budget(unit):.3g}, of which {spent:.3g} is spent and this may cost "
@@ -152,11 +165,10 @@ class PrivacyAccount:
 
     def share(self, release: PrivateRelease, ln_noise: float) -> TransferShare:
         """Return the share of an answer that is not refused."""
-        families = [*self._families, release.family]
-        weight = round_weight("certify", families.index(release.family), 1)  # most ledgers have one family
-        return TransferShare(self._budget(release.unit), self._ln_gap + math.log(weight), ln_noise)
+        ln_gap = self._ln_gap + math.log(family_weight(release.family))
+        return TransferShare(self._budget(release.unit), ln_gap, ln_noise)
 
-    def record(self, event: Event, unit: Unit, family: str | None) -> None:
+    def record(self, event: Event, unit: Unit) -> None:
         """Take a release into account; one without a price, or beyond the budget, ends the route."""
         if self.ended is not None:
             return
@@ -167,8 +179,6 @@ class PrivacyAccount:
             self.ended = "an answer beyond the privacy budget ended the privacy route of this ledger"
         else:
             self._filter.record(unit, rho)
-            if family is not None and family not in self._families:
-                self._families.append(family)
 
     def end(self, reason: str) -> None:
         """End the route."""

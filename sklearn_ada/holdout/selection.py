@@ -11,22 +11,26 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada._checks import bad_parameter, check_real
-from sklearn_ada.accounting.unit_filter import RECORDS
+from sklearn_ada._checks import bad_parameter, check_option, check_real
+from sklearn_ada.accounting.unit_filter import RECORDS, Unit
 from sklearn_ada.events import FAILURES, CodedRelease, Event, ExponentialMechanismEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.guarantees.cell_width import planned_questions
+from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.askable import check_model
 from sklearn_ada.holdout.asker import Asker
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.identity import model_digest, selection_key
-from sklearn_ada.holdout.inquiry import look
+from sklearn_ada.holdout.inquiry import discarded_copy, look
+from sklearn_ada.holdout.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.privacy import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.mechanisms.selection import exponential_mechanism
@@ -61,49 +65,39 @@ def select_model(
     for model in models:
         check_model(model, data)
         metric.check_estimator(model)
+        discarded_copy(model)  # raises before any is looked at; later it would be a failure
     if not data.has_interval(metric):
         data.check_weights(metric)
-    sensitivity = 0.0
-    if epsilon is not None:
-        sensitivity, epsilon = _private(metric, data, len(models), epsilon)
-    key = selection_key(metric, [model_digest(model) for model in models], epsilon, data.top_ups)
-    found = ledger.find(key)
+    draws = None if epsilon is None else PrivateChoice.plan(metric, data, len(models), epsilon)
+    digests = [model_digest(model) for model in models]
+    # What "auto" comes to depends on the budget, so a private ledger knows such a choice by that word.
+    named: float | str | None = None if draws is None else draws.epsilon
+    if epsilon == "auto" and ledger.read(lambda state: state.privacy is not None):
+        named = "auto"
+    key = selection_key(metric, digests, named, data.top_ups)
+    found = ledger.find(key, otherwise=lambda state: _admitted(state, draws, len(models), data))
     if found is None:
-        rng = Draw(ledger.secret(), key).question()
-        index, failed = _chosen(models, metric, data, sensitivity, epsilon, rng)
-        symbols = (Symbol("index", index, float(len(models))),)
-        event: Event = CodedRelease(symbols)
-        release = None
-        if epsilon is not None:
-            drawn_event = ExponentialMechanismEvent(epsilon, symbols)
-            release = PrivateRelease(drawn_event, RECORDS, data.rule(metric).family)
-            event = event if failed else drawn_event  # one record can move a failure by the whole range
-        stamp = asker.stamp()
+        secret, stamp = ledger.secret(), asker.stamp()
+        with held_interrupts() as interrupts:
+            values, failed = _values(models, metric, data, interrupts)
 
-        def decide(state: Conversation) -> dict[str, Any]:
-            outgrown = state.outgrown(data.top_ups)
-            if outgrown is not None:
-                raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
-            described = state.policy.is_described
-            refusal = None if described or state.privacy is None else state.privacy.refusal(release)
-            if refusal is not None:
-                raise BudgetExhaustedError(
-                    f"The holdout cannot choose among {len(models)} models: {refusal}."
-                )
-            return {
-                "kind": "selection",
-                "metric": metric.describe(),
-                "models": len(models),
-                **stamp,
-                "event": event.to_dict(),
-                "price": state.account.price(event),
-                "epsilon": epsilon_or_none(event),
-                "rho": rho_or_none(event),
-                "unit": RECORDS,
-                "family": None,
-            }
+            def decide(state: Conversation) -> dict[str, Any]:
+                choice = _admitted(state, draws, len(models), data)
+                event = _chosen(values, choice, Draw(secret, key).question(), failed=failed)
+                return {
+                    "kind": "selection",
+                    "metric": metric.describe(),
+                    "models": len(models),
+                    **stamp,
+                    "event": event.to_dict(),
+                    "price": state.account.price(event),
+                    "epsilon": epsilon_or_none(event),
+                    "rho": rho_or_none(event),
+                    "unit": RECORDS if draws is None else draws.unit,
+                    "family": None,
+                }
 
-        found = ledger.charge(key, decide)
+            found = ledger.charge(key, decide)
     chosen = found.body["event"]["symbols"][0]["value"]
     if isinstance(chosen, str):
         raise ValueError(
@@ -112,56 +106,121 @@ def select_model(
     return int(chosen)
 
 
+@dataclass(frozen=True)
+class PrivateChoice:
+    """How a choice is randomised by the exponential mechanism.
+
+    Parameters
+    ----------
+    epsilon : float
+        What was asked for; with "auto" what aims at a loss of half a standard error.
+    sensitivity : float
+        How far one record can move the metric.
+    unit : Unit
+        By what that record may be replaced.
+    family : str
+        Of the metric, see `family_weight`.
+    is_auto : bool
+        Whether the choice takes less where the privacy budget does not afford as much.
+    """
+
+    epsilon: float
+    sensitivity: float
+    unit: Unit
+    family: str
+    is_auto: bool
+
+    @classmethod
+    def plan(cls, metric: Metric, data: HoldoutData, count: int, epsilon: float | str) -> PrivateChoice:
+        """Fix the sensitivity, and epsilon where it is left open."""
+        (low, high), rule = metric.bounds, data.rule(metric)
+        try:
+            size = rule.known_size(data.y)
+        except UndefinedMetricError as error:
+            raise undefined_metric(metric, data.y, error) from error
+        sensitivity = rule.sensitivity(data.y, high - low)
+        if sensitivity is None or size is None:
+            raise bad_parameter(
+                "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
+                "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None.",
+            )  # fmt: skip
+        is_auto = isinstance(epsilon, str)
+        if is_auto:
+            check_option(epsilon, "epsilon", "a selection", ("auto",))
+            standard_error = 0.5 * (high - low) / math.sqrt(size)
+            epsilon = float(f"{4.0 * sensitivity * (math.log(count) + 3.0) / standard_error:.3g}")
+        epsilon = check_real(epsilon, "epsilon", "a selection", low=0.0)
+        return cls(epsilon, sensitivity, rule.unit, rule.family, is_auto)
+
+    def within(self, state: Conversation, n: int) -> PrivateChoice:
+        """Return the choice that the privacy budget affords: at most half of what is left of it.
+
+        It leaves as much as one answer takes, so that the winner can be certified.
+        """
+        if not self.is_auto or state.privacy is None or state.privacy.ended is not None:
+            return self
+        left = state.privacy.left(self.unit)
+        planned = planned_questions(state.policy.expected_questions)
+        rho = min(left / 2.0, left - state.policy.privacy_budget(self.unit, n) / planned)
+        if rho <= 0.0:
+            return self  # which will be refused
+        return replace(self, epsilon=min(self.epsilon, float(f"{exponential_epsilon(rho):.3g}") * 0.99))
+
+
+def _admitted(
+    state: Conversation, choice: PrivateChoice | None, count: int, data: HoldoutData
+) -> PrivateChoice | None:
+    """Return how the choice is made, decided from the log alone; `BudgetExhaustedError` if it is not."""
+    outgrown = state.outgrown(data.top_ups)
+    if outgrown is not None:
+        raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
+    if state.privacy is None or (state.policy.is_described and (choice is None or state.privacy.ended)):
+        return choice
+    release = None
+    if choice is not None:
+        choice = choice.within(state, data.n_units)
+        event = ExponentialMechanismEvent(choice.epsilon, (Symbol("index", 0, float(count)),))
+        release = PrivateRelease(event, choice.unit, choice.family)
+    refusal = state.privacy.refusal(release)
+    if refusal is not None:
+        raise BudgetExhaustedError(
+            f"The holdout cannot choose among {count} models: {refusal}. Use a smaller epsilon, or a larger "
+            "holdout."
+        )
+    return choice
+
+
 def _chosen(
-    models: Sequence[Any],
-    metric: Metric,
-    data: HoldoutData,
-    sensitivity: float,
-    epsilon: float | None,
-    rng: np.random.Generator,
-) -> tuple[int | str, bool]:
-    """Return who is chosen and whether a model failed; if nobody can be, a failure, which has a price too."""
-    values, failed = _values(models, metric, data)
+    values: NDArray[np.float64], choice: PrivateChoice | None, rng: np.random.Generator, *, failed: bool
+) -> Event:
+    """Return the event of the choice; if nobody can be chosen, that of a failure, which has a price too."""
+    scale = float(len(values))
     try:
-        if epsilon is None:
-            return int(np.argmax(values)), failed
-        drawn = exponential_mechanism(values, sensitivity=sensitivity, epsilon=epsilon, rng=rng)
-        return min(int(drawn.answer), len(models) - 1), failed
+        if choice is None:
+            return CodedRelease((Symbol("index", int(np.argmax(values)), scale),))
+        drawn = exponential_mechanism(values, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=rng)
+        symbols = (Symbol("index", min(int(drawn.answer), len(values) - 1), scale),)
     except Exception:  # whether it is raised may depend on the holdout
-        return FAILURES[6], True
+        return CodedRelease((Symbol("index", FAILURES[6], scale),))
+    # One record can move a failure by the whole range.
+    return CodedRelease(symbols) if failed else ExponentialMechanismEvent(choice.epsilon, symbols)
 
 
-def _private(metric: Metric, data: HoldoutData, count: int, epsilon: float | str) -> tuple[float, float]:
-    """Return how far one record can move the metric, and epsilon."""
-    (low, high), rule = metric.bounds, data.rule(metric)
-    try:
-        size = rule.known_size(data.y)
-    except UndefinedMetricError as error:
-        raise undefined_metric(metric, data.y, error) from error
-    sensitivity = rule.sensitivity(data.y, high - low)
-    if sensitivity is None or size is None:
-        raise bad_parameter(
-            "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
-            "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None.",
-        )  # fmt: skip
-    if isinstance(epsilon, str):  # an error of about half a standard error
-        standard_error = 0.5 * (high - low) / math.sqrt(size)
-        epsilon = float(f"{4.0 * sensitivity * (math.log(count) + 3.0) / standard_error:.3g}")
-    return sensitivity, check_real(epsilon, "epsilon", "a selection", low=0.0)
-
-
-def _values(models: Sequence[Any], metric: Metric, data: HoldoutData) -> tuple[NDArray[np.float64], bool]:
+def _values(
+    models: Sequence[Any], metric: Metric, data: HoldoutData, interrupts: Interrupts
+) -> tuple[NDArray[np.float64], bool]:
     """Return the value of each model, and whether one of them failed, which counts as the worst."""
     rule = data.rule(metric) if data.has_interval(metric) else None
     worst = -math.inf if rule is None else metric.bounds[0]
     evaluate = functools.partial(_value, metric, rule)
-    seen = [look(evaluate, model, data, stream="index", scale=1.0) for model in models]
+    seen = [look(evaluate, model, data, interrupts, stream="index", scale=1.0) for model in models]
     values = np.array([value if isinstance(value, float) else worst for value in seen])
     failed = bool(np.isnan(values).any()) or not all(isinstance(value, float) for value in seen)
     return np.where(np.isnan(values), worst, values), failed
 
 
 def _value(metric: Metric, rule: Kind | None, estimator: Any, data: HoldoutData) -> float:
+    estimator = discarded_copy(estimator)
     if rule is None:
         weight = {} if data.weight is None else {"sample_weight": data.weight}
         return metric.score(estimator, guarded(data.X), data.y, **weight)

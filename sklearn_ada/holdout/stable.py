@@ -67,6 +67,8 @@ class StableQuestion:
         How a quantile of the subsamples is drawn.
     target : str
         The population quantity that is certified.
+    family : str
+        Which medians share one gap of the privacy route.
     """
 
     purpose: str
@@ -82,6 +84,7 @@ class StableQuestion:
     centred: bool
     drawing: MedianDraw
     target: str
+    family: str
 
     @classmethod
     def plan(
@@ -106,12 +109,7 @@ class StableQuestion:
         unit = "groups" if data.has_groups else "records"
         weighted = "" if data.weight is None else "weighted "
         target = f"median of {weighted}{metric.name} over random subsamples of {units_each} {unit}"
-        if settings.stratify:
-            target += " at the holdout's class mix"
-        elif (
-            data.is_classification and policy.class_mix == "conditional"
-        ):  # whoever knows them can favour the classes with too many records
-            target += ", if nobody who asks knows the holdout's class counts"
+        target += _caveat(data, policy, stratified=settings.stratify)
         if purpose == "check":  # a certify's interval allows for the rounding
             target += f", {rounding(grid)}"
         return cls(
@@ -119,7 +117,7 @@ class StableQuestion:
             units_each=units_each, stratified=settings.stratify,
             grid=grid, centre=centre,
             stream="cells" if centred and purpose == "check" else "grid",
-            scale=scale, centred=centred, drawing=drawing, target=target,
+            scale=scale, centred=centred, drawing=drawing, target=target, family=settings.family(data),
         )  # fmt: skip
 
     def describe(self) -> dict[str, Any]:
@@ -204,7 +202,7 @@ class StableQuestion:
             return None
         draw = self.drawing.event(Symbol(self.stream, 0, self.scale))
         event = ComposedEvent((draw,) * 3) if self.purpose == "certify" else draw
-        return PrivateRelease(event, self.drawing.unit, self.drawing.unit.name)
+        return PrivateRelease(event, self.drawing.unit, self.family)
 
     def private_half_width(self, transfer: TransferShare) -> float:
         """Return the worst half-width in quantile levels by the privacy route."""
@@ -310,3 +308,19 @@ class StableQuestion:
         left = bounds[0] if low == 0 else self.grid.border(low - 1)
         right = bounds[1] if high == last else self.grid.border(high)
         return min(max(left, bounds[0]), bounds[1]), max(min(right, bounds[1]), bounds[0])
+
+
+def _caveat(data: HoldoutData, policy: Policy, *, stratified: bool) -> str:
+    """Return in words what the subsamples have in common with the holdout, or what nobody may know of it.
+
+    Whoever knows class counts, weights or group sizes can favour the records of which there are too many.
+    """
+    secret = []
+    if data.is_classification and policy.class_mix == "conditional" and not stratified:
+        secret.append("class counts (AUCs, class means and ratios tell them)")
+    if data.weight is not None:
+        secret.append("weights")
+    if data.has_groups:
+        secret.append("group sizes")
+    mix = " at the holdout's class mix" if stratified else ""
+    return f"{mix}, if nobody who asks knows the holdout's {' or '.join(secret)}" if secret else mix

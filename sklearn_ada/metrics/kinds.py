@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from sklearn_ada.accounting.unit_filter import RECORDS, SAME_CLASS
 from sklearn_ada.guarantees.intervals import (
     chernoff_kl,
     class_mean_size,
@@ -68,10 +69,12 @@ class Kind(ABC):
     influence = 1.0
     """Sum over all records of how far one of them can move the value, as a share of its range."""
 
-    @property
-    def family(self) -> str:
-        """Kinds of one family are moved by the records in the same proportion."""
-        return type(self).__name__
+    family: str
+    """Which questions the records move in the same proportion (`guarantees.weights.FAMILY_WEIGHTS`)."""
+    unit = RECORDS
+    """By what a record may be replaced for `sensitivity` to hold."""
+    joins_labels_and_units = False
+    """Whether the size tells how classes and weights (or groups) go together, beyond the class counts."""
 
     @abstractmethod
     def known_size(self, y: NDArray[Any]) -> float | None:
@@ -121,6 +124,7 @@ class Mean(Kind):
     zero_one: bool = False
     two_classes: bool = False
     positive: Any = None
+    family = "mean"
 
     @property
     def counts(self) -> bool:  # type: ignore[override]
@@ -179,6 +183,7 @@ class AUC(Kind):
     """The area under the ROC curve of a binary classifier, ties counting one half."""
 
     theorem = "Chernoff-KL for two-sample U-statistics (Hoeffding 1963)"
+    family, unit = "auc", SAME_CLASS
     influence = 2.0  # each class moves it all
 
     def known_size(self, y: NDArray[Any]) -> float:
@@ -215,11 +220,12 @@ class ClassMean(Kind):
 
     positive: Any = None
     theorem = "Hoeffding for independent class means (Hoeffding 1963)"
+    unit = SAME_CLASS
 
     @property
-    def family(self) -> str:
-        """Each class has its own records."""
-        return f"ClassMean {self.positive!r}"
+    def family(self) -> str:  # type: ignore[override]
+        """That of all classes, or of one, whose recall only its own records move."""
+        return "class mean" if self.positive is None else "recall"
 
     def known_size(self, y: NDArray[Any]) -> float:
         """Return the harmonic size of the class counts."""

@@ -20,6 +20,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada.accounting.unit_filter import SAME_WEIGHT
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding
 from sklearn_ada.metrics.kinds import ClassMean, Kind, Mean, Measured, Range
 from sklearn_ada.metrics.units import Units
@@ -50,6 +51,12 @@ class UnequalMean(Kind):
 
     base: Mean | ClassMean
     units: Units
+    unit = SAME_WEIGHT
+
+    @property
+    def joins_labels_and_units(self) -> bool:  # type: ignore[override]
+        """Whether the shares of the records depend on their classes."""
+        return isinstance(self.base, ClassMean)
 
     @property
     def theorem(self) -> str:  # type: ignore[override]
@@ -59,9 +66,9 @@ class UnequalMean(Kind):
         return "Hoeffding for independent terms of unequal weight (Hoeffding 1963)"
 
     @property
-    def family(self) -> str:
-        """The shares of the units are those of the base."""
-        return f"unequal {self.base.family}"
+    def family(self) -> str:  # type: ignore[override]
+        """That of the base: on these rows it is asked of no other."""
+        return self.base.family
 
     def known_size(self, y: NDArray[Any]) -> float:
         """Return how many equal records the holdout is worth."""

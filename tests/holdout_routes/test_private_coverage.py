@@ -81,7 +81,7 @@ def test_every_private_interval_covers_at_once(n_questions):
 def test_without_the_filter_the_attack_succeeds(monkeypatch):
     """The budget is what protects: the same intervals, for many more questions, miss."""
     monkeypatch.setattr(PrivacyAccount, "refusal", lambda self, release, count=1: None)
-    monkeypatch.setattr(PrivacyAccount, "record", lambda self, event, unit, family: None)
+    monkeypatch.setattr(PrivacyAccount, "record", lambda self, event, unit: None)
     seen = [_attack(seed, 5000) for seed in range(3)]
     assert min(naive for _, naive in seen) > 0.9
     assert all(missed for missed, _ in seen)

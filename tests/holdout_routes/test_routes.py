@@ -74,9 +74,7 @@ def test_the_answer_names_its_route_and_holds(make, route, mechanism):
 def test_by_privacy_all_answers_of_a_family_share_one_failure_probability(make):
     holdout = make("differential_privacy")
     used = {check(holdout, 0.8, tag).certificate.ln_delta for tag in range(3)}
-    assert list(used) == [
-        pytest.approx(math.log(0.05 / 2.0 * 0.8))
-    ]  # half of beta, and most of it for the first
+    assert list(used) == [pytest.approx(math.log(0.05 / 2.0 * 0.5))]  # half of beta, half of it for means
 
 
 def test_the_default_route_is_as_before(make):
