@@ -10,6 +10,9 @@ except with probability ``beta + eta``, for all questions at once::
 and the same for ``1 - q_j`` with ``1 - high_j``. Neither the number of questions nor the two sides cost
 anything.
 
+The ends are part of the conversation: functions of what it released. With q(S) itself in their place the
+side on which it misses would not be decided by the conversation, and the statement is false.
+
 Proof. Fix a conversation y and records x_1, ..., x_{i-1}. By Bayes' rule x_i has a density proportional to
 ``p(y | x_1, ..., x_i)`` with respect to D; averaged over the later records it changes by at most a factor
 e^epsilon as x_i varies. Hence for every event the odds of x_i's law are within a factor e^epsilon of those
@@ -42,8 +45,9 @@ def pure_dp_interval(
     Parameters
     ----------
     low_value, high_value : float
-        What is known of ``q(S)`` from the released answer, inside [0, 1]: the answer minus and plus its
-        sample accuracy, clipped.
+        What the conversation says of ``q(S)``, inside [0, 1]: the released answer minus and plus its sample
+        accuracy, clipped. Not ``q(S)`` itself, which is no part of a private conversation: whoever puts it in
+        gets an interval that can miss twice as often as ``eta`` allows.
     epsilon : float
         Privacy of the whole conversation, fixed in advance, at least 0.
     n : int
@@ -63,9 +67,11 @@ def pure_dp_interval(
 
     Examples
     --------
-    >>> low, high = pure_dp_interval(0.95, 0.95, epsilon=0.01, n=10_000, ln_eta=math.log(0.05))
+    An answer of 0.95 that is within 0.002 of the holdout's value, but for a failure that is added to eta:
+
+    >>> low, high = pure_dp_interval(0.948, 0.952, epsilon=0.01, n=10_000, ln_eta=math.log(0.05))
     >>> round(low - 0.95, 4), round(high - 0.95, 4)
-    (-0.006, 0.0056)
+    (-0.0082, 0.0075)
     """
     owner = "pure_dp_interval"
     epsilon = check_real(epsilon, "epsilon", owner, low=0.0, closed="low")

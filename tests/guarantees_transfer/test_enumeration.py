@@ -211,6 +211,23 @@ def test_pure_dp_theorem_needs_its_factor():
     assert miss(epsilon / 2.0) > 0.5
 
 
+def test_the_value_on_the_holdout_itself_is_no_end_of_the_pure_dp_interval():
+    """It is no part of the conversation, and one eta does not pay for both of its sides: three fair coins."""
+    eta, law = 0.1251, {count / 3: math.comb(3, count) / 8 for count in range(4)}
+
+    def misses(low_value, high_value):
+        low, high = pure_dp_interval(low_value, high_value, 0.0, 3, math.log(eta))
+        return not low <= 0.5 <= high
+
+    by_value = sum(chance * misses(value, value) for value, chance in law.items())
+    assert by_value == 0.25 > 1.9 * eta
+    for low in law:  # whatever a conversation without any privacy loss can have said: it knows nothing
+        for high in law:
+            if low <= high:
+                wrong = sum(chance for value, chance in law.items() if not low <= value <= high)
+                assert misses(low, high) <= wrong + eta
+
+
 def test_pure_dp_half_width_contains_the_interval():
     for answer, epsilon, n in itertools.product((0.01, 0.5, 0.97), (0.001, 0.1, 1.0), (50, 10_000)):
         low, high = pure_dp_interval(answer, answer, epsilon, n, math.log(0.05))

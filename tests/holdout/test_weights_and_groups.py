@@ -253,3 +253,62 @@ def test_the_target_of_a_weighted_median_says_so(rows, model, tmp_path):
         answer = holdout.ask(model, scoring="accuracy", mechanism="certify", settings=MedianSettings())
         targets.append(answer.certificate.target.split(" over ")[0])
     assert targets == ["median of accuracy", "median of weighted accuracy"]
+
+
+# --- class counts that are paid for, and what else the widths tell ------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["balanced_accuracy", "recall", "recall_macro"])
+@pytest.mark.parametrize("units", ["sample_weight", "groups"])
+def test_a_class_mean_would_tell_more_of_the_classes_than_was_paid_for(
+    name, units, made, model, weight, groups, uncharged
+):
+    """Its width depends on how weights and classes go together: .348 to .652 against .327 to .673."""
+    given = {"sample_weight": weight, "groups": groups}[units]
+    holdout = made(class_mix="priced", **{units: given})
+    assert not holdout.has_interval(Metric(name))
+    with uncharged(holdout), pytest.raises(ValueError, match=r"class_mix='priced'.*must be a mean"):
+        holdout.certify(model, scoring=name, guess=0.8)
+    with uncharged(holdout), pytest.raises(ValueError, match=r"'scoring' parameter of Holdout\.declare"):
+        holdout.declare([model], scoring=name)
+    assert holdout.certify(model, scoring="accuracy", guess=0.8).answered
+
+
+def test_widths_at_priced_class_counts_tell_nothing_of_weights_and_classes_together(made, rows, model):
+    """The same weights given to the other class: the same interval around the same value."""
+    weight = 1.0 + np.arange(N) % 2
+    y = rows[3]
+    order = np.argsort(y, kind="stable")
+    widths = set()
+    for name, given in (("one", weight), ("other", weight[np.argsort(order)])):
+        holdout = made(name, class_mix="priced", sample_weight=given)
+        widths.add(round(holdout.check(model, scoring="accuracy", guess=0.5).half_width, 12))
+    assert len(widths) == 1
+
+
+@pytest.mark.parametrize(
+    ("params", "told"),
+    [
+        ({"sample_weight": True}, "class counts (AUCs, class means and ratios tell them) or weights"),
+        ({"groups": True}, "class counts (AUCs, class means and ratios tell them) or group sizes"),
+        ({"sample_weight": True, "class_mix": "priced"}, "holdout's weights"),
+        ({"sample_weight": True, "stratify": True}, "at the holdout's class mix, if nobody who asks knows"),
+    ],
+)
+def test_a_median_says_what_nobody_may_know(params, told, made, model, weight, groups):
+    params = dict(params)
+    how = MedianSettings(n_subsamples=10, stratify=params.pop("stratify", False))
+    given = {"sample_weight": weight, "groups": groups}
+    params.update({name: given[name] for name in given if name in params})
+    answer = made(**params).ask(model, scoring="accuracy", mechanism="check", guess=0.8, settings=how)
+    assert told in answer.certificate.target
+
+
+def test_a_median_of_numbers_with_weights_says_so_too(made, weight, rows):
+    y = rows[2][:, 0]
+    holdout = made(y=y, sample_weight=weight)
+    model = Ridge().fit(rows[0], rows[0][:, 0])
+    how = MedianSettings(n_subsamples=10)
+    metric = Metric("r2", range=(-1, 1))
+    answer = holdout.ask(model, scoring=metric, mechanism="check", guess=0.8, settings=how)
+    assert "if nobody who asks knows the holdout's weights" in answer.certificate.target

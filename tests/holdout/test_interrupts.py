@@ -1,0 +1,238 @@
+"""Between the look and the commit nothing is lost: Ctrl-C waits, and what a model raises has a price."""
+
+import math
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+from sklearn_ada import Holdout
+from sklearn_ada.events import FAILURES
+from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.metrics import Metric
+
+PRICE = -math.log(0.001 / len(FAILURES))
+
+
+class Raising:
+    """A fitted model that does something to the process when it sees the holdout."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, act, tag=0):
+        self.act, self.tag = act, tag
+
+    def predict(self, X):
+        self.act(X)
+        return np.zeros(len(X), dtype=int)
+
+
+def interrupts(X):
+    raise KeyboardInterrupt(f"a row is {X[0]}")
+
+
+def leaves(X):
+    raise SystemExit(f"a row is {X[0]}")
+
+
+def is_signalled(X):
+    signal.raise_signal(signal.SIGINT)
+
+
+def is_quiet(X):
+    pass
+
+
+@pytest.fixture
+def holdout(rows, tmp_path):
+    return Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
+
+
+def certify(holdout, model, scoring="accuracy"):
+    return holdout.certify(model, scoring=scoring, guess=0.5)
+
+
+def test_an_interrupt_that_a_model_raises_is_a_priced_failure_and_is_raised_again_bare(holdout):
+    model = Raising(interrupts)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        certify(holdout, model)
+    error = caught.value
+    assert (error.args, error.__context__, error.__cause__) == ((), None, None)
+    assert holdout.report().nats == pytest.approx(PRICE)
+    again = certify(holdout, model)  # what is recorded is an answer
+    assert (again.verdict, again.reason, again.repeated) == ("failed", FAILURES[3], True)
+
+
+def test_an_interrupt_that_a_metric_raises_is_a_priced_failure(holdout):
+    def scorer(model, X, y):
+        raise KeyboardInterrupt
+
+    metric = Metric(scorer, range=(0.0, 1.0))
+    with pytest.raises(KeyboardInterrupt):
+        holdout.ask(
+            Raising(is_quiet), scoring=metric, mechanism="check", guess=0.5, settings=MedianSettings()
+        )
+    assert holdout.report().answers[0][1].verdict == "failed"
+    assert holdout.report().nats == pytest.approx(PRICE)
+
+
+def test_leaving_the_interpreter_is_priced_and_not_done(holdout):
+    answer = certify(holdout, Raising(leaves))
+    assert (answer.verdict, answer.reason) == ("failed", FAILURES[3])
+
+
+def test_bits_that_interrupts_tell_are_paid_for(holdout, rows):
+    """A model that is interrupted where a record has some property tells a bit of it."""
+
+    class Tells(Raising):
+        def __init__(self, row):
+            self.row = row
+
+        def predict(self, X):
+            if X[self.row, 0] > 0.0:
+                raise KeyboardInterrupt
+            return np.zeros(len(X), dtype=int)
+
+    told = []
+    for row in range(20):
+        try:
+            certify(holdout, Tells(row))
+            told.append(False)
+        except KeyboardInterrupt:
+            told.append(True)
+    assert told == (np.asarray(rows[2])[:20, 0] > 0.0).tolist()
+    assert sum(holdout.report().asked.values()) == 20
+    assert holdout.report().nats > 20 * math.log(2.0)
+    low, high = certify(holdout, Raising(is_quiet)).interval
+    assert high - low > 0.2
+
+
+@pytest.mark.parametrize("epsilon", [None, "auto"])
+def test_an_interrupt_within_a_selection_is_recorded_first(holdout, epsilon):
+    models = [Raising(is_quiet), Raising(interrupts), Raising(is_quiet, tag=1)]
+    with pytest.raises(KeyboardInterrupt):
+        holdout.select(models, scoring="accuracy", epsilon=epsilon)
+    *_, record = holdout.ledger.records()
+    assert record.body["kind"] == "selection"
+    assert holdout.select(models, scoring="accuracy", epsilon=epsilon) in (0, 2)
+
+
+def test_a_copy_that_fails_once_others_were_looked_at_is_a_failure_of_that_model(holdout):
+    class Fragile(Raising):
+        copies = 0
+
+        def __deepcopy__(self, memo):
+            Fragile.copies += 1
+            if Fragile.copies > 1:
+                raise KeyboardInterrupt
+            return self
+
+    models = [Raising(is_quiet), Fragile(is_quiet)]
+    with pytest.raises(KeyboardInterrupt):
+        holdout.select(models, scoring="accuracy", epsilon=None)
+    *_, record = holdout.ledger.records()
+    assert record.body["kind"] == "selection"
+
+
+def test_a_model_that_cannot_be_copied_is_refused_before_any_is_looked_at(holdout):
+    class Locked(Raising):
+        def __init__(self):
+            self.act, self.lock = is_quiet, threading.Lock()
+
+    looked = []
+    with pytest.raises(TypeError, match="can be copied"):
+        holdout.select([Raising(lambda X: looked.append(1)), Locked()], scoring="accuracy", epsilon=None)
+    assert not looked
+    assert len(list(holdout.ledger.records())) == 1
+
+
+# --- signals -----------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_is_held_until_the_answer_is_recorded(holdout, capfd):
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        certify(holdout, Raising(is_signalled))
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "recorded first" in capfd.readouterr().err
+    ((_, answer),) = holdout.report().answers
+    assert answer.verdict == "exact"
+    assert certify(holdout, Raising(is_signalled)).repeated
+
+
+def test_ctrl_c_in_a_selection_costs_no_model(holdout):
+    with pytest.raises(KeyboardInterrupt):
+        holdout.select([Raising(is_quiet), Raising(is_signalled)], scoring="accuracy", epsilon=None)
+    *_, record = holdout.ledger.records()
+    assert record.body["event"]["symbols"][0]["value"] == 0
+
+
+def test_a_handler_of_ones_own_is_called_afterwards(holdout):
+    called = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: called.append(holdout.report().nats))
+    try:
+        assert certify(holdout, Raising(is_signalled)).answered
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert called
+    assert called[0] > 0.0  # it was recorded by then
+
+
+def test_in_a_thread_there_is_nothing_to_hold(holdout):
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(certify(holdout, Raising(is_quiet))))
+    thread.start()
+    thread.join()
+    assert answers[0].answered
+
+
+def test_a_real_signal_from_outside_costs_no_answer(tmp_path):
+    """Interrupted again and again at any moment, a process records every answer that it looked at."""
+    program = textwrap.dedent(
+        """
+        import os, signal, sys, threading, time
+        import numpy as np
+        from sklearn_ada import Holdout
+
+        class Model:
+            classes_ = np.array([0, 1])
+            def __init__(self, tag): self.tag = tag
+            def predict(self, X):
+                with open(sys.argv[2], "a") as seen:
+                    seen.write(f"{self.tag}\\n")
+                return np.zeros(len(X), dtype=int)
+
+        X, y = np.zeros((50, 1)), np.arange(50) % 2
+        holdout = Holdout(X, y, ledger=sys.argv[1])
+        stopping = threading.Event()
+        def nag():
+            while not stopping.wait(0.003):
+                os.kill(os.getpid(), signal.SIGINT)
+        nagging = threading.Thread(target=nag)
+        interrupted = 0
+        for tag in range(60):
+            try:
+                if tag == 0:
+                    nagging.start()
+                holdout.check(Model(tag), scoring="accuracy", guess=0.5)
+            except KeyboardInterrupt:
+                interrupted += 1
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        stopping.set()
+        print(interrupted)
+        """
+    )
+    ledger, seen = tmp_path / "ledger.db", tmp_path / "seen"
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(ledger), str(seen)], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 5
+    holdout = Holdout(np.zeros((50, 1)), np.arange(50) % 2, ledger=ledger)
+    answers = [answer for _, answer in holdout.report().answers]
+    assert len(answers) == len(seen.read_text().split()) > 5
+    assert all(answer.answered for answer in answers)

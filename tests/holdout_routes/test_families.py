@@ -1,0 +1,252 @@
+"""By privacy, shares go with a family's name, and costs with the neighbours that they were made for."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from sklearn_ada import Holdout
+from sklearn_ada.accounting import exponential_mechanism_zcdp
+from sklearn_ada.accounting.unit_filter import (
+    RECORDS,
+    SAME_CLASS,
+    SAME_WEIGHT,
+    Unit,
+    UnitZCDPFilter,
+    subsamples_unit,
+)
+from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.guarantees.weights import FAMILY_WEIGHTS, family_weight
+from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.metrics import Metric
+
+ROWS = 20_000
+BETA = 0.05
+
+
+class Coin:
+    """A fitted classifier that is right on the first rows; its tag makes it another model."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, share, tag=0):
+        self.share, self.tag = share, tag
+
+    def predict_proba(self, X):
+        right = np.where(X[:, 0] < self.share * ROWS, 0.9, 0.2)
+        p = np.where(X[:, 1] == 1, right, 1 - right)
+        return np.c_[1 - p, p]
+
+    def predict(self, X):
+        return self.predict_proba(X).argmax(axis=1)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    y = np.arange(ROWS) % 5 // 3  # 40 % positives
+    return np.c_[np.arange(ROWS), y].astype(float), y
+
+
+@pytest.fixture
+def made(rows, tmp_path):
+    numbers = itertools.count()
+
+    def made(route="differential_privacy", **parameters):
+        ledger = tmp_path / f"{next(numbers)}.db"
+        return Holdout(*rows, **{"route": route, "random_state": 0, "ledger": ledger, **parameters})
+
+    return made
+
+
+FAMILIES = {
+    "mean": ("accuracy", None),
+    "AUC": ("roc_auc", None),
+    "class mean": ("balanced_accuracy", None),
+    "recall of 1": ("recall", None),
+    "recall of 0": (Metric("recall", pos_label=0), None),
+    "usual median": ("accuracy", MedianSettings()),
+    "stratified median": ("accuracy", MedianSettings(stratify=True)),
+    "100 subsamples": ("accuracy", MedianSettings(n_subsamples=100)),
+    "200 subsamples": ("accuracy", MedianSettings(n_subsamples=200)),
+    "200 stratified": ("accuracy", MedianSettings(n_subsamples=200, stratify=True)),
+}
+
+
+def test_whatever_is_asked_first_all_families_together_have_no_more_than_half_of_beta(made):
+    """A conversation that has seen which family fails would ask that one while its share is the largest."""
+
+    def gap_share(holdout, family):
+        scoring, settings = FAMILIES[family]
+        question = holdout.plan(Coin(0.8), scoring=scoring, mechanism="check", guess=0.7, settings=settings)
+        release = question.private_release({})
+        return holdout.ledger.read(lambda state: math.exp(state.privacy.share(release, -5.0).ln_gap))
+
+    largest = dict.fromkeys(FAMILIES, 0.0)
+    for first in FAMILIES:
+        holdout = made(random_state=None, expected_questions=50)
+        shares = [{family: gap_share(holdout, family) for family in FAMILIES}]
+        scoring, settings = FAMILIES[first]
+        if settings is not None:
+            continue  # medians of few subsamples leave no budget for others
+        assert holdout.ask(
+            Coin(0.8), scoring=scoring, mechanism="check", guess=0.7, settings=settings
+        ).answered
+        shares.append({family: gap_share(holdout, family) for family in FAMILIES})
+        for each, family in itertools.product(shares, FAMILIES):
+            largest[family] = max(largest[family], each[family])
+    assert 0.9 * BETA / 2.0 < sum(largest.values()) <= BETA / 2.0
+
+
+def test_the_weights_of_all_families_of_a_ledger_sum_to_one():
+    partitions = [f"{m} {kind}subsamples" for m in range(1, 20_000) for kind in ("", "stratified ")]
+    total = sum(FAMILY_WEIGHTS.values()) + FAMILY_WEIGHTS["recall"] + sum(map(family_weight, partitions))
+    assert 0.999 < total <= 1.0 + 1e-12
+    for unknown in ("medians", "0 subsamples", "-1 subsamples", "", "3 subsamples of 4"):
+        with pytest.raises(ValueError, match="parameter of family_weight"):
+            family_weight(unknown)
+
+
+# --- neighbours --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy", "recall"])
+def test_medians_of_plain_subsamples_are_not_mixed_with_what_is_private_within_classes(made, scoring):
+    """A subsample of other class counts changes the noise of an AUC, which tells it with certainty."""
+    median, stratified = MedianSettings(epsilon=1e-4), MedianSettings(epsilon=1e-4, stratify=True)
+    for first, second in (((scoring, None), ("accuracy", median)), (("accuracy", median), (scoring, None))):
+        holdout = made(expected_questions=10**6)
+        answers = [
+            holdout.ask(Coin(0.8), scoring=name, mechanism="check", guess=0.7, settings=how)
+            for name, how in (first, second)
+        ]
+        assert [answer.answered for answer in answers] == [True, False]
+        assert "stratify=True" in answers[1].reason
+    holdout = made(expected_questions=10**6)
+    assert holdout.check(Coin(0.8), scoring=scoring, guess=0.7).answered
+    private = holdout.ask(Coin(0.8), scoring="accuracy", mechanism="check", guess=0.7, settings=stratified)
+    assert private.answered
+
+
+def test_a_weighted_mean_is_private_within_weights_and_groups_only(made):
+    weights = 1.0 + np.arange(ROWS) % 3
+    holdout = made(expected_questions=10**6, sample_weight=weights)
+    assert holdout.check(Coin(0.8), scoring="accuracy", guess=0.7).answered
+    units = holdout.ledger.read(lambda state: set(state.privacy._filter._spent))
+    assert units == {SAME_WEIGHT}
+    for stratify in (False, True):
+        how = MedianSettings(epsilon=1e-4, stratify=stratify)
+        refused = holdout.ask(Coin(0.8), scoring="accuracy", mechanism="check", guess=0.7, settings=how)
+        assert refused.verdict == "refused"
+
+
+def test_single_records_of_all_kinds_share_one_budget():
+    units = UnitZCDPFilter(1000, lambda unit: 1.0)
+    units.record(RECORDS, 0.25)
+    units.record(SAME_CLASS, 0.5)
+    for unit in (RECORDS, SAME_CLASS, SAME_WEIGHT):
+        assert units.spent(unit) == 0.75
+        assert not units.admits(unit, 0.3)
+        assert units.left(unit) == pytest.approx(0.25, rel=1e-6)
+
+
+def test_a_cost_within_classes_is_carried_over_to_stratified_subsamples_only():
+    units = UnitZCDPFilter(1000, lambda unit: 1.0)
+    units.record(SAME_CLASS, 1e-4)
+    plain, stratified = (subsamples_unit(100, stratified=stratify) for stratify in (False, True))
+    assert units.spent(plain) == math.inf
+    assert units.left(plain) == 0.0
+    assert units.spent(stratified) == pytest.approx(1e-2)  # ten records a subsample
+    assert not units.admits(plain, 0.0)
+    units.record(SAME_WEIGHT, 1e-4)
+    assert units.spent(stratified) == math.inf
+
+
+@pytest.mark.parametrize("cost", [1e-16, 1e-20, 5e-324])
+def test_a_full_budget_cannot_be_passed_by_steps_too_small_for_a_float(cost):
+    units = UnitZCDPFilter(1000, lambda unit: 1.0)
+    units.record(RECORDS, 1.0)
+    assert not units.admits(RECORDS, cost)
+    assert units.admits(RECORDS, 0.0)
+    assert units.left(RECORDS) == 0.0
+
+
+def test_what_is_left_is_admitted_and_hardly_more_is_not():
+    rng = np.random.default_rng(0)
+    kinds = [RECORDS, SAME_CLASS, Unit("40 stratified subsamples", 40), Unit("8 stratified subsamples", 8)]
+    for _ in range(200):
+        units = UnitZCDPFilter(100, lambda unit: {0: 0.3, 40: 0.7, 8: 1.0}[unit.parts])
+        for unit in rng.permutation(len(kinds))[: rng.integers(4)]:
+            cost = rng.random() * 1e-3
+            if units.admits(kinds[unit], cost):
+                units.record(kinds[unit], cost)
+        wanted = kinds[rng.integers(len(kinds))]
+        left = units.left(wanted)
+        assert units.admits(wanted, left)
+        assert not units.admits(wanted, left * (1.0 + 1e-6) + 1e-15)
+
+
+# --- selections --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("route", ["differential_privacy", "both"])
+def test_a_selection_takes_what_the_budget_affords_and_leaves_its_winner_a_certify(made, route):
+    holdout = made(route)
+    models = [Coin(share) for share in (0.5, 0.9, 0.6)]
+    winner = holdout.select(models, scoring="accuracy")
+    record = list(holdout.ledger.records())[-1].body
+    budget, spent = holdout.ledger.read(
+        lambda state: (state.policy.privacy_budget(RECORDS, ROWS), state.privacy.spent())
+    )
+    assert record["rho"] == pytest.approx(exponential_mechanism_zcdp(record["epsilon"]))
+    assert 0.45 * budget < spent == record["rho"] <= 0.5 * budget
+    answer = holdout.certify(models[winner], scoring="accuracy", guess=0.8)
+    assert answer.certificate.route == route
+    assert holdout.select(models, scoring="accuracy") == winner  # what it came to is recorded
+    assert holdout.ledger.read(lambda state: state.privacy.spent()) == spent + answer.cost.rho
+
+
+@pytest.mark.parametrize("route", ["differential_privacy", "both"])
+def test_a_selection_that_is_not_afforded_is_refused_and_ends_no_route(made, route):
+    holdout = made(route)
+    models = [Coin(share) for share in (0.5, 0.9, 0.6)]
+    with pytest.raises(BudgetExhaustedError, match="privacy budget for replacing one of the records"):
+        holdout.select(models, scoring="accuracy", epsilon=50.0)
+    assert holdout.report().nats == 0.0
+    assert holdout.check(Coin(0.8), scoring="accuracy", guess=0.8).certificate.route == route
+
+
+def test_one_planned_answer_leaves_nothing_for_a_choice(made):
+    holdout = made(expected_questions=1)
+    with pytest.raises(BudgetExhaustedError, match="cannot choose"):
+        holdout.select([Coin(0.5), Coin(0.9)], scoring="accuracy")
+    assert holdout.check(Coin(0.8), scoring="accuracy", guess=0.8).answered
+
+
+def test_without_a_budget_a_selection_is_as_before(made):
+    holdout = made("description_length")
+    assert holdout.select([Coin(0.5), Coin(0.9), Coin(0.6)], scoring="accuracy") == 1
+    both = made("both")
+    both.ask(Coin(0.8), scoring="accuracy", mechanism="check", guess=0.8, settings=0.02)  # ends its privacy
+    assert both.select([Coin(0.5), Coin(0.9), Coin(0.6)], scoring="accuracy") == 1
+    epsilons = [list(h.ledger.records())[-1].body["epsilon"] for h in (holdout, both)]
+    assert epsilons[0] == epsilons[1] > 0.1
+
+
+@pytest.mark.parametrize("epsilon", ["automatic", "", True, math.nan, 0.0])
+def test_an_epsilon_that_is_none_is_refused(made, epsilon):
+    holdout = made()
+    with pytest.raises(ValueError, match="'epsilon' parameter of a selection must be"):
+        holdout.select([Coin(0.5), Coin(0.9)], scoring="accuracy", epsilon=epsilon)
+    assert len(list(holdout.ledger.records())) == 1
+
+
+def test_the_usual_sizes_are_named_by_what_they_are(made):
+    """A size that is written out is the same partition, and so the same family."""
+    X, y = np.zeros((1000, 1)), np.arange(1000) % 2
+    data = Holdout(X, y, ledger=":memory:")._data
+    assert {MedianSettings().family(data), MedianSettings(n_subsamples=50).family(data)} == {
+        "usual subsamples"
+    }
+    assert MedianSettings(n_subsamples=49).family(data) == "49 subsamples"
+    assert MedianSettings(stratify=True).family(data) == "usual stratified subsamples"
