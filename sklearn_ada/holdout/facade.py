@@ -252,7 +252,8 @@ class Holdout(OpenedHoldout):
             With an epsilon a mean, an AUC or a per-class mean.
         epsilon : float, "auto" or None, default="auto"
             Choose by the exponential mechanism, which is epsilon-DP (McSherry, Talwar 2007); "auto" aims at
-            a loss of about half a standard error. None takes the best itself (the first of equals).
+            a loss of about half a standard error and, where privacy certifies, takes at most half of what is
+            left of its budget. None takes the best itself (the first of equals), which has no privacy.
 
         Returns
         -------
@@ -260,6 +261,8 @@ class Holdout(OpenedHoldout):
 
         Raises
         ------
+        BudgetExhaustedError
+            If the privacy budget does not afford the choice; nothing was charged, and no route ends.
         ValueError
             For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged. If
             choosing failed once the models were looked at; that was charged.

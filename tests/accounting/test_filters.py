@@ -51,6 +51,13 @@ def test_small_costs_are_not_lost_to_rounding():
     for _ in range(1024):  # each is below half a unit in the last place of what was spent
         zcdp_filter.charge(2**-60)
     assert zcdp_filter.spent == 1.0 - 2**-40 + 2**-50
+    for cost in (1e-16, 1e-20, 5e-324):  # a full budget is not passed by steps too small for a float
+        full = ZCDPFilter(1.0)
+        full.charge(1.0)
+        assert not full.admits(cost)
+        assert not admits(1.0, cost, 1.0)
+        with pytest.raises(BudgetExhaustedError):
+            full.charge(cost)
     tenths = ZCDPFilter(1.0)
     for _ in range(10):
         tenths.charge(0.1)
