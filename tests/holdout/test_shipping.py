@@ -22,8 +22,8 @@ from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.shipping import Parcel, here
 
-N = 20_000
-LARGE = 1_000_000  # bytes from which on joblib maps an array into memory
+N = 10_000
+LARGE = 600_000  # bytes; joblib maps an array of a million or more into memory
 Y = np.arange(N) % 2
 NUMBERS = np.random.default_rng(0).normal(size=(N, 20))
 TEXTS = [f"{'even' if i % 2 else 'odd'} text number {i} " + "word " * 20 for i in range(N)]

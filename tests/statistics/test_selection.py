@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 
 from sklearn_ada import Holdout
 
-ROWS, MODELS, BETA = 200, 400, 0.3
+ROWS, MODELS, BETA = 200, 150, 0.3
 
 
 class Fixed:
