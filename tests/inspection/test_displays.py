@@ -180,7 +180,8 @@ def test_metrics_have_a_picture_each(trees, tmp_path):
     with pytest.raises(ValueError, match=r"^The 'metric' parameter of AnswersDisplay must be .+ Got None"):
         AnswersDisplay.from_holdout(holdout)
     display = AnswersDisplay.from_holdout(holdout, metric="balanced_accuracy")
-    assert display.ax_.get_ylabel() == "balanced_accuracy"
+    label = display.ax_.get_ylabel()
+    assert " ".join(label.split()) == "population balanced_accuracy at the holdout's class mix"
     assert set(display.bars_) == {"exact"}
 
 
