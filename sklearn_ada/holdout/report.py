@@ -87,14 +87,14 @@ class HoldoutReport:
     def _repr_html_(self) -> str:
         targets = _targets(self.entries)
         rows = "".join(
-            f"<tr><td>{a.index}</td><td>{html.escape(m + _mark(entry, targets))}</td>"
+            f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(entry.score_of).strip()}</td>"
             f"<td>{html.escape(a.summary)}</td>"
             f"<td>{html.escape(_signature(entry))}</td></tr>"
             for (m, a), entry in zip(self.answers, self.entries, strict=True)
         )
         left = "".join(f"<br>{html.escape(line)}" for line in self._left())
         beneath = "<br>".join(map(html.escape, targets.lines))
-        head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "answer", "asked by"))
+        head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "target", "answer", "asked by"))
         return (
             f"<p>{html.escape(self._summary())}{left}</p><details><summary>{len(self.answers)} answers"
             f"</summary><table><tr>{head}</tr>{rows}</table><p>{beneath}</p></details>"
@@ -126,16 +126,12 @@ _NOUNS = {"check": ("check", "checks"), "certify": ("certify", "certifies")}
 
 def _line(metric: str, answer: Answer, entry: Entry, targets: Targets) -> str:
     signature = _signature(entry)
-    told = f"  {answer.index:>5}  {metric}{_mark(entry, targets)}: {answer.summary}"
+    told = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {answer.summary}"
     return told + (f", asked by {signature}" if signature else "")
 
 
 def _targets(entries: tuple[Entry, ...]) -> Targets:
     return Targets(entry.score_of for entry in entries)
-
-
-def _mark(entry: Entry, targets: Targets) -> str:
-    return targets.mark(entry.score_of)
 
 
 def _signature(entry: Entry) -> str:
