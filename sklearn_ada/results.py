@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,7 +81,25 @@ class Answer:
         """Whether there is a value."""
         return not math.isnan(self.value)
 
+    @property
+    def target(self) -> str | None:
+        """What the value is a score of: the certificate's target; None for a refusal."""
+        return None if self.certificate is None else str(self.certificate.target)
+
     def __str__(self) -> str:
+        return "; ".join(self._told)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{'<br>'.join(map(html.escape, self._told))}</p>"
+
+    @property
+    def _told(self) -> list[str]:
+        with_target = self.answered and self.target is not None
+        return [self.summary, f"target: {self.target}"] if with_target else [self.summary]
+
+    @property
+    def summary(self) -> str:
+        """Value, interval, verdict and cost in one line, for tables that name the target elsewhere."""
         if not self.answered:
             return f"{self.verdict}: {self.reason}"
         low, high = self.interval

@@ -39,6 +39,7 @@ class _Line:
     certified: float
     low: float
     high: float
+    target: str
     nats: float
     climb: tuple[tuple[int, float], ...]
 
@@ -126,7 +127,8 @@ def _run(name: str, search: Any, X: Any, y: Any, ledger: str, held: Any) -> _Lin
     scores = _naive_scores(fitted, X, y, held)
     nats = fitted.holdout_.report().nats
     climb = tuple((count, max(scores[:count])) for count in (1, 10, 100, 1000) if count < len(scores))
-    return _Line(name, len(scores), max(scores), fitted.best_score_, low, high, nats, climb)
+    target = fitted.best_score_target_
+    return _Line(name, len(scores), max(scores), fitted.best_score_, low, high, target, nats, climb)
 
 
 def _naive_scores(fitted: ReusableHoldoutCV, X: Any, y: Any, held: Any) -> list[float]:
@@ -150,6 +152,7 @@ def _table(lines: list[_Line]) -> None:
             f"{line.search:<28} {line.candidates:>10} {line.naive:>11.3f} {line.certified:>10.3f} "
             f"{interval:>17} {line.nats:>6.2f}"
         )
+    print(f"certified: {'; '.join(sorted({line.target for line in lines}))}")
 
 
 def _draw(digits: list[_Line], chance: list[_Line], picture: str) -> None:

@@ -17,6 +17,7 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.entry import Entry
 from sklearn_ada.holdout.report import HoldoutReport, report_of
+from sklearn_ada.holdout.targets import Targets
 from sklearn_ada.ledger import Ledger, Record, open_existing_ledger
 
 __all__ = ["add_ledger_commands"]
@@ -58,8 +59,10 @@ def show_ledger(arguments: argparse.Namespace) -> None:
     elif arguments.csv:
         write_csv([entry.to_dict() for entry in entries], sys.stdout)
     else:
-        print(aligned(_HEAD, [_cells(entry) for entry in entries], right=_NUMBERS))
+        targets = Targets(entry.score_of for entry in entries)
+        print(aligned(_HEAD, [_cells(entry, targets) for entry in entries], right=_NUMBERS))
         print(f"revealed {state.account.nats:.4g} nats in all; asked {state.asked}, refused {state.refused}")
+        print(*targets.lines, sep="\n", end="\n" if targets.lines else "")
 
 
 def verify_ledger(arguments: argparse.Namespace) -> None:
@@ -119,7 +122,7 @@ _HEAD = (
 _NUMBERS = ("#", "guess", "answer", "nats")
 
 
-def _cells(entry: Entry) -> list[str]:
+def _cells(entry: Entry, targets: Targets) -> list[str]:
     ends = (number(entry.low, "-inf"), number(entry.high, "inf"))
     return [
         str(entry.index),
@@ -127,7 +130,7 @@ def _cells(entry: Entry) -> list[str]:
         entry.who or "",
         entry.label or "",
         entry.kind,
-        entry.metric or "",
+        (entry.metric or "") + targets.mark(entry.score_of),
         entry.mechanism or entry.purpose or "",
         number(entry.guess),
         number(entry.answer),
@@ -148,6 +151,7 @@ def _told(report: HoldoutReport) -> str:
         f"{percent(report.confidence_level)}",
         f"asked: {counts}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
         f"asked by: {people or 'nobody yet'}",
+        *(f"scores of the {target}: {count}" for target, count in report.targets.items()),
     ]
     remaining = report.outlook.remaining
     if report.tolerance is not None:

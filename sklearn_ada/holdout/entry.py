@@ -80,6 +80,11 @@ class Entry:
             **{name: body.get(name) for name in ("time", "who", "label", "purpose", "epsilon", "rho")},
         )
 
+    @property
+    def score_of(self) -> str | None:
+        """The target, where there is a score."""
+        return None if self.answer is None else self.target
+
     def to_dict(self) -> dict[str, Any]:
         """Return the columns, always the same ones in the same order, ready for JSON."""
         return asdict(self)

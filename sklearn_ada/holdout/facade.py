@@ -13,19 +13,19 @@ from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.identity import model_digest
 from sklearn_ada.holdout.inquiry import put_question
 from sklearn_ada.holdout.leak import overlaps
-from sklearn_ada.holdout.opened import OpenedHoldout
 from sklearn_ada.holdout.planner import Settings, plan_question
 from sklearn_ada.holdout.question import Question
 from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.selection import select_model
 from sklearn_ada.holdout.top_up import pooled, record_top_up
+from sklearn_ada.holdout.warned import WarningHoldout
 from sklearn_ada.metrics import as_metric
 from sklearn_ada.results import Answer
 
 __all__ = ["Holdout"]
 
 
-class Holdout(OpenedHoldout):
+class Holdout(WarningHoldout):
     """A holdout set that stays valid while it is asked again and again.
 
     With probability at least ``confidence_level`` all intervals that it ever gives out hold together,
@@ -144,9 +144,17 @@ class Holdout(OpenedHoldout):
             For a bad question; nothing was charged.
         LedgerError
             If the ledger cannot be used; nothing was charged.
+
+        Warns
+        -----
+        UserWarning
+            If the answer is vacuous; and, before anything is charged, if it will be a stable median though no
+            settings say so. Each once a process.
         """
         model = model_digest(estimator)
         question = self.plan(estimator, scoring=scoring, mechanism=mechanism, guess=guess, settings=settings)
+        if settings is None:
+            self._warn_of_median(question, estimator)
         answer = self.put(question, estimator, model=model, round_name=round_name)
         assert answer is not None  # only `once` gives None
         return answer
@@ -159,6 +167,7 @@ class Holdout(OpenedHoldout):
         model: str,
         round_name: str | None = None,
         once: bool = False,
+        warn: bool = True,
     ) -> Answer | None:
         """Put a question made by `plan`; scorers do, having taken the model's digest before its guess.
 
@@ -171,8 +180,10 @@ class Holdout(OpenedHoldout):
         round_name : str or None
         once : bool, default=False
             Return None, and ask nothing, if this model was asked before with another guess.
+        warn : bool, default=True
+            Whether to warn, once a process, of a new answer that certifies nothing.
         """
-        return put_question(
+        answer = put_question(
             question,
             estimator,
             self._data,
@@ -182,6 +193,9 @@ class Holdout(OpenedHoldout):
             round_name=round_name,
             once=once,
         )
+        if warn and answer is not None and not answer.repeated:
+            self._warn_if_vacuous(answer, question)
+        return answer
 
     def check(self, estimator: Any, *, scoring: Any, guess: float | Guess) -> Answer:
         """Ask whether a guess holds: `ask` with ``mechanism="check"``."""

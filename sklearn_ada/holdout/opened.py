@@ -129,6 +129,10 @@ class OpenedHoldout:
         """The ledger that is charged."""
         return self._ledger
 
+    def n_subsamples(self, median: MedianSettings) -> int:
+        """Return how many subsamples the stable median has."""
+        return median.subsamples(self._data)
+
     def subsample_size(self, median: MedianSettings) -> int:
         """Return how many records a subsample of the stable median has."""
         count = median.subsamples(self._data)

@@ -12,6 +12,7 @@ from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.entry import Entry
 from sklearn_ada.holdout.outcome import answer_from_record
 from sklearn_ada.holdout.outlook import Outlook, outlook_of
+from sklearn_ada.holdout.targets import Targets
 from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.results import Answer
 
@@ -58,11 +59,17 @@ class HoldoutReport:
         """Questions put by each asker, the refused among them; "?" stands for those who gave no name."""
         return dict(Counter(entry.who or "?" for entry in self.entries))
 
+    @property
+    def targets(self) -> dict[str, int]:
+        """What the scores given so far are scores of, and how many there are of each."""
+        return _targets(self.entries).counts
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the single answers, ready for JSON."""
         names = ("fingerprint", "n_rows", "confidence_level", "tolerance", "nats", "asked", "refused")
         plain = {name: getattr(self, name) for name in names}
-        return {**plain, "asked_by": self.asked_by, "outlook": self.outlook.to_dict()}
+        outlook = self.outlook.to_dict()
+        return {**plain, "asked_by": self.asked_by, "targets": self.targets, "outlook": outlook}
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dict per answer, ready for a data frame."""
@@ -72,21 +79,25 @@ class HoldoutReport:
         lines = [self._summary(), *self._left()]
         if len(self.answers) > _SHOWN:
             lines.append(f"  ... {len(self.answers) - _SHOWN} earlier answers")
-        pairs = zip(self.answers, self.entries, strict=True)
-        lines += [_line(metric, answer, entry) for (metric, answer), entry in list(pairs)[-_SHOWN:]]
-        return "\n".join(lines)
+        targets = _targets(self.entries[-_SHOWN:])
+        pairs = list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]
+        lines += [_line(metric, answer, entry, targets) for (metric, answer), entry in pairs]
+        return "\n".join([*lines, *(f"  {line}" for line in targets.lines)])
 
     def _repr_html_(self) -> str:
+        targets = _targets(self.entries)
         rows = "".join(
-            f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{html.escape(str(a))}</td>"
+            f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(entry.score_of).strip()}</td>"
+            f"<td>{html.escape(a.summary)}</td>"
             f"<td>{html.escape(_signature(entry))}</td></tr>"
             for (m, a), entry in zip(self.answers, self.entries, strict=True)
         )
         left = "".join(f"<br>{html.escape(line)}" for line in self._left())
-        head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "answer", "asked by"))
+        beneath = "<br>".join(map(html.escape, targets.lines))
+        head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "target", "answer", "asked by"))
         return (
             f"<p>{html.escape(self._summary())}{left}</p><details><summary>{len(self.answers)} answers"
-            f"</summary><table><tr>{head}</tr>{rows}</table></details>"
+            f"</summary><table><tr>{head}</tr>{rows}</table><p>{beneath}</p></details>"
         )
 
     def _summary(self) -> str:
@@ -113,9 +124,14 @@ _SHOWN = 10
 _NOUNS = {"check": ("check", "checks"), "certify": ("certify", "certifies")}
 
 
-def _line(metric: str, answer: Answer, entry: Entry) -> str:
+def _line(metric: str, answer: Answer, entry: Entry, targets: Targets) -> str:
     signature = _signature(entry)
-    return f"  {answer.index:>5}  {metric}: {answer}" + (f", asked by {signature}" if signature else "")
+    told = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {answer.summary}"
+    return told + (f", asked by {signature}" if signature else "")
+
+
+def _targets(entries: tuple[Entry, ...]) -> Targets:
+    return Targets(entry.score_of for entry in entries)
 
 
 def _signature(entry: Entry) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import Any
 
 from sklearn_ada._axes import axes_or_new
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada._table import percent
 from sklearn_ada.holdout import Holdout, HoldoutReport
+from sklearn_ada.holdout.targets import Targets
 from sklearn_ada.inspection.source import report_from
 
 __all__ = ["AnswersDisplay"]
@@ -26,6 +28,7 @@ _COLOURS = {
 class AnswersDisplay:
     """Answers about one metric in the order of the ledger: all their intervals hold together.
 
+    The label of the axis says what they are scores of.
     A bar is a certified interval, a dash the guess. A hollow point has no bar: its certificate is vacuous. A
     cross at the bottom is a question that was refused or failed.
 
@@ -58,8 +61,8 @@ class AnswersDisplay:
     ...     tree = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X[1::2], y[1::2])
     ...     answer = holdout.check(tree, scoring="accuracy", guess=0.9)
     >>> display = AnswersDisplay.from_holdout(holdout)
-    >>> display.ax_.get_ylabel()
-    'accuracy'
+    >>> print(display.ax_.get_ylabel())
+    population accuracy at the holdout's class mix
     """
 
     def __init__(self, report: HoldoutReport, *, metric: str | None = None) -> None:
@@ -142,12 +145,17 @@ class AnswersDisplay:
             )  # fmt: skip
         ax.set(
             xlabel="record of the ledger",
-            ylabel=self.metric,
+            ylabel=_label(Targets(entry.score_of for _, entry in shown), self.metric),
             title=f"All intervals hold together with {percent(self.report.confidence_level)}",
         )
         ax.legend(fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _label(targets: Targets, metric: str) -> str:
+    """Return what the scores are scores of, in lines that fit beside an axis."""
+    return textwrap.fill("; ".join(targets.counts) or metric, 50)
 
 
 def _arms(answer: Any) -> tuple[float, float]:

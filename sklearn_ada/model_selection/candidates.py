@@ -54,10 +54,13 @@ def _content(params: dict[str, Any], index: int) -> str | int:
 def columns_of(answers: list[Answer], chosen: list[int], size: int) -> dict[str, np.ndarray]:
     """Return interval columns for a search's results, empty for candidates that were not asked about."""
     low, high = np.full(size, np.nan), np.full(size, np.nan)
-    verdict = np.full(size, "", dtype=object)
+    target, verdict = np.full(size, "", dtype=object), np.full(size, "", dtype=object)
     for answer, index in zip(answers, chosen, strict=True):
         (low[index], high[index]), verdict[index] = answer.interval, answer.verdict
-    return {"certified_low": low, "certified_high": high, "verdict": verdict}
+        target[index] = answer.target or ""
+    return {
+        "certified_low": low, "certified_high": high, "certified_target": target, "verdict": verdict
+    }  # fmt: skip
 
 
 def refitted(

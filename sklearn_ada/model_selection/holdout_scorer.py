@@ -108,7 +108,7 @@ class HoldoutScorer(ABC):
         X, y : array-like
         searching : bool, default=False
             The call is from inside a search that uses `cv`, so rows that may be of either of its parts are
-            a question if the model's first.
+            a question if the model's first. Who runs the search warns of vacuous answers.
 
         Raises
         ------
@@ -129,8 +129,9 @@ class HoldoutScorer(ABC):
             self.holdout.check_overlap(X)
             self._clean.add(entries)
         answer = self.holdout.put(
-            question, estimator, model=model, round_name=self.round_name, once=origin != "validation"
-        )
+            question, estimator, model=model, round_name=self.round_name, once=origin != "validation",
+            warn=not searching,
+        )  # fmt: skip
         if origin == "first call":
             self._check_permuted(model, entries, asked=answer is not None)
         return answer

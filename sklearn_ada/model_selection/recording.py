@@ -95,5 +95,6 @@ def certified_columns(
     intervals = [nowhere if answer is None else answer.interval for answer in answers]
     table["certified_low"] = np.array([low for low, _ in intervals])
     table["certified_high"] = np.array([high for _, high in intervals])
+    table["certified_target"] = np.array(["" if a is None else a.target or "" for a in answers], dtype=object)
     table["verdict"] = np.array(["" if a is None else a.verdict for a in answers], dtype=object)
     return table, answers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ from sklearn.utils import column_or_1d, indexable
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout import Guess, MedianSettings
+from sklearn_ada.holdout import Guess, MedianSettings, model_digest
 from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
 from sklearn_ada.holdout.data import check_labels
 from sklearn_ada.metrics import Metric, n_rows, take_rows
@@ -33,6 +32,7 @@ from sklearn_ada.model_selection.setting_aside import set_aside
 from sklearn_ada.model_selection.simplest import best_of
 from sklearn_ada.model_selection.splitter import ValidationSplit
 from sklearn_ada.model_selection.unscored import no_candidate_scored
+from sklearn_ada.model_selection.warnings_of_search import warn_of_median, warn_of_outcome
 from sklearn_ada.model_selection.wrapping import WrapsSearch
 from sklearn_ada.results import Answer
 
@@ -54,8 +54,9 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     scoring : str, callable, Metric or None, default=None
         What is certified; by default the search's own scoring, else accuracy or R^2.
     holdout : float, bool array, splitter or Holdout, default=0.25
-        A share of the rows; a mask of X's length; a splitter with one split, whose test part is the holdout;
-        or a `Holdout`, and then all of X is for training. Integer indices are refused.
+        A share of the rows, at random; a mask of X's length; a splitter with one split, whose test part is
+        the holdout; or a `Holdout`, and then all of X is for training. Integer indices are refused, and so is
+        a share where the search's cv is ordered in time (`TimeSeriesSplit`): give a mask of the last block.
     mechanism : str or scorer, default="auto"
         "auto": "thresholdout" for means, AUC and ratios, "stable_median" otherwise. "ladder" reveals
         improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
@@ -97,10 +98,14 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     best_score_ : float
         The certified score of ``best_estimator_``; NaN if it fails on the holdout.
     best_score_interval_ : tuple of float
+    best_score_target_ : str
+        The population quantity that ``best_score_`` estimates and the interval contains. A metric without an
+        interval of its own is not known on all rows: then it is a median over random subsamples.
     best_answer_ : Answer
         With the certificate.
     cv_results_ : dict
-        As the search's, with ``certified_low``, ``certified_high`` and ``verdict`` for every candidate asked.
+        As the search's, with ``certified_low``, ``certified_high``, ``certified_target`` and ``verdict`` for
+        every candidate asked.
     answers_ : list of Answer
         In the order of the candidates asked, then the certified winner.
     search_ : estimator
@@ -116,9 +121,16 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     HoldoutLeakError
         If X contains a given holdout.
     ValueError
-        If the search could score none of the candidates to be certified; nothing was asked.
+        If the search could score none of the candidates to be certified; nothing was asked. If its cv is
+        ordered in time and the holdout would be random rows; nothing was opened.
     LedgerMismatchError
         If the ledger belongs to other data, another split or another policy.
+
+    Warns
+    -----
+    UserWarning
+        With ``mechanism="auto"``, before anything is spent, if only a stable median can certify the metric.
+        In the end if the winner's answer is vacuous or it failed, or if another candidate's is vacuous.
 
     Examples
     --------
@@ -194,13 +206,15 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         passed = FitParams(self, fit_params, n_rows(X))
         self.holdout_, train = set_aside(self, X, y, passed.groups)
         X_train, y_train, params = take_rows(X, train), take_rows(y, train), passed.take(train)
-        self.holdout_.check_overlap(X_train)
         median = chosen_median(self, metric, self.holdout_)
+        warn_of_median(self, metric, self.holdout_, median)  # before anything is spent
+        self.holdout_.check_overlap(X_train)
         if self.ask == "candidates" and self.reveal == "all":
             self._ask_candidates(X_train, y_train, params, metric, median)
         else:
             self._ask_winners(X_train, y_train, params, metric, median)
         self._finish(metric)
+        warn_of_outcome(self.answers_, self.best_answer_, self.holdout_, median)
         return self
 
     def _ask_candidates(
@@ -332,25 +346,23 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         """Set what users read, and leave no holdout in the inner search."""
         self.best_score_ = self.best_answer_.value
         self.best_score_interval_ = self.best_answer_.interval
+        self.best_score_target_ = self.best_answer_.certificate.target
         self.scorer_ = metric.score
         if self.ask == "candidates":
             told_to_forget(self.search_, self.search, plain_scoring(metric))
             self.search_.scorer_ = metric.score
             if not hasattr(type(self.search_), "cv_results_"):  # else derived from the same scores
                 self.search_.cv_results_ = self.cv_results_
-        if self.best_answer_.verdict == "failed":
-            warnings.warn(
-                f"The best model failed on the holdout ({self.best_answer_.reason}); its score is NaN.",
-                UserWarning,
-                stacklevel=3,
-            )
 
     def _certify(
         self, model: Any, guess: Guess | None, metric: Metric, median: Any, round_name: str | None
     ) -> Answer:
-        answer = self.holdout_.ask(
-            model, scoring=metric, mechanism="certify", guess=guess, settings=median, round_name=round_name
+        digest = model_digest(model)
+        question = self.holdout_.plan(
+            model, scoring=metric, mechanism="certify", guess=guess, settings=median
         )
+        answer = self.holdout_.put(question, model, model=digest, round_name=round_name, warn=False)
+        assert answer is not None
         if answer.verdict == "refused":
             raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
         return answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,8 @@ from sklearn_ada.holdout.data import check_labels, content_digest
 from sklearn_ada.ledger import ledger_address
 from sklearn_ada.metrics import n_rows, take_rows
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
-from sklearn_ada.model_selection.splitter import split_rows
+from sklearn_ada.model_selection.splitter import is_share, split_rows
+from sklearn_ada.model_selection.time_order import check_time_order
 
 __all__ = ["set_aside"]
 
@@ -45,6 +45,9 @@ def set_aside(wrapper: Any, X: Any, y: Any, groups: Any = None) -> tuple[Holdout
     digest = content_digest(X, y)
     random_state = None if random_state is None else int(random_state)
     train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
+    check_time_order(
+        wrapper, lambda: [rows if rows is None else take_rows(rows, train) for rows in (X, y, groups)]
+    )
     policy = {name: getattr(wrapper, name) for name in _POLICY}
     if groups is not None:
         own, others = take_rows(np.asarray(groups), test), take_rows(np.asarray(groups), train)
@@ -65,7 +68,7 @@ def set_aside(wrapper: Any, X: Any, y: Any, groups: Any = None) -> tuple[Holdout
 def _rows(
     X: Any, y: Any, holdout: Any, n: int, digest: str, random_state: int | None, groups: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
-    if isinstance(holdout, Real) and not isinstance(holdout, (bool, int)):
+    if is_share(holdout):
         share = check_real(holdout, "holdout", "ReusableHoldoutCV", low=0.0, high=1.0)
         seed = int(hashlib.sha256(f"{digest} {random_state}".encode()).hexdigest()[:8], 16)
         train, test = split_rows(n, y, share, seed, groups)

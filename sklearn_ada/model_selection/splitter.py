@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn_ada.holdout.data import rows_digest
 from sklearn_ada.holdout.overlap import row_hashes
 from sklearn_ada.metrics import n_rows, take_rows
 
-__all__ = ["ValidationSplit", "split_rows"]
+__all__ = ["ValidationSplit", "is_share", "split_rows"]
 
 
 class ValidationSplit:
@@ -117,6 +118,11 @@ def _has(part: NDArray[np.uint64], rows: NDArray[np.uint64]) -> bool:
     values, counts = np.unique(rows, return_counts=True)
     there = np.searchsorted(part, values, "right") - np.searchsorted(part, values, "left")
     return len(rows) <= len(part) and bool((there >= counts).all())
+
+
+def is_share(part: Any) -> bool:
+    """Return whether a part of the rows is given as a share, to be chosen at random."""
+    return isinstance(part, Real) and not isinstance(part, (bool, int))
 
 
 def split_rows(

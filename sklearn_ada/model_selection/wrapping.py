@@ -5,17 +5,18 @@ from __future__ import annotations
 import copy
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import get_tags
 
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.metadata import router_of
+from sklearn_ada.model_selection.shown import ShowsScore
 
 __all__ = ["WrapsSearch"]
 
 
-class WrapsSearch(MetaEstimatorMixin, BaseEstimator):
+class WrapsSearch(MetaEstimatorMixin, ShowsScore):
     """An estimator around a search, with a holdout of which there is only one."""
 
     search: Any

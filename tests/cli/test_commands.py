@@ -12,6 +12,7 @@ def test_demo_prints_both_tables_and_says_whether_chance_is_covered(tmp_path, ca
     out, err = capsys.readouterr()
     rows = [line for line in out.splitlines() if re.search(r"\[\d\.\d{3}, \d\.\d{3}\]\s+\d+\.\d\d$", line)]
     assert len(rows) == 4
+    assert out.count("certified: population accuracy at the holdout's class mix\n") == 2  # one a table
     assert "contains 0.500" in out or "MISSES 0.500" in out
     assert "naive best score after so many candidates" in out
     assert "search 3 of 3" in err

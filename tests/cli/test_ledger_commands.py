@@ -53,7 +53,7 @@ def printed(capsys):
 
 
 def test_show_lists_every_record_with_who_asked_and_why_it_was_refused(ledger, printed):
-    head, genesis, certify, refusal, total = printed("show", ledger).splitlines()
+    head, genesis, certify, refusal, total, target = printed("show", ledger).splitlines()
     for column in (
         "time",
         "who",
@@ -73,10 +73,13 @@ def test_show_lists_every_record_with_who_asked_and_why_it_was_refused(ledger, p
     for word in ("bob", "refused", "tolerance of 0.4"):
         assert word in refusal
     assert "nats in all" in total
+    assert "accuracy [a]" in certify
+    assert "accuracy [" not in refusal  # it has no score
+    assert target == "[a] population accuracy at the holdout's class mix"
 
 
 def test_columns_are_aligned(ledger, printed):
-    lines = printed("show", ledger).splitlines()[:-1]
+    lines = printed("show", ledger).splitlines()[:-2]
     for name in ("who", "metric", "mechanism", "verdict"):
         start = lines[0].index(name)
         assert all(line[start - 1 : start] in ("", " ") for line in lines)
@@ -137,6 +140,12 @@ def test_report_says_what_is_spent_and_left_and_by_whom(ledger, printed):
         assert f"{forecast.half_width:.4f}" in row
         assert f"{forecast.worst:.4f}" in row
     assert "*" in text  # the next check is beyond the tolerance
+
+
+def test_report_says_what_the_scores_are_scores_of(ledger, printed):
+    assert "scores of the population accuracy at the holdout's class mix: 1\n" in printed("report", ledger)
+    body = json.loads(printed("report", ledger, "--json"))
+    assert body["targets"] == {"population accuracy at the holdout's class mix": 1}
 
 
 def test_report_counts_those_who_gave_no_name(ledger, printed):

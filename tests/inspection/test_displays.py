@@ -20,7 +20,7 @@ from sklearn_ada import (
     plan_holdout,
 )
 from sklearn_ada.cli import main
-from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.holdout import Guess, MedianSettings
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.results import VERDICTS, Answer, Cost
 
@@ -172,6 +172,20 @@ def test_vacuous_answers_are_hollow_and_have_no_bar():
     assert display.ax_.collections[1].get_facecolor()[0, 3] == 0.0  # transparent
 
 
+def test_the_axis_says_what_the_scores_are_scores_of(trees, tmp_path):
+    X, y, models = trees
+    holdout = Holdout(X, y, ledger=tmp_path / "median.db")
+    for deviation, model in zip((0.1, 0.2), models, strict=False):
+        holdout.ask(
+            model, scoring="f1_macro", mechanism="check", guess=Guess(0.8, 100.0, deviation),
+            settings=MedianSettings(method="exact"),
+        )  # fmt: skip
+    label = AnswersDisplay.from_holdout(holdout).ax_.get_ylabel()
+    assert max(map(len, label.splitlines())) <= 50
+    assert " ".join(label.split()).startswith("median of f1_macro over random subsamples of 20 records")
+    assert label.count("median") == 1  # the steps of their rounding differ, the quantity does not
+
+
 def test_metrics_have_a_picture_each(trees, tmp_path):
     X, y, models = trees
     holdout = Holdout(X, y, ledger=tmp_path / "two.db")
@@ -180,7 +194,8 @@ def test_metrics_have_a_picture_each(trees, tmp_path):
     with pytest.raises(ValueError, match=r"^The 'metric' parameter of AnswersDisplay must be .+ Got None"):
         AnswersDisplay.from_holdout(holdout)
     display = AnswersDisplay.from_holdout(holdout, metric="balanced_accuracy")
-    assert display.ax_.get_ylabel() == "balanced_accuracy"
+    label = display.ax_.get_ylabel()
+    assert " ".join(label.split()) == "population balanced_accuracy at the holdout's class mix"
     assert set(display.bars_) == {"exact"}
 
 

@@ -1,0 +1,99 @@
+"""Searches whose cross-validation is ordered in time: their holdout cannot be random rows.
+
+Such a splitter says that models must not learn from rows after those they are judged by. A holdout of random
+rows lies between the training rows in time, so it would be just that.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import TimeSeriesSplit
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
+from sklearn_ada.model_selection.splitter import is_share
+
+__all__ = ["check_time_order", "is_ordered_in_time"]
+
+
+def check_time_order(wrapper: Any, rows: Callable[[], Sequence[Any]] = tuple) -> None:
+    """Raise ValueError if the search's cv is ordered in time and the holdout is a share of random rows.
+
+    Parameters
+    ----------
+    wrapper : ReusableHoldoutCV
+    rows : callable
+        Returns X, y and groups for training, as the cv will see them. Without them a splitter is known by its
+        class only.
+    """
+    cv = wrapper.search.get_params(deep=False).get("cv")
+    if isinstance(wrapper.mechanism, HoldoutScorer) or not is_share(wrapper.holdout):
+        return
+    if not is_ordered_in_time(cv, rows):
+        return
+    share = float(wrapper.holdout)
+    raise bad_parameter(
+        "holdout", "ReusableHoldoutCV", "the last block of rows where the search's cv is ordered in time",
+        wrapper.holdout,
+        "A share is random rows, from before and after each other: the holdout would be interleaved with the "
+        "training rows in time, so neither the guess nor the certificate would speak of the future. Use a "
+        f"mask, holdout=np.arange(len(y)) >= {1 - share:g} * len(y), with ask='winner', which keeps the cv.",
+    )  # fmt: skip
+
+
+def is_ordered_in_time(cv: Any, rows: Callable[[], Sequence[Any]] = tuple) -> bool:
+    """Return whether all training rows of every split, of which there are several, lie before its test rows.
+
+    Neither a one-shot iterator, which cannot be looked at without being used up, nor the random state of a
+    splitter or of NumPy is touched.
+
+    Parameters
+    ----------
+    cv : int, splitter, sequence of splits or None
+        Whatever a search takes.
+    rows : callable
+        Returns X, y and groups; without them a splitter is known by its class only.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> is_ordered_in_time([([0, 1], [2]), ([0, 1, 2], [3])])
+    True
+    >>> is_ordered_in_time(KFold(2), lambda: [np.zeros((4, 1))])
+    False
+    """
+    if isinstance(cv, TimeSeriesSplit):
+        return True
+    is_list = isinstance(cv, (Sequence, np.ndarray)) and not isinstance(cv, str)
+    if not is_list and not callable(getattr(cv, "split", None)):
+        return False
+    state = np.random.get_state()  # noqa: NPY002 - splitters without a seed draw from it
+    try:
+        given = rows()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _all_ordered(cv if is_list else copy.deepcopy(cv).split(*given) if given else ())
+    except Exception:  # what cannot split these rows, or be copied: the search will tell
+        return False
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+
+
+def _all_ordered(splits: Iterable[Any]) -> bool:
+    count = 0
+    for train, test in splits:
+        before, after = _positions(train), _positions(test)
+        if not len(before) or not len(after) or before.max() >= after.min():
+            return False
+        count += 1
+    return count >= 2
+
+
+def _positions(rows: Any) -> np.ndarray:
+    which = np.asarray(rows)
+    return np.flatnonzero(which) if which.dtype == bool else which

@@ -1,0 +1,41 @@
+"""What `ReusableHoldoutCV` warns of: once before it spends anything, and once when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.base import is_regressor
+
+from sklearn_ada._notices import warn_user
+from sklearn_ada.holdout import Holdout, MedianSettings
+from sklearn_ada.holdout.median_notice import is_chosen
+from sklearn_ada.holdout.vacuous import certifies_nothing
+from sklearn_ada.metrics import Metric
+from sklearn_ada.results import Answer
+
+__all__ = ["warn_of_median", "warn_of_outcome"]
+
+
+def warn_of_median(wrapper: Any, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
+    """Warn that a median will be certified, unless the user wrote so."""
+    if median is None or wrapper.mechanism != "auto" or is_chosen(metric):
+        return
+    told = holdout.median_notice(metric, median, regression=is_regressor(wrapper.search.estimator))
+    warn_user(f"{told}; or accept the median: mechanism='stable_median'.")
+
+
+def warn_of_outcome(
+    answers: Sequence[Answer], best: Answer, holdout: Holdout, median: MedianSettings | None
+) -> None:
+    """Warn if the winner failed or its answer certifies nothing, or else if those of other candidates do."""
+    if best.verdict == "failed":
+        warn_user(f"The best model failed on the holdout ({best.reason}); its score is NaN.")
+        return
+    vacuous = sum(map(certifies_nothing, answers))
+    if not vacuous:
+        return
+    told = f"{vacuous} of the {len(answers)} answers of this search certify nothing."
+    if certifies_nothing(best):
+        told = "The interval of best_score_ certifies nothing."
+    warn_user(f"{told} {holdout.why_vacuous(None if median is None else holdout.n_subsamples(median))}")

@@ -1,0 +1,195 @@
+"""A search that is ordered in time gets no holdout of random rows."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    RandomizedSearchCV,
+    RepeatedKFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+)
+
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
+from sklearn_ada.model_selection.time_order import is_ordered_in_time
+
+N = 400
+SCORE = Metric("neg_mean_absolute_error", range=(-10, 0))
+ROWS = np.arange(N, dtype=float).reshape(-1, 1)
+
+
+class Forward:
+    """Walks forward by blocks, as splitters for time series do; of no class that scikit-learn knows."""
+
+    def __init__(self, n_splits=3):
+        self.n_splits = n_splits
+
+    def split(self, X, y=None, groups=None):
+        block = len(X) // (self.n_splits + 1)
+        for k in range(1, self.n_splits + 1):
+            yield np.arange(k * block), np.arange(k * block, (k + 1) * block)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return self.n_splits
+
+
+class OneWay(Forward):
+    """Consumes what it yields: a second walk would find nothing."""
+
+    def __init__(self, splits):
+        self.splits = splits
+
+    def split(self, X, y=None, groups=None):
+        yield from self.splits
+
+
+LISTED = [(np.arange(100), np.arange(100, 150)), (np.arange(150), np.arange(150, 200))]
+MASKED = [(np.arange(300) < 100, np.arange(300) >= 100), (np.arange(300) < 200, np.arange(300) >= 200)]
+ORDERED = {
+    "TimeSeriesSplit": TimeSeriesSplit(3),
+    "with a gap": TimeSeriesSplit(2, gap=5),
+    "a class of one's own": Forward(),
+    "a list": LISTED,
+    "masks": MASKED,
+}
+
+
+@pytest.fixture
+def series():
+    rng = np.random.default_rng(0)
+    return np.c_[np.arange(N) / N, rng.normal(size=(N, 2))], np.arange(N) / N + 0.1 * rng.normal(size=N)
+
+
+def wrapped(cv, kind=GridSearchCV, model=None, **params):
+    model, params = Ridge() if model is None else model, {"ask": "winner", "scoring": SCORE, **params}
+    return ReusableHoldoutCV(kind(model, {"alpha": [0.1, 1.0, 10.0]}, cv=cv), **params)
+
+
+@pytest.mark.parametrize("cv", ORDERED)
+@pytest.mark.parametrize("params", [{}, {"ask": 2}, {"holdout": 0.4}], ids=str)
+def test_a_share_is_refused_before_anything_is_opened(cv, params, series, tmp_path, sentence):
+    path = tmp_path / "ledger.db"
+    with pytest.raises(ValueError, match=sentence("holdout", "ReusableHoldoutCV")) as told:
+        wrapped(ORDERED[cv], ledger=path, **params).fit(*series)
+    text = str(told.value)
+    assert "interleaved with the training rows in time" in text
+    assert "neither the guess nor the certificate would speak of the future" in text
+    assert f"holdout=np.arange(len(y)) >= {1 - params.get('holdout', 0.25):g} * len(y)" in text
+    assert not path.exists()
+
+
+def test_it_is_the_reason_whatever_is_asked(series, tmp_path):
+    with pytest.raises(ValueError, match="interleaved"):
+        wrapped(TimeSeriesSplit(3), ask="candidates", ledger=tmp_path / "ledger.db").fit(*series)
+
+
+def test_random_search_and_groups_are_refused_too(series, tmp_path):
+    search = ReusableHoldoutCV(
+        RandomizedSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=Forward()),
+        ask="winner",
+        scoring=SCORE,
+    )
+    with pytest.raises(ValueError, match="interleaved"):
+        search.fit(*series, groups=np.arange(N) // 4)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        None, 5, KFold(3), ShuffleSplit(2), RepeatedKFold(n_splits=2, n_repeats=2), GroupKFold(2),
+        PredefinedSplit([0, 1] * (N // 2)), PredefinedSplit([-1] * 300 + [0] * 100), LISTED[:1],
+        [*LISTED, LISTED[0][::-1]], [], "word", Forward(1),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_not_ordered_or_has_one_split_is_none_of_it(cv):
+    groups = np.arange(N) % 7
+    assert not is_ordered_in_time(cv, lambda: (ROWS, np.zeros(N), groups))
+
+
+def test_nothing_is_used_up_by_looking(series):
+    iterator, generator = iter(LISTED), (split for split in LISTED)
+    lone = OneWay(iter(LISTED))
+    assert not is_ordered_in_time(iterator, lambda: (ROWS,))
+    assert not is_ordered_in_time(generator, lambda: (ROWS,))
+    assert is_ordered_in_time(lone, lambda: (ROWS,))
+    uncopied = OneWay(split for split in LISTED)
+    assert not is_ordered_in_time(uncopied, lambda: (ROWS,))
+    assert [len(list(each)) for each in (iterator, generator, lone.splits, uncopied.splits)] == [2] * 4
+
+
+def test_no_random_state_is_moved_by_looking():
+    own = np.random.RandomState(0)
+    state = np.random.get_state()[1].copy()  # noqa: NPY002 - what splitters without a seed draw from
+    for cv in (ShuffleSplit(3, random_state=own), ShuffleSplit(3), KFold(3, shuffle=True)):
+        is_ordered_in_time(cv, lambda: (ROWS,))
+    assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
+    assert own.random() == np.random.RandomState(0).random()
+
+
+def test_a_splitter_that_cannot_split_tells_by_itself(series, tmp_path):
+    class Broken(Forward):
+        def split(self, X, y=None, groups=None):
+            raise RuntimeError("no such column")
+
+    assert not is_ordered_in_time(Broken(), lambda: (ROWS,))
+    with pytest.raises(RuntimeError, match="no such column"):
+        wrapped(Broken(), ledger=tmp_path / "ledger.db").fit(*series)
+
+
+class _Recording(RegressorMixin, BaseEstimator):
+    fitted_on: list = []  # noqa: RUF012 - one list for all clones
+
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
+
+    def fit(self, X, y):
+        type(self).fitted_on.append(np.asarray(X)[:, 0] * N)
+        self.ridge_ = Ridge(alpha=self.alpha).fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.ridge_.predict(X)
+
+
+@pytest.mark.parametrize("cv", ORDERED)
+def test_a_mask_of_the_last_block_works_and_keeps_the_order(cv, series, tmp_path):
+    X, y = series
+    last = np.arange(N) >= 0.75 * N
+    _Recording.fitted_on = []
+    search = wrapped(ORDERED[cv], model=_Recording(), holdout=last, ledger=tmp_path / "ledger.db").fit(X, y)
+    assert search.best_score_target_.startswith("population neg_mean_absolute_error")
+    low, high = search.best_score_interval_
+    truth = -np.abs(search.best_estimator_.predict(X[last]) - y[last]).mean()
+    assert low < truth < high
+    for seen in _Recording.fitted_on:
+        np.testing.assert_allclose(seen, np.sort(seen))
+        assert seen.max() < 0.75 * N
+    np.testing.assert_allclose(max(_Recording.fitted_on, key=len), np.arange(0.75 * N))
+    if cv == "TimeSeriesSplit":
+        folds = {tuple(np.rint(seen)) for seen in _Recording.fitted_on if len(seen) < 0.75 * N}
+        expected = {tuple(train) for train, _ in ORDERED[cv].split(X[~last])}
+        assert expected <= folds
+
+
+def test_a_splitter_and_a_holdout_are_the_users_choice(series, tmp_path):
+    X, y = series
+    block = PredefinedSplit([-1] * 300 + [0] * 100)
+    wrapped(TimeSeriesSplit(3), holdout=block, ledger=tmp_path / "a.db").fit(X, y)
+    holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "b.db")
+    wrapped(TimeSeriesSplit(3), holdout=holdout).fit(X[:300], y[:300])
+    assert holdout.report().asked["certify"] == 1
+
+
+def test_classification_in_time(series, tmp_path):
+    X, y = series
+    search = ReusableHoldoutCV(
+        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=TimeSeriesSplit(3)), ask="winner",
+        holdout=np.arange(N) >= 0.75 * N, ledger=tmp_path / "ledger.db",
+    ).fit(X, np.sin(40 * y) > 0)  # fmt: skip
+    assert search.holdout_.n_rows == 100
