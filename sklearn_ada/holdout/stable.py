@@ -317,7 +317,7 @@ def _caveat(data: HoldoutData, policy: Policy, *, stratified: bool) -> str:
     """
     secret = []
     if data.is_classification and policy.class_mix == "conditional" and not stratified:
-        secret.append("class counts (AUCs, class means and ratios tell them)")
+        secret.append("class counts (AUCs and recalls tell them)")
     if data.weight is not None:
         secret.append("weights")
     if data.has_groups:

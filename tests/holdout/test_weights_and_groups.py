@@ -289,8 +289,8 @@ def test_widths_at_priced_class_counts_tell_nothing_of_weights_and_classes_toget
 @pytest.mark.parametrize(
     ("params", "told"),
     [
-        ({"sample_weight": True}, "class counts (AUCs, class means and ratios tell them) or weights"),
-        ({"groups": True}, "class counts (AUCs, class means and ratios tell them) or group sizes"),
+        ({"sample_weight": True}, "class counts (AUCs and recalls tell them) or weights"),
+        ({"groups": True}, "class counts (AUCs and recalls tell them) or group sizes"),
         ({"sample_weight": True, "class_mix": "priced"}, "holdout's weights"),
         ({"sample_weight": True, "stratify": True}, "at the holdout's class mix, if nobody who asks knows"),
     ],
