@@ -2,10 +2,10 @@
 
     python -m benchmarks.validity.halved_noise [--only TEXT]
 
-A place is a line of `sklearn_ada.mechanisms` (or a call of its kernels in `sklearn_ada.holdout`) that fixes how
-much noise there is, found by reading the syntax: the scale of a draw, the exponent of a weight, arithmetic with
-epsilon on the way to a draw. Events are left as they are, so every change is a lie about privacy or about
-accuracy, and the default tests must turn red. Exits with 1 if they do not.
+A place is an expression in `sklearn_ada.mechanisms` (or in a call of its kernels in `sklearn_ada.holdout`) that
+fixes how much noise there is, found by reading the syntax: the scale of a draw, the exponent of a weight,
+arithmetic with epsilon on the way to a draw. Events are left as they are, so every change is a lie about
+privacy or about accuracy, and the default tests must turn red. Exits with 1 if they do not.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ def changed(source: bytes, place: Place, factor: float) -> bytes:
 
 def _drawing(functions: list[ast.FunctionDef]) -> set[str]:
     """Return the functions that draw, and those of the same module that they call."""
-    calls = {
-        each.name: {_name(node) for node in ast.walk(each) if isinstance(node, ast.Call)}
-        for each in functions
-    }
+    calls: dict[str, set[str]] = {}
+    for each in functions:  # methods of several classes may have one name
+        called = {_name(node) for node in ast.walk(each) if isinstance(node, ast.Call)}
+        calls[each.name] = calls.get(each.name, set()) | called
     names = {name for name, called in calls.items() if called & {*_WITH_A_SCALE, *_UNIFORM, *KERNELS}}
     while True:
         more = {called for name in names for called in calls[name] if called in calls} - names
@@ -151,7 +151,7 @@ def _span(source: bytes, node: ast.expr) -> tuple[int, int]:
 
 
 def _noticed(root: Path, place: Place) -> str:
-    """Return the first test that fails in a copy of the repository, or nothing; the likeliest are run first."""
+    """Return the first test that fails in a copy of the repository, or nothing; likely ones are run first."""
     likely = f"{TESTS[0]}/test_{Path(place.path).name}"
     if not (root / likely).exists() or FOLDERS[0] not in place.path:
         likely = TESTS[1]
@@ -159,7 +159,7 @@ def _noticed(root: Path, place: Place) -> str:
 
 
 def _first_failure(root: Path, *tests: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"}
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [
         sys.executable,
         "-m",

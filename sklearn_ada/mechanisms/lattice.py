@@ -4,7 +4,7 @@ Floating point numbers are no real numbers. Which doubles ``value + noise`` can 
 to the last bit: of the answers within 0.1 of 0 that Laplace noise of scale 1 gave to the value 0, only 5 %
 were possible for a neighbour's value 1, so nearly all told which of the two it was, whatever epsilon says
 (Mironov 2012). The multiples of one step are the same set for every value. To move an answer to the nearest
-of them is post-processing, so no guarantee is lost, and a step of a thousandth of the noise costs no accuracy.
+of them is post-processing, so no guarantee is lost, and a step of a thousandth of the noise costs nothing.
 
 What this does not promise: the *probabilities* are still made of doubles, so a ratio of two of them may
 exceed ``e^epsilon`` by rounding errors; far from the value (for Laplace noise 28 scales, probability 1e-12)

@@ -50,7 +50,7 @@ def test_survives_an_analyst_who_defeats_one_slice_after_another():
 
 
 def renewal_probability(shortfall, epsilon):
-    """P that a slice is replaced whose answer lacks so many subsamples: the noise is that of AboveThreshold."""
+    """P that a slice is replaced whose answer lacks so many subsamples, by AboveThreshold."""
 
     def density(z):
         return stats.laplace.pdf(z, 0, 2 / epsilon) * stats.laplace.sf(z - shortfall, 0, 4 / epsilon)

@@ -80,7 +80,7 @@ def event_of(holdout):
 
 
 def surprise(outcomes, law):
-    """The least p-value of all outcomes, the first ones together and the likeliest together, times their number."""
+    """The least p-value of outcomes, of the first together and of the likeliest together, times all."""
     law, counts = np.asarray(law), np.bincount(outcomes, minlength=len(law))
     assert law.sum() == pytest.approx(1.0, abs=1e-9)
     if counts.size > law.size or counts[law < 1e-12].any():
@@ -121,7 +121,7 @@ def gaussian_outcomes(route, purpose, value, runs):
     return np.searchsorted(edges, values), np.diff(ends, prepend=0.0, append=1.0)
 
 
-# A check whose price in nats counts has wide cells: the value lies 1.2 standard deviations from the end of one.
+# A check whose price in nats counts has wide cells: the value is 1.2 standard deviations from an end.
 GAUSSIAN = [
     ("differential_privacy", "check", 0.5, 200),
     ("differential_privacy", "certify", 0.5, 200),
@@ -239,8 +239,8 @@ def run_law(off_by):
     return [*(chance(k, True) for k in range(LONGEST)), chance(LONGEST, False)]
 
 
-# The noise of the threshold is drawn for a run, that of a comparison for each question. Which of the two is wrong
-# shows best in runs of guesses that are about, or far less than, a threshold off.
+# The noise of the threshold is drawn for a run, that of a comparison for each question. Which of the two is
+# wrong shows best in runs of guesses that are about, or far less than, a threshold off.
 NOISE_OF_A_RUN = {"threshold": (2.0 * SCALE, 2.0, 2400, 1000), "comparison": (4.0 * SCALE, -8.0, 200, 200)}
 
 
