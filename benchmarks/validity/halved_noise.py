@@ -2,9 +2,9 @@
 
     python -m benchmarks.validity.halved_noise [--only TEXT]
 
-A place is an expression in `sklearn_ada.mechanisms` (or in a call of its kernels in `sklearn_ada.holdout`) that
-fixes how much noise there is, found by reading the syntax: the scale of a draw, the exponent of a weight,
-arithmetic with epsilon on the way to a draw. Events are left as they are, so every change is a lie about
+A place is an expression in `sklearn_ada.mechanisms`, or in a call of its kernels in `sklearn_ada.holdout`,
+that fixes how much noise there is, found by reading the syntax: the scale of a draw, the exponent of a
+weight, arithmetic with epsilon on the way to a draw. Events are left as they are, so every change is a lie about
 privacy or about accuracy, and the default tests must turn red. Exits with 1 if they do not.
 """
 
