@@ -4,8 +4,9 @@
 
 A place is an expression in `sklearn_ada.mechanisms`, or in a call of its kernels in `sklearn_ada.holdout`,
 that fixes how much noise there is, found by reading the syntax: the scale of a draw, the exponent of a
-weight, arithmetic with epsilon on the way to a draw. Events are left as they are, so every change is a lie about
-privacy or about accuracy, and the default tests must turn red. Exits with 1 if they do not.
+weight, arithmetic with epsilon on the way to a draw, an epsilon handed on to another mechanism. Events are
+left as they are (but for that other mechanism's own), so a change is a lie about privacy or about accuracy,
+and the default tests must turn red. Exits with 1 if they do not.
 """
 
 from __future__ import annotations
@@ -38,6 +39,13 @@ KERNELS: dict[str, int | str] = {
     "gaussian_correction": 3,
     "noisy_search": "deviation",
 }
+# Mechanisms that others are made of, and which argument is their epsilon.
+HANDED_ON: dict[str, int | str] = {
+    "SparseVector": 0,
+    "Verification": 2,
+    "exponential_mechanism": "epsilon",
+    "exponential_quantile": 2,
+}
 _WITH_A_SCALE = ("laplace", "normal", "gumbel", "exponential")
 _UNIFORM = ("random", "integers", "permutation")
 
@@ -54,7 +62,7 @@ class Place:
     line : int
     start, end : int
         The expression, as bytes of the file; empty where a draw says no scale.
-    kind : {"scale", "added scale", "exponent", "epsilon"}
+    kind : {"scale", "added scale", "exponent", "epsilon", "handed on"}
     """
 
     path: str
@@ -127,11 +135,17 @@ def _of_call(node: ast.Call, *, draws: bool) -> Iterator[tuple[ast.expr, str]]:
         scales = [each.value for each in node.keywords if each.arg == "scale"]
         yield (scales[0], "scale") if scales else (node, "added scale")
     elif isinstance(node.func, ast.Name) and name in KERNELS:
-        where = KERNELS[name]
-        named = [each.value for each in node.keywords if each.arg == where]
-        yield (named[0] if isinstance(where, str) else node.args[where]), "scale"
+        yield _argument(node, KERNELS[name]), "scale"
+    elif isinstance(node.func, ast.Name) and name in HANDED_ON:
+        yield _argument(node, HANDED_ON[name]), "handed on"
     elif draws and name == "exp":
         yield node.args[0], "exponent"
+
+
+def _argument(call: ast.Call, where: int | str) -> ast.expr:
+    if isinstance(where, int):
+        return call.args[where]
+    return next(each.value for each in call.keywords if each.arg == where)
 
 
 def _is_generator(node: ast.expr) -> bool:
@@ -153,8 +167,10 @@ def _span(source: bytes, node: ast.expr) -> tuple[int, int]:
 def _noticed(root: Path, place: Place) -> str:
     """Return the first test that fails in a copy of the repository, or nothing; likely ones are run first."""
     likely = f"{TESTS[0]}/test_{Path(place.path).name}"
-    if not (root / likely).exists() or FOLDERS[0] not in place.path:
+    if FOLDERS[0] not in place.path:
         likely = TESTS[1]
+    elif not (root / likely).exists():
+        likely = TESTS[0]
     return _first_failure(root, likely) or _first_failure(root, *TESTS)
 
 
