@@ -40,7 +40,7 @@ def test_every_place_of_noise_is_found_and_can_be_halved():
 def test_no_noise_is_drawn_but_in_the_kernels_of_mechanisms():
     """A second copy of a draw would be guarded by no test of its law."""
     draws = {"laplace", "normal", "gumbel", "exponential", "random", "integers", "choice", "standard_normal"}
-    files = [path for path in (ROOT / "sklearn_ada" / "holdout").glob("*.py")]
+    files = list((ROOT / "sklearn_ada" / "holdout").glob("*.py"))
     assert files
     for path in files:
         calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
