@@ -7,6 +7,7 @@ import pytest
 
 import sklearn_ada
 from benchmarks.speed.breakdown import STEPS
+from benchmarks.validity.halved_noise import ROOT, changed, places
 
 OWN = {step: where for step, where in STEPS.items() if step != "fit"}  # that one is scikit-learn's
 
@@ -19,3 +20,28 @@ def test_every_step_of_the_profile_is_a_function_of_the_package(step):
         node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)
     }
     assert function in defined
+
+
+def test_every_place_of_noise_is_found_and_can_be_halved():
+    found = places()
+    where = {(Path(place.path).stem, place.function) for place in found}
+    assert {("noise", "with_laplace"), ("noise", "with_normal"), ("noise", "randomized_response")} <= where
+    assert {
+        ("quantile", "_runs"),
+        ("selection", "report_noisy_max"),
+        ("thresholdout", "laplace_correction"),
+    } <= where
+    assert {("gaussian", "release"), ("noisy", "release"), ("median_draw", "quantile")} <= where
+    for place in found:
+        source = (ROOT / place.path).read_bytes()
+        assert ast.dump(ast.parse(changed(source, place, 0.5))) != ast.dump(ast.parse(source))
+
+
+def test_no_noise_is_drawn_but_in_the_kernels_of_mechanisms():
+    """A second copy of a draw would be guarded by no test of its law."""
+    draws = {"laplace", "normal", "gumbel", "exponential", "random", "integers", "choice", "standard_normal"}
+    files = list((ROOT / "sklearn_ada" / "holdout").glob("*.py"))
+    assert files
+    for path in files:
+        calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        assert not {call.attr for call in calls if isinstance(call, ast.Attribute)} & draws, path.name

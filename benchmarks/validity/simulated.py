@@ -130,6 +130,10 @@ class SimulatedHoldout(Holdout):
         question = self.plan(model, scoring=_ACCURACY, mechanism=mechanism, guess=guess, settings=settings)
         return self.put_new(question, model, round_name=round_name)
 
+    def select_counts(self, rights: Sequence[int], epsilon: float) -> int:
+        """Select among models that are right on so many rows of a holdout made by `of_counts`."""
+        return self.select_new([_RightOnFirst(right) for right in rights], epsilon)
+
     @property
     def nats(self) -> float:
         """Everything revealed so far."""

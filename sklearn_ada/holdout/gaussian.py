@@ -23,6 +23,7 @@ from sklearn_ada.holdout.outcome import Share
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.privacy import PrivateRelease
 from sklearn_ada.mechanisms.cells import Cells
+from sklearn_ada.mechanisms.noise import with_normal
 
 __all__ = ["GaussianQuestion"]
 
@@ -106,7 +107,7 @@ class GaussianQuestion(NoisyQuestion):
         """Add the noise of this question and return the cell of the sum."""
         if isinstance(sealed, tuple):
             return CodedRelease(sealed), {}
-        noisy = sealed + draw.question().normal(scale=self.deviation)
+        noisy = with_normal(sealed, self.deviation, draw.question())
         symbol = Symbol(self.stream, self.cells.index(noisy), self.scale)
         return GaussianEvent(self.multiplier, (symbol,)), {}
 

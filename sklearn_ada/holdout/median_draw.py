@@ -17,7 +17,7 @@ from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.mechanisms.binary_search import (
     binary_search_error,
     n_counting_questions,
-    search_quantile,
+    noisy_search,
 )
 from sklearn_ada.mechanisms.quantile import exponential_quantile, grid_quantile, rank_error
 
@@ -83,7 +83,10 @@ class MedianDraw:
         if self.is_exact:
             return grid_quantile(indices, level)
         if self.method == "binary_search":
-            return self._search(np.sort(indices), level, rng)
+            return noisy_search(
+                indices, self.grid_size, level=level,
+                tolerance=self._count_tolerance, deviation=self._count_noise, rng=rng,
+            )  # fmt: skip
         return exponential_quantile(indices, self.grid_size, self.epsilon, rng, low=level, high=level)
 
     def event(self, symbol: Symbol) -> Event:
@@ -108,15 +111,6 @@ class MedianDraw:
         if self.method == "binary_search":  # a search that went astray may end anywhere
             return 0.5
         return min(2.0 / (self.epsilon * self.unit.parts), 0.5)  # an exponential tail
-
-    def _search(self, ordered: NDArray[np.int64], level: float, rng: np.random.Generator) -> int:
-        """Search the grid with noisy counts (Lemma 3.2); only the point found leaves."""
-
-        def share_of(point: int, side: str) -> float:
-            count = np.searchsorted(ordered, point, side="right" if side == "at most" else "left")
-            return float(count + rng.normal(scale=self._count_noise)) / len(ordered)
-
-        return search_quantile(share_of, self.grid_size, level=level, tolerance=self._count_tolerance)
 
     @property
     def _count_noise(self) -> float:

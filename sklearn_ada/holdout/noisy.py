@@ -34,6 +34,7 @@ from sklearn_ada.holdout.noise import NoisyQuestion, bounded_sensitivity
 from sklearn_ada.holdout.outcome import Share
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.privacy import PrivateRelease
+from sklearn_ada.mechanisms.thresholdout import gaussian_correction, laplace_correction, laplace_threshold
 
 __all__ = ["NoiseSettings", "NoisyCheck"]
 
@@ -148,14 +149,12 @@ class NoisyCheck(NoisyQuestion):
         rng, scale, threshold = draw.question(), self.scale_of_noise, self.coded.cells.half_cell
         value, guess = sealed, self.coded.cells.guess
         if self.settings.noise == "laplace":
-            run = draw.run(self.memory_name, memory["hits"])
-            allowed = threshold + run.laplace(scale=2.0 * scale) + rng.laplace(scale=4.0 * scale)
-            corrected = value + rng.laplace(scale=scale)
+            threshold = laplace_threshold(threshold, scale, draw.run(self.memory_name, memory["hits"]))
+            corrected = laplace_correction(guess, value, threshold, scale, rng)
         else:
-            allowed = threshold + rng.normal(scale=scale)
-            corrected = value + rng.normal(scale=scale)
-        hit = abs(guess - value) > allowed
-        symbols = (Symbol(self.stream, self._cell(corrected) if hit else 0, self.scale),)
+            corrected = gaussian_correction(guess, value, threshold, scale, rng)
+        hit = corrected is not None
+        symbols = (Symbol(self.stream, 0 if corrected is None else self._cell(corrected), self.scale),)
         event = self._event(symbols, hit=hit, opened=memory["opened"])
         return event, {"opened": True, "hits": memory["hits"] + int(hit)}
 

@@ -6,14 +6,21 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
 from sklearn_ada.events import GaussianEvent
 from sklearn_ada.mechanisms._inputs import check_generator, check_indices
+from sklearn_ada.mechanisms.noise import with_normal
 from sklearn_ada.mechanisms.release import Release, Rounding, check_rounding
 
-__all__ = ["binary_search_error", "binary_search_quantile", "n_counting_questions", "search_quantile"]
+__all__ = [
+    "binary_search_error",
+    "binary_search_quantile",
+    "n_counting_questions",
+    "noisy_search",
+    "search_quantile",
+]
 
 
 def binary_search_quantile(
@@ -82,18 +89,53 @@ def binary_search_quantile(
     multiplier = check_real(noise_multiplier, "noise_multiplier", owner, low=0.0)
     alpha = check_real(alpha, "alpha", owner, low=0.0, high=1.0, closed="high")
     level = check_real(level, "level", owner, low=0.0, high=1.0)
-    indices = np.sort(check_indices(grid.index(values), grid.size, owner))
+    indices = check_indices(grid.index(values), grid.size, owner)
     event_multiplier = multiplier / math.sqrt(n_counting_questions(grid.size))
     check_real(event_multiplier, "noise_multiplier", owner, low=0.0)
     rng = check_generator(rng, owner)
-
-    def share(point: int, side: str) -> float:
-        count = np.searchsorted(indices, point, side="right" if side == "at most" else "left")
-        return float(count + rng.normal(scale=multiplier)) / indices.size
-
-    index = search_quantile(share, grid.size, level=level, tolerance=alpha / 4.0)
+    index = noisy_search(
+        indices, grid.size, level=level, tolerance=alpha / 4.0, deviation=multiplier, rng=rng
+    )
     event = GaussianEvent(event_multiplier, (rounding.symbol(index, "grid"),))
     return Release(grid.value(index), event)
+
+
+def noisy_search(
+    indices: NDArray[np.int64],
+    grid_size: int,
+    *,
+    level: float,
+    tolerance: float,
+    deviation: float,
+    rng: np.random.Generator,
+) -> int:
+    """Return a grid index near a quantile, found by `search_quantile` with normal noise in each count.
+
+    A kernel: nothing is recorded, and only the point found may leave, never a count.
+
+    Parameters
+    ----------
+    indices : ndarray of int, shape (m,)
+        The values, as indices of a grid; in any order.
+    grid_size, level, tolerance
+        As in `search_quantile`.
+    deviation : float
+        Standard deviation of the noise in each count.
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noisy_search(np.full(100, 3), 8, level=0.5, tolerance=0.1, deviation=2.0, rng=rng)
+    3
+    """
+    ordered = np.sort(indices)
+
+    def share(point: int, side: str) -> float:
+        count = np.searchsorted(ordered, point, side="right" if side == "at most" else "left")
+        return with_normal(float(count), deviation, rng) / ordered.size
+
+    return search_quantile(share, grid_size, level=level, tolerance=tolerance)
 
 
 def search_quantile(

@@ -15,6 +15,8 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms._inputs import check_generator, check_indices, check_values, describe
 from sklearn_ada.mechanisms.binary_search import search_quantile
 from sklearn_ada.mechanisms.grid import Grid
+from sklearn_ada.mechanisms.lattice import on_lattice
+from sklearn_ada.mechanisms.noise import with_laplace
 from sklearn_ada.mechanisms.release import Release, composed
 from sklearn_ada.mechanisms.sparse_vector import SparseVector
 from sklearn_ada.mechanisms.state import StatefulMechanism
@@ -54,7 +56,8 @@ class PrivateMultiplicativeWeights(StatefulMechanism):
     Notes
     -----
     AboveThreshold, redrawn after each hit, compares the model's error with ``3 alpha / 4``. At a hit
-    the answer has Laplace noise and the model moves towards it with learning rate ``2 alpha``. Suppose
+    the answer has Laplace noise, is moved to a lattice (`sklearn_ada.mechanisms.lattice`), and the model
+    moves towards it with learning rate ``2 alpha``. Suppose
     the noise of a comparison is at most ``alpha / 4`` and of an answer less than ``alpha / 2``. Then
     unanswered errors are at most alpha, and a hit means an error g >= alpha/2 of known sign. By
     Hoeffding's lemma it lowers the relative entropy of the data to the model by at least
@@ -153,7 +156,8 @@ class PrivateMultiplicativeWeights(StatefulMechanism):
         self.threshold_noise, self.updates = comparison.threshold_noise, comparison.hits
         if compared.answer == "below":
             return Release(modelled, compared.event)
-        noisy = value + rng.laplace(scale=1.0 / (self.n_records * self.epsilon))
+        scale = 1.0 / (self.n_records * self.epsilon)
+        noisy = on_lattice(with_laplace(value, scale, rng), scale)
         self.log_weights = self._current() + math.copysign(2.0 * self.alpha, noisy - modelled) * array
         answer = float(min(max(noisy, 0.0), 1.0))
         return Release(answer, composed(compared.event, LaplaceEvent(self.epsilon)))

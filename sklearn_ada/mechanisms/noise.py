@@ -1,5 +1,7 @@
 """One number or one bit with noise: Laplace, Gaussian, randomised response.
 
+All Laplace and normal noise of the package is drawn here, by `with_laplace` and `with_normal`.
+
 A question of declared sensitivity s is any number that changes by at most s when one record is replaced
 (a mean of [0, 1] losses over n records has s = 1/n). Nothing checks the declaration.
 """
@@ -13,9 +15,44 @@ import numpy as np
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.events import Event, GaussianEvent, LaplaceEvent, RandomizedResponseEvent, Symbol
 from sklearn_ada.mechanisms._inputs import check_generator
+from sklearn_ada.mechanisms.lattice import on_lattice
 from sklearn_ada.mechanisms.release import Release, Rounding, check_rounding
 
-__all__ = ["gaussian_mechanism", "laplace_mechanism", "randomized_response"]
+__all__ = ["gaussian_mechanism", "laplace_mechanism", "randomized_response", "with_laplace", "with_normal"]
+
+
+def with_laplace(value: float, scale: float, rng: np.random.Generator) -> float:
+    """Return a number plus one draw of Laplace noise: a kernel, so nothing is checked, rounded or recorded.
+
+    Parameters
+    ----------
+    value, scale : float
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(with_laplace(0.85, 0.001, np.random.default_rng(0)), 4)
+    0.8503
+    """
+    return float(value + rng.laplace(scale=scale))
+
+
+def with_normal(value: float, deviation: float, rng: np.random.Generator) -> float:
+    """Return a number plus one draw of normal noise: a kernel, so nothing is checked, rounded or recorded.
+
+    Parameters
+    ----------
+    value, deviation : float
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(with_normal(0.85, 0.001, np.random.default_rng(0)), 4)
+    0.8501
+    """
+    return float(value + rng.normal(scale=deviation))
 
 
 def laplace_mechanism(
@@ -29,8 +66,9 @@ def laplace_mechanism(
 ) -> Release[float]:
     """Release a low-sensitivity number with Laplace noise: epsilon-differentially private.
 
-    The noise has scale ``sensitivity / epsilon``. Clipping and rounding come after it, so they cost
-    nothing; a rounded answer is a symbol as well, with a price under description length.
+    The noise has scale ``sensitivity / epsilon``. The sum is moved to a lattice of a thousandth of that
+    (`sklearn_ada.mechanisms.lattice` has the reason), then clipped and rounded. All this comes after the
+    noise, so it costs nothing; a rounded answer is a symbol as well, with a price under description length.
 
     Parameters
     ----------
@@ -74,7 +112,7 @@ def laplace_mechanism(
     epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
     scale = noise_scale(check_real(sensitivity, "sensitivity", owner, low=0.0) / epsilon, owner)
     finish = _Finish(value, clip, rounding, owner)
-    answer, symbols = finish(check_generator(rng, owner).laplace(scale=scale))
+    answer, symbols = finish(with_laplace(finish.value, scale, check_generator(rng, owner)), scale)
     return Release(answer, LaplaceEvent(epsilon, symbols))
 
 
@@ -89,7 +127,8 @@ def gaussian_mechanism(
 ) -> Release[float]:
     """Release a low-sensitivity number with Gaussian noise: ``1/(2 noise_multiplier^2)``-zCDP.
 
-    The noise has standard deviation ``noise_multiplier * sensitivity``.
+    The noise has standard deviation ``noise_multiplier * sensitivity``. What follows it is as in
+    `laplace_mechanism`.
 
     Parameters
     ----------
@@ -127,7 +166,7 @@ def gaussian_mechanism(
     multiplier = check_real(noise_multiplier, "noise_multiplier", owner, low=0.0)
     scale = noise_scale(check_real(sensitivity, "sensitivity", owner, low=0.0) * multiplier, owner)
     finish = _Finish(value, clip, rounding, owner)
-    answer, symbols = finish(check_generator(rng, owner).normal(scale=scale))
+    answer, symbols = finish(with_normal(finish.value, scale, check_generator(rng, owner)), scale)
     return Release(answer, GaussianEvent(multiplier, symbols))
 
 
@@ -177,7 +216,7 @@ def noise_scale(scale: float, owner: str) -> float:
 
 
 class _Finish:
-    """Checks what is wanted of the answer before the noise is drawn; then adds, clips and rounds."""
+    """Checks what is wanted of the answer before the noise is drawn; then finishes the noisy number."""
 
     def __init__(
         self, value: float, clip: tuple[float, float] | None, rounding: Rounding | None, owner: str
@@ -191,9 +230,9 @@ class _Finish:
             self.high = check_real(clip[1], "clip", owner, low=self.low)
         self.rounding = None if rounding is None else check_rounding(rounding, owner)
 
-    def __call__(self, noise: float) -> tuple[float, tuple[Symbol, ...] | None]:
-        answer = min(max(self.value + noise, self.low), self.high)
+    def __call__(self, noisy: float, scale: float) -> tuple[float, tuple[Symbol, ...] | None]:
+        answer = min(max(on_lattice(noisy, scale), self.low), self.high)
         if self.rounding is None:
-            return float(answer), None
+            return answer, None
         index = int(self.rounding.grid.index(answer))
         return self.rounding.grid.value(index), (self.rounding.symbol(index, "lattice"),)

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
 from sklearn_ada.events import AboveThresholdEvent, Event, PureDPEvent
 from sklearn_ada.mechanisms._inputs import check_generator
-from sklearn_ada.mechanisms.noise import noise_scale
+from sklearn_ada.mechanisms.noise import noise_scale, with_laplace
 from sklearn_ada.mechanisms.release import Release
 from sklearn_ada.mechanisms.state import StatefulMechanism
 
@@ -102,12 +102,11 @@ class SparseVector(StatefulMechanism):
         unit = self.sensitivity / self.epsilon
         event: Event | None = None
         if self.threshold_noise is None:
-            self.threshold_noise = float(rng.laplace(scale=2.0 * unit))
+            self.threshold_noise = with_laplace(0.0, 2.0 * unit, rng)
             single_run = self.redraw or self.max_hits == 1
             event = AboveThresholdEvent(self.epsilon) if single_run else PureDPEvent(self.epsilon)
         hits_in_run = 1 if self.redraw else self.max_hits
-        noisy_value = value + rng.laplace(scale=4.0 * hits_in_run * unit)
-        if noisy_value < threshold + self.threshold_noise:
+        if with_laplace(value, 4.0 * hits_in_run * unit, rng) < threshold + self.threshold_noise:
             return Release("below", event)
         self.hits += 1
         if self.redraw:

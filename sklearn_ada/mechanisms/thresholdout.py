@@ -10,16 +10,94 @@ import numpy as np
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada.events import GaussianEvent, SelfComposedEvent, ThresholdoutEvent
 from sklearn_ada.mechanisms._inputs import check_generator
-from sklearn_ada.mechanisms.noise import noise_scale
+from sklearn_ada.mechanisms.lattice import on_lattice
+from sklearn_ada.mechanisms.noise import noise_scale, with_laplace, with_normal
 from sklearn_ada.mechanisms.release import Release
 from sklearn_ada.mechanisms.state import StatefulMechanism
 
-__all__ = ["Thresholdout", "ThresholdoutAnswer", "gaussian_thresholdout"]
+__all__ = [
+    "Thresholdout",
+    "ThresholdoutAnswer",
+    "gaussian_correction",
+    "gaussian_thresholdout",
+    "laplace_correction",
+    "laplace_threshold",
+]
+
+
+def laplace_threshold(threshold: float, scale: float, rng: np.random.Generator) -> float:
+    """Return the noisy threshold of one run of Thresholdout: Laplace noise of twice the scale.
+
+    Parameters
+    ----------
+    threshold, scale : float
+    rng : numpy.random.Generator
+        Of the run: questions up to the next hit are all compared with this one threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(laplace_threshold(0.04, 0.001, np.random.default_rng(0)), 4)
+    0.0406
+    """
+    return with_laplace(threshold, 2.0 * scale, rng)
+
+
+def laplace_correction(
+    guess: float, value: float, noisy_threshold: float, scale: float, rng: np.random.Generator
+) -> float | None:
+    """Return None if the guess agrees with the value, else the value with noise: one step of Thresholdout.
+
+    The comparison has Laplace noise of four times the scale, a corrected value of the scale itself. A kernel:
+    nothing is checked, rounded or recorded.
+
+    Parameters
+    ----------
+    guess, value, noisy_threshold, scale : float
+    rng : numpy.random.Generator
+        Of the question.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> laplace_correction(0.86, 0.85, 0.04, 0.001, np.random.default_rng(0)) is None
+    True
+    """
+    if abs(guess - value) > with_laplace(noisy_threshold, 4.0 * scale, rng):
+        return with_laplace(value, scale, rng)
+    return None
+
+
+def gaussian_correction(
+    guess: float, value: float, threshold: float, deviation: float, rng: np.random.Generator
+) -> float | None:
+    """Return None if the guess agrees with the value, else the value with noise, as in the published figure.
+
+    Normal noise of one standard deviation in the comparison and in a corrected value, and a threshold without
+    any. A kernel: nothing is checked, rounded or recorded.
+
+    Parameters
+    ----------
+    guess, value, threshold, deviation : float
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gaussian_correction(0.86, 0.85, 0.04, 0.001, np.random.default_rng(0)) is None
+    True
+    """
+    if abs(guess - value) > with_normal(threshold, deviation, rng):
+        return with_normal(value, deviation, rng)
+    return None
 
 
 @dataclass(frozen=True)
 class ThresholdoutAnswer:
-    """What Thresholdout says: the guess if it agrees with the holdout, else a noisy holdout value."""
+    """What Thresholdout says: the guess if it agrees with the holdout, else a noisy holdout value.
+
+    A noisy value is moved to a lattice of a thousandth of its noise (`sklearn_ada.mechanisms.lattice`).
+    """
 
     verdict: Literal["agrees", "differs"]
     value: float
@@ -103,14 +181,13 @@ class Thresholdout(StatefulMechanism):
         opening = self.hits == 0 and self.threshold_noise is None
         event = self._event() if opening else None
         if self.threshold_noise is None:
-            self.threshold_noise = float(rng.laplace(scale=2.0 * self.scale))
-        noisy_threshold = self.threshold + self.threshold_noise + rng.laplace(scale=4.0 * self.scale)
-        if abs(guess - value) <= noisy_threshold:
+            self.threshold_noise = laplace_threshold(0.0, self.scale, rng)
+        corrected = laplace_correction(guess, value, self.threshold + self.threshold_noise, self.scale, rng)
+        if corrected is None:
             return Release(ThresholdoutAnswer("agrees", guess), event)
         self.hits += 1
         self.threshold_noise = None
-        corrected = float(value + rng.laplace(scale=self.scale))
-        return Release(ThresholdoutAnswer("differs", corrected), event)
+        return Release(ThresholdoutAnswer("differs", on_lattice(corrected, self.scale)), event)
 
     def _event(self) -> ThresholdoutEvent:
         return ThresholdoutEvent(self.sensitivity / self.scale, self.max_hits)
@@ -174,8 +251,8 @@ def gaussian_thresholdout(
     scale = noise_scale(check_real(scale, "scale", owner, low=0.0), owner)
     sensitivity = check_real(sensitivity, "sensitivity", owner, low=0.0)
     event = GaussianEvent(scale / sensitivity)
-    rng = check_generator(rng, owner)
-    if abs(guess - value) <= threshold + rng.normal(scale=scale):
+    corrected = gaussian_correction(guess, value, threshold, scale, check_generator(rng, owner))
+    if corrected is None:
         return Release(ThresholdoutAnswer("agrees", guess), event)
-    corrected = float(value + rng.normal(scale=scale))
-    return Release(ThresholdoutAnswer("differs", corrected), SelfComposedEvent(event, 2))
+    answer = ThresholdoutAnswer("differs", on_lattice(corrected, scale))
+    return Release(answer, SelfComposedEvent(event, 2))

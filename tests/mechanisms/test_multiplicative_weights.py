@@ -1,7 +1,9 @@
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import integrate, stats
 
 from sklearn_ada.events import AboveThresholdEvent, ComposedEvent, LaplaceEvent
 from sklearn_ada.exceptions import BudgetExhaustedError
@@ -29,6 +31,35 @@ def skewed_records(n, rng):
 def marginal(rng):
     columns = rng.choice(BITS, size=int(rng.integers(1, 4)), replace=False)
     return (UNIVERSE[:, columns] == rng.integers(2, size=columns.size)).all(axis=1)
+
+
+def asked_once(n, epsilon, runs):
+    """Answers to one question whose mean is .8, while the model says 1/2."""
+    rng = np.random.default_rng(0)
+    fresh = [PrivateMultiplicativeWeights(2, n, 0.3, epsilon) for _ in range(runs)]
+    return np.array([mechanism.ask([0.0, 1.0], 0.8, rng).answer for mechanism in fresh])
+
+
+def correction_probability(scale):
+    """P of a correction: the error is .3, the threshold .225, the noise that of AboveThreshold."""
+
+    def density(z):
+        return stats.laplace.pdf(z, 0, 2 * scale) * stats.laplace.cdf(0.3 - 0.225 - z, 0, 4 * scale)
+
+    edges = (-80 * scale, 0.0, 0.075, 80 * scale)
+    return sum(integrate.quad(density, a, b)[0] for a, b in pairwise(edges))
+
+
+def test_comparison_and_correction_agree_with_their_laws(false_alarm):
+    n, epsilon, runs = 50, 1.0, 8000
+    answers = asked_once(n, epsilon, runs)
+    corrected = answers[answers != 0.5]
+    far = int((abs(corrected - 0.8) > 1.5 / (n * epsilon)).sum())
+    for factor in (1.0, 0.5, 2.0):
+        scale = factor / (n * epsilon)
+        compared = stats.binomtest(corrected.size, runs, correction_probability(scale)).pvalue
+        drawn = stats.binomtest(far, corrected.size, math.exp(-1.5 / factor)).pvalue
+        assert [compared > false_alarm, drawn > false_alarm] == [factor == 1.0] * 2
 
 
 def test_answers_2000_marginals_within_the_stated_error():

@@ -9,19 +9,23 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from benchmarks.validity.booked_noise import Booked
 from benchmarks.validity.coverage import consistent
 from benchmarks.validity.mutants import MUTANTS, Mutant, coins
 from sklearn_ada import Holdout
 
 TIGHT = [name for name, mutant in MUTANTS.items() if mutant.attack is coins]
-BLUNT = [name for name in MUTANTS if name not in TIGHT]
+NOISY = [name for name, mutant in MUTANTS.items() if isinstance(mutant.attack, Booked)]
+BLUNT = [name for name in MUTANTS if name not in TIGHT + NOISY]
 FEW_COINS = partial(coins, batch=10, beta=0.4)
 
 
-def test_there_are_seven_mutants_and_three_need_the_tight_case():
-    assert len(MUTANTS) == 7
+def test_there_are_thirteen_mutants_and_three_need_the_tight_case():
+    assert len(MUTANTS) == 13
     assert len(TIGHT) == 3
+    assert len(NOISY) == 6
 
 
 def test_a_tight_batch_of_coins_is_covered_and_hardly_more():
@@ -57,6 +61,21 @@ def test_an_attack_breaks_the_mutant_and_not_the_package(name, runs):
     mutant = MUTANTS[name]
     assert consistent(mutant.misses(runs, mutated=False), runs, mutant.beta)
     assert not consistent(mutant.misses(runs, mutated=True), runs, mutant.beta)
+
+
+@pytest.mark.parametrize("runs", [pytest.param(1000, marks=pytest.mark.slow), 25])
+@pytest.mark.parametrize("name", NOISY)
+def test_half_the_noise_is_noticed_and_the_booked_noise_is_not(name, runs):
+    mutant = MUTANTS[name]
+    assert consistent(mutant.misses(runs, mutated=False), runs, mutant.beta)
+    assert not consistent(mutant.misses(runs, mutated=True), runs, mutant.beta)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NOISY)
+def test_near_answers_are_as_frequent_as_was_booked(name):
+    mutant = MUTANTS[name]
+    assert stats.binomtest(mutant.misses(1000, mutated=False), 1000, mutant.beta).pvalue >= 1e-6
 
 
 def test_the_certificate_says_that_it_speaks_of_the_class_mix():
