@@ -30,7 +30,7 @@ from sklearn_ada.holdout.inquiry import look
 from sklearn_ada.holdout.privacy import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.mechanisms.selection import exponential_mechanism
-from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable, undefined_metric
+from sklearn_ada.metrics import Metric, UndefinedMetricError, undefined_metric
 from sklearn_ada.metrics.kinds import Kind
 from sklearn_ada.metrics.rows import guarded
 
@@ -61,6 +61,14 @@ def select_model(
     for model in models:
         check_model(model, data)
         metric.check_estimator(model)
+    try:
+        metric.check_target(data.y)
+        if data.has_interval(metric):
+            data.rule(metric).known_size(data.y)
+        else:
+            metric.check_classes(data.y)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, data.y, error) from error
     if not data.has_interval(metric):
         data.check_weights(metric)
     sensitivity = 0.0
@@ -163,11 +171,6 @@ def _values(models: Sequence[Any], metric: Metric, data: HoldoutData) -> tuple[N
 
 def _value(metric: Metric, rule: Kind | None, estimator: Any, data: HoldoutData) -> float:
     if rule is None:
-        weight = {} if data.weight is None else {"sample_weight": data.weight}
-        return metric.score(estimator, guarded(data.X), data.y, **weight)
-    outputs = metric.outputs(estimator, data.X)
-    return (
-        metric.measure(estimator, data.y, outputs, rule).value
-        if outputs_are_usable(outputs, len(data))
-        else math.nan
-    )
+        return metric.whole(estimator, guarded(data.X), data.y, sample_weight=data.weight)
+    outputs = metric.outputs(estimator, data.X, data.y)
+    return metric.measure(estimator, data.y, outputs, rule).value
