@@ -9,6 +9,7 @@ raise an error there, or give a value of something else.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,8 +51,8 @@ class Response:
     form : str
         "labels": one class label for each row. "numbers": one number. "scores": one number, larger for the
         positive class. "positive probability": the probability of the positive class. "probabilities": those
-        of all classes. "class scores": one number for each class. "any": rows of finite outputs, which the
-        user's own function understands.
+        of all classes. "class scores": one number for each class. "all scores": that, or a decision function.
+        "any": rows of finite outputs, which the user's own function understands.
     methods : tuple of str
         Methods of the estimator, of which the first that it has gives the outputs.
     target : {"classes", "numbers"} or None
@@ -65,7 +66,7 @@ class Response:
     @property
     def needs_classes(self) -> bool:
         """Whether the order of the estimator's ``classes_`` says what the outputs are of."""
-        return self.form in ("scores", "positive probability", "probabilities", "class scores")
+        return self.form in ("scores", "positive probability", "probabilities", "class scores", "all scores")
 
     def unreduced(self) -> Response:
         """Return the response of a scorer that picks the positive class itself."""
@@ -79,7 +80,7 @@ SCORES = Response("scores", _THRESHOLD)
 POSITIVE_PROBABILITY = Response("positive probability", ("predict_proba",))
 PROBABILITIES = Response("probabilities", ("predict_proba",))
 CLASS_SCORES = Response("class scores", ("predict_proba",))
-ALL_SCORES = Response("any", _THRESHOLD)
+ALL_SCORES = Response("all scores", _THRESHOLD)
 
 
 def canonical(
@@ -164,26 +165,34 @@ def _scores(said: Array, method: str, y: Array, classes: Array | None, positive:
     if method == "predict_proba":
         return _of_positive(_probability_matrix(said, len(y), classes, two=True), classes, positive)
     scores = _numbers(said, method, y, classes, positive)
-    if classes is not None and positive is not None and len(classes) == 2 and positive == classes[0]:
-        return -1 * scores
-    return scores
+    return -1 * scores if _is_first(positive, classes) else scores
 
 
 def _positive_probability(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
     matrix = _in_unit(_probability_matrix(said, len(y), classes, two=True))
-    is_first = matrix.ndim == 2 and classes is not None and positive is not None and positive == classes[0]
-    if is_first and not np.allclose(matrix.sum(axis=1), 1.0, rtol=0.0, atol=1e-6):
-        # The score of one class is that of the other only if the two are what they should be.
-        raise _UnusableError("probabilities that sum to 1", "other sums")
+    if matrix.ndim == 2 and _is_first(positive, classes):  # its score is that of the other, if they add up
+        _check_sums(matrix)
     return matrix[:, 1] if matrix.ndim == 2 else matrix
 
 
 def _probabilities(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
-    return _in_unit(_probability_matrix(said, len(y), classes))
+    matrix = _in_unit(_probability_matrix(said, len(y), classes))
+    if (
+        matrix.ndim == 2 and matrix.shape[1] == 2
+    ):  # scikit-learn's scorers read one column, its functions both
+        _check_sums(matrix)
+    return matrix
 
 
 def _class_scores(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
     return _probability_matrix(said, len(y), classes)
+
+
+def _all_scores(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
+    if method == "predict_proba":
+        return _probability_matrix(said, len(y), classes)
+    scores = _plain(_rows(said, len(y), "one score, or one for each class"), "numbers")
+    return _any(_numeric(scores), method, y, classes, positive)
 
 
 def _any(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
@@ -200,6 +209,7 @@ _FORMS = {
     "positive probability": _positive_probability,
     "probabilities": _probabilities,
     "class scores": _class_scores,
+    "all scores": _all_scores,
     "any": _any,
 }
 
@@ -262,10 +272,21 @@ def _in_unit(values: Array) -> Array:
     return values
 
 
+def _check_sums(matrix: Array) -> None:
+    eps = np.finfo(matrix.dtype if matrix.dtype.kind == "f" else np.float64).eps
+    if not (abs(matrix.sum(axis=1) - 1) <= math.sqrt(eps)).all():
+        raise _UnusableError("probabilities that sum to 1", "other sums")
+
+
 def _of_positive(matrix: Array, classes: Array | None, positive: Any) -> Array:
+    is_first = _is_first(positive, classes)
     if matrix.ndim == 2:
-        is_first = classes is not None and positive is not None and positive == classes[0]
         return matrix[:, 0 if is_first else 1]
-    if classes is not None and positive is not None and positive == classes[0]:
+    if is_first:
         raise _UnusableError("one number for each class", f"an array of shape {matrix.shape}")
     return matrix
+
+
+def _is_first(positive: Any, classes: Array | None) -> bool:
+    """Return whether the positive class is the first of two."""
+    return positive is not None and classes is not None and len(classes) == 2 and positive == classes[0]
