@@ -62,6 +62,10 @@ class Model(BaseEstimator):
         return self.said
 
 
+class SaidByClassifier(ClassifierMixin, Model):
+    """The same of a classifier, of which scikit-learn's scorers take one column."""
+
+
 class Classifier(ClassifierMixin, Model):
     """Says of some rows what plain arrays say."""
 
@@ -157,7 +161,7 @@ CLASSES = {
     "nullable, missing": (lambda c: pd.Series(c, dtype="Int64").replace(1, pd.NA), None),
     "masked": (lambda c: np.ma.masked_array(c, c == 1), None),
 }
-MANY = ("array", "words", "bools")  # with every answer; others with a few
+MANY = ("array", "words")  # with every answer; others with a few
 FEW = ("array", "column", "objects", "third label", "fractions", "(n, 2)", "(n,)", "(n, 1)")
 
 
@@ -282,14 +286,15 @@ TARGETS = {
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
+def opened():
     """The holdout of some y; None where it is refused."""
-    made, folder = {}, tmp_path_factory.mktemp("ledgers")
+    made = {}
 
     def of(kind, how, y):
         if (kind, how) not in made:
             try:
-                made[kind, how] = Holdout(X, y, ledger=folder / f"{len(made)}.db")
+                rows = np.c_[X, np.full(N, len(made))]  # so that each has a ledger of its own
+                made[kind, how] = Holdout(rows, y, ledger=":memory:", random_state=0)
             except ValueError:
                 made[kind, how] = None
         return made[kind, how]
@@ -297,12 +302,16 @@ def opened(tmp_path_factory):
     return of
 
 
-def cases(name):
+SOME = ("array", "objects of text", "from one", "fractions", "a column", "missing")
+
+
+def cases(name, route):
     """Yield how y comes, y, plain y; how it is answered, the method, what it says, the plain outputs."""
     if is_of_numbers(name):
         for how, (y, plain_y) in TARGETS.items():
             for answer, said, plain in numbers_said(y):
-                if how == "array" or answer in ("array", "column", "bools", "bytes of eight bits"):
+                few = answer in ("column", "bytes of eight bits") and (route == "interval" or how in SOME)
+                if how == "array" or few:
                     yield how, y, plain_y, answer, "predict", said, plain
         return
     for how, (given, labels) in CLASSES.items():
@@ -315,8 +324,13 @@ def cases(name):
                 ways["decision_function"] = decisions_said
         for method, said_in in ways.items():
             for answer, said, plain in said_in(vocabulary):
+                if route == "median" and (how not in SOME or (how != "array" and answer not in FEW)):
+                    continue
                 if how in MANY or answer in FEW:
                     yield how, given(CODES), plain_y, answer, method, said, plain
+
+
+KNOWN = {}
 
 
 def allowed_range(name):
@@ -327,7 +341,7 @@ def allowed_range(name):
 @pytest.mark.parametrize("name", [*INSTALLED, "f1 of one"])
 def test_an_answer_is_scikit_learns_or_none(name, route, opened):
     plainly_answered = total = 0
-    for how, y, plain_y, answer, method, said, plain in cases(name):
+    for how, y, plain_y, answer, method, said, plain in cases(name, route):
         holdout = opened(is_of_numbers(name), how, y)
         case = f"{name}: y {how}, {method} {answer}"
         if holdout is None:
@@ -340,10 +354,13 @@ def test_an_answer_is_scikit_learns_or_none(name, route, opened):
             return
         expected = np.nan
         if plain is not None and plain_y is not None:
-            expected = expected_value(holdout, oracle(name, plain_y, plain, method), route)
+            key = (name, route, method, *(of.dtype.str + str(of.tolist()) for of in (plain_y, plain)))
+            if key not in KNOWN:  # all holdouts have the same subsamples
+                KNOWN[key] = expected_value(holdout, oracle(name, plain_y, plain, method), route)
+            expected = KNOWN[key]
         total += 1
         before = holdout.ledger.read(spent)
-        model = Model(said, method, classes)
+        model = (Model if classes is None else SaidByClassifier)(said, method, classes)
         guess = None if route == "median" else expected if np.isfinite(expected) else metric.range[1]
         settings = MEDIAN if route == "median" else STEP
         try:
@@ -361,7 +378,7 @@ def test_an_answer_is_scikit_learns_or_none(name, route, opened):
         if route == "interval" and not single:
             assert told.verdict == "agrees", case
         plainly_answered += 1
-    assert plainly_answered >= 12, f"{plainly_answered} of {total} answered"
+    assert plainly_answered >= 8, f"{plainly_answered} of {total} answered"
 
 
 def expected_value(holdout, value, route):
