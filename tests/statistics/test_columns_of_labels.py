@@ -1,4 +1,4 @@
-"""A model that answers with a column is measured as one that answers with a vector: no interval misses.
+"""A model that answers with a column is measured as one that answers with a vector, and misses no oftener.
 
 A population that can be enumerated: atom u has label 1 with a known probability, so that every metric of a
 table of labels is exact. Each conversation guesses the value that its model has on rows of its own, which
@@ -8,6 +8,7 @@ exact, and wrong.
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout import guess_from_rows
@@ -29,7 +30,15 @@ class Column:
     def predict(self, X):
         return self.table[X[:, 0]][:, None]
 
-    decision_function = predict
+    def decision_function(self, X):
+        return self.predict(X)
+
+
+class Vector(Column):
+    """Says the same as a vector."""
+
+    def predict(self, X):
+        return self.table[X[:, 0]]
 
 
 def hits(y, outputs):
@@ -71,7 +80,7 @@ def drawn(rng, n):
     return atoms[:, None], (rng.random(n) < CHANCE[atoms]).astype(int)
 
 
-def misses(seed, names):
+def misses(seed, names, says=Column):
     """Return the metrics whose interval misses, in one conversation."""
     rng = np.random.default_rng(seed)
     X, y = drawn(rng, ROWS)
@@ -79,7 +88,7 @@ def misses(seed, names):
     table = (rng.random(ATOMS) < 0.1 + 0.8 * CHANCE).astype(int)
     missed = []
     for name in names:
-        model, metric = Column(table), METRICS[name]
+        model, metric = says(table), METRICS[name]
         guess = guess_from_rows(metric, model, *drawn(np.random.default_rng(seed + 10**6), ROWS))
         answer = holdout.certify(model, scoring=metric, guess=guess)
         assert answer.verdict == "exact", (name, answer)
@@ -90,8 +99,11 @@ def misses(seed, names):
 
 
 @pytest.mark.parametrize("runs", [20, pytest.param(200, marks=pytest.mark.slow)])
-def test_no_interval_of_a_column_misses(runs):
-    assert [misses(seed, METRICS) for seed in range(runs)] == [[]] * runs
+def test_conversations_about_columns_miss_no_oftener_than_they_may_and_where_vectors_do(runs):
+    """A conversation counts once, however many of its intervals miss; a twentieth of them may."""
+    missed = [misses(seed, METRICS) for seed in range(runs)]
+    assert sum(map(bool, missed)) <= binom.ppf(0.999, runs, 0.05)
+    assert missed == [misses(seed, METRICS, Vector) for seed in range(runs)]
 
 
 def test_with_a_measure_that_broadcasts_ratios_miss(monkeypatch):
