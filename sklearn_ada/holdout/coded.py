@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn_ada._checks import check_real
 from sklearn_ada.accounting.description_length import symbols_of
-from sklearn_ada.events import FAILURES, CodedRelease, Event, Symbol
+from sklearn_ada.events import CodedRelease, Event, Symbol
 from sklearn_ada.guarantees.bernstein import empirical_bernstein
 from sklearn_ada.guarantees.intervals import chernoff_kl
 from sklearn_ada.guarantees.planned_checks import wilson_deviation
@@ -24,7 +24,7 @@ from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.privacy import NoPrivacy
 from sklearn_ada.mechanisms.cells import LEAST_CELL, Cells
 from sklearn_ada.mechanisms.log_buckets import LogBuckets
-from sklearn_ada.metrics import Measured, Metric, UndefinedMetricError, outputs_are_usable
+from sklearn_ada.metrics import Measured, Metric
 from sklearn_ada.metrics.kinds import Kind
 
 __all__ = ["CodedQuestion"]
@@ -146,21 +146,14 @@ class CodedQuestion(NoPrivacy):
     def exhausted(self, memory: dict[str, Any]) -> None:
         """Return None: there is no budget but the tolerance."""
 
-    def measure(self, estimator: Any, data: HoldoutData) -> Measured | tuple[Symbol, ...]:
-        """Look at the holdout: return what is measured, or the symbol of a failure."""
-        outputs = self.metric.outputs(estimator, data.X)
-        if not outputs_are_usable(outputs, len(data)):
-            return (Symbol(self.stream, FAILURES[4], self.scale),)
-        try:
-            return self.metric.measure(estimator, data.y, outputs, self.rule)
-        except UndefinedMetricError:
-            return (Symbol(self.stream, FAILURES[5], self.scale),)
+    def measure(self, estimator: Any, data: HoldoutData) -> Measured:
+        """Look at the holdout: return what is measured, or raise what has the price of a failure."""
+        outputs = self.metric.outputs(estimator, data.X, data.y)
+        return self.metric.measure(estimator, data.y, outputs, self.rule)
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> tuple[Symbol, ...]:
         """Look at the holdout: return the symbols to be released, not yet admitted or priced."""
         measured = self.measure(estimator, data)
-        if not isinstance(measured, Measured):
-            return measured
         symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
         if self.rule.size_is_released:
             offset = self._sizes.index(max(measured.size, 1.0)) - self._sizes.index(max(self.size, 1.0))

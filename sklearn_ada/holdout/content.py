@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.canonical import Floats, Undigestible, canonical_digest
+from sklearn_ada.metrics.labels import NUMBERS
 from sklearn_ada.metrics.rows import n_rows, take_rows
 
-__all__ = ["NUMBERS", "content_digest", "rows_digest"]
-
-NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
-"""Types of values that count as numbers, even as objects."""
+__all__ = ["content_digest", "rows_digest"]
 
 _BLOCK_CELLS = 2**17  # of a sparse matrix, made dense at a time
 _DENSE_CELLS = 2**28  # 2 GiB as floats, read in a second or two

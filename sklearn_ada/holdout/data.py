@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 import uuid
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,12 +14,12 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.canonical import canonical_digest
-from sklearn_ada.holdout.content import NUMBERS, content_digest, rows_digest
+from sklearn_ada.holdout.content import content_digest, rows_digest
 from sklearn_ada.holdout.partition import dealt_out, shuffled_rows, whole_groups
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.ray_store import as_ray_sends
 from sklearn_ada.holdout.shipping import Parcel, arrived, here
-from sklearn_ada.metrics import Metric, Units, is_missing, unequal
+from sklearn_ada.metrics import Metric, Units, check_labels, unequal
 from sklearn_ada.metrics.kinds import Kind
 from sklearn_ada.metrics.rows import Subsamples, n_rows
 
@@ -224,54 +222,3 @@ class HoldoutData:
             self._partitions = {key: drawn}
         rows = self._partitions[key]
         return rows[: n_subsamples * size].reshape(n_subsamples, size) if one_order_serves_all else rows
-
-
-def check_labels(y: Any) -> NDArray[Any]:
-    """Return y as a one-dimensional, non-empty array without missing or infinite values, or raise.
-
-    Labels held as objects, such as a column of a mixed frame, come as the numbers or the text that they are.
-    """
-    if y is None:
-        raise bad_parameter("y", "Holdout", "the labels of the rows of X", None)
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise bad_parameter("y", "Holdout", "one-dimensional", f"an array of shape {labels.shape}")
-    if len(labels) == 0:
-        raise bad_parameter("X", "Holdout", "non-empty", "0 rows")
-    if labels.dtype.kind == "O":
-        numbers = [v for v in labels if isinstance(v, Real)]
-        finite = all(math.isfinite(v) for v in numbers) and not any(map(is_missing, labels))
-    else:
-        finite = labels.dtype.kind not in "fc" or bool(np.isfinite(labels).all())
-    if labels.dtype.kind == "c":
-        raise bad_parameter("y", "Holdout", "real", "complex values", "Complex data not supported.")
-    if not finite:
-        raise bad_parameter("y", "Holdout", "finite", "missing, NaN or infinite values")
-    return _of_one_type(labels) if labels.dtype.kind == "O" else labels
-
-
-def _of_one_type(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels held as objects as an array of numbers or of text, so that classes are seen as classes.
-
-    Raises
-    ------
-    ValueError
-        If they are of both kinds or of neither, or no type of number holds them all.
-    """
-    values = labels.tolist()
-    types = set(map(type, values))
-    is_text = all(issubclass(kind, str) for kind in types)
-    if not is_text and not all(issubclass(kind, NUMBERS) for kind in types):
-        names = ", ".join(sorted(kind.__name__ for kind in types))
-        raise bad_parameter(
-            "y", "Holdout", "of numbers only, or of text only", f"objects of type {names}",
-            "Convert it, as in y.astype(float) or y.astype(str).",
-        )  # fmt: skip
-    plain = np.array(values)
-    if plain.dtype.kind != "O" and plain.tolist() == values:
-        return plain
-    if is_text:  # an array of text drops null characters at the end
-        return labels
-    raise bad_parameter(
-        "y", "Holdout", "such that 64 bits hold every number of it", "larger integers", "Number them anew."
-    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.holdout.canonical import canonical_digest
@@ -14,7 +15,8 @@ from sklearn_ada.metrics import (
     Metric,
     StoredOutputs,
     UndefinedMetricError,
-    outputs_are_usable,
+    check_labels,
+    n_rows,
     undefined_metric,
 )
 
@@ -76,13 +78,12 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
     Raises
     ------
     ValueError
-        If the metric has no value there.
+        If y is no column of labels, or the metric has no value there.
     """
-    labels = np.asarray(y)
-    outputs = metric.outputs(estimator, X)
-    if not outputs_are_usable(outputs, len(labels)):
-        raise bad_parameter("estimator", metric.name, "finite in its outputs", "NaN or a wrong shape")
+    labels = _labels(metric, X, y)
     try:
+        metric.check_target(labels)
+        outputs = metric.outputs(estimator, X, labels)
         measured = metric.measure(estimator, labels, outputs)
     except UndefinedMetricError as error:
         raise undefined_metric(metric, labels, error, metric.name) from error
@@ -97,8 +98,9 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
 
     With too few rows for that, the metric on all of them, and a spread scaled up from smaller subsamples.
     """
-    labels = np.asarray(y)
+    labels = _labels(metric, X, y)
     try:
+        metric.check_target(labels)
         metric.check_classes(labels)
     except UndefinedMetricError as error:
         raise undefined_metric(metric, labels, error, metric.name) from error
@@ -108,12 +110,12 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
     if not enough:
         count = _LEAST_SUBSAMPLES if len(labels) >= 2 * _LEAST_SUBSAMPLES else 1
     size = len(labels) // count
-    outputs = metric.block_outputs(estimator, X)
+    outputs = metric.block_outputs(estimator, X, labels)
     rows = order[: count * size].reshape(count, size)
     values = metric.blocks_of(outputs, estimator, X, labels, rows)
     values = values[np.isfinite(values)]
     if not enough or not len(values):
-        centre = _finite(metric.score(estimator, X, y), metric)
+        centre = _finite(metric.whole(estimator, X, labels, outputs), metric)
     else:
         centre = float(np.median(values))
     spread = float(np.std(values)) * math.sqrt(size / subsample_size) if len(values) > 1 else abs(centre)
@@ -122,6 +124,15 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
     else:
         said = np.asarray(estimator.predict(X)) if outputs is None else outputs
     return Guess(centre, float(count), spread, outputs=canonical_digest(said))
+
+
+def _labels(metric: Metric, X: Any, y: Any) -> NDArray[Any]:
+    """Return y of guess rows, checked as that of a holdout is."""
+    labels = check_labels(y, metric.name)
+    if len(labels) != n_rows(X):
+        expected = f"as long as X, which has {n_rows(X)} rows"
+        raise bad_parameter("y", metric.name, expected, f"{len(labels)} values")
+    return labels
 
 
 def _finite(value: float, metric: Metric) -> float:

@@ -21,11 +21,18 @@ from sklearn_ada.holdout.privacy import epsilon_or_none, rho_or_none
 from sklearn_ada.holdout.question import Question
 from sklearn_ada.holdout.routes import read_outcome, worst_half_width
 from sklearn_ada.ledger import Ledger, canonical_json
+from sklearn_ada.metrics import UndefinedMetricError, UnusableOutputsError
 from sklearn_ada.results import Answer
 
 __all__ = ["discarded_copy", "look", "put_question"]
 
-_FAILURE_OF = ((ValueError, FAILURES[0]), (TypeError, FAILURES[1]), (MemoryError, FAILURES[2]))
+_FAILURE_OF = (
+    (UnusableOutputsError, FAILURES[4]),  # it and the next are ValueErrors
+    (UndefinedMetricError, FAILURES[5]),
+    (ValueError, FAILURES[0]),
+    (TypeError, FAILURES[1]),
+    (MemoryError, FAILURES[2]),
+)
 
 
 def put_question(

@@ -55,17 +55,22 @@ def _question(
     check_model(estimator, data)
     metric.check_estimator(estimator)
     known = as_guess(guess, metric)
-    if isinstance(settings, MedianSettings) or (settings is None and not metric.has_interval):
-        median = settings or MedianSettings()
-        try:
+    median = settings if isinstance(settings, MedianSettings) else None
+    if settings is None and not metric.has_interval:
+        median = MedianSettings()
+    try:
+        metric.check_target(data.y)
+        if median is not None:
             metric.check_classes(data.y)
-        except UndefinedMetricError as error:
-            raise undefined_metric(metric, data.y, error) from error
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, data.y, error) from error
+    if median is not None:
         return StableQuestion.plan(mechanism, metric, known, data, policy, median, secret)
     if mechanism == "check" and known is None:
         raise bad_parameter(
             "guess", "Holdout.check", "an estimate of the metric", None, "Take it from validation data."
         )
+    assert not isinstance(settings, MedianSettings)
     half_cell = settings.threshold if isinstance(settings, NoiseSettings) else settings
     class_mix = policy.class_mix == "conditional" and data.is_classification
     try:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from sklearn_ada.events import Event, Symbol
+from sklearn_ada.events import Event
 from sklearn_ada.holdout.coded import CodedQuestion
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.outcome import Outcome, Share
 from sklearn_ada.holdout.privacy import PrivateRelease, TransferShare
-from sklearn_ada.metrics import Measured, Metric
+from sklearn_ada.metrics import Metric
 
 __all__ = ["Question", "RefinedCheck"]
 
@@ -101,7 +101,6 @@ class RefinedCheck:
         """The expected size of that symbol."""
         return self.coded.scale
 
-    def evaluate(self, estimator: Any, data: HoldoutData) -> float | tuple[Symbol, ...]:
-        """Look at the holdout: return its value, still sealed, or the symbol of a failure."""
-        measured = self.coded.measure(estimator, data)
-        return measured.value if isinstance(measured, Measured) else measured
+    def evaluate(self, estimator: Any, data: HoldoutData) -> float:
+        """Look at the holdout: return its value, still sealed."""
+        return self.coded.measure(estimator, data).value

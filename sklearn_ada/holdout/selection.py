@@ -34,7 +34,7 @@ from sklearn_ada.holdout.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.privacy import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.mechanisms.selection import exponential_mechanism
-from sklearn_ada.metrics import Metric, UndefinedMetricError, outputs_are_usable, undefined_metric
+from sklearn_ada.metrics import Metric, UndefinedMetricError, undefined_metric
 from sklearn_ada.metrics.kinds import Kind
 from sklearn_ada.metrics.rows import guarded
 
@@ -65,7 +65,14 @@ def select_model(
     for model in models:
         check_model(model, data)
         metric.check_estimator(model)
-        discarded_copy(model)  # raises before any is looked at; later it would be a failure
+    try:
+        metric.check_target(data.y)
+        if data.has_interval(metric):
+            data.rule(metric).known_size(data.y)
+        else:
+            metric.check_classes(data.y)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, data.y, error) from error
     if not data.has_interval(metric):
         data.check_weights(metric)
     draws = None if epsilon is None else PrivateChoice.plan(metric, data, len(models), epsilon)
@@ -77,6 +84,8 @@ def select_model(
     key = selection_key(metric, digests, named, data.top_ups)
     found = ledger.find(key, otherwise=lambda state: _admitted(state, draws, len(models), data))
     if found is None:
+        for model in models:
+            discarded_copy(model)  # raises before any is looked at; later it would be a failure
         secret, stamp = ledger.secret(), asker.stamp()
         with held_interrupts() as interrupts:
             values, failed = _values(models, metric, data, interrupts)
@@ -134,10 +143,7 @@ class PrivateChoice:
     def plan(cls, metric: Metric, data: HoldoutData, count: int, epsilon: float | str) -> PrivateChoice:
         """Fix the sensitivity, and epsilon where it is left open."""
         (low, high), rule = metric.bounds, data.rule(metric)
-        try:
-            size = rule.known_size(data.y)
-        except UndefinedMetricError as error:
-            raise undefined_metric(metric, data.y, error) from error
+        size = rule.known_size(data.y)
         sensitivity = rule.sensitivity(data.y, high - low)
         if sensitivity is None or size is None:
             raise bad_parameter(
@@ -222,11 +228,6 @@ def _values(
 def _value(metric: Metric, rule: Kind | None, estimator: Any, data: HoldoutData) -> float:
     estimator = discarded_copy(estimator)
     if rule is None:
-        weight = {} if data.weight is None else {"sample_weight": data.weight}
-        return metric.score(estimator, guarded(data.X), data.y, **weight)
-    outputs = metric.outputs(estimator, data.X)
-    return (
-        metric.measure(estimator, data.y, outputs, rule).value
-        if outputs_are_usable(outputs, len(data))
-        else math.nan
-    )
+        return metric.whole(estimator, guarded(data.X), data.y, sample_weight=data.weight)
+    outputs = metric.outputs(estimator, data.X, data.y)
+    return metric.measure(estimator, data.y, outputs, rule).value

@@ -26,14 +26,11 @@ from sklearn_ada.guarantees.intervals import (
     hoeffding_half_width,
 )
 from sklearn_ada.guarantees.ratio import ratio_half_width, ratio_interval
+from sklearn_ada.metrics.target import UndefinedMetricError, check_known, check_positive, check_two_labels
 
-__all__ = ["AUC", "ClassMean", "Kind", "Mean", "Measured", "Ratio", "UndefinedMetricError", "check_positive"]
+__all__ = ["AUC", "ClassMean", "Kind", "Mean", "Measured", "Ratio"]
 
 Range = tuple[float, float]
-
-
-class UndefinedMetricError(ValueError):
-    """The metric has no value on these rows (a class or a denominator is missing)."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +196,7 @@ class AUC(Kind):
         """Return the AUC; its size is that of the smaller class."""
         if classes is None or len(classes) != 2 or outputs.ndim != 1:
             raise UndefinedMetricError("the AUC needs two classes and one score per record")
+        check_known(y, classes, "a label")
         positive = np.asarray(y == classes[1])
         size = int(min(np.count_nonzero(positive), np.count_nonzero(~positive)))
         if size == 0:
@@ -214,11 +212,15 @@ class ClassMean(Kind):
     Parameters
     ----------
     positive : object or None
-        Only this class (recall); by default all classes of the rows (balanced accuracy). A class that is
-        predicted but has no rows does not count, unlike in scikit-learn's macro recall.
+        Only this class (recall), of two; by default all classes of the rows (balanced accuracy).
+    only_known : bool
+        Whether there is no value if a class is predicted that has no rows. Scikit-learn's macro recall then
+        counts one class more, whose recall is 0: a mean over classes that the labels do not fix. Its balanced
+        accuracy does not.
     """
 
     positive: Any = None
+    only_known: bool = False
     theorem = "Hoeffding for independent class means (Hoeffding 1963)"
     unit = SAME_CLASS
 
@@ -241,6 +243,12 @@ class ClassMean(Kind):
         counts = [int(np.count_nonzero(y == c)) for c in self._classes(y)]
         return width / (len(counts) * min(counts))
 
+    def _check(self, y: NDArray[Any], outputs: NDArray[Any], classes: list[Any]) -> None:
+        if self.positive is not None:
+            check_two_labels(y, outputs, self.positive)
+        elif self.only_known:
+            check_known(outputs, np.asarray(classes), "a predicted label")
+
     def _classes(self, y: NDArray[Any]) -> list[Any]:
         return list(np.unique(y)) if self.positive is None else [self.positive]
 
@@ -248,7 +256,9 @@ class ClassMean(Kind):
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
     ) -> Measured:
         """Return the mean recall; its size is the harmonic one of the class counts."""
-        hits = [(outputs[y == c] == c) for c in self._classes(y)]
+        classes_of_y = self._classes(y)
+        self._check(y, outputs, classes_of_y)
+        hits = [(outputs[y == c] == c) for c in classes_of_y]
         if not all(len(h) for h in hits):
             raise UndefinedMetricError("a class has no records")
         value = float(np.mean([h.mean() for h in hits]))
@@ -259,6 +269,7 @@ class ClassMean(Kind):
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
     ) -> NDArray[np.float64]:
         """Return 1 for every record that is predicted right."""
+        self._check(y, outputs, self._classes(y))
         return np.asarray(outputs == y, dtype=np.float64)
 
     def shares(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -317,6 +328,7 @@ class Ratio(Kind):
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
     ) -> Measured:
         """Return the score; its size is the denominator."""
+        check_two_labels(y, outputs, self.positive)
         true, said = y == self.positive, outputs == self.positive
         hits = int(np.count_nonzero(true & said))
         size = int(np.count_nonzero(true | said if self.counts_misses else said))
@@ -349,14 +361,3 @@ class Ratio(Kind):
 def _clipped(known: Range, bounds: Range) -> Range:
     low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
     return low, high
-
-
-def check_positive(y: NDArray[Any], positive: Any) -> None:
-    """Raise UndefinedMetricError if there are more than two classes, or no records of the positive one.
-
-    None is any class.
-    """
-    if len(np.unique(y)) > 2:
-        raise UndefinedMetricError("it is a metric of two classes")
-    if positive is not None and not np.any(y == positive):
-        raise UndefinedMetricError(f"it needs records of class {positive!r}")

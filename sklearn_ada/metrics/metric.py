@@ -2,51 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
-import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import (
-    average_precision_score,
-    brier_score_loss,
-    f1_score,
-    get_scorer,
-    get_scorer_names,
-    jaccard_score,
-    make_scorer,
-    precision_score,
-    recall_score,
-)
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.metrics import blocks, scores
-from sklearn_ada.metrics.kinds import Kind, Mean, Measured, Range, UndefinedMetricError, check_positive
-from sklearn_ada.metrics.registry import KINDS, KNOWN_RANGES, POSITIVE, REFUSED, WITH_INTERVAL
-from sklearn_ada.metrics.response import available_response, respond
-from sklearn_ada.metrics.rows import Subsamples, take_rows
+from sklearn_ada.metrics.declared import OF_ONE_CLASS, check_is_scorer, check_range
+from sklearn_ada.metrics.kinds import Kind, Mean, Measured, Range
+from sklearn_ada.metrics.outputs import Response, canonical
+from sklearn_ada.metrics.registry import KINDS, KNOWN_RANGES, POSITIVE, REFUSED, RESPONSES, WITH_INTERVAL
+from sklearn_ada.metrics.response import available_response, classes_of, respond
+from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
 from sklearn_ada.metrics.stored_outputs import StoredOutputs, reads_outputs_only
+from sklearn_ada.metrics.target import UndefinedMetricError, check_positive, check_target
 from sklearn_ada.metrics.weighing import takes_weights
 
 __all__ = ["Metric", "as_metric"]
-
-_OF_ONE_CLASS: dict[str, Callable[..., Any]] = {
-    "average_precision": partial(
-        make_scorer, average_precision_score, response_method=("decision_function", "predict_proba")
-    ),
-    "f1": partial(make_scorer, f1_score),
-    "jaccard": partial(make_scorer, jaccard_score),
-    "neg_brier_score": partial(
-        make_scorer, brier_score_loss, greater_is_better=False, response_method="predict_proba"
-    ),
-    "precision": partial(make_scorer, precision_score),
-    "recall": partial(make_scorer, recall_score),
-}
-"""Scorers for another positive class than scikit-learn's strings have."""
 
 
 class Metric:
@@ -84,6 +60,8 @@ class Metric:
         The scorer string, if it was one.
     positive : label or None
         The positive class of a metric of one class.
+    response : Response
+        What it takes of a model, and of y.
 
     Raises
     ------
@@ -110,11 +88,11 @@ class Metric:
         response_method: str = "predict",
         pos_label: Any = None,
     ) -> None:
-        bounds = _check_range(range)
+        bounds = check_range(range)
         natural: Range | None = None
         rule: Kind | None = None
         methods: tuple[str, ...] = (response_method,)
-        one_column = False
+        response = Response("any", methods, target=None)
         self.string = scoring if isinstance(scoring, str) else None
         self.positive = POSITIVE.get(self.string or "") if pos_label is None else pos_label
         if isinstance(scoring, str):
@@ -132,8 +110,9 @@ class Metric:
             if natural is not None and bounds is not None and bounds != natural:
                 raise bad_parameter("range", "Metric", f"left out, as {scoring} has {natural}", range)
             bounds = natural if bounds is None else bounds
+            response = RESPONSES.get(scoring, Response("any", (), target=None))
             if known is not None and kind is None:
-                rule, methods, one_column = known.rule, known.methods, known.one_column
+                rule, methods = known.rule, response.methods
             self.name, self._scorer = scoring, get_scorer(scoring)
             if pos_label is not None:
                 scoring, rule = self._of_class(scoring, rule, pos_label)
@@ -145,7 +124,7 @@ class Metric:
             self.name = getattr(scoring, "__name__", None) or repr(scoring)
             self._scorer = scoring
             if kind != "mean":
-                _check_is_scorer(scoring, self.name)
+                check_is_scorer(scoring, self.name)
             else:
                 rule = Mean(scores.UserScores(scoring))
                 self._scorer = None
@@ -156,7 +135,8 @@ class Metric:
         self.clips = isinstance(rule, Mean) and natural is None
         self.methods = methods
         self.scoring = scoring
-        self._rule, self._one_column = rule, one_column
+        self.response = response
+        self._rule = rule
 
     def _of_class(self, scoring: str, rule: Kind | None, pos_label: Any) -> tuple[Any, Kind | None]:
         """Return the scorer and the rule of a metric of one class for another class than 1."""
@@ -164,7 +144,7 @@ class Metric:
             fix = f"Leave it out; it is for {', '.join(POSITIVE)}."
             raise bad_parameter("pos_label", "Metric", f"None for {scoring}", pos_label, fix)
         self.name = f"{scoring} of {pos_label!r}"
-        self._scorer = _OF_ONE_CLASS[scoring](pos_label=pos_label)
+        self._scorer = OF_ONE_CLASS[scoring](pos_label=pos_label)
         return self._scorer, None if rule is None else replace(rule, positive=pos_label)  # type: ignore[type-var]
 
     def __repr__(self) -> str:
@@ -201,16 +181,29 @@ class Metric:
         return rule_range
 
     def check_estimator(self, estimator: Any) -> None:
-        """Raise TypeError if the estimator cannot be scored by this metric at all."""
+        """Raise unless the estimator can be scored by this metric at all.
+
+        Raises
+        ------
+        TypeError
+            If it lacks the method.
+        ValueError
+            If its ``classes_`` are not in the order that scikit-learn's metrics take for granted.
+        """
         if self._rule is not None:
             available_response(estimator, self.methods)
+        self._classes(estimator)
+
+    def check_target(self, y: NDArray[Any]) -> None:
+        """Raise UndefinedMetricError if y is of another kind, as text for numbers is."""
+        check_target(y, self.response.target)
 
     def check_classes(self, y: NDArray[Any]) -> None:
         """Raise UndefinedMetricError if y has two classes or more and the metric is of none of two.
 
         Scikit-learn has a value for rows of another class alone, and so do subsamples.
         """
-        if self.positive is None:
+        if self.string not in POSITIVE:
             return
         try:
             check_positive(y, self.positive)
@@ -222,17 +215,32 @@ class Metric:
         """Return whether the plain metric can weigh records of so many classes."""
         return self._scorer is None or takes_weights(self._scorer, n_classes)
 
-    def outputs(self, estimator: Any, X: Any) -> NDArray[Any]:
-        """Return what the estimator says of some rows, as `measure` takes it."""
-        return respond(estimator, X, self.methods, one_column=self._one_column)
+    def outputs(self, estimator: Any, X: Any, y: NDArray[Any]) -> NDArray[Any]:
+        """Return what the estimator says of some rows, as `measure` takes it.
+
+        Raises
+        ------
+        UnusableOutputsError
+            If the metric takes no such outputs.
+        """
+        return self._said(estimator, X, y, self.response)
+
+    def _said(self, estimator: Any, X: Any, y: NDArray[Any], response: Response) -> NDArray[Any]:
+        method, said = respond(estimator, X, response.methods)
+        return canonical(
+            said, response.form, method, y,
+            classes=self._classes(estimator), positive=self.positive, name=self.name,
+        )  # fmt: skip
+
+    def _classes(self, estimator: Any) -> NDArray[Any] | None:
+        """Return the estimator's classes if outputs are of them, in their order."""
+        return classes_of(estimator, self.name) if self.response.needs_classes else None
 
     def measure(
         self, estimator: Any, y: NDArray[Any], outputs: NDArray[Any], rule: Kind | None = None
     ) -> Measured:
         """Return the value on some rows and what it rests on, by this rule or the metric's own."""
-        labels = getattr(estimator, "classes_", None)
-        classes = None if labels is None else np.asarray(labels)
-        return (rule or self.rule).measure(y, outputs, classes, self.bounds)
+        return (rule or self.rule).measure(y, outputs, self._classes(estimator), self.bounds)
 
     def blocks(
         self,
@@ -250,18 +258,19 @@ class Metric:
             The subsamples; where the metric is known, one prediction serves them all.
         sample_weight : ndarray of shape (n,) or None
         """
-        outputs = self.block_outputs(estimator, X)
+        outputs = self.block_outputs(estimator, X, y)
         return self.blocks_of(outputs, estimator, X, y, rows, sample_weight)
 
-    def block_outputs(self, estimator: Any, X: Any) -> NDArray[Any] | StoredOutputs | None:
+    def block_outputs(self, estimator: Any, X: Any, y: NDArray[Any]) -> NDArray[Any] | StoredOutputs | None:
         """Return the one prediction that serves all subsamples; None for a function that wants the rows."""
         if self.scoring in blocks.BLOCK_SCORERS:
-            methods = blocks.response_method(self.scoring)
-            methods = (methods,) if isinstance(methods, str) else methods
-            return respond(estimator, X, methods, one_column="decision_function" in methods)
+            brier = self.response.form == "positive probability"
+            return self._said(estimator, X, y, self.response.unreduced() if brier else self.response)
         if self._scorer is None:
-            return self.outputs(estimator, X)
-        return StoredOutputs(estimator, X) if reads_outputs_only(self._scorer) else None
+            return self.outputs(estimator, X, y)
+        if reads_outputs_only(self._scorer):
+            return StoredOutputs(estimator, X, y, self.response.unreduced().form, self.name)
+        return None
 
     def blocks_of(
         self,
@@ -281,7 +290,7 @@ class Metric:
                     for block, weight in zip(rows, weights, strict=True)
                 ]
             )
-        labels = getattr(estimator, "classes_", None)
+        labels = self._classes(estimator)
 
         def of_one_size(order: NDArray[np.integer]) -> NDArray[np.float64]:
             if isinstance(outputs, StoredOutputs):
@@ -293,7 +302,8 @@ class Metric:
                         sample_weight=sample_weight,
                     )  # fmt: skip
                 except ValueError as error:  # whoever asks knows the metric, not how its blocks are computed
-                    raise ValueError(str(error).replace("block_scores", f"Metric({self.name!r})")) from error
+                    message = str(error).replace("block_scores", f"Metric({self.name!r})")
+                    raise UndefinedMetricError(message) from error
             flat = order.ravel()
             weight = None if sample_weight is None else sample_weight[flat]
             return blocks.loop_scores(
@@ -306,13 +316,36 @@ class Metric:
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
         """Return the plain metric on any rows, as scikit-learn would: no question, no cost."""
         if isinstance(self._rule, Mean) and self._scorer is None:
-            return self._mean_score(np.asarray(y), self.outputs(estimator, X), params.get("sample_weight"))
+            y = np.asarray(y)
+            return self._mean_score(y, self.outputs(estimator, X, y), params.get("sample_weight"))
         return float(self._scorer(estimator, X, y, **params))
+
+    def whole(
+        self,
+        estimator: Any,
+        X: Any,
+        y: NDArray[Any],
+        outputs: NDArray[Any] | StoredOutputs | None = None,
+        sample_weight: NDArray[np.float64] | None = None,
+    ) -> float:
+        """Return the plain metric on all rows, of outputs that the metric takes; NaN where it is undefined.
+
+        ``outputs`` are what `block_outputs` gave, if they are known.
+        """
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if self._scorer is None or not reads_outputs_only(self._scorer):
+            return self.score(estimator, X, y, **weight)
+        stored = StoredOutputs(estimator, X, y, self.response.unreduced().form, self.name)
+        if isinstance(outputs, StoredOutputs):
+            stored = outputs
+        return float(stored.scores(self._scorer, y, np.arange(n_rows(X))[None, :], sample_weight)[0])
 
     def _mean_score(self, y: NDArray[Any], outputs: NDArray[Any], sample_weight: Any = None) -> float:
         """Return the mean of a user's scores per record."""
         assert isinstance(self._rule, Mean)
-        one_by_one = self._rule.scores(y, outputs, None)
+        one_by_one = np.asarray(self._rule.scores(y, outputs, None))
+        if one_by_one.shape != y.shape or y.ndim != 1:
+            raise UndefinedMetricError("a score per record is missing")
         values = one_by_one if self.range is None else np.clip(one_by_one, *self.range)
         return float(np.average(values, weights=sample_weight))
 
@@ -331,31 +364,3 @@ def as_metric(scoring: str | Callable[..., Any] | Metric) -> Metric:
     'auc'
     """
     return scoring if isinstance(scoring, Metric) else Metric(scoring)
-
-
-def _check_is_scorer(scoring: Callable[..., Any], name: str) -> None:
-    """Raise ValueError for a function of labels and predictions, such as `accuracy_score`."""
-    try:
-        signature = inspect.signature(scoring)
-    except (TypeError, ValueError):  # of some callables written in C
-        return
-    try:
-        signature.bind(None, None, None)
-    except TypeError:
-        raise bad_parameter(
-            "scoring", "Metric", "a scorer, to be called as scoring(estimator, X, y)", name,
-            "For a function of labels and predictions use its scorer string, such as 'accuracy' for "
-            "accuracy_score, or sklearn.metrics.make_scorer(function).",
-        ) from None  # fmt: skip
-
-
-def _check_range(bounds: tuple[float, float] | None) -> Range | None:
-    if bounds is None:
-        return None
-    try:
-        low, high = (float(bound) for bound in bounds)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise bad_parameter("range", "Metric", "a pair of finite numbers low < high", bounds)
-    return low, high

@@ -8,11 +8,30 @@ from sklearn.metrics import get_scorer_names
 
 from sklearn_ada.metrics import scores
 from sklearn_ada.metrics.kinds import AUC, ClassMean, Kind, Mean, Range, Ratio
+from sklearn_ada.metrics.outputs import (
+    ALL_SCORES,
+    CLASS_SCORES,
+    LABELS,
+    NUMBERS,
+    POSITIVE_PROBABILITY,
+    PROBABILITIES,
+    SCORES,
+    Response,
+)
 
-__all__ = ["KINDS", "KNOWN_RANGES", "POSITIVE", "REFUSED", "WITH_INTERVAL", "Classified", "classify_scorers"]
+__all__ = [
+    "KINDS",
+    "KNOWN_RANGES",
+    "POSITIVE",
+    "REFUSED",
+    "RESPONSES",
+    "WITH_INTERVAL",
+    "Classified",
+    "classify_scorers",
+]
 
 _UNIT, _UNBOUNDED = (0.0, 1.0), None
-_SCORE = ("decision_function", "predict_proba")
+_AVERAGES = ("", "_macro", "_micro", "_weighted")
 
 
 @dataclass(frozen=True)
@@ -24,16 +43,10 @@ class Classified:
     rule : Kind
     range : tuple of float or None
         Bounds of one record's score; None if they must be declared.
-    methods : tuple of str
-        Methods of the estimator, of which the first that it has gives the outputs.
-    one_column : bool
-        Whether the positive class's probability is enough.
     """
 
     rule: Kind
     range: Range | None = _UNIT
-    methods: tuple[str, ...] = ("predict",)
-    one_column: bool = False
 
 
 _HITS = Classified(Mean(scores.hits, zero_one=True))
@@ -45,10 +58,8 @@ WITH_INTERVAL: dict[str, Classified] = {
     "balanced_accuracy": Classified(ClassMean()),
     "f1": Classified(Ratio(1, counts_misses=True, doubled=True)),
     "jaccard": Classified(Ratio(1, counts_misses=True, doubled=False)),
-    "neg_brier_score": Classified(
-        Mean(scores.neg_brier, two_classes=True), (-1.0, 0.0), ("predict_proba",), one_column=True
-    ),
-    "neg_log_loss": Classified(Mean(scores.neg_log), _UNBOUNDED, ("predict_proba",)),
+    "neg_brier_score": Classified(Mean(scores.neg_brier, two_classes=True), (-1.0, 0.0)),
+    "neg_log_loss": Classified(Mean(scores.neg_log), _UNBOUNDED),
     "neg_mean_absolute_error": Classified(Mean(scores.neg_absolute), _UNBOUNDED),
     "neg_mean_absolute_percentage_error": Classified(Mean(scores.neg_relative), _UNBOUNDED),
     "neg_mean_gamma_deviance": Classified(Mean(scores.neg_gamma_deviance), _UNBOUNDED),
@@ -57,10 +68,41 @@ WITH_INTERVAL: dict[str, Classified] = {
     "neg_mean_squared_log_error": Classified(Mean(scores.neg_squared_log), _UNBOUNDED),
     "precision": Classified(Ratio(1, counts_misses=False, doubled=False)),
     "recall": Classified(ClassMean(positive=1)),
-    "recall_macro": Classified(ClassMean()),
-    "roc_auc": Classified(AUC(), methods=_SCORE, one_column=True),
+    "recall_macro": Classified(ClassMean(only_known=True)),
+    "roc_auc": Classified(AUC()),
 }
 """Scorers that are certified without the stable median."""
+
+RESPONSES: dict[str, Response] = {
+    **dict.fromkeys(
+        (
+            *("accuracy", "balanced_accuracy", "matthews_corrcoef"),
+            *(f"{name}{end}" for name in ("f1", "jaccard", "precision", "recall") for end in _AVERAGES),
+            *("neg_negative_likelihood_ratio", "positive_likelihood_ratio"),
+            *("adjusted_mutual_info_score", "adjusted_rand_score", "completeness_score"),
+            *("fowlkes_mallows_score", "homogeneity_score", "mutual_info_score"),
+            *("normalized_mutual_info_score", "rand_score", "v_measure_score"),
+        ),
+        LABELS,
+    ),
+    **dict.fromkeys(
+        (
+            *("d2_absolute_error_score", "explained_variance", "r2"),
+            *("max_error", "neg_max_error", "neg_median_absolute_error"),
+            *("neg_mean_absolute_error", "neg_mean_absolute_percentage_error"),
+            *("neg_mean_gamma_deviance", "neg_mean_poisson_deviance"),
+            *("neg_mean_squared_error", "neg_mean_squared_log_error"),
+            *("neg_root_mean_squared_error", "neg_root_mean_squared_log_error"),
+        ),
+        NUMBERS,
+    ),
+    **dict.fromkeys(("average_precision", "roc_auc"), SCORES),
+    "neg_brier_score": POSITIVE_PROBABILITY,
+    **dict.fromkeys(("d2_brier_score", "d2_log_loss_score", "neg_log_loss"), PROBABILITIES),
+    **{f"roc_auc_{how}{end}": CLASS_SCORES for how in ("ovo", "ovr") for end in ("", "_weighted")},
+    "top_k_accuracy": ALL_SCORES,
+}
+"""What each scorer takes of a model, and of y."""
 
 POSITIVE: dict[str, int | None] = {
     "average_precision": 1,

@@ -1,4 +1,4 @@
-"""What a model says of some rows: its outputs, in the form that a metric takes.
+"""What a model says of some rows, as it says it; `sklearn_ada.metrics.outputs` judges it.
 
 A model is shown many rows in chunks of `CHUNK_CELLS` numbers, so that what it needs for its work stays
 bounded however large the holdout is. The chunks depend on X alone, and a model predicts row by row, so they
@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.metrics.labels import family, of_one_type
+from sklearn_ada.metrics.outputs import UnusableOutputsError
 from sklearn_ada.metrics.rows import guarded, n_rows, own_copy, take_rows
 
-__all__ = ["available_response", "outputs_are_usable", "respond"]
+__all__ = ["available_response", "classes_of", "respond"]
 
 CHUNK_CELLS = 2**23
 """Numbers in a chunk of X: 64 MB of float64. A row of a sparse matrix counts its mean number of entries."""
@@ -35,21 +38,48 @@ def available_response(estimator: Any, methods: tuple[str, ...]) -> str:
     )
 
 
-def respond(estimator: Any, X: Any, methods: tuple[str, ...], *, one_column: bool) -> NDArray[Any]:
-    """Return the outputs of the first available method, as scikit-learn's scorers take them.
+def classes_of(estimator: Any, owner: str) -> NDArray[Any] | None:
+    """Return the estimator's ``classes_`` as numbers or text, None if it has none.
 
-    With ``one_column`` the probabilities of a binary classifier are reduced to those of
-    ``classes_[1]``, its positive class.
+    Raises
+    ------
+    ValueError
+        If they are not sorted and distinct, as scikit-learn's are: its metrics sort labels.
+    """
+    said = getattr(estimator, "classes_", None)
+    if said is None:
+        return None
+    expected = "a model whose classes_ are sorted and distinct labels"
+    try:
+        classes = of_one_type(np.asarray(said), "classes_", owner)
+        fits = classes.ndim == 1 and np.array_equal(np.unique(classes), classes)
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise bad_parameter(
+            "estimator",
+            owner,
+            expected,
+            "others",
+            "Fit it on one column of labels, as scikit-learn's models are.",
+        )
+    return classes
+
+
+def respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> tuple[str, NDArray[Any]]:
+    """Return the first available method, and what it says of all rows.
+
+    Raises
+    ------
+    UnusableOutputsError
+        If that is no array of one type.
     """
     method = available_response(estimator, methods)
-    outputs = _in_chunks(getattr(estimator, method), X)
-    if one_column and method == "predict_proba" and outputs.ndim == 2 and outputs.shape[1] == 2:
-        outputs = outputs[:, 1]
-    return outputs
+    return method, _in_chunks(getattr(estimator, method), X)
 
 
 def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
-    """Return the outputs of all rows; those of one chunk, which are too few, if they are of a wrong shape."""
+    """Return the outputs of all rows."""
     n, step = n_rows(X), _rows_in_chunk(X)
     if n <= step:
         return _said(predict, X)
@@ -60,8 +90,10 @@ def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
         if start == 0:
             outputs = np.empty((n, *part.shape[1:]), dtype=part.dtype)
         if part.shape != outputs[rows].shape:
-            return part
+            raise UnusableOutputsError("The outputs of a chunk of rows are of the wrong shape.")
         if part.dtype != outputs.dtype:  # texts of another length
+            if family(part) != family(outputs):
+                raise UnusableOutputsError("The outputs are of several types.")
             outputs = outputs.astype(np.promote_types(outputs.dtype, part.dtype))
         outputs[rows] = part
     return outputs
@@ -70,11 +102,17 @@ def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
 def _said(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
     """Return what a model says of rows that it cannot change; one that insists on it gets a copy."""
     try:
-        return np.asarray(predict(guarded(X)))
+        said = predict(guarded(X))
     except ValueError as error:
         if "read-only" not in str(error):
             raise
-        return np.asarray(predict(own_copy(X)))
+        said = predict(own_copy(X))
+    if np.ma.is_masked(said):
+        raise UnusableOutputsError("Some outputs are masked.")
+    try:
+        return np.asarray(said)
+    except ValueError:
+        raise UnusableOutputsError("The outputs are no array: their rows are of several lengths.") from None
 
 
 def _rows_in_chunk(X: Any) -> int:
@@ -84,10 +122,3 @@ def _rows_in_chunk(X: Any) -> int:
     else:
         cells = math.prod(X.shape[1:]) if hasattr(X, "shape") else LIST_CELLS
     return max(int(CHUNK_CELLS // max(cells, 1)), 1)
-
-
-def outputs_are_usable(outputs: NDArray[Any], n: int) -> bool:
-    """Return whether there is one finite output (or row of outputs) for each of n rows."""
-    if outputs.ndim == 0 or outputs.shape[0] != n:
-        return False
-    return outputs.dtype.kind not in "fc" or bool(np.isfinite(outputs).all())

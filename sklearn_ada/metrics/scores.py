@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from sklearn_ada.metrics.target import check_known
+
 __all__ = [
     "UserScores",
     "hits",
@@ -33,32 +35,40 @@ def hits(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
 
 def neg_brier(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     """Return the negative squared error of the positive class's probability."""
-    if classes is None or len(classes) != 2 or outputs.ndim != 1:
+    if classes is None or len(classes) != 2:
         return np.full(len(y), np.nan)  # undefined: this score is for two classes
-    return -((outputs - (y == classes[1])) ** 2)
+    check_known(y, classes, "a label")
+    return -((_floats(outputs) - (y == classes[1])) ** 2)
 
 
 def neg_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
-    """Return the logarithm of the probability given to the true class."""
-    if classes is None or outputs.ndim != 2 or outputs.shape[1] != len(classes):
+    """Return the logarithm of the probability given to the true class, clipped as in scikit-learn."""
+    if classes is None:
         return np.full(len(y), np.nan)
-    column = np.searchsorted(classes, y)
-    with np.errstate(divide="ignore"):
-        return np.log(outputs[np.arange(len(y)), column])
+    column = check_known(y, classes, "a label")
+    if outputs.dtype.kind != "f":
+        outputs = outputs.astype(np.float64)
+    if outputs.ndim == 1:
+        probability = np.where(column == 1, outputs, 1 - outputs)
+    else:
+        probability = outputs[np.arange(len(y)), column]
+    eps = np.finfo(outputs.dtype).eps
+    return np.log(_floats(probability.clip(eps, 1 - eps)))
 
 
 def neg_absolute(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     """Return the negative absolute error."""
-    return -np.abs(y - outputs)
+    return -np.abs(_floats(y) - _floats(outputs))
 
 
 def neg_squared(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     """Return the negative squared error."""
-    return -((y - outputs) ** 2)
+    return -((_floats(y) - _floats(outputs)) ** 2)
 
 
 def neg_squared_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     """Return the negative squared error of log(1 + y); NaN for numbers of -1 or less."""
+    y, outputs = _floats(y), _floats(outputs)
     defined = (y > -1) & (outputs > -1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(defined, -((np.log1p(y) - np.log1p(outputs)) ** 2), np.nan)
@@ -66,11 +76,13 @@ def neg_squared_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Arra
 
 def neg_relative(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     """Return the negative absolute error relative to the truth, which counts as eps at least."""
+    y, outputs = _floats(y), _floats(outputs)
     return -np.abs(y - outputs) / np.maximum(np.abs(y), np.finfo(np.float64).eps)
 
 
 def neg_poisson_deviance(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     """Return the negative Poisson deviance; NaN unless y >= 0 and the prediction is positive."""
+    y, outputs = _floats(y), _floats(outputs)
     defined = (y >= 0) & (outputs > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(defined, -2.0 * (xlogy(y, y / outputs) - y + outputs), np.nan)
@@ -78,9 +90,15 @@ def neg_poisson_deviance(y: _Array, outputs: _Array, classes: _Array | None) -> 
 
 def neg_gamma_deviance(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     """Return the negative gamma deviance; NaN unless both are positive."""
+    y, outputs = _floats(y), _floats(outputs)
     defined = (y > 0) & (outputs > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(defined, -2.0 * (np.log(outputs / y) + y / outputs - 1.0), np.nan)
+
+
+def _floats(values: _Array) -> _Array:
+    """Return numbers as floats, of which differences and squares do not wrap around."""
+    return values if values.dtype.kind == "f" and values.dtype.itemsize > 2 else values.astype(np.float64)
 
 
 @dataclass(frozen=True)

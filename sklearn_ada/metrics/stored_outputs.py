@@ -10,8 +10,8 @@ from sklearn.metrics import get_scorer
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_ada.metrics.blocks import loop_scores
-from sklearn_ada.metrics.response import outputs_are_usable, respond
-from sklearn_ada.metrics.rows import n_rows
+from sklearn_ada.metrics.outputs import UnusableOutputsError, canonical
+from sklearn_ada.metrics.response import classes_of, respond
 
 __all__ = ["StoredOutputs", "reads_outputs_only"]
 
@@ -50,6 +50,12 @@ class StoredOutputs:
     estimator : fitted estimator
     X : array-like, frame, sparse matrix or list
         The rows; each method predicts them all at its first use.
+    y : ndarray of shape (n,)
+        Their labels, which outputs must be like.
+    form : str
+        What the scorer takes (see `Response`).
+    name : str
+        The metric, for messages.
 
     Attributes
     ----------
@@ -57,10 +63,12 @@ class StoredOutputs:
         What was predicted, by method.
     """
 
-    def __init__(self, estimator: Any, X: Any) -> None:
+    def __init__(
+        self, estimator: Any, X: Any, y: NDArray[Any], form: str = "any", name: str = "a metric"
+    ) -> None:
         self.outputs: dict[str, NDArray[Any]] = {}
         self._error: Exception | None = None
-        self._estimator, self._X = estimator, X
+        self._estimator, self._X, self._y, self._form, self._name = estimator, X, y, form, name
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._estimator, name)
@@ -82,7 +90,7 @@ class StoredOutputs:
         Raises
         ------
         Exception
-            What the model raised; ValueError if its outputs are not finite.
+            What the model raised; UnusableOutputsError if the scorer takes no such outputs.
         """
         order = rows.ravel()
 
@@ -98,11 +106,19 @@ class StoredOutputs:
     def _respond(self, method: str) -> NDArray[Any]:
         if method not in self.outputs:
             try:
-                outputs = respond(self._estimator, self._X, (method,), one_column=False)
-                if not outputs_are_usable(outputs, n_rows(self._X)):
-                    raise ValueError("The outputs are not finite or of the wrong shape.")
+                said = respond(self._estimator, self._X, (method,))[1]
+                outputs = self._canonical(said, method)
             except Exception as error:
                 self._error = error
                 raise
             self.outputs[method] = outputs
         return self.outputs[method]
+
+    def _canonical(self, said: NDArray[Any], method: str) -> NDArray[Any]:
+        """Return outputs as the scorer takes them: it picks the column of a class by itself, of a matrix."""
+        if self._form in ("any", "labels", "numbers"):
+            return canonical(said, self._form, method, self._y, name=self._name)
+        if said.ndim == 1:
+            raise UnusableOutputsError(f"The outputs of {method} have no column for each class.")
+        classes = classes_of(self._estimator, self._name)
+        return canonical(said, self._form, method, self._y, classes=classes, name=self._name)

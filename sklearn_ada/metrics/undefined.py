@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.metrics.kinds import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.metrics.target import UndefinedMetricError
 
 __all__ = ["undefined_metric"]
 

@@ -121,13 +121,15 @@ def test_a_denominator_of_zero_is_a_priced_failure(data, tmp_path):
     assert answer.cost.nats > 5
 
 
-def test_macro_recall_is_over_the_classes_of_the_holdout(data, tmp_path):
+def test_a_class_that_is_predicted_and_has_no_rows_counts_as_scikit_learn_has_it(data, tmp_path):
     model, X, y = data["three"]
     X, y = X[y != 2], y[y != 2]
     assert 2 in model.predict(X)
     holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
-    present = get_scorer("balanced_accuracy")(model, X, y)  # scikit-learn counts class 2 as one of three
-    assert holdout.certify(model, scoring="recall_macro").value == pytest.approx(present, abs=0.01)
+    present = get_scorer("balanced_accuracy")(model, X, y)
+    assert holdout.certify(model, scoring="balanced_accuracy").value == pytest.approx(present, abs=0.01)
+    failed = holdout.certify(model, scoring="recall_macro")  # scikit-learn counts class 2 as one of three
+    assert (failed.verdict, failed.reason) == ("failed", "metric is undefined")
 
 
 @pytest.mark.parametrize(("task", "suffix"), [("binary", True), ("regression", False)])

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_ada import Metric
-from sklearn_ada.metrics import response
+from sklearn_ada.metrics import UnusableOutputsError, response
 from sklearn_ada.metrics.blocks import BLOCK_SCORERS
 from sklearn_ada.metrics.stored_outputs import reads_outputs_only
 
@@ -153,7 +153,7 @@ def test_predicting_in_chunks_alters_no_answer(monkeypatch, container, scoring, 
     for cells in (2**23, 2000, 700):
         monkeypatch.setattr(response, "CHUNK_CELLS", cells)
         values.append(Metric(scoring).blocks(model, rows, y, ROWS))
-        outputs.append(response.respond(model, rows, ("predict_proba",), one_column=False))
+        outputs.append(response.respond(model, rows, ("predict_proba",))[1])
     for value, output in zip(values[1:], outputs[1:], strict=True):
         assert_array_equal(value, values[0])
         assert_array_equal(output, outputs[0])
@@ -162,7 +162,7 @@ def test_predicting_in_chunks_alters_no_answer(monkeypatch, container, scoring, 
 def test_chunks_have_the_size_that_is_documented(monkeypatch):
     monkeypatch.setattr(response, "CHUNK_CELLS", 600)
     model = counting(DecisionTreeClassifier)(max_depth=2).fit(X, Y)
-    response.respond(model, X, ("predict",), one_column=False)
+    response.respond(model, X, ("predict",))
     assert model.asked == [100] * 6
 
 
@@ -172,7 +172,7 @@ def test_labels_of_different_lengths_are_not_cut_short(monkeypatch):
             return np.array(["yes" if x > 2 else "y" for x in X[:, 0]])
 
     monkeypatch.setattr(response, "CHUNK_CELLS", 2)
-    got = response.respond(Spelling(), np.arange(5)[:, None], ("predict",), one_column=False)
+    _, got = response.respond(Spelling(), np.arange(5)[:, None], ("predict",))
     assert got.tolist() == ["y", "y", "y", "yes", "yes"]
 
 
@@ -188,5 +188,5 @@ def test_outputs_of_a_wrong_shape_are_not_usable_in_chunks_either(monkeypatch):
             return np.zeros((len(X), 1 + X[0, 0]))
 
     for model in (Silent(), Growing()):
-        got = response.respond(model, np.arange(6)[:, None], ("predict",), one_column=False)
-        assert not response.outputs_are_usable(got, 6)
+        with pytest.raises(UnusableOutputsError, match="wrong shape"):
+            response.respond(model, np.arange(6)[:, None], ("predict",))

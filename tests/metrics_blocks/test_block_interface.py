@@ -122,7 +122,11 @@ def test_numbers_too_large_to_square_are_no_error():
         ("accuracy", {"outputs": np.zeros((6, 2))}, "must be one value for each row"),
         ("accuracy", {"y_true": []}, "'y_true' parameter of block_scores must be one value for each of"),
         ("accuracy", {"y_true": np.zeros((6, 2))}, "'y_true' parameter of block_scores must be one value"),
-        ("accuracy", {"y_true": np.array([1, "a"] * 3, dtype=object)}, "must be all numbers or all strings"),
+        (
+            "accuracy",
+            {"y_true": np.array([1, "a"] * 3, dtype=object)},
+            "must be of numbers only, or of text only",
+        ),
         ("accuracy", {"order": [0, 1, 6]}, r"'order' parameter .* must be numbers of the 6 rows\. Got dtype"),
         ("accuracy", {"order": [0, 1, -1]}, "must be numbers of the 6 rows"),
         ("accuracy", {"order": [0.0, 1.0, 2.0]}, "must be numbers of the 6 rows"),

@@ -5,7 +5,8 @@ labels and predictions are matrices with one row per block, and a metric on ever
 operations along the rows.
 """
 
+from sklearn_ada.metrics.blocks._blocks import encode
 from sklearn_ada.metrics.blocks._loop import loop_scores
 from sklearn_ada.metrics.blocks._scores import BLOCK_SCORERS, block_scores, response_method
 
-__all__ = ["BLOCK_SCORERS", "block_scores", "loop_scores", "response_method"]
+__all__ = ["BLOCK_SCORERS", "block_scores", "encode", "loop_scores", "response_method"]

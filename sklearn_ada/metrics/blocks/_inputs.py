@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.metrics.blocks._blocks import encode
+from sklearn_ada.metrics.labels import all_finite, are_classes, family, of_one_type, pieces
 
 __all__ = [
     "as_labels",
@@ -29,9 +29,6 @@ __all__ = [
 Array = NDArray[Any]
 
 OWNER = "block_scores"
-TEXT = "UST"
-# Labels are looked at in pieces of so many rows, to keep temporaries small.
-PIECE = 2**16
 
 
 def check_lengths(
@@ -76,8 +73,7 @@ def as_numbers(values: Array, name: str) -> Array:
 
 def as_real(values: Array, name: str) -> Array:
     """Return the values if their type is that of real numbers, or raise ValueError."""
-    if values.dtype.kind == "O":
-        values = np.array(values.tolist())
+    values = of_one_type(values, name, OWNER)
     if values.dtype.kind not in "biuf":
         raise bad_parameter(name, OWNER, "real numbers", values.dtype)
     return values
@@ -85,11 +81,7 @@ def as_real(values: Array, name: str) -> Array:
 
 def check_finite(values: Array, name: str) -> None:
     """Raise ValueError if there is NaN or infinity among real numbers."""
-    if values.dtype.kind != "f":
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        plainly_finite = np.isfinite(values.sum())  # one pass; a sum may overflow where no value does
-    if not plainly_finite and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+    if not all_finite(values):
         raise bad_parameter(name, OWNER, "finite", "NaN or infinity")
 
 
@@ -97,26 +89,19 @@ def as_labels(values: Array, name: str) -> Array:
     """Return one label for each row, as an array of numbers or of strings, or raise ValueError."""
     if values.ndim != 1:
         raise bad_parameter(name, OWNER, "one label for each row", values.shape)
-    if values.dtype.kind == "O":
-        items = values.tolist()
-        if len({isinstance(item, str) for item in items}) > 1:
-            raise bad_parameter(name, OWNER, "all numbers or all strings", "a mix")
-        values = np.array(items)
+    values = of_one_type(values, name, OWNER)
     if is_text(values):
         return values
-    values = as_numbers(values, name)
-    if values.dtype.kind == "f" and any((piece % 1).any() for piece in _pieces(values)):
+    values = as_real(values, name)
+    if not are_classes(values):
+        check_finite(values, name)
         raise bad_parameter(name, OWNER, "labels, not numbers with a fraction", values.dtype)
     return values
 
 
-def _pieces(values: Array) -> Iterator[Array]:
-    return (values[start : start + PIECE] for start in range(0, len(values), PIECE))
-
-
 def is_text(values: Array) -> bool:
     """Return whether the values are strings."""
-    return values.dtype.kind in TEXT
+    return family(values) == "text"
 
 
 def check_same_kind(values: Array, name: str, labels: Array) -> None:
@@ -147,7 +132,7 @@ def with_labels_of(values: Array, labels: Array | None, name: str) -> Array:
     """Return the sorted labels, joined by those of ``values`` that are not among them."""
     if labels is not None:
         check_same_kind(values, name, labels)
-    for piece in _pieces(values):
+    for piece in pieces(values):
         if labels is None:
             labels = np.unique(piece)
         elif not encode(piece, labels)[1].all():

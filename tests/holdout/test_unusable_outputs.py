@@ -1,0 +1,117 @@
+"""What a model says is refused before the charge where everybody can see it, else it fails at a price."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import average_precision_score
+
+from sklearn_ada import Holdout, Metric
+from sklearn_ada.events import FAILURES
+from sklearn_ada.holdout import MedianSettings, guess_from_rows, median_guess_from_rows
+
+RNG = np.random.default_rng(0)
+N = 120
+X = np.arange(N)[:, None]
+Y = RNG.integers(0, 2, N)
+P = RNG.uniform(0, 1, N)
+
+
+class Says(ClassifierMixin, BaseEstimator):
+    def __init__(self, said=None, chance=None, classes=(0, 1)):
+        self.said, self.chance, self.classes = said, chance, classes
+        self.classes_ = np.array(classes)
+
+    def predict(self, X):
+        return self.said[X[:, 0]]
+
+    def predict_proba(self, X):
+        return self.chance[X[:, 0]]
+
+
+BOTH = np.stack([1 - P, P], axis=1)
+
+
+@pytest.fixture
+def asked(tmp_path):
+    def ask(model, scoring, y=Y, **how):
+        holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
+        return holdout.ask(model, scoring=scoring, mechanism="certify", **how)
+
+    return ask
+
+
+@pytest.mark.parametrize("name", ["f1", "precision", "jaccard", "recall", "recall_macro"])
+def test_a_label_too_many_is_undefined_as_in_scikit_learn(name, asked):
+    answer = asked(Says(np.where(X[:, 0] == 3, 2, Y)), name)
+    assert (answer.verdict, answer.reason) == ("failed", FAILURES[5])
+
+
+@pytest.mark.parametrize("name", ["neg_log_loss", "neg_brier_score"])
+@pytest.mark.parametrize(
+    "chance", [BOTH * 3 - 1, BOTH[:, 1:], np.c_[BOTH, P], np.where(BOTH > 0.9, np.nan, BOTH)]
+)
+def test_what_are_no_probabilities_of_two_classes_fail(name, chance, asked):
+    answer = asked(Says(Y, chance), Metric(name, range=(-50, 0) if name == "neg_log_loss" else None))
+    assert (answer.verdict, answer.reason) == ("failed", FAILURES[4])
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "neg_brier_score", "average_precision", "roc_auc_ovr"])
+def test_classes_in_another_order_are_refused_before_the_charge(name, asked, sentence):
+    with pytest.raises(ValueError, match=sentence("estimator")):
+        asked(Says(Y, BOTH, classes=(1, 0)), name)
+
+
+def test_the_average_precision_of_the_first_class_is_ranked_by_its_own_scores(asked):
+    settings = MedianSettings(1, method="exact")
+    answer = asked(Says(Y + 1, BOTH, classes=(1, 2)), "average_precision", Y + 1, settings=settings)
+    expected = average_precision_score(Y + 1, BOTH[:, 0], pos_label=1)
+    assert answer.value == pytest.approx(expected, abs=0.002)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "f1_macro", "roc_auc", "matthews_corrcoef", "rand_score"])
+def test_numbers_are_refused_where_labels_are_needed(name, asked, sentence):
+    with pytest.raises(ValueError, match=sentence("y", "Holdout")):
+        asked(Says(Y, BOTH), name, P)
+
+
+def test_the_brier_score_of_three_classes_has_no_median_either(asked, sentence):
+    thirds = np.full((N, 3), 1 / 3)
+    with pytest.raises(ValueError, match=sentence("y", "Holdout")):
+        asked(Says(Y, thirds, classes=(0, 1, 2)), Metric("neg_brier_score", kind="general"), X[:, 0] % 3)
+
+
+def test_a_median_of_nothing_is_a_failure(asked):
+    settings = MedianSettings(5, method="exact")
+    answer = asked(Says(np.where(X[:, 0] % 2, 2, Y)), Metric("f1", kind="general"), settings=settings)
+    assert (answer.verdict, answer.reason) == ("failed", FAILURES[5])
+
+
+@pytest.mark.parametrize("guess", [guess_from_rows, lambda *rows: median_guess_from_rows(*rows, 20)])
+@pytest.mark.parametrize("y", [Y[:, None], Y[:-1], np.where(Y == 1, np.nan, 0.0), None])
+def test_labels_of_guess_rows_are_checked_as_those_of_a_holdout(y, guess, sentence):
+    with pytest.raises(ValueError, match=sentence("y")):
+        guess(Metric("accuracy"), Says(Y), X, y)
+
+
+@pytest.mark.parametrize("guess", [guess_from_rows, lambda *rows: median_guess_from_rows(*rows, 20)])
+def test_a_guess_from_unusable_outputs_is_an_error_that_quotes_none(guess, sentence):
+    with pytest.raises(ValueError, match=sentence("estimator", "accuracy")) as error:
+        guess(Metric("accuracy"), Says(Y + 0.125), X, Y)
+    assert "125" not in str(error.value)
+
+
+def test_a_column_has_the_guess_of_a_vector():
+    vector, column = (guess_from_rows(Metric("f1"), Says(said), X, Y) for said in (1 - Y, (1 - Y)[:, None]))
+    assert vector == column
+
+
+def test_small_integers_do_not_wrap_around(asked):
+    y, said = Y.astype(np.uint8), (1 - Y).astype(np.uint8)
+    answer = asked(Says(said), Metric("neg_mean_absolute_error", range=(-300, 0)), y)
+    assert answer.value == pytest.approx(-1.0, abs=0.5)
+
+
+def test_a_model_that_fails_loses_a_selection(tmp_path):
+    holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db")
+    models = [Says(np.c_[Y, Y]), Says(np.where(P < 0.3, 1 - Y, Y)[:, None])]
+    assert [holdout.select(models, scoring=name, epsilon=None) for name in ("f1", "f1_macro")] == [1, 1]
