@@ -273,8 +273,9 @@ def _in_unit(values: Array) -> Array:
 
 
 def _check_sums(matrix: Array) -> None:
+    """Raise unless the two columns add up to one, as nearly as scikit-learn wants it."""
     eps = np.finfo(matrix.dtype if matrix.dtype.kind == "f" else np.float64).eps
-    if not (abs(matrix.sum(axis=1) - 1) <= math.sqrt(eps)).all():
+    if not (abs(matrix[:, 0] + matrix[:, 1] - 1) <= math.sqrt(eps)).all():
         raise _UnusableError("probabilities that sum to 1", "other sums")
 
 

@@ -118,7 +118,7 @@ class StoredOutputs:
         """Return outputs as the scorer takes them: it picks the column of a class by itself, of a matrix."""
         if self._form in ("any", "labels", "numbers"):
             return canonical(said, self._form, method, self._y, name=self._name)
-        if said.ndim == 1:
+        if method == "predict_proba" and said.ndim == 1:
             raise UnusableOutputsError(f"The outputs of {method} have no column for each class.")
         classes = classes_of(self._estimator, self._name)
         return canonical(said, self._form, method, self._y, classes=classes, name=self._name)
