@@ -60,9 +60,11 @@ class UnitZCDPFilter:
     Group privacy converts costs: a change of s units of one kind is s^2 times as dear as a change of one
     (Bun, Steinke, TCC 2016, Proposition 1.9). Replacing one record changes one subsample of any partition;
     replacing a subsample of t records changes at most t subsamples of another partition. A cost that holds
-    for neighbours of one class (`SAME_CLASS`) has no price for a subsample that is not stratified, and one
-    for neighbours of one weight (`SAME_WEIGHT`) none for any subsample: such mixtures are not admitted. For
-    each unit the plain sum of the costs is a valid filter (see `ZCDPFilter`), counted from the first cost on.
+    for neighbours of one class (`SAME_CLASS`, and stratified subsamples: a record of another class moves all
+    later ones to other subsamples) has no price for a subsample that is not stratified, and one for
+    neighbours of one weight (`SAME_WEIGHT`) none for any subsample: such mixtures are not admitted. Single
+    records of all kinds share one sum: beside costs that hold within classes, it is a promise within classes.
+    For each unit the plain sum of the costs is a valid filter (see `ZCDPFilter`), counted from the first on.
 
     Parameters
     ----------
@@ -171,7 +173,10 @@ class UnitZCDPFilter:
         """
         if unit == other or unit.parts == 0:
             return 1
-        if other == SAME_WEIGHT or (other == SAME_CLASS and _STRATIFIED not in unit.name):
+        if other == SAME_WEIGHT:
+            return math.inf
+        within_classes = other == SAME_CLASS or _STRATIFIED in other.name
+        if within_classes and _STRATIFIED not in unit.name:  # one record of another class moves all the later
             return math.inf
         records = self._n // unit.parts
         return records if other.parts == 0 else min(records, other.parts)

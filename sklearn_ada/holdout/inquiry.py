@@ -24,7 +24,7 @@ from sklearn_ada.ledger import Ledger, canonical_json
 from sklearn_ada.metrics import UndefinedMetricError, UnusableOutputsError
 from sklearn_ada.results import Answer
 
-__all__ = ["discarded_copy", "look", "put_question"]
+__all__ = ["another_error", "discarded_copy", "look", "put_question"]
 
 _FAILURE_OF = (
     (UnusableOutputsError, FAILURES[4]),  # it and the next are ValueErrors
@@ -132,7 +132,9 @@ def put_question(
             )
             record = ledger.charge(key, decide)
     except RefusedError as refused:
-        body = {"kind": "refusal", "purpose": question.purpose, "reason": str(refused), **circumstances}
+        # Not how it would have been answered: the noise of an AUC tells the class counts.
+        asked = {**circumstances, "mechanism": {"name": plan["name"]}}
+        body = {"kind": "refusal", "purpose": question.purpose, "reason": str(refused), **asked}
         record = ledger.charge(None, lambda state: body)
     return answer_from_record(record, ledger.genesis)
 
@@ -156,9 +158,22 @@ def look(
             warnings.simplefilter("ignore")
             return evaluate(discarded, data)
     except BaseException as error:  # whatever a model raises on the holdout has a price, SystemExit too
-        interrupts.raised |= isinstance(error, KeyboardInterrupt)
-        reason = next((text for kind, text in _FAILURE_OF if isinstance(error, kind)), FAILURES[3])
-        return (Symbol(stream, reason, scale),)
+        # Its own type, as an error may have a ``__class__`` that raises another one.
+        reason = next((text for kind, text in _FAILURE_OF if issubclass(type(error), kind)), None)
+        if reason is not None:
+            return (Symbol(stream, reason, scale),)
+        is_interrupt = issubclass(type(error), KeyboardInterrupt)
+        interrupts.raised |= is_interrupt
+        return another_error(stream, scale, is_interrupt=is_interrupt)
+
+
+def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Symbol, ...]:
+    """Return the symbols of an error of no kind that has a symbol of its own.
+
+    That it is raised again, which only an interrupt is, tells the asker one of two things. So a second symbol
+    always follows the first, for ln 2 nats.
+    """
+    return (Symbol(stream, FAILURES[3], scale), Symbol("index", int(is_interrupt), 2.0))
 
 
 def discarded_copy(estimator: Any) -> Any:

@@ -95,7 +95,8 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         best = draw.memory.get("best")
         stream, scale = (self.stream, self.scale) if best is not None else ("lattice", self._spread)
         if isinstance(sealed, tuple):  # in the code that a value would use, or there would be mass for both
-            return CodedRelease(tuple(Symbol(stream, each.value, scale) for each in sealed)), {"best": best}
+            first, *more = sealed
+            return CodedRelease((Symbol(stream, first.value, scale), *more)), {"best": best}
         ladder = Ladder(self.step, best)
         ladder.ask(self._loss(sealed))
         assert ladder.best is not None

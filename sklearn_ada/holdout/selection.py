@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_option, check_real
 from sklearn_ada.accounting.unit_filter import RECORDS, Unit
@@ -29,7 +28,7 @@ from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.data import HoldoutData
 from sklearn_ada.holdout.draw import Draw
 from sklearn_ada.holdout.identity import model_digest, selection_key
-from sklearn_ada.holdout.inquiry import discarded_copy, look
+from sklearn_ada.holdout.inquiry import another_error, discarded_copy, look
 from sklearn_ada.holdout.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.privacy import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.ledger import Ledger
@@ -88,11 +87,12 @@ def select_model(
             discarded_copy(model)  # raises before any is looked at; later it would be a failure
         secret, stamp = ledger.secret(), asker.stamp()
         with held_interrupts() as interrupts:
-            values, failed = _values(models, metric, data, interrupts)
+            values = _values(models, metric, data, interrupts)
 
             def decide(state: Conversation) -> dict[str, Any]:
                 choice = _admitted(state, draws, len(models), data)
-                event = _chosen(values, choice, Draw(secret, key).question(), failed=failed)
+                rng, interrupted = Draw(secret, key).question(), interrupts.raised
+                event = _chosen(values, metric, choice, rng, interrupted=interrupted)
                 return {
                     "kind": "selection",
                     "metric": metric.describe(),
@@ -107,11 +107,10 @@ def select_model(
                 }
 
             found = ledger.charge(key, decide)
-    chosen = found.body["event"]["symbols"][0]["value"]
-    if isinstance(chosen, str):
-        raise ValueError(
-            f"The holdout could not choose among {len(models)} models: {chosen}. It was charged."
-        )
+    chosen = found.body["event"]["symbols"][-1]["value"]
+    if isinstance(chosen, str) or chosen >= len(models):
+        why = chosen if isinstance(chosen, str) else "all of them failed"
+        raise ValueError(f"The holdout could not choose among {len(models)} models: {why}. It was charged.")
     return int(chosen)
 
 
@@ -123,8 +122,8 @@ class PrivateChoice:
     ----------
     epsilon : float
         What was asked for; with "auto" what aims at a loss of half a standard error.
-    sensitivity : float
-        How far one record can move the metric.
+    sensitivity, width : float
+        How far one record can move the metric, and how wide its range is.
     unit : Unit
         By what that record may be replaced.
     family : str
@@ -135,6 +134,7 @@ class PrivateChoice:
 
     epsilon: float
     sensitivity: float
+    width: float
     unit: Unit
     family: str
     is_auto: bool
@@ -156,21 +156,31 @@ class PrivateChoice:
             standard_error = 0.5 * (high - low) / math.sqrt(size)
             epsilon = float(f"{4.0 * sensitivity * (math.log(count) + 3.0) / standard_error:.3g}")
         epsilon = check_real(epsilon, "epsilon", "a selection", low=0.0)
-        return cls(epsilon, sensitivity, rule.unit, rule.family, is_auto)
+        return cls(epsilon, sensitivity, high - low, rule.unit, rule.family, is_auto)
 
-    def within(self, state: Conversation, n: int) -> PrivateChoice:
+    def within(self, state: Conversation, n: int, count: int) -> PrivateChoice:
         """Return the choice that the privacy budget affords: at most half of what is left of it.
 
         It leaves as much as one answer takes, so that the winner can be certified.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If with the rest of it the choice could lose half of the metric's range, which is no choice.
         """
         if not self.is_auto or state.privacy is None or state.privacy.ended is not None:
             return self
         left = state.privacy.left(self.unit)
         planned = planned_questions(state.policy.expected_questions)
         rho = min(left / 2.0, left - state.policy.privacy_budget(self.unit, n) / planned)
-        if rho <= 0.0:
-            return self  # which will be refused
-        return replace(self, epsilon=min(self.epsilon, float(f"{exponential_epsilon(rho):.3g}") * 0.99))
+        epsilon = min(self.epsilon, float(f"{exponential_epsilon(rho):.3g}") * 0.99) if rho > 0.0 else 0.0
+        if epsilon * self.width < 4.0 * self.sensitivity * math.log(count):
+            raise BudgetExhaustedError(
+                f"The holdout cannot choose among {count} models: what is left of the privacy budget pays "
+                "for a guess and one certify at most. Choose before other questions are asked, and count "
+                "choices in expected_questions, two for each."
+            )
+        return replace(self, epsilon=epsilon)
 
 
 def _admitted(
@@ -184,7 +194,7 @@ def _admitted(
         return choice
     release = None
     if choice is not None:
-        choice = choice.within(state, data.n_units)
+        choice = choice.within(state, data.n_units, count)
         event = ExponentialMechanismEvent(choice.epsilon, (Symbol("index", 0, float(count)),))
         release = PrivateRelease(event, choice.unit, choice.family)
     refusal = state.privacy.refusal(release)
@@ -197,32 +207,46 @@ def _admitted(
 
 
 def _chosen(
-    values: NDArray[np.float64], choice: PrivateChoice | None, rng: np.random.Generator, *, failed: bool
+    values: Sequence[float | None],
+    metric: Metric,
+    choice: PrivateChoice | None,
+    rng: np.random.Generator,
+    *,
+    interrupted: bool,
 ) -> Event:
-    """Return the event of the choice; if nobody can be chosen, that of a failure, which has a price too."""
-    scale = float(len(values))
+    """Return the event of the choice, in which a model that failed (None) counts as the worst.
+
+    That one failed is told, so it is a symbol of its own before the index; then N is nobody.
+    """
+    count, scale = len(values), float(len(values))
+    worst = metric.bounds[0] if metric.has_interval else -math.inf
+    seen = np.array([worst if value is None else value for value in values])
     try:
         if choice is None:
-            return CodedRelease((Symbol("index", int(np.argmax(values)), scale),))
-        drawn = exponential_mechanism(values, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=rng)
-        symbols = (Symbol("index", min(int(drawn.answer), len(values) - 1), scale),)
+            index = int(np.argmax(seen))
+        else:
+            drawn = exponential_mechanism(
+                seen, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=rng
+            )
+            index = min(int(drawn.answer), count - 1)
     except Exception:  # whether it is raised may depend on the holdout
         return CodedRelease((Symbol("index", FAILURES[6], scale),))
-    # One record can move a failure by the whole range.
-    return CodedRelease(symbols) if failed else ExponentialMechanismEvent(choice.epsilon, symbols)
+    if None in values:  # one record can move a failure by the whole range, so there is no privacy in it
+        failed = another_error("index", scale, is_interrupt=interrupted)
+        index = count if all(value is None for value in values) else index
+        return CodedRelease((*failed, Symbol("index", index, scale + 1.0)))
+    symbols = (Symbol("index", index, scale),)
+    return CodedRelease(symbols) if choice is None else ExponentialMechanismEvent(choice.epsilon, symbols)
 
 
 def _values(
     models: Sequence[Any], metric: Metric, data: HoldoutData, interrupts: Interrupts
-) -> tuple[NDArray[np.float64], bool]:
-    """Return the value of each model, and whether one of them failed, which counts as the worst."""
+) -> list[float | None]:
+    """Return the value of each model, None of one that failed."""
     rule = data.rule(metric) if data.has_interval(metric) else None
-    worst = -math.inf if rule is None else metric.bounds[0]
     evaluate = functools.partial(_value, metric, rule)
     seen = [look(evaluate, model, data, interrupts, stream="index", scale=1.0) for model in models]
-    values = np.array([value if isinstance(value, float) else worst for value in seen])
-    failed = bool(np.isnan(values).any()) or not all(isinstance(value, float) for value in seen)
-    return np.where(np.isnan(values), worst, values), failed
+    return [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
 
 
 def _value(metric: Metric, rule: Kind | None, estimator: Any, data: HoldoutData) -> float:

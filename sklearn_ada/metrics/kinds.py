@@ -158,10 +158,13 @@ class Mean(Kind):
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
     ) -> NDArray[np.float64]:
         """Return the clipped score of every record."""
-        scores = np.asarray(self.scores(y, outputs, classes), dtype=np.float64)
-        if scores.shape != (len(y),) or np.isnan(scores).any():
+        said = self.scores(y, outputs, classes)
+        scores = np.asarray(said)
+        if np.ma.is_masked(said) or scores.shape != (len(y),) or scores.dtype.kind not in "biuf":
             raise UndefinedMetricError("a score per record is missing")
-        return np.clip(scores, *bounds)
+        if np.isnan(scores).any():
+            raise UndefinedMetricError("a score per record is missing")
+        return np.clip(scores.astype(np.float64), *bounds)
 
     def shares(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what part of the mean each record is when records have these weights."""

@@ -25,6 +25,7 @@ NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 """Types of one real number."""
 # Labels are looked at in pieces of so many rows, to keep temporaries small.
 PIECE = 2**16
+_EXACT = 2.0**53 - 1.0  # beyond, a float may stand for several integers
 
 
 def check_labels(y: Any, owner: str = "Holdout") -> Array:
@@ -108,7 +109,10 @@ def are_classes(values: Array) -> bool:
     if values.dtype.kind != "f":
         return values.dtype.kind != "c"
     with np.errstate(invalid="ignore"):
-        return all((piece.astype(np.int64) == piece).all() for piece in pieces(values))
+        return all(
+            (abs(piece) <= _EXACT).all() and (piece.astype(np.int64) == piece).all()
+            for piece in pieces(values)
+        )
 
 
 def all_finite(values: Array) -> bool:

@@ -188,11 +188,16 @@ class Metric:
         TypeError
             If it lacks the method.
         ValueError
-            If its ``classes_`` are not in the order that scikit-learn's metrics take for granted.
+            If its ``classes_`` are not in the order that scikit-learn's metrics take for granted, or are
+            missing where they say what the outputs are of.
         """
         if self._rule is not None:
             available_response(estimator, self.methods)
-        self._classes(estimator)
+        if self._classes(estimator) is None and self._rule is not None and self.response.needs_classes:
+            raise bad_parameter(
+                "estimator", self.name, "a fitted classifier, whose classes_ say what its outputs are of",
+                f"{type(estimator).__name__} without classes_",
+            )  # fmt: skip
 
     def check_target(self, y: NDArray[Any]) -> None:
         """Raise UndefinedMetricError if y is of another kind, as text for numbers is."""

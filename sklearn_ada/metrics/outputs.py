@@ -9,11 +9,9 @@ raise an error there, or give a value of something else.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
@@ -124,6 +122,7 @@ def canonical(
 
     Examples
     --------
+    >>> import numpy as np
     >>> y = np.array([0, 1, 1])
     >>> canonical(np.array([[0], [1], [0]]), "labels", "predict", y)
     array([0, 1, 0])
@@ -170,18 +169,13 @@ def _scores(said: Array, method: str, y: Array, classes: Array | None, positive:
 
 def _positive_probability(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
     matrix = _in_unit(_probability_matrix(said, len(y), classes, two=True))
-    if matrix.ndim == 2 and _is_first(positive, classes):  # its score is that of the other, if they add up
-        _check_sums(matrix)
-    return matrix[:, 1] if matrix.ndim == 2 else matrix
+    if matrix.ndim == 1:
+        return matrix
+    return 1 - matrix[:, 0] if _is_first(positive, classes) else matrix[:, 1]
 
 
 def _probabilities(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
-    matrix = _in_unit(_probability_matrix(said, len(y), classes))
-    if (
-        matrix.ndim == 2 and matrix.shape[1] == 2
-    ):  # scikit-learn's scorers read one column, its functions both
-        _check_sums(matrix)
-    return matrix
+    return _in_unit(_probability_matrix(said, len(y), classes))
 
 
 def _class_scores(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
@@ -270,13 +264,6 @@ def _in_unit(values: Array) -> Array:
     if values.min() < 0 or values.max() > 1:
         raise _UnusableError("probabilities", "numbers outside of [0, 1]")
     return values
-
-
-def _check_sums(matrix: Array) -> None:
-    """Raise unless the two columns add up to one, as nearly as scikit-learn wants it."""
-    eps = np.finfo(matrix.dtype if matrix.dtype.kind == "f" else np.float64).eps
-    if not (abs(matrix[:, 0] + matrix[:, 1] - 1) <= math.sqrt(eps)).all():
-        raise _UnusableError("probabilities that sum to 1", "other sums")
 
 
 def _of_positive(matrix: Array, classes: Array | None, positive: Any) -> Array:

@@ -94,7 +94,10 @@ def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
         if part.dtype != outputs.dtype:  # texts of another length
             if family(part) != family(outputs):
                 raise UnusableOutputsError("The outputs are of several types.")
-            outputs = outputs.astype(np.promote_types(outputs.dtype, part.dtype))
+            both = np.promote_types(outputs.dtype, part.dtype)
+            if both.kind == "f" and outputs.dtype.kind in "biu" and part.dtype.kind in "biu":
+                raise UnusableOutputsError("The outputs are integers that no type holds together.")
+            outputs = outputs.astype(both)
         outputs[rows] = part
     return outputs
 

@@ -48,6 +48,8 @@ def neg_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     column = check_known(y, classes, "a label")
     if outputs.dtype.kind != "f":
         outputs = outputs.astype(np.float64)
+    if outputs.ndim == 2 and outputs.shape[1] == 2:
+        outputs = outputs[:, 1]  # all that scikit-learn's scorer reads, whatever the other column says
     if outputs.ndim == 1:
         probability = np.where(column == 1, outputs, 1 - outputs)
     else:

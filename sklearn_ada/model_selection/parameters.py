@@ -12,7 +12,7 @@ from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.own_scores import own_scorings
 from sklearn_ada.model_selection.sealed import check_reveal
 from sklearn_ada.model_selection.simplest import check_rule
-from sklearn_ada.model_selection.splitter import ValidationSplit
+from sklearn_ada.model_selection.splitter import ValidationSplit, is_share
 from sklearn_ada.model_selection.time_order import check_time_order
 
 __all__ = ["check_parameters"]
@@ -48,7 +48,7 @@ def check_parameters(wrapper: Any) -> None:
     if wrapper.ask not in ("candidates", "winner"):
         check_integer(wrapper.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")
     _check_scorers(wrapper, own)
-    check_time_order(wrapper)
+    check_time_order(wrapper, is_last=not is_share(wrapper.holdout))  # of others the rows will tell
     check_search(wrapper.search, wrapper.ask)
     check_option(wrapper.reveal, "reveal", owner, ("all", "winner"))
     check_reveal(wrapper)

@@ -46,7 +46,9 @@ def set_aside(wrapper: Any, X: Any, y: Any, groups: Any = None) -> tuple[Holdout
     random_state = None if random_state is None else int(random_state)
     train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
     check_time_order(
-        wrapper, lambda: [rows if rows is None else take_rows(rows, train) for rows in (X, y, groups)]
+        wrapper,
+        lambda: [rows if rows is None else take_rows(rows, train) for rows in (X, y, groups)],
+        is_last=len(train) > 0 and len(test) > 0 and int(np.max(train)) < int(np.min(test)),
     )
     policy = {name: getattr(wrapper, name) for name in _POLICY}
     if groups is not None:

@@ -21,8 +21,10 @@ from sklearn_ada.model_selection.splitter import is_share
 __all__ = ["check_time_order", "is_ordered_in_time"]
 
 
-def check_time_order(wrapper: Any, rows: Callable[[], Sequence[Any]] = tuple) -> None:
-    """Raise ValueError if the search's cv is ordered in time and the holdout is a share of random rows.
+def check_time_order(
+    wrapper: Any, rows: Callable[[], Sequence[Any]] = tuple, *, is_last: bool = False
+) -> None:
+    """Raise ValueError if the search's cv is ordered in time and the holdout is not the last block of rows.
 
     Parameters
     ----------
@@ -30,19 +32,21 @@ def check_time_order(wrapper: Any, rows: Callable[[], Sequence[Any]] = tuple) ->
     rows : callable
         Returns X, y and groups for training, as the cv will see them. Without them a splitter is known by its
         class only.
+    is_last : bool
+        Whether all rows of the holdout are known to come after those for training.
     """
     cv = wrapper.search.get_params(deep=False).get("cv")
-    if isinstance(wrapper.mechanism, HoldoutScorer) or not is_share(wrapper.holdout):
+    if is_last or isinstance(wrapper.mechanism, HoldoutScorer) or not is_ordered_in_time(cv, rows):
         return
-    if not is_ordered_in_time(cv, rows):
-        return
-    share = float(wrapper.holdout)
+    given = wrapper.holdout
+    share = float(given) if is_share(given) else 0.25
     raise bad_parameter(
         "holdout", "ReusableHoldoutCV", "the last block of rows where the search's cv is ordered in time",
-        wrapper.holdout,
-        "A share is random rows, from before and after each other: the holdout would be interleaved with the "
-        "training rows in time, so neither the guess nor the certificate would speak of the future. Use a "
-        f"mask, holdout=np.arange(len(y)) >= {1 - share:g} * len(y), with ask='winner', which keeps the cv.",
+        given if is_share(given) else f"a {type(given).__name__} of rows that come before others",
+        "A share is random rows: these, and others from before and after each other, would be interleaved "
+        "with the training rows in time, so neither the guess nor the certificate would speak of the future. "
+        f"Use a mask, holdout=np.arange(len(y)) >= {1 - share:g} * len(y), with ask='winner', which keeps "
+        "the cv.",
     )  # fmt: skip
 
 

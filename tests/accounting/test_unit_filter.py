@@ -80,5 +80,5 @@ def test_a_unit_that_cannot_be_is_refused(unit):
 
 def test_partitions_of_one_size_are_different_units():
     units = UnitZCDPFilter(1000, lambda unit: math.inf)
-    units.record(Unit("100 stratified subsamples", 100), 1e-3)
-    assert units.spent(of(100)) == pytest.approx(10**2 * 1e-3)
+    units.record(of(100), 1e-3)
+    assert units.spent(Unit("100 stratified subsamples", 100)) == pytest.approx(10**2 * 1e-3)

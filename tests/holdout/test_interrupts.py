@@ -1,5 +1,6 @@
 """Between the look and the commit nothing is lost: Ctrl-C waits, and what a model raises has a price."""
 
+import contextlib
 import math
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from sklearn_ada.events import FAILURES
 from sklearn_ada.holdout import MedianSettings
 from sklearn_ada.metrics import Metric
 
-PRICE = -math.log(0.001 / len(FAILURES))
+PRICE = math.log(2.0) - math.log(0.001 / len(FAILURES))  # another error, and whether it is an interrupt
 
 
 class Raising:
@@ -62,7 +63,7 @@ def test_an_interrupt_that_a_model_raises_is_a_priced_failure_and_is_raised_agai
         certify(holdout, model)
     error = caught.value
     assert (error.args, error.__context__, error.__cause__) == ((), None, None)
-    assert holdout.report().nats == pytest.approx(PRICE)
+    assert holdout.report().nats == pytest.approx(PRICE, abs=0.01)
     again = certify(holdout, model)  # what is recorded is an answer
     assert (again.verdict, again.reason, again.repeated) == ("failed", FAILURES[3], True)
 
@@ -77,7 +78,7 @@ def test_an_interrupt_that_a_metric_raises_is_a_priced_failure(holdout):
             Raising(is_quiet), scoring=metric, mechanism="check", guess=0.5, settings=MedianSettings()
         )
     assert holdout.report().answers[0][1].verdict == "failed"
-    assert holdout.report().nats == pytest.approx(PRICE)
+    assert holdout.report().nats == pytest.approx(PRICE, abs=0.01)
 
 
 def test_leaving_the_interpreter_is_priced_and_not_done(holdout):
@@ -150,6 +151,59 @@ def test_a_model_that_cannot_be_copied_is_refused_before_any_is_looked_at(holdou
     assert len(list(holdout.ledger.records())) == 1
 
 
+def failing(rows, how):
+    """Return models that fail where a record of the holdout has some property."""
+
+    class Fails(Raising):
+        def __init__(self, row):
+            self.row = row
+
+        def predict(self, X):
+            if X[self.row, 0] > 0.0:
+                raise how[0]
+            if len(how) > 1:
+                raise how[1]
+            return np.zeros(len(X), dtype=int)
+
+    return [Fails(row) for row in range(20)]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [(KeyboardInterrupt,), (KeyboardInterrupt, OSError), (RuntimeError,), (ValueError, KeyboardInterrupt)],
+)
+@pytest.mark.parametrize("epsilon", [None, "auto"])
+def test_what_a_selection_tells_of_a_failure_is_paid_for(how, epsilon, holdout, rows):
+    """Whether the model of a choice failed, and how, is a bit: of one model it was free."""
+    for model in failing(rows, how):
+        with contextlib.suppress(KeyboardInterrupt, ValueError):
+            holdout.select([model], scoring="accuracy", epsilon=epsilon)
+    bits = 20 * math.log(2.0)
+    assert holdout.report().nats > bits
+    assert len(list(holdout.ledger.records())) == 21
+
+
+@pytest.mark.parametrize("how", [(KeyboardInterrupt, OSError), (OSError, KeyboardInterrupt)])
+def test_whether_an_error_is_an_interrupt_is_paid_for_each_time(how, holdout, rows):
+    """Both are one kind of failure, which grows cheap when it is frequent."""
+    for model in failing(rows, how):
+        with contextlib.suppress(KeyboardInterrupt):
+            holdout.check(model, scoring="accuracy", guess=0.5)
+    assert all(answer.cost.nats > math.log(2.0) for _, answer in holdout.report().answers)
+
+
+def test_an_error_that_lies_about_its_class_is_recorded_too(holdout):
+    class LyingError(Exception):
+        @property
+        def __class__(self):
+            raise KeyboardInterrupt("out of the look")
+
+    def raises(X):
+        raise LyingError
+
+    assert certify(holdout, Raising(raises)).verdict == "failed"
+
+
 # --- signals -----------------------------------------------------------------------------------------------
 
 
@@ -180,6 +234,49 @@ def test_a_handler_of_ones_own_is_called_afterwards(holdout):
         signal.signal(signal.SIGINT, before)
     assert called
     assert called[0] > 0.0  # it was recorded by then
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGALRM", "SIGHUP"])
+def test_a_request_to_end_makes_no_failure_of_a_model(name, holdout):
+    number = getattr(signal, name)
+
+    def end(*args):
+        raise SystemExit(3)
+
+    before = signal.signal(number, end)
+    try:
+        with pytest.raises(SystemExit):
+            certify(holdout, Raising(lambda X: signal.raise_signal(number)))
+        assert signal.getsignal(number) is end
+    finally:
+        signal.signal(number, before)
+    ((_, answer),) = holdout.report().answers
+    assert answer.verdict == "exact"
+
+
+def test_all_signals_are_delivered_though_the_first_raises(holdout):
+    called = []
+    before = signal.signal(signal.SIGTERM, lambda *args: called.append(1))
+
+    def both(X):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            certify(holdout, Raising(both))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert called == [1]
+
+
+def test_an_ignored_signal_is_ignored(holdout, capfd):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert certify(holdout, Raising(is_signalled)).answered
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capfd.readouterr().err == ""
 
 
 def test_in_a_thread_there_is_nothing_to_hold(holdout):

@@ -29,6 +29,9 @@ class Forward:
     def __init__(self, n_splits=3):
         self.n_splits = n_splits
 
+    def __repr__(self):
+        return f"{type(self).__name__}({self.n_splits})"
+
     def split(self, X, y=None, groups=None):
         block = len(X) // (self.n_splits + 1)
         for k in range(1, self.n_splits + 1):
@@ -184,6 +187,18 @@ def test_a_splitter_and_a_holdout_are_the_users_choice(series, tmp_path):
     holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "b.db")
     wrapped(TimeSeriesSplit(3), holdout=holdout).fit(X[:300], y[:300])
     assert holdout.report().asked["certify"] == 1
+
+
+@pytest.mark.parametrize(
+    "holdout",
+    [ShuffleSplit(1, random_state=0), np.arange(N) < N // 4, np.random.default_rng(0).random(N) < 0.25],
+    ids=["random splitter", "first block", "random mask"],
+)
+def test_a_holdout_that_is_not_the_last_block_is_refused_however_it_is_given(holdout, series, tmp_path):
+    search = wrapped(TimeSeriesSplit(3), holdout=holdout, ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match="must be the last block of rows"):
+        search.fit(*series)
+    assert not (tmp_path / "ledger.db").exists()
 
 
 def test_classification_in_time(series, tmp_path):
