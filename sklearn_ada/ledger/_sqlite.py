@@ -17,7 +17,14 @@ from sklearn_ada.ledger._connection import lock
 from sklearn_ada.ledger._contract import State
 from sklearn_ada.ledger._network import check_local
 from sklearn_ada.ledger._records import parse_json
-from sklearn_ada.ledger._sqlite_file import APPLICATION_ID, SQLiteFile, open_file, secret_in, translated
+from sklearn_ada.ledger._sqlite_file import (
+    APPLICATION_ID,
+    SQLiteFile,
+    locked_file,
+    open_file,
+    secret_in,
+    translated,
+)
 from sklearn_ada.ledger._temporary import is_temporary
 
 __all__ = ["SQLiteLedger"]
@@ -88,7 +95,7 @@ class SQLiteLedger(ChainedLedger[State]):
                 _create(path, genesis_from_secret, os.urandom(32) if secret is None else secret)
             if not os.access(path, os.W_OK):
                 raise LedgerUnavailableError(f"The ledger {os.path.basename(path)!r} cannot be written to.")
-            with contextlib.closing(open_file(path, "rw")) as db:
+            with locked_file(path) as db:
                 stored = _read_genesis(db, path)
                 expected = genesis_from_secret(secret_in(db, os.path.basename(path)))
         instead = None if is_temporary(path) else "another path"

@@ -2,7 +2,8 @@
 
 A rollback journal, not WAL: in WAL mode a charge to an unlinked file succeeds, and a copy without its
 ``-wal`` loses everything. The inode is compared before each use for the same reason; it cannot be reused
-while the connection keeps the file open.
+while the connection keeps the file open. Every transaction holds a lock that SQLite does not know (see
+`LockFile`), and looks once more before it commits.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from typing import Any
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.ledger._chain import Row, damage
 from sklearn_ada.ledger._connection import Connection
+from sklearn_ada.ledger._lock_file import LockFile
+from sklearn_ada.ledger._sqlite_header import Header, HeaderFile
 
-__all__ = ["APPLICATION_ID", "SQLiteFile", "open_file", "secret_in", "translated"]
+__all__ = ["APPLICATION_ID", "SQLiteFile", "locked_file", "open_file", "secret_in", "translated"]
 
 APPLICATION_ID = 0x5ADA0001
 _BUSY_SECONDS = 60.0
@@ -43,10 +46,17 @@ class SQLiteFile(Connection):
                 "ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
             )
         self._path = path
-        self._db = open_file(path, "rw")
-        self._inode = _inode(path)
-        super().__init__(path, name, genesis_hash, start)
-        self._check_indexes()
+        self._lock = LockFile(path)
+        self._added: Row | None = None
+        try:
+            self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
+            self._db = open_file(path, "rw")
+            self._header = HeaderFile(path)
+            self._inode = _inode(path)
+            super().__init__(path, name, genesis_hash, start)
+            self._check_indexes()
+        finally:
+            self._lock.release()
 
     def _check_indexes(self) -> None:
         """Refuse a file whose indexes do not lead to every record: one not found would be asked again."""
@@ -70,17 +80,37 @@ class SQLiteFile(Connection):
             )
 
     def begin(self, write: bool) -> None:
-        """Start a transaction; with ``write``, wait for the file's one write lock."""
+        """Start a transaction; with ``write``, wait for the one lock of writers."""
+        self._added = None
+        self._lock.acquire(write, _BUSY_SECONDS)
         self._db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        if write:
+            self._before = self._header.read()
 
     def commit(self) -> None:
         """Commit: the record is on the disk when this returns."""
+        if self._added is not None:
+            self._check_undisturbed(self._added, self._before)
         self._db.execute("COMMIT")
+        self._lock.release()
 
     def roll_back(self) -> None:
         """Roll back, if there is anything to."""
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
+        try:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+        finally:
+            self._lock.release()
+
+    def _check_undisturbed(self, added: Row, before: Header) -> None:
+        """Refuse to commit unless this is still the one writer, and what it wrote is there."""
+        if not self._lock.holds() or self._header.read() != before:
+            raise LedgerUnavailableError(
+                f"The ledger {self.name!r} was written to by somebody else in the middle of a charge, or its "
+                "lock file was removed. Nothing was charged or answered; ask again."
+            )
+        if self.row(added.seq) != added or self.head() != (added.seq + 1, added.hash):
+            raise damage(self.name, f"record {added.seq} is not kept as it was written")
 
     def head(self) -> tuple[int, str] | None:
         """Return the head row."""
@@ -106,9 +136,15 @@ class SQLiteFile(Connection):
         return None if found is None else int(found[0])
 
     def add(self, row: Row) -> None:
-        """Write the row and the head."""
+        """Write the row, and the head if it is still that of the row before."""
         self._db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", row)
-        self._db.execute("UPDATE head SET count = ?, hash = ? WHERE id = 1", (row.seq + 1, row.hash))
+        moved = self._db.execute(
+            "UPDATE head SET count = ?, hash = ? WHERE id = 1 AND count = ? AND hash = ?",
+            (row.seq + 1, row.hash, row.seq, self.reached[1]),
+        )
+        if moved.rowcount != 1:
+            raise damage(self.name, "its head does not match its last record")
+        self._added = row
 
     def read_secret(self) -> bytes:
         """Return the secret."""
@@ -118,6 +154,12 @@ class SQLiteFile(Connection):
         """Drop this connection and close the file."""
         super().forget()
         self._db.close()
+        self._header.close()
+        self._lock.release()
+
+    def abandon(self) -> None:
+        """In a forked child: leave the parent's lock alone."""
+        self._lock.abandon()
 
 
 def open_file(path: str, mode: str) -> sqlite3.Connection:
@@ -130,7 +172,30 @@ def open_file(path: str, mode: str) -> sqlite3.Connection:
     if mode == "rw":
         db.execute("PRAGMA journal_mode = PERSIST")
     db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA cache_spill = OFF")  # nothing is in the file before the commit
     return db
+
+
+class locked_file:  # noqa: N801 - reads as a clause
+    """A ledger file, open for a moment for reading and writing, while nobody writes to it."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._lock = path, LockFile(path)
+
+    def __enter__(self) -> sqlite3.Connection:
+        try:
+            self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
+            self._db = open_file(self._path, "rw")
+        except BaseException:
+            self._lock.release()
+            raise
+        return self._db
+
+    def __exit__(self, *raised: object) -> None:
+        try:
+            self._db.close()
+        finally:
+            self._lock.release()
 
 
 def secret_in(db: sqlite3.Connection, name: str) -> bytes:

@@ -230,6 +230,7 @@ KILLED_AFTER_WRITING = textwrap.dedent(
     ledger.charge("before", lambda state: {"text": "x" * 50_000})
     add = _sqlite_file.SQLiteFile.add
     def spilled(self, row):
+        self._db.execute("PRAGMA cache_spill = ON")
         self._db.execute("PRAGMA cache_size = 1")
         add(self, row)
         print("written", flush=True)
