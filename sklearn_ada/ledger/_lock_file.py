@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 
 from sklearn_ada.exceptions import LedgerUnavailableError
+from sklearn_ada.ledger._interrupts import deliver_interrupt
 
 try:
     import fcntl
@@ -42,11 +43,12 @@ class LockFile:
         Of the ledger. All paths that lead to one file share its lock.
     """
 
+    _descriptor: int | None = None
+
     def __init__(self, path: str) -> None:
         self._ledger = os.path.realpath(path)
         self._path = self._ledger + _ENDING
         self._name = os.path.basename(path)
-        self._descriptor: int | None = None
 
     def acquire(self, exclusive: bool, patience: float) -> None:
         """Wait for the lock, for so many seconds; the file is made if there is none.
@@ -79,6 +81,7 @@ class LockFile:
                     f"The ledger {self._name!r} is locked: another process has been using it for "
                     f"{patience:.3g} seconds. Nothing was charged or answered; wait for it, then ask again."
                 )
+            deliver_interrupt()
             time.sleep(pause * _chance.uniform(0.5, 1.0))
             pause = min(2 * pause, _LONGEST_PAUSE)
 

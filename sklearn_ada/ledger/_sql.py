@@ -49,6 +49,8 @@ class SQLLedger(ChainedLedger[State]):
         Takes the genesis and returns the state before any record.
     """
 
+    _holds_interrupts = False  # a server may be slow, and its driver ends cleanly what is interrupted
+
     @classmethod
     def create_or_open(
         cls,
@@ -103,17 +105,20 @@ class SQLLedger(ChainedLedger[State]):
             return super().charge(key, decide)
         except CommitLostError as lost:
             row: Row = lost.args[0]
+
+        def stands(connection: Connection) -> bool:
+            connection.catch_up()
+            return connection.row(row.seq) == row
+
         try:
-            with self._transaction(write=True) as connection:  # waits for the end of the lost transaction
-                connection.catch_up()
-                found = connection.row(row.seq)
+            found = self._transact(stands, write=True)  # waits for the end of the lost transaction
         except LedgerUnavailableError as error:
             raise LedgerUnavailableError(
                 f"The connection to the ledger {self.name!r} was lost while a record was being committed, "
                 "and it is not known whether it stands. Nothing was answered; ask again when the server is "
                 "back: what was recorded is returned and not charged twice."
             ) from error
-        if found != row:
+        if not found:
             raise LedgerUnavailableError(
                 f"The connection to the ledger {self.name!r} was lost before the record was committed. "
                 "Nothing was charged or answered; ask again."

@@ -15,6 +15,7 @@ from sklearn_ada.ledger._chain import check_schema, compare_genesis, genesis_row
 from sklearn_ada.ledger._chained import ChainedLedger
 from sklearn_ada.ledger._connection import lock
 from sklearn_ada.ledger._contract import State
+from sklearn_ada.ledger._interrupts import InterruptsHeld
 from sklearn_ada.ledger._network import check_local
 from sklearn_ada.ledger._records import parse_json
 from sklearn_ada.ledger._sqlite_file import (
@@ -90,7 +91,7 @@ class SQLiteLedger(ChainedLedger[State]):
         """
         path = os.path.abspath(os.fspath(path))
         check_local(path)
-        with lock, translated(path):
+        with lock, InterruptsHeld(), translated(path):
             if not os.path.exists(path):
                 _create(path, genesis_from_secret, os.urandom(32) if secret is None else secret)
             if not os.access(path, os.W_OK):
@@ -113,7 +114,7 @@ class SQLiteLedger(ChainedLedger[State]):
         path = os.path.abspath(os.fspath(path))
         if not os.path.exists(path):
             raise LedgerUnavailableError(f"There is no ledger file {os.path.basename(path)!r}.")
-        with lock, translated(path), contextlib.closing(open_file(path, "ro")) as db:
+        with lock, InterruptsHeld(), translated(path), contextlib.closing(open_file(path, "ro")) as db:
             genesis = _read_genesis(db, path)
         check_schema(genesis, os.path.basename(path))
         ledger = cls(path, genesis, start)

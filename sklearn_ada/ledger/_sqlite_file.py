@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,10 @@ __all__ = ["APPLICATION_ID", "SQLiteFile", "locked_file", "open_file", "secret_i
 
 APPLICATION_ID = 0x5ADA0001
 _BUSY_SECONDS = 60.0
+_PAGE = 1000
+_ROWS = (
+    f"SELECT seq, key, subject, body, hash FROM records WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT {_PAGE}"
+)
 _INDEXES = {"key": "sqlite_autoindex_records_1", "subject": "by_subject"}
 _MISSED = "SELECT seq FROM records AS r NOT INDEXED WHERE {} LIMIT 1".format(
     " OR ".join(
@@ -54,20 +59,18 @@ class SQLiteFile(Connection):
             self._header = HeaderFile(path)
             self._inode = _inode(path)
             super().__init__(path, name, genesis_hash, start)
-            self._check_indexes()
         finally:
             self._lock.release()
 
-    def _check_indexes(self) -> None:
-        """Refuse a file whose indexes do not lead to every record: one not found would be asked again."""
+    def check_whole(self) -> None:
+        """Refuse also a file whose indexes do not lead to every record: one that is missed is asked again."""
+        super().check_whole()
         missed = self._db.execute(_MISSED).fetchone()
         if missed is not None:
             raise damage(self.name, f"record {missed[0]} is not found by its key or its subject")
 
     def check_place(self) -> None:
         """Refuse unless the path still leads to the file that is open."""
-        if self._db.in_transaction:  # an interrupt left it so
-            self._db.execute("ROLLBACK")
         try:
             same = _inode(self._path) == self._inode
         except OSError:
@@ -120,13 +123,13 @@ class SQLiteFile(Connection):
         return found
 
     def rows(self, first: int, last: int | None = None) -> Iterator[Row]:
-        """Return rows in order."""
-        query = "SELECT seq, key, subject, body, hash FROM records WHERE seq >= ?"
-        if last is None:
-            found = self._db.execute(f"{query} ORDER BY seq", (first,))
-        else:
-            found = self._db.execute(f"{query} AND seq <= ? ORDER BY seq", (first, last))
-        return map(Row._make, found)
+        """Return rows in order, page by page: a query that was not read to its end would keep a lock."""
+        bound = sys.maxsize if last is None else last
+        while page := self._db.execute(_ROWS, (first, bound)).fetchall():
+            yield from map(Row._make, page)
+            if len(page) < _PAGE:
+                return
+            first = page[-1][0] + 1
 
     def first_with(self, column: str, value: str) -> int | None:
         """Return the first row's number; both columns have an index."""
@@ -147,8 +150,12 @@ class SQLiteFile(Connection):
         self._added = row
 
     def read_secret(self) -> bytes:
-        """Return the secret."""
-        return secret_in(self._db, self.name)
+        """Return the secret, while nobody writes."""
+        try:
+            self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
+            return secret_in(self._db, self.name)
+        finally:
+            self._lock.release()
 
     def forget(self) -> None:
         """Drop this connection and close the file."""

@@ -38,8 +38,9 @@ class HeaderFile:
     path : str
     """
 
+    _descriptor: int | None = None
+
     def __init__(self, path: str) -> None:
-        self._descriptor: int | None = None
         self._descriptor = os.open(path, _FLAGS)
 
     def read(self) -> Header:
