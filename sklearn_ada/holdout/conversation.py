@@ -64,6 +64,10 @@ class Conversation:
         Of the holdout as it is now; its independent units are rows, or groups of them.
     top_ups : int
         How often rows were added.
+    askers : dict
+        How many questions each name has put, the refused among them; "?" gave none.
+    last_value : float or None
+        The last answer of a bounded metric, as a share of its range.
     memory : dict
         What each stateful mechanism recorded last, by its name.
     """
@@ -85,6 +89,8 @@ class Conversation:
         self.refused = 0
         self.fingerprint: str = genesis["fingerprint"]
         self.top_ups = 0
+        self.askers: dict[str, int] = {}
+        self.last_value: float | None = None
         self.memory: dict[str, dict[str, Any]] = {}
         self._rounds: dict[str, Round] = {}
         self._family: frozenset[str] = frozenset()
@@ -96,6 +102,9 @@ class Conversation:
         """Take one more record into account."""
         kind = body["kind"]
         self.is_untouched = self.is_untouched and kind == "mean weight"
+        if kind in ("answer", "refusal"):
+            who = body.get("who") or "?"
+            self.askers[who] = self.askers.get(who, 0) + 1
         if kind == "family":
             self._family, self._ln_undeclared = frozenset(body["members"]), -_LN2
             self._nats_before_family = self.account.nats
@@ -119,6 +128,7 @@ class Conversation:
                 self._spend_privacy(self.privacy, kind, body, event)
             if kind == "answer":
                 self._count_question(body)
+                self._keep_value(body)
                 if body["memory_name"]:
                     self.memory[body["memory_name"]] = body["memory"]
 
@@ -134,6 +144,12 @@ class Conversation:
             self.asked[body["purpose"]] += 1
         else:
             self._rounds[body["round"]].left -= 1
+
+    def _keep_value(self, body: dict[str, Any]) -> None:
+        value = (body.get("outcome") or {}).get("value")
+        low, high = (body.get("metric") or {}).get("range") or (None, None)
+        if value is not None and low is not None and high is not None:
+            self.last_value = float(min(max((value - low) / (high - low), 0.0), 1.0))
 
     def outgrown(self, top_ups: int) -> str | None:
         """Return why a holdout with so many top-ups answers nothing new, or None."""

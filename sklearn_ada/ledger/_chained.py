@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from sklearn_ada.ledger._chain import Row, continued, damage, genesis_row
 from sklearn_ada.ledger._connection import Connection, connection_to, lock
 from sklearn_ada.ledger._contract import Ledger, Record, State
+from sklearn_ada.ledger._head import Head, head_contradiction, parse_head
 from sklearn_ada.ledger._interrupts import InterruptsHeld
 from sklearn_ada.ledger._transaction import transact
 
@@ -36,6 +37,7 @@ class ChainedLedger(Ledger[State]):
     """
 
     _holds_interrupts = True
+    _mode = ""  # tells connections apart that differ in what they may do
 
     def __init__(
         self, address: str, genesis: dict[str, Any], start: Callable[[dict[str, Any]], State]
@@ -100,6 +102,32 @@ class ChainedLedger(Ledger[State]):
         if (seq, digest) != end:
             raise damage(self.name, f"record {seq + 1} is missing or differs from what was read before")
 
+    def record(self, seq: int) -> Record | None:
+        """Return the record of this number, if there is one, without reading the others."""
+        return self._transact(functools.partial(_numbered, seq=seq))
+
+    def tail(self, size: int) -> tuple[int, list[Record]]:
+        """Return how many records there are, and so many of the last, verified against the head."""
+        return self._transact(functools.partial(_tail, size=size, name=self.name))
+
+    def head(self) -> str:
+        """Return how far the ledger goes, as a line of text to keep: see `check_head`."""
+        return str(Head.of(*self._transact(_caught_up).reached, self._genesis_hash))
+
+    def check_head(self, head: str) -> None:
+        """Raise unless the ledger continues one that had this head (see `Ledger`)."""
+        kept = parse_head(head)
+
+        def looked_up(connection: Connection) -> tuple[tuple[int, str], Row | None]:
+            connection.catch_up()
+            return connection.reached, connection.row(kept.count - 1)
+
+        reached, row = self._transact(looked_up)
+        now = Head.of(*reached, self._genesis_hash)
+        contradiction = head_contradiction(self.name, now, kept, row.hash if row else None)
+        if contradiction is not None:
+            raise contradiction
+
     def secret(self) -> bytes:
         """Return the ledger's secret."""
         with lock, self._held(), self._translated():
@@ -114,7 +142,7 @@ class ChainedLedger(Ledger[State]):
         return InterruptsHeld() if self._holds_interrupts else contextlib.nullcontext()
 
     def _connection(self) -> Connection:
-        return connection_to(self._address, self._genesis_hash, self._connect)
+        return connection_to(self._address, self._genesis_hash, self._connect, self._mode)
 
     def __copy__(self) -> ChainedLedger[State]:
         return self
@@ -141,3 +169,22 @@ def _page(connection: Connection, first: int) -> tuple[tuple[int, str], list[Row
     """Return how far the ledger goes, and a page of rows."""
     connection.catch_up()
     return connection.reached, list(connection.rows(first, first + _PAGE - 1))
+
+
+def _numbered(connection: Connection, seq: int) -> Record | None:
+    connection.catch_up()
+    return connection.record(seq)
+
+
+def _tail(connection: Connection, size: int, name: str) -> tuple[int, list[Record]]:
+    head = connection.head()
+    if head is None:
+        raise damage(name, "its head is missing")
+    first = max(head[0] - size, 0)
+    rows = list(connection.rows(max(first - 1, 0), head[0]))
+    before = rows.pop(0) if first and rows else None
+    seq, digest = (-1, "") if before is None else (before.seq, before.hash)
+    records = [Record(row.seq, row.key, body) for row, body in continued(rows, seq, digest, name)]
+    if not rows or seq != first - 1 or (rows[-1].seq + 1, rows[-1].hash) != tuple(head):
+        raise damage(name, "its head does not match its last record")
+    return head[0], records

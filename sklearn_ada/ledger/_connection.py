@@ -41,15 +41,19 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def connection_to(address: str, genesis_hash: str, connect: Callable[[], Connection]) -> Connection:
+def connection_to(
+    address: str, genesis_hash: str, connect: Callable[[], Connection], mode: str = ""
+) -> Connection:
     """Return this process's connection to the very ledger that was opened first, or refuse."""
-    connection = _connections.get((address, genesis_hash))
+    slot = (address + mode, genesis_hash)
+    connection = _connections.get(slot)
     if connection is not None and connection.is_left:
         connection.clear_up()
-        connection = _connections.get((address, genesis_hash))
+        connection = _connections.get(slot)
     if connection is None:
         connection = connect()
-        _connections[address, genesis_hash] = connection
+        connection.slot = slot
+        _connections[slot] = connection
     connection.used = next(_uses)
     _close_idle()
     if connection.in_use:
@@ -90,7 +94,7 @@ class Connection(ABC):
         self, address: str, name: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]
     ) -> None:
         self.name = name
-        self._key = (address, genesis_hash)
+        self._key = self.slot = (address, genesis_hash)
         row = self.row(0)
         if row is None or row.hash != genesis_hash or not vouched(row, ""):
             raise LedgerMismatchError(
@@ -200,19 +204,37 @@ class Connection(ABC):
 
     def find(self, column: str, value: str) -> Record | None:
         """Return the first record with this key or subject, checked against its neighbours' hashes."""
-        found = self.first_with(column, value)
+        seq = self.first_with(column, value)
+        found = None if seq is None else self._checked(seq)
         if found is None:
             return None
-        rows = list(self.rows(found - 1, found + 1))
+        row, record = found
+        if getattr(row, column) != value:
+            raise damage(self.name, f"record {seq} is not what was recorded")
+        return record
+
+    def record(self, seq: int) -> Record | None:
+        """Return the record of this number, if there is one, checked against its neighbours' hashes."""
+        if not 0 <= seq <= self._reached[0]:
+            return None
+        found = self._checked(seq)
+        if found is None:
+            raise damage(self.name, f"record {seq} is missing")
+        return found[1]
+
+    def _checked(self, seq: int) -> tuple[Row, Record] | None:
+        rows = list(self.rows(seq - 1, seq + 1))
         for before, row in itertools.pairwise(rows):
             if not vouched(row, before.hash):
                 raise damage(self.name, f"record {row.seq} does not continue the chain")
-        row = next(row for row in rows if row.seq == found)
-        body = parse_json(row.text)
-        is_it = getattr(row, column) == value and row.subject == body.get("subject")
-        if not is_it or (row.seq == self._reached[0] and row.hash != self._reached[1]):
-            raise damage(self.name, f"record {row.seq} is not what was recorded")
-        return Record(row.seq, row.key, body)
+        mine = next((row for row in rows if row.seq == seq), None)
+        if mine is None:
+            return None
+        body = parse_json(mine.text)
+        is_it = mine.subject == body.get("subject")
+        if not is_it or (mine.seq == self._reached[0] and mine.hash != self._reached[1]):
+            raise damage(self.name, f"record {mine.seq} is not what was recorded")
+        return mine, Record(mine.seq, mine.key, body)
 
     def append(self, key: str | None, body: dict[str, Any]) -> Record:
         """Write a record and take it into the state; both are undone if the transaction fails."""
@@ -244,5 +266,5 @@ class Connection(ABC):
 
     def forget(self) -> None:
         """Drop and close this connection; whoever needs the ledger next replays it."""
-        if _connections.get(self._key) is self:
-            del _connections[self._key]
+        if _connections.get(self.slot) is self:
+            del _connections[self.slot]

@@ -26,7 +26,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["LockFile"]
+__all__ = ["LockFile", "NoLock"]
 
 _ENDING = "-lock"
 _chance = random.SystemRandom()  # keeps waiters out of step, and the random numbers of users untouched
@@ -131,3 +131,13 @@ class LockFile:
 
     def __del__(self) -> None:
         self.abandon()
+
+
+class NoLock(LockFile):
+    """What a connection has in its place that only looks: it may not even be able to make a file."""
+
+    def __init__(self) -> None:
+        pass
+
+    def acquire(self, exclusive: bool, patience: float) -> None:
+        """Wait for nothing."""

@@ -86,14 +86,17 @@ class SQLLedger(ChainedLedger[State]):
         return ledger
 
     @classmethod
-    def open_existing(cls, url: str, start: Callable[[dict[str, Any]], State]) -> SQLLedger[State]:
+    def open_existing(
+        cls, url: str, start: Callable[[dict[str, Any]], State], replay: bool = True
+    ) -> SQLLedger[State]:
         """Open a book under whatever genesis it has, to look at it; it must exist."""
         place = _place_at(url)
         with lock, place.translated():
             genesis, _ = place.read_book()
         check_schema(genesis, place.name)
         ledger = cls(url, genesis, start)
-        ledger.read(lambda state: None)
+        if replay:
+            ledger.read(lambda state: None)
         return ledger
 
     def charge(self, key: str | None, decide: Callable[[State], dict[str, Any]]) -> Record:

@@ -31,6 +31,7 @@ from sklearn_ada.ledger._temporary import is_temporary
 __all__ = ["SQLiteLedger"]
 
 _opened: set[str] = set()  # files this process has used: one that vanishes is not made again
+_READ_ONLY = "?mode=ro"
 _SCHEMA = """
 CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL, hash TEXT NOT NULL);
 CREATE TABLE secret (id INTEGER PRIMARY KEY CHECK (id = 1), value BLOB NOT NULL);
@@ -108,9 +109,13 @@ class SQLiteLedger(ChainedLedger[State]):
 
     @classmethod
     def open_existing(
-        cls, path: str | os.PathLike[str], start: Callable[[dict[str, Any]], State]
+        cls, path: str | os.PathLike[str], start: Callable[[dict[str, Any]], State], replay: bool = True
     ) -> SQLiteLedger[State]:
-        """Open a ledger under whatever genesis it has, to look at it; it must exist."""
+        """Open a ledger under whatever genesis it has, to look at it; it must exist.
+
+        Nothing is written, no lock file is made, and the file may be one that can only be read. Without
+        ``replay``, records are read when they are asked for, and what is wrong is found then.
+        """
         path = os.path.abspath(os.fspath(path))
         if not os.path.exists(path):
             raise LedgerUnavailableError(f"There is no ledger file {os.path.basename(path)!r}.")
@@ -118,7 +123,9 @@ class SQLiteLedger(ChainedLedger[State]):
             genesis = _read_genesis(db, path)
         check_schema(genesis, os.path.basename(path))
         ledger = cls(path, genesis, start)
-        ledger.read(lambda state: None)
+        ledger._mode = _READ_ONLY
+        if replay:
+            ledger.read(lambda state: None)
         return ledger
 
     @property
@@ -127,7 +134,7 @@ class SQLiteLedger(ChainedLedger[State]):
         return os.path.basename(self.path)
 
     def _connect(self) -> SQLiteFile:
-        return SQLiteFile(self.path, self._genesis_hash, self._start)
+        return SQLiteFile(self.path, self._genesis_hash, self._start, "ro" if self._mode else "rw")
 
     def _translated(self) -> AbstractContextManager[object]:
         return translated(self.path)

@@ -18,7 +18,7 @@ from typing import Any
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.ledger._chain import Row, damage
 from sklearn_ada.ledger._connection import Connection
-from sklearn_ada.ledger._lock_file import LockFile
+from sklearn_ada.ledger._lock_file import LockFile, NoLock
 from sklearn_ada.ledger._sqlite_header import Header, HeaderFile
 
 __all__ = ["APPLICATION_ID", "SQLiteFile", "locked_file", "open_file", "secret_in", "translated"]
@@ -42,7 +42,9 @@ _MISSED = "SELECT seq FROM records AS r NOT INDEXED WHERE {} LIMIT 1".format(
 class SQLiteFile(Connection):
     """A ledger file that is open in this process (see `Connection`)."""
 
-    def __init__(self, path: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]) -> None:
+    def __init__(
+        self, path: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any], mode: str = "rw"
+    ) -> None:
         name = os.path.basename(path)
         if not os.path.exists(path):
             raise LedgerUnavailableError(
@@ -51,11 +53,11 @@ class SQLiteFile(Connection):
                 "ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
             )
         self._path = path
-        self._lock = LockFile(path)
+        self._lock = LockFile(path) if mode == "rw" else NoLock()
         self._added: Row | None = None
         try:
             self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
-            self._db = open_file(path, "rw")
+            self._db = open_file(path, mode)
             self._header = HeaderFile(path)
             self._inode = _inode(path)
             super().__init__(path, name, genesis_hash, start)
@@ -86,9 +88,22 @@ class SQLiteFile(Connection):
         """Start a transaction; with ``write``, wait for the one lock of writers."""
         self._added = None
         self._lock.acquire(write, _BUSY_SECONDS)
-        self._db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         if write:
+            self._db.execute("BEGIN IMMEDIATE")
             self._before = self._header.read()
+        else:
+            self._begin_to_read()
+
+    def _begin_to_read(self) -> None:
+        self._db.execute("BEGIN")
+        try:
+            self.head()  # only now is there a view that stands still
+        except sqlite3.OperationalError as error:
+            if not _is_hot(error):
+                raise
+            self._db.execute("ROLLBACK")
+            _roll_back_journal(self._path)
+            self._db.execute("BEGIN")
 
     def commit(self) -> None:
         """Commit: the record is on the disk when this returns."""
@@ -170,7 +185,38 @@ class SQLiteFile(Connection):
 
 
 def open_file(path: str, mode: str) -> sqlite3.Connection:
-    """Open a ledger file, which must exist and be one."""
+    """Open a ledger file, which must exist and be one; "rw" for reading and writing, "ro" to look at it."""
+    try:
+        return _open_file(path, mode)
+    except sqlite3.OperationalError as error:
+        if mode != "ro" or not _is_hot(error):
+            raise
+    _roll_back_journal(path)
+    return _open_file(path, mode)
+
+
+def _is_hot(error: sqlite3.OperationalError) -> bool:
+    """Return whether a file may only be read, but has the journal of a crashed writer to undo first."""
+    return (error.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_READONLY
+
+
+def _roll_back_journal(path: str) -> None:
+    """Undo what a writer that crashed has not committed, as the next charge would."""
+    name = os.path.basename(path)
+    try:
+        if not os.access(path, os.W_OK):
+            raise PermissionError("the file may only be read")
+        with locked_file(path):
+            pass
+    except OSError as error:
+        raise LedgerUnavailableError(
+            f"The ledger {name!r} cannot be read yet: a process crashed while it charged, and what it had "
+            f"not committed must be undone first, which means to write ({error.strerror or error}). Look at "
+            "it as a user who may write to it and to its folder, or let its next question do it."
+        ) from error
+
+
+def _open_file(path: str, mode: str) -> sqlite3.Connection:
     uri = f"{Path(path).as_uri()}?mode={mode}"
     db = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:

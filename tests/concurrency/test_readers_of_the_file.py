@@ -15,7 +15,7 @@ import threading
 import pytest
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger import SQLiteLedger, _lock_file, _sqlite_file
+from sklearn_ada.ledger import SQLiteLedger, _lock_file, _sqlite_file, open_existing_ledger
 from sklearn_ada.ledger._lock_file import LockFile
 from tests.ledger.ledger_backends import Genesis, Tally, count
 
@@ -260,3 +260,11 @@ def test_a_child_of_a_charge_neither_keeps_nor_frees_its_parents_lock(tmp_path):
     finally:
         os.kill(children[0], signal.SIGKILL)
         os.waitpid(children[0], 0)
+
+
+def test_looking_at_a_ledger_makes_no_lock_file(tmp_path):
+    path = str(tmp_path / "ledger.db")
+    opened(path).charge("k", lambda state: {})
+    os.rename(path, path + ".copy")
+    assert open_existing_ledger(path + ".copy", Tally).read(count) == 1
+    assert not os.path.exists(path + ".copy-lock")
