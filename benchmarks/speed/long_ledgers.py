@@ -1,7 +1,7 @@
 """What can be done with a ledger of many records, and how much memory that takes.
 
-``python -m benchmarks.speed.long_ledgers 1000000`` writes such a ledger and measures each command in a process
-of its own.
+``python -m benchmarks.speed.long_ledgers 1000000`` writes such a ledger and measures each command in a
+process of its own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 
 
 def measure(folder: Path, seed: int, *, n_records: int) -> list[Finding]:
     """Return the seconds and the peak of memory of each command on a ledger of so many records."""
-    path = long_ledger(folder / "long.db", seed, n_records)
+    path = long_ledger(folder / "commands.db", seed, n_records)
     found = []
     for name, seconds_allowed in _SECONDS.items():
         done = subprocess.run(

@@ -77,10 +77,10 @@ def show_ledger(arguments: argparse.Namespace) -> None:
 
 def verify_ledger(arguments: argparse.Namespace) -> None:
     """Check every record against the hash chain and its price against the code; raise if one is off."""
-    ledger = _open(arguments.file)
+    ledger = _open(arguments.file, replay=False)
+    size = ledger.verify()
     if arguments.head is not None:
         ledger.check_head(arguments.head)
-    size = sum(1 for _ in ledger.records())
     print(f"{size} records agree with the hash chain, with the head of the ledger and in their prices")
     if arguments.head is not None:
         print("it continues the head that was given")

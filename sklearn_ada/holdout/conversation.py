@@ -66,8 +66,6 @@ class Conversation:
         How often rows were added.
     askers : dict
         How many questions each name has put, the refused among them; "?" gave none.
-    last_value : float or None
-        The last answer of a bounded metric, as a share of its range.
     memory : dict
         What each stateful mechanism recorded last, by its name.
     """
@@ -90,7 +88,7 @@ class Conversation:
         self.fingerprint: str = genesis["fingerprint"]
         self.top_ups = 0
         self.askers: dict[str, int] = {}
-        self.last_value: float | None = None
+        self._last_value: tuple[float, float, float] | None = None
         self.memory: dict[str, dict[str, Any]] = {}
         self._rounds: dict[str, Round] = {}
         self._family: frozenset[str] = frozenset()
@@ -128,7 +126,8 @@ class Conversation:
                 self._spend_privacy(self.privacy, kind, body, event)
             if kind == "answer":
                 self._count_question(body)
-                self._keep_value(body)
+                if "outcome" in body:
+                    self._keep_value(body["outcome"]["value"], body["metric"]["range"])
                 if body["memory_name"]:
                     self.memory[body["memory_name"]] = body["memory"]
 
@@ -145,11 +144,17 @@ class Conversation:
         else:
             self._rounds[body["round"]].left -= 1
 
-    def _keep_value(self, body: dict[str, Any]) -> None:
-        value = (body.get("outcome") or {}).get("value")
-        low, high = (body.get("metric") or {}).get("range") or (None, None)
-        if value is not None and low is not None and high is not None:
-            self.last_value = float(min(max((value - low) / (high - low), 0.0), 1.0))
+    def _keep_value(self, value: float | None, limits: list[float | None] | None) -> None:
+        if value is not None and limits is not None and limits[0] is not None and limits[1] is not None:
+            self._last_value = (value, limits[0], limits[1])
+
+    @property
+    def last_value(self) -> float | None:
+        """The last answer of a bounded metric, as a share of its range."""
+        if self._last_value is None:
+            return None
+        value, low, high = self._last_value
+        return float(min(max((value - low) / (high - low), 0.0), 1.0))
 
     def outgrown(self, top_ups: int) -> str | None:
         """Return why a holdout with so many top-ups answers nothing new, or None."""

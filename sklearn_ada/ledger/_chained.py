@@ -102,6 +102,13 @@ class ChainedLedger(Ledger[State]):
         if (seq, digest) != end:
             raise damage(self.name, f"record {seq + 1} is missing or differs from what was read before")
 
+    def verify(self) -> int:
+        """Read all records anew, verify them and fold them, and return how many there are."""
+        with lock:
+            with self._held(), self._translated():
+                self._connection().forget()
+            return self._transact(_caught_up).reached[0] + 1
+
     def record(self, seq: int) -> Record | None:
         """Return the record of this number, if there is one, without reading the others."""
         return self._transact(functools.partial(_numbered, seq=seq))
