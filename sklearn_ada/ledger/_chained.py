@@ -107,6 +107,7 @@ class ChainedLedger(Ledger[State]):
         with lock:
             with self._held(), self._translated():
                 self._connection().forget()
+                self._connection().verified_secret()
             return self._transact(_caught_up).reached[0] + 1
 
     def record(self, seq: int) -> Record | None:

@@ -161,11 +161,15 @@ class Connection(ABC):
     def secret(self) -> bytes:
         """Return the ledger's secret, read once; the genesis tells whether it is the one."""
         if self._secret is None:
-            secret = self.read_secret()
-            if self._genesis.get("secret_digest", secret_digest(secret)) != secret_digest(secret):
-                raise damage(self.name, "its secret is not the one it began with")
-            self._secret = secret
+            self._secret = self.verified_secret()
         return self._secret
+
+    def verified_secret(self) -> bytes:
+        """Return the secret as it is stored now, or refuse: the genesis tells whether it is the one."""
+        secret = self.read_secret()
+        if self._genesis.get("secret_digest", secret_digest(secret)) != secret_digest(secret):
+            raise damage(self.name, "its secret is not the one it began with")
+        return secret
 
     def check_whole(self) -> None:
         """Refuse a ledger that lacks what this process has already read of it, or hides some of it."""
@@ -201,6 +205,17 @@ class Connection(ABC):
             _seen[self._key] = self._reached
         if self.head() != (self._reached[0] + 1, self._reached[1]):
             raise damage(self.name, "its head does not match its last record")
+
+    def verify_again(self) -> None:
+        """Refuse unless all records are those that were folded, and all of them can be found."""
+        reached = (-1, "")
+        for row, _ in continued(self.rows(0), *reached, self.name):
+            reached = (row.seq, row.hash)
+            if row.seq % _BREATH == 0:
+                deliver_interrupt()
+        if reached != self._reached:
+            raise damage(self.name, f"record {self._reached[0]}, read before, is missing or differs")
+        self.check_whole()
 
     def find(self, column: str, value: str) -> Record | None:
         """Return the first record with this key or subject, checked against its neighbours' hashes."""

@@ -26,20 +26,13 @@ from sklearn_ada.ledger._sqlite_file import (
     secret_in,
     translated,
 )
+from sklearn_ada.ledger._sqlite_schema import create_tables
 from sklearn_ada.ledger._temporary import is_temporary
 
 __all__ = ["SQLiteLedger"]
 
 _opened: set[str] = set()  # files this process has used: one that vanishes is not made again
 _READ_ONLY = "?mode=ro"
-_SCHEMA = """
-CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL, hash TEXT NOT NULL);
-CREATE TABLE secret (id INTEGER PRIMARY KEY CHECK (id = 1), value BLOB NOT NULL);
-CREATE TABLE records (
-    seq INTEGER PRIMARY KEY, key TEXT UNIQUE, subject TEXT, body TEXT NOT NULL, hash TEXT NOT NULL
-);
-CREATE INDEX by_subject ON records (subject) WHERE subject IS NOT NULL;
-"""
 
 
 class SQLiteLedger(ChainedLedger[State]):
@@ -155,8 +148,7 @@ def _create(path: str, genesis_from_secret: Callable[[bytes], dict[str, Any]], s
         with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as db:
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute("BEGIN IMMEDIATE")
-            for statement in filter(str.strip, _SCHEMA.split(";")):
-                db.execute(statement)
+            create_tables(db)
             db.execute("INSERT INTO secret VALUES (1, ?)", (secret,))
             db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", first)
             db.execute("INSERT INTO head VALUES (1, 1, ?)", (first.hash,))

@@ -20,6 +20,7 @@ from sklearn_ada.ledger._chain import Row, damage
 from sklearn_ada.ledger._connection import Connection
 from sklearn_ada.ledger._lock_file import LockFile, NoLock
 from sklearn_ada.ledger._sqlite_header import Header, HeaderFile
+from sklearn_ada.ledger._sqlite_schema import check_schema_objects
 
 __all__ = ["APPLICATION_ID", "SQLiteFile", "locked_file", "open_file", "secret_in", "translated"]
 
@@ -55,6 +56,7 @@ class SQLiteFile(Connection):
         self._path = path
         self._lock = LockFile(path) if mode == "rw" else NoLock()
         self._added: Row | None = None
+        self._known: tuple[int, int] | None = None  # changes of the file, and the last record then
         try:
             self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
             self._db = open_file(path, mode)
@@ -70,6 +72,7 @@ class SQLiteFile(Connection):
         missed = self._db.execute(_MISSED).fetchone()
         if missed is not None:
             raise damage(self.name, f"record {missed[0]} is not found by its key or its subject")
+        check_schema_objects(self._db, self.name)
 
     def check_place(self) -> None:
         """Refuse unless the path still leads to the file that is open."""
@@ -83,6 +86,18 @@ class SQLiteFile(Connection):
                 f"The ledger file {self.name!r} was removed or replaced while in use; "
                 "refusing to answer. Put the file back and ask again."
             )
+        if self._header.read().is_wal:  # another program did that
+            self.forget()  # whoever opens it sets it back
+            raise wal_refused(self.name)
+
+    def catch_up(self) -> None:
+        """Fold in what others recorded: each record is one change of the file; any other is looked into."""
+        changes = self._header.read().changes
+        super().catch_up()
+        seq = self.reached[0]
+        if self._known is not None and (changes - self._known[0] - (seq - self._known[1])) % 2**32:
+            self.verify_again()
+        self._known = (changes, seq)
 
     def begin(self, write: bool) -> None:
         """Start a transaction; with ``write``, wait for the one lock of writers."""
@@ -222,8 +237,9 @@ def _open_file(path: str, mode: str) -> sqlite3.Connection:
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         db.close()
         raise LedgerDamagedError(f"The file {os.path.basename(path)!r} is not a ledger of sklearn_ada.")
-    if mode == "rw":
-        db.execute("PRAGMA journal_mode = PERSIST")
+    if mode == "rw" and db.execute("PRAGMA journal_mode = PERSIST").fetchone()[0] != "persist":
+        db.close()
+        raise wal_refused(os.path.basename(path))
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_spill = OFF")  # nothing is in the file before the commit
     return db
@@ -249,6 +265,15 @@ class locked_file:  # noqa: N801 - reads as a clause
             self._db.close()
         finally:
             self._lock.release()
+
+
+def wal_refused(name: str) -> LedgerUnavailableError:
+    """Return the error for a file of which another program has turned the write-ahead log on."""
+    return LedgerUnavailableError(
+        f"The ledger {name!r} was set to a write-ahead log by another program; a copy without that log would "
+        "lack answers. Nothing was charged or answered. It is set back when it is next opened, unless others "
+        "still use it so: close them, then ask again."
+    )
 
 
 def secret_in(db: sqlite3.Connection, name: str) -> bytes:
