@@ -33,6 +33,7 @@ from benchmarks.speed import (
     growth,
     import_time,
     ledger_charges,
+    long_ledgers,
     many_checks,
     median,
     peers,
@@ -51,6 +52,7 @@ NAMES = (
     "questions",
     "rows",
     "ledger",
+    "long ledgers",
     "blocks",
     "memory",
     "plan",
@@ -73,6 +75,8 @@ def parts(folder: Path, seed: int, *, quick: bool, large: bool) -> Iterator[tupl
     yield "rows", lambda: growth.measure_rows(folder, seed, sizes=sizes, repeats=5 if quick else 20)
     charges, records = (300, 10_000) if quick else (3_000, 100_000)
     yield "ledger", lambda: ledger_charges.measure(folder, seed, n_charges=charges, n_records=records)
+    lengths = 1_000_000 if large else records
+    yield "long ledgers", lambda: long_ledgers.measure(folder, seed, n_records=lengths)
     yield "blocks", lambda: block_metrics.measure(seed, repeats=1 if quick else 3)
     if large:
         yield "memory", lambda: block_metrics.measure_memory(seed)

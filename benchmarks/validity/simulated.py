@@ -72,6 +72,14 @@ class ForgetfulLedger(Ledger[Conversation]):
         """Return all records, unverified."""
         return iter(self._records)
 
+    def head(self) -> str:
+        """Return a head that proves nothing."""
+        return f"{len(self._records)}-{8 * '0'}-{64 * '0'}"
+
+    def check_head(self, head: str) -> None:
+        """Raise: nothing can be proved."""
+        raise NotImplementedError
+
     def secret(self) -> bytes:
         """Return the secret, which the simulation's seed fixed."""
         return self._secret

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 
-__all__ = ["count", "picture"]
+from sklearn_ada.ledger import parse_head
+
+__all__ = ["count", "head", "picture"]
 
 
 def count(text: str) -> int:
@@ -14,6 +16,15 @@ def count(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
     return value
+
+
+def head(text: str) -> str:
+    """Return the head of a ledger, as ``ledger head`` prints it."""
+    try:
+        parse_head(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
 
 
 def picture(text: str) -> str:

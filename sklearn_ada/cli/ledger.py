@@ -1,24 +1,26 @@
-"""``ledger show | verify | report``: read a ledger without the holdout that it belongs to.
+"""``ledger show | verify | report | head``: read a ledger without the holdout that it belongs to.
 
-Nothing here creates, charges or alters a ledger.
+Nothing here creates, charges or alters a ledger. What a writer that crashed had not committed is undone
+first, as its next question would.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 from typing import Any
 
 from sklearn_ada._table import percent
-from sklearn_ada.cli.arguments import count
+from sklearn_ada.cli.arguments import count, head
 from sklearn_ada.cli.table import aligned, number, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.entry import Entry
 from sklearn_ada.holdout.report import HoldoutReport, report_of
 from sklearn_ada.holdout.targets import Targets
-from sklearn_ada.ledger import Ledger, Record, open_existing_ledger
+from sklearn_ada.ledger import Ledger, open_existing_ledger
 
 __all__ = ["add_ledger_commands"]
 
@@ -38,6 +40,7 @@ def add_ledger_commands(commands: Any) -> None:
     verify = actions.add_parser("verify", help="check its hash chain and prices; compare copies of it")
     verify.add_argument("file")
     verify.add_argument("copies", nargs="*", help="other copies: have they been asked apart?")
+    verify.add_argument("--head", type=head, help="what 'ledger head' printed: does the file continue it?")
     verify.set_defaults(run=verify_ledger)
     report = actions.add_parser(
         "report", help="what is spent and left, and how the next intervals would look"
@@ -45,15 +48,25 @@ def add_ledger_commands(commands: Any) -> None:
     report.add_argument("file")
     report.add_argument("--json", action="store_true")
     report.set_defaults(run=report_ledger)
+    pin = actions.add_parser("head", help="print how far it goes, as a line to keep and to verify it with")
+    pin.add_argument("file")
+    pin.set_defaults(run=print_head)
 
 
 def show_ledger(arguments: argparse.Namespace) -> None:
-    """Print one line per record of the ledger."""
-    ledger = _open(arguments.file)
-    entries = [Entry.of(record) for record in ledger.records()]
-    state = ledger.read(lambda current: current)
-    if arguments.limit is not None:
-        entries = entries[-arguments.limit :]
+    """Print one line per record of the ledger, or of its end."""
+    ledger = _open(arguments.file, replay=arguments.limit is None)
+    if arguments.limit is None:
+        entries = [Entry.of(record) for record in ledger.records()]
+        told = ledger.read(
+            lambda state: (
+                f"revealed {state.account.nats:.4g} nats in all; asked {state.asked}, refused {state.refused}"
+            )
+        )
+    else:
+        size, records = ledger.tail(arguments.limit)
+        entries = [Entry.of(record) for record in records]
+        told = f"the last {len(entries)} of {size:,} records; those before them were not read"
     if arguments.json:
         _print_json([entry.to_dict() for entry in entries])
     elif arguments.csv:
@@ -61,58 +74,67 @@ def show_ledger(arguments: argparse.Namespace) -> None:
     else:
         targets = Targets(entry.score_of for entry in entries)
         print(aligned(_HEAD, [_cells(entry, targets) for entry in entries], right=_NUMBERS))
-        print(f"revealed {state.account.nats:.4g} nats in all; asked {state.asked}, refused {state.refused}")
+        print(told)
         print(*targets.lines, sep="\n", end="\n" if targets.lines else "")
 
 
 def verify_ledger(arguments: argparse.Namespace) -> None:
     """Check every record against the hash chain and its price against the code; raise if one is off."""
-    name, records = _read(arguments.file)
-    print(
-        f"{len(records)} records agree with the hash chain, with the head of the ledger and in their prices"
-    )
+    ledger = _open(arguments.file, replay=False)
+    size = ledger.verify()
+    if arguments.head is not None:
+        ledger.check_head(arguments.head)
+    print(f"{size} records agree with the hash chain, with the head of the ledger and in their prices")
+    if arguments.head is not None:
+        print("it continues the head that was given")
+    name = _name(ledger, arguments.file)
     for copy in arguments.copies:
-        print(_compared(name, records, *_read(copy)))
+        other = _open(copy)
+        print(_compared(name, ledger, _name(other, copy), other))
+
+
+def print_head(arguments: argparse.Namespace) -> None:
+    """Print the head of the ledger."""
+    print(_open(arguments.file).head())
 
 
 def report_ledger(arguments: argparse.Namespace) -> None:
     """Print what is spent and what is left."""
-    report = report_of(_open(arguments.file))
+    report = report_of(_open(arguments.file), answers=False)
     if arguments.json:
         _print_json(report.to_dict())
     else:
         print(_told(report))
 
 
-def _open(address: str) -> Ledger[Conversation]:
-    return open_existing_ledger(address, Conversation)
+def _open(address: str, replay: bool = True) -> Ledger[Conversation]:
+    return open_existing_ledger(address, Conversation, replay)
 
 
-def _read(address: str) -> tuple[str, list[Record]]:
-    """Return what to call a ledger, and its records; a URL may hold a password."""
-    ledger = _open(address)
-    return getattr(ledger, "name", address) if "://" in address else address, list(ledger.records())
+def _name(ledger: Ledger[Conversation], address: str) -> str:
+    """Return what to call a ledger; a URL may hold a password."""
+    return getattr(ledger, "name", address) if "://" in address else address
 
 
-def _compared(one: str, records: list[Record], other: str, others: list[Record]) -> str:
+def _compared(one: str, ledger: Ledger[Conversation], other: str, copy: Ledger[Conversation]) -> str:
     """Say how two copies of a ledger relate; raise if they are not copies, or were asked apart."""
-    if records[0] != others[0]:
-        raise LedgerMismatchError(
-            f"{one!r} and {other!r} are not copies of one ledger: their genesis differs."
-        )
-    shared = next(
-        (seq for seq, pair in enumerate(zip(records, others, strict=False)) if pair[0] != pair[1]),
-        min(len(records), len(others)),
-    )
-    if shared < min(len(records), len(others)):
+    mine = theirs = 0
+    for record, copied in itertools.zip_longest(ledger.records(), copy.records()):
+        mine, theirs = mine + (record is not None), theirs + (copied is not None)
+        if record is None or copied is None or record == copied:
+            continue
+        if record.seq == 0:
+            raise LedgerMismatchError(
+                f"{one!r} and {other!r} are not copies of one ledger: their genesis differs."
+            )
         raise LedgerDamagedError(
-            f"{one!r} and {other!r} part after record {shared - 1}: one holdout was asked through two "
+            f"{one!r} and {other!r} part after record {record.seq - 1}: one holdout was asked through two "
             "ledgers. Neither knows what the other revealed; no answer since then, of either, is certified."
         )
-    if len(records) == len(others):
+    if mine == theirs:
         return f"{other} holds the same records"
-    older, missing = (other, len(records)) if len(others) == shared else (one, len(others))
-    return f"{older} is an older copy: it lacks the last {missing - shared} records; never ask through it"
+    older = other if theirs < mine else one
+    return f"{older} is an older copy: it lacks the last {abs(mine - theirs)} records; never ask through it"
 
 
 _HEAD = (
@@ -152,6 +174,7 @@ def _told(report: HoldoutReport) -> str:
         f"asked: {counts}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
         f"asked by: {people or 'nobody yet'}",
         *(f"scores of the {target}: {count}" for target, count in report.targets.items()),
+        f"head: {report.head}",
     ]
     remaining = report.outlook.remaining
     if report.tolerance is not None:

@@ -64,6 +64,10 @@ class Conversation:
         Of the holdout as it is now; its independent units are rows, or groups of them.
     top_ups : int
         How often rows were added.
+    askers : dict
+        How many questions each name has put, the refused among them; "?" gave none.
+    targets : dict
+        How many scores were given of each target.
     memory : dict
         What each stateful mechanism recorded last, by its name.
     """
@@ -85,6 +89,9 @@ class Conversation:
         self.refused = 0
         self.fingerprint: str = genesis["fingerprint"]
         self.top_ups = 0
+        self.askers: dict[str, int] = {}
+        self.targets: dict[str, int] = {}
+        self._last_value: tuple[float, float, float] | None = None
         self.memory: dict[str, dict[str, Any]] = {}
         self._rounds: dict[str, Round] = {}
         self._family: frozenset[str] = frozenset()
@@ -96,6 +103,9 @@ class Conversation:
         """Take one more record into account."""
         kind = body["kind"]
         self.is_untouched = self.is_untouched and kind == "mean weight"
+        if kind in ("answer", "refusal"):
+            who = body.get("who") or "?"
+            self.askers[who] = self.askers.get(who, 0) + 1
         if kind == "family":
             self._family, self._ln_undeclared = frozenset(body["members"]), -_LN2
             self._nats_before_family = self.account.nats
@@ -119,6 +129,8 @@ class Conversation:
                 self._spend_privacy(self.privacy, kind, body, event)
             if kind == "answer":
                 self._count_question(body)
+                if "outcome" in body:
+                    self._keep_value(body["outcome"], body["metric"]["range"])
                 if body["memory_name"]:
                     self.memory[body["memory_name"]] = body["memory"]
 
@@ -134,6 +146,21 @@ class Conversation:
             self.asked[body["purpose"]] += 1
         else:
             self._rounds[body["round"]].left -= 1
+
+    def _keep_value(self, outcome: dict[str, Any], limits: list[float | None] | None) -> None:
+        value, target = outcome["value"], outcome["target"]
+        if value is not None:
+            self.targets[target] = self.targets.get(target, 0) + 1
+        if value is not None and limits is not None and limits[0] is not None and limits[1] is not None:
+            self._last_value = (value, limits[0], limits[1])
+
+    @property
+    def last_value(self) -> float | None:
+        """The last answer of a bounded metric, as a share of its range."""
+        if self._last_value is None:
+            return None
+        value, low, high = self._last_value
+        return float(min(max((value - low) / (high - low), 0.0), 1.0))
 
     def outgrown(self, top_ups: int) -> str | None:
         """Return why a holdout with so many top-ups answers nothing new, or None."""

@@ -10,6 +10,7 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_option
+from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.guarantees.weights import PURPOSES
 from sklearn_ada.holdout.asker import Asker
 from sklearn_ada.holdout.budget import Probe, admitted_one_by_one
@@ -18,6 +19,7 @@ from sklearn_ada.holdout.data import HoldoutData, content_digest
 from sklearn_ada.holdout.guess import Guess
 from sklearn_ada.holdout.mean_weight import release_mean_weight
 from sklearn_ada.holdout.median_settings import MedianSettings
+from sklearn_ada.holdout.outcome import answer_from_record
 from sklearn_ada.holdout.planner import worst_question
 from sklearn_ada.holdout.policy import Policy
 from sklearn_ada.holdout.report import HoldoutReport, report_of
@@ -92,8 +94,17 @@ class OpenedHoldout:
 
     def guess_behind(self, answer: Answer) -> Guess:
         """Return the guess that an answer of this holdout was asked with."""
-        recorded = next(record for record in self._ledger.records() if record.seq == answer.index)
+        recorded = self._ledger.record(answer.index)
+        if recorded is None:
+            raise LedgerError(f"The ledger has no record {answer.index}; ask the holdout that answered.")
         return Guess(**recorded.body["guess"])
+
+    def recorded_answer(self, number: int) -> Answer | None:
+        """Return the answer or refusal that a record holds, or None if there is none of that number."""
+        recorded = self._ledger.record(number)
+        if recorded is None or recorded.body.get("kind") not in ("answer", "refusal"):
+            return None
+        return answer_from_record(recorded, self._ledger.genesis)
 
     def report(self) -> HoldoutReport:
         """Return what was asked, answered and spent so far, read back from the ledger and verified."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from sklearn_ada.holdout.entry import Entry
 from sklearn_ada.holdout.outcome import answer_from_record
 from sklearn_ada.holdout.outlook import Outlook, outlook_of
 from sklearn_ada.holdout.targets import Targets
-from sklearn_ada.ledger import Ledger, Record
+from sklearn_ada.ledger import Ledger
 from sklearn_ada.results import Answer
 
 __all__ = ["HoldoutReport", "report_of"]
@@ -41,6 +40,12 @@ class HoldoutReport:
         The same questions in plain columns: who asked, when, with which guess, and what came of it.
     outlook : Outlook
         What is left, and how the next intervals would look.
+    asked_by : dict
+        Questions put by each asker, the refused among them; "?" stands for those who gave no name.
+    targets : dict
+        What the scores given so far are scores of, and how many there are of each.
+    head : str
+        How far the ledger went. To keep: ``ledger verify FILE --head`` proves that a file continues it.
     """
 
     fingerprint: str
@@ -53,30 +58,22 @@ class HoldoutReport:
     answers: tuple[tuple[str, Answer], ...]
     entries: tuple[Entry, ...]
     outlook: Outlook
-
-    @property
-    def asked_by(self) -> dict[str, int]:
-        """Questions put by each asker, the refused among them; "?" stands for those who gave no name."""
-        return dict(Counter(entry.who or "?" for entry in self.entries))
-
-    @property
-    def targets(self) -> dict[str, int]:
-        """What the scores given so far are scores of, and how many there are of each."""
-        return _targets(self.entries).counts
+    asked_by: dict[str, int]
+    targets: dict[str, int]
+    head: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the single answers, ready for JSON."""
         names = ("fingerprint", "n_rows", "confidence_level", "tolerance", "nats", "asked", "refused")
-        plain = {name: getattr(self, name) for name in names}
-        outlook = self.outlook.to_dict()
-        return {**plain, "asked_by": self.asked_by, "targets": self.targets, "outlook": outlook}
+        plain = {name: getattr(self, name) for name in (*names, "asked_by", "targets", "head")}
+        return {**plain, "outlook": self.outlook.to_dict()}
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dict per answer, ready for a data frame."""
         return [entry.to_dict() for entry in self.entries]
 
     def __repr__(self) -> str:
-        lines = [self._summary(), *self._left()]
+        lines = [self._summary(), f"  head {self.head}", *self._left()]
         if len(self.answers) > _SHOWN:
             lines.append(f"  ... {len(self.answers) - _SHOWN} earlier answers")
         targets = _targets(self.entries[-_SHOWN:])
@@ -138,18 +135,28 @@ def _signature(entry: Entry) -> str:
     return " from ".join(name for name in (entry.who, entry.label) if name)
 
 
-def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
-    """Return the report of a ledger, read back from its records."""
-    records = [r for r in ledger.records() if r.body.get("kind") in ("answer", "refusal")]
-    genesis, value = ledger.genesis, _last_value(records)
-    nats, asked, refused, fingerprint, rows, outlook = ledger.read(
+def report_of(ledger: Ledger[Conversation], *, answers: bool = True) -> HoldoutReport:
+    """Return the report of a ledger, read back from its records.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    answers : bool, default=True
+        Whether to list the single answers, for which all records are read once more; if not, ``answers`` and
+        ``entries`` are empty.
+    """
+    records = [r for r in ledger.records() if r.body.get("kind") in ("answer", "refusal")] if answers else []
+    genesis = ledger.genesis
+    nats, asked, refused, fingerprint, rows, outlook, asked_by, targets = ledger.read(
         lambda state: (
             state.account.nats,
             dict(state.asked),
             state.refused,
             state.fingerprint,
             state.rows,
-            outlook_of(state, value),
+            outlook_of(state, 0.5 if state.last_value is None else state.last_value),
+            dict(state.askers),
+            Targets(state.targets).counts,
         )
     )
     return HoldoutReport(
@@ -163,14 +170,7 @@ def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
         answers=tuple((r.body["metric"]["name"], answer_from_record(r, genesis)) for r in records),
         entries=tuple(Entry.of(record) for record in records),
         outlook=outlook,
+        asked_by=asked_by,
+        targets=targets,
+        head=ledger.head(),
     )
-
-
-def _last_value(records: list[Record]) -> float:
-    """Return the last answer as a share of its metric's range; one half if there is none."""
-    for record in reversed(records):
-        value = (record.body.get("outcome") or {}).get("value")
-        low, high = record.body["metric"]["range"] or (None, None)
-        if value is not None and low is not None and high is not None:
-            return float(min(max((value - low) / (high - low), 0.0), 1.0))
-    return 0.5

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 __all__ = ["Targets"]
 
@@ -20,8 +20,8 @@ class Targets:
 
     Parameters
     ----------
-    targets : iterable of (str or None)
-        Of all answers that are shown, in their order; None for those without a score.
+    targets : iterable of (str or None), or mapping of str to int
+        Of all answers that are shown, in their order, None for those without a score; or how many have each.
 
     Examples
     --------
@@ -33,13 +33,12 @@ class Targets:
     [b] median of r2, rounded to steps of 0.1
     """
 
-    def __init__(self, targets: Iterable[str | None]) -> None:
+    def __init__(self, targets: Iterable[str | None] | Mapping[str, int]) -> None:
         self._counts: Counter[str] = Counter()
         self._steps: dict[str, set[float]] = {}
-        for target in targets:
-            if target is None:
-                continue
-            self._counts[_kind(target)] += 1
+        known = targets if isinstance(targets, Mapping) else Counter(each for each in targets if each)
+        for target, count in known.items():
+            self._counts[_kind(target)] += count
             steps = _STEPS.search(target)
             if steps is not None:
                 self._steps.setdefault(_kind(target), set()).add(float(steps[1]))

@@ -6,6 +6,7 @@ folds them: the state of a conversation is a function of the log and nothing els
 """
 
 from sklearn_ada.ledger._contract import Ledger, Record
+from sklearn_ada.ledger._head import parse_head
 from sklearn_ada.ledger._memory import MemoryLedger
 from sklearn_ada.ledger._opening import ledger_address, open_existing_ledger, open_ledger
 from sklearn_ada.ledger._records import canonical_json, chain_hash, secret_digest
@@ -24,6 +25,7 @@ __all__ = [
     "ledger_address",
     "open_existing_ledger",
     "open_ledger",
+    "parse_head",
     "secret_digest",
     "temporary_ledger_path",
 ]

@@ -12,15 +12,18 @@ from typing import Any
 from sklearn_ada.exceptions import LedgerError, LedgerMismatchError
 from sklearn_ada.ledger._chain import Row, continued, damage, next_row, vouched
 from sklearn_ada.ledger._contract import Record
+from sklearn_ada.ledger._interrupts import deliver_interrupt
 from sklearn_ada.ledger._records import parse_json, secret_digest
 
-__all__ = ["CommitLostError", "Connection", "Transaction", "connection_to", "lock"]
+__all__ = ["CommitLostError", "Connection", "connection_to", "lock"]
 
 # Held during every use of a connection, and across a fork, so that no child inherits an open transaction.
 lock = threading.RLock()
 _seen: dict[tuple[str, str], tuple[int, str]] = {}  # how far each ledger was read: it must not fall behind
-_connections: dict[tuple[str, str], Connection] = {}  # the last used is the last
+_connections: dict[tuple[str, str], Connection] = {}
+_uses = itertools.count()
 _MOST_IDLE = 64  # more are closed, so that many holdouts in one process do not use up its files
+_BREATH = 1000  # records after which a long replay may be interrupted
 _abandoned: list[object] = []  # connections of a parent process: never used, never closed
 
 
@@ -38,17 +41,22 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def connection_to(address: str, genesis_hash: str, connect: Callable[[], Connection]) -> Connection:
+def connection_to(
+    address: str, genesis_hash: str, connect: Callable[[], Connection], mode: str = ""
+) -> Connection:
     """Return this process's connection to the very ledger that was opened first, or refuse."""
-    connection = _connections.get((address, genesis_hash))
+    slot = (address + mode, genesis_hash)
+    connection = _connections.get(slot)
+    if connection is not None and connection.is_left:
+        connection.clear_up()
+        connection = _connections.get(slot)
     if connection is None:
         connection = connect()
-        connection.check_not_older(*_seen.get((address, genesis_hash), (0, genesis_hash)))
-        _connections[address, genesis_hash] = connection
-        _close_idle()
-    else:
-        _connections[address, genesis_hash] = _connections.pop((address, genesis_hash))
-    if connection.busy:
+        connection.slot = slot
+        _connections[slot] = connection
+    connection.used = next(_uses)
+    _close_idle()
+    if connection.in_use:
         raise LedgerError("A ledger cannot be charged or read from inside a charge of the same ledger.")
     connection.check_place()
     return connection
@@ -56,8 +64,10 @@ def connection_to(address: str, genesis_hash: str, connect: Callable[[], Connect
 
 def _close_idle() -> None:
     """Close the connections that were not used for longest; what was seen of their ledgers stays known."""
-    for connection in [each for each in _connections.values() if not each.busy][:-_MOST_IDLE]:
-        connection.forget()
+    if len(_connections) > _MOST_IDLE:
+        idle = [each for each in _connections.values() if not each.in_use]
+        for connection in sorted(idle, key=lambda each: each.used)[:-_MOST_IDLE]:
+            connection.forget()
 
 
 class CommitLostError(Exception):
@@ -84,7 +94,7 @@ class Connection(ABC):
         self, address: str, name: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]
     ) -> None:
         self.name = name
-        self._key = (address, genesis_hash)
+        self._key = self.slot = (address, genesis_hash)
         row = self.row(0)
         if row is None or row.hash != genesis_hash or not vouched(row, ""):
             raise LedgerMismatchError(
@@ -92,10 +102,14 @@ class Connection(ABC):
             )
         self._genesis = parse_json(row.text)
         self.state = start(self._genesis)
-        self._seq, self._hash = 0, genesis_hash
-        self._pending: tuple[int, str] | None = None
+        self._reached = (0, genesis_hash)
+        self._appended: tuple[int, str] | None = None
+        self._is_checked = False
+        self._moving = False  # the state has taken in, or may have, what `_reached` does not tell
         self._secret: bytes | None = None
-        self.busy = False
+        self.used = 0
+        self.in_use = False
+        self.is_left = False
 
     @abstractmethod
     def begin(self, write: bool) -> None:
@@ -142,118 +156,130 @@ class Connection(ABC):
     @property
     def reached(self) -> tuple[int, str]:
         """Number and hash of the last record that is in the state."""
-        return self._seq, self._hash
+        return self._reached
 
     def secret(self) -> bytes:
         """Return the ledger's secret, read once; the genesis tells whether it is the one."""
         if self._secret is None:
-            secret = self.read_secret()
-            if self._genesis.get("secret_digest", secret_digest(secret)) != secret_digest(secret):
-                raise damage(self.name, "its secret is not the one it began with")
-            self._secret = secret
+            self._secret = self.verified_secret()
         return self._secret
 
-    def check_not_older(self, seq: int, digest: str) -> None:
-        """Refuse a ledger that lacks what this process has already read of it."""
+    def verified_secret(self) -> bytes:
+        """Return the secret as it is stored now, or refuse: the genesis tells whether it is the one."""
+        secret = self.read_secret()
+        if self._genesis.get("secret_digest", secret_digest(secret)) != secret_digest(secret):
+            raise damage(self.name, "its secret is not the one it began with")
+        return secret
+
+    def check_whole(self) -> None:
+        """Refuse a ledger that lacks what this process has already read of it, or hides some of it."""
+        seq, digest = _seen.get(self._key, self._reached)
         row = self.row(seq)
         if row is None or row.hash != digest:
             raise damage(self.name, f"record {seq}, read before, is missing or differs")
 
     def catch_up(self) -> None:
-        """Fold in what others recorded since, verifying the chain up to the head."""
-        rows = iter(self.rows(self._seq))
+        """Fold in what others recorded since, verifying the chain up to the head.
+
+        Between two records an interrupt does no harm: what was taken in so far stays.
+        """
+        if not self._is_checked:
+            self.check_whole()
+            self._is_checked = True
+        rows = iter(self.rows(self._reached[0]))
         known = next(rows, None)
-        if known is None or (known.seq, known.hash) != (self._seq, self._hash):
-            raise damage(self.name, f"record {self._seq}, read before, is missing or differs")
+        if known is None or (known.seq, known.hash) != self._reached:
+            raise damage(self.name, f"record {self._reached[0]}, read before, is missing or differs")
         try:
-            for row, body in continued(rows, self._seq, self._hash, self.name):
+            for row, body in continued(rows, *self._reached, self.name):
+                self._moving = True
                 try:
                     self.state.advance(body)
                 except (KeyError, TypeError, ValueError) as error:
                     raise damage(self.name, f"record {row.seq} cannot be read") from error
-                self._seq, self._hash = row.seq, row.hash
+                self._reached = (row.seq, row.hash)
+                self._moving = False
+                if row.seq % _BREATH == 0:
+                    deliver_interrupt()
         finally:
-            _seen[self._key] = (self._seq, self._hash)
-        if self.head() != (self._seq + 1, self._hash):
+            _seen[self._key] = self._reached
+        if self.head() != (self._reached[0] + 1, self._reached[1]):
             raise damage(self.name, "its head does not match its last record")
+
+    def verify_again(self) -> None:
+        """Refuse unless all records are those that were folded, and all of them can be found."""
+        reached = (-1, "")
+        for row, _ in continued(self.rows(0), *reached, self.name):
+            reached = (row.seq, row.hash)
+            if row.seq % _BREATH == 0:
+                deliver_interrupt()
+        if reached != self._reached:
+            raise damage(self.name, f"record {self._reached[0]}, read before, is missing or differs")
+        self.check_whole()
 
     def find(self, column: str, value: str) -> Record | None:
         """Return the first record with this key or subject, checked against its neighbours' hashes."""
-        found = self.first_with(column, value)
+        seq = self.first_with(column, value)
+        found = None if seq is None else self._checked(seq)
         if found is None:
             return None
-        rows = list(self.rows(found - 1, found + 1))
+        row, record = found
+        if getattr(row, column) != value:
+            raise damage(self.name, f"record {seq} is not what was recorded")
+        return record
+
+    def record(self, seq: int) -> Record | None:
+        """Return the record of this number, if there is one, checked against its neighbours' hashes."""
+        if not 0 <= seq <= self._reached[0]:
+            return None
+        found = self._checked(seq)
+        if found is None:
+            raise damage(self.name, f"record {seq} is missing")
+        return found[1]
+
+    def _checked(self, seq: int) -> tuple[Row, Record] | None:
+        rows = list(self.rows(seq - 1, seq + 1))
         for before, row in itertools.pairwise(rows):
             if not vouched(row, before.hash):
                 raise damage(self.name, f"record {row.seq} does not continue the chain")
-        row = next(row for row in rows if row.seq == found)
-        body = parse_json(row.text)
-        is_it = getattr(row, column) == value and row.subject == body.get("subject")
-        if not is_it or (row.seq == self._seq and row.hash != self._hash):
-            raise damage(self.name, f"record {row.seq} is not what was recorded")
-        return Record(row.seq, row.key, body)
+        mine = next((row for row in rows if row.seq == seq), None)
+        if mine is None:
+            return None
+        body = parse_json(mine.text)
+        is_it = mine.subject == body.get("subject")
+        if not is_it or (mine.seq == self._reached[0] and mine.hash != self._reached[1]):
+            raise damage(self.name, f"record {mine.seq} is not what was recorded")
+        return mine, Record(mine.seq, mine.key, body)
 
     def append(self, key: str | None, body: dict[str, Any]) -> Record:
         """Write a record and take it into the state; both are undone if the transaction fails."""
-        row = next_row(self._seq, self._hash, key, body)
-        self._pending = (row.seq, row.hash)
+        row = next_row(*self._reached, key, body)
+        self._moving = True
         self.add(row)
         record = Record(row.seq, key, parse_json(row.text), fresh=True)
         self.state.advance(record.body)
+        self._appended = (row.seq, row.hash)
         return record
 
     def committed(self) -> None:
         """Keep what was appended."""
-        if self._pending is not None:
-            self._seq, self._hash = _seen[self._key] = self._pending
-            self._pending = None
+        if self._appended is not None:
+            self._reached = _seen[self._key] = self._appended
+            self._appended = None
+            self._moving = False
 
-    def undone(self) -> None:
-        """Forget a state that has taken in what was not recorded."""
-        if self._pending is not None:
-            self.forget()
+    def clear_up(self) -> None:
+        """End a transaction that failed, and forget a state that may have taken in what is not recorded."""
+        cleared = False
+        try:
+            self.roll_back()
+            cleared = not self._moving
+        finally:
+            if not cleared:
+                self.forget()
+        self.in_use = self.is_left = False
 
     def forget(self) -> None:
         """Drop and close this connection; whoever needs the ledger next replays it."""
-        if _connections.get(self._key) is self:
-            del _connections[self._key]
-
-
-class Transaction:
-    """Begin, then commit; roll back if anything is raised. State and storage change together or not at all.
-
-    Parameters
-    ----------
-    connection : Connection
-    write : bool
-    """
-
-    def __init__(self, connection: Connection, write: bool) -> None:
-        self._connection, self._write = connection, write
-
-    def __enter__(self) -> Connection:
-        try:
-            self._connection.begin(self._write)
-        except BaseException:  # an interrupt may come just after the lock was granted
-            self._roll_back()
-            raise
-        self._connection.busy = True
-        return self._connection
-
-    def __exit__(self, kind: object, *rest: object) -> None:
-        self._connection.busy = False
-        if kind is None:
-            try:
-                self._connection.commit()
-                self._connection.committed()
-                return
-            except BaseException:
-                self._roll_back()
-                raise
-        self._roll_back()
-
-    def _roll_back(self) -> None:
-        try:
-            self._connection.roll_back()
-        finally:
-            self._connection.undone()
+        if _connections.get(self.slot) is self:
+            del _connections[self.slot]

@@ -88,6 +88,40 @@ class Ledger(ABC, Generic[State]):
     def records(self) -> Iterator[Record]:
         """Return all records from the genesis on, verified."""
 
+    def verify(self) -> int:
+        """Read all records anew, verify them and fold them, and return how many there are."""
+        return sum(1 for _ in self.records())
+
+    def record(self, seq: int) -> Record | None:
+        """Return the record of this number, if there is one; backends do not read the others for it."""
+        return next((record for record in self.records() if record.seq == seq), None)
+
+    def tail(self, size: int) -> tuple[int, list[Record]]:
+        """Return how many records there are, and so many of the last, verified against the head.
+
+        Backends do not read those before them, not even if this process reads the ledger for the first time.
+        """
+        records = list(self.records())
+        return len(records), records[max(len(records) - size, 0) :]
+
+    @abstractmethod
+    def head(self) -> str:
+        """Return how far the ledger goes, as a line of text to keep: see `check_head`."""
+
+    @abstractmethod
+    def check_head(self, head: str) -> None:
+        """Raise unless the ledger continues one that had this head.
+
+        Raises
+        ------
+        ValueError
+            If it is not what `head` returns.
+        LedgerMismatchError
+            If it is the head of another ledger.
+        LedgerDamagedError
+            If this is an older copy, or if the two parted.
+        """
+
     @abstractmethod
     def secret(self) -> bytes:
         """Return the ledger's secret, from which noise and partitions are derived."""

@@ -111,7 +111,7 @@ class _Memory(Connection):
         """Drop the rows that were added."""
         for row in self._book.rows[self._kept :]:
             for known in (("key", row.key), ("subject", row.subject)):
-                if self._book.first[known] == row.seq:
+                if self._book.first.get(known) == row.seq:
                     del self._book.first[known]
         del self._book.rows[self._kept :]
 

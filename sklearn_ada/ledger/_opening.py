@@ -88,7 +88,7 @@ def open_ledger(
 
 
 def open_existing_ledger(
-    address: str | os.PathLike[str], start: Callable[[dict[str, Any]], State]
+    address: str | os.PathLike[str], start: Callable[[dict[str, Any]], State], replay: bool = True
 ) -> Ledger[State]:
     """Open a ledger under whatever genesis it has, to look at it; it must exist.
 
@@ -98,6 +98,8 @@ def open_existing_ledger(
         A path or a ``"postgresql://..."`` URL.
     start : callable
         Takes the genesis and returns the state before any record.
+    replay : bool, default=True
+        Whether to read and verify all records now; if not, that is done when they are needed.
 
     Raises
     ------
@@ -105,5 +107,5 @@ def open_existing_ledger(
         If the ledger cannot be read.
     """
     if is_url(address):
-        return SQLLedger.open_existing(address, start)
-    return SQLiteLedger.open_existing(address, start)
+        return SQLLedger.open_existing(address, start, replay)
+    return SQLiteLedger.open_existing(address, start, replay)

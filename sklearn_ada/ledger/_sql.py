@@ -49,6 +49,8 @@ class SQLLedger(ChainedLedger[State]):
         Takes the genesis and returns the state before any record.
     """
 
+    _holds_interrupts = False  # a server may be slow, and its driver ends cleanly what is interrupted
+
     @classmethod
     def create_or_open(
         cls,
@@ -84,14 +86,17 @@ class SQLLedger(ChainedLedger[State]):
         return ledger
 
     @classmethod
-    def open_existing(cls, url: str, start: Callable[[dict[str, Any]], State]) -> SQLLedger[State]:
+    def open_existing(
+        cls, url: str, start: Callable[[dict[str, Any]], State], replay: bool = True
+    ) -> SQLLedger[State]:
         """Open a book under whatever genesis it has, to look at it; it must exist."""
         place = _place_at(url)
         with lock, place.translated():
             genesis, _ = place.read_book()
         check_schema(genesis, place.name)
         ledger = cls(url, genesis, start)
-        ledger.read(lambda state: None)
+        if replay:
+            ledger.read(lambda state: None)
         return ledger
 
     def charge(self, key: str | None, decide: Callable[[State], dict[str, Any]]) -> Record:
@@ -103,17 +108,20 @@ class SQLLedger(ChainedLedger[State]):
             return super().charge(key, decide)
         except CommitLostError as lost:
             row: Row = lost.args[0]
+
+        def stands(connection: Connection) -> bool:
+            connection.catch_up()
+            return connection.row(row.seq) == row
+
         try:
-            with self._transaction(write=True) as connection:  # waits for the end of the lost transaction
-                connection.catch_up()
-                found = connection.row(row.seq)
+            found = self._transact(stands, write=True)  # waits for the end of the lost transaction
         except LedgerUnavailableError as error:
             raise LedgerUnavailableError(
                 f"The connection to the ledger {self.name!r} was lost while a record was being committed, "
                 "and it is not known whether it stands. Nothing was answered; ask again when the server is "
                 "back: what was recorded is returned and not charged twice."
             ) from error
-        if found != row:
+        if not found:
             raise LedgerUnavailableError(
                 f"The connection to the ledger {self.name!r} was lost before the record was committed. "
                 "Nothing was charged or answered; ask again."

@@ -15,22 +15,24 @@ from sklearn_ada.ledger._chain import check_schema, compare_genesis, genesis_row
 from sklearn_ada.ledger._chained import ChainedLedger
 from sklearn_ada.ledger._connection import lock
 from sklearn_ada.ledger._contract import State
+from sklearn_ada.ledger._interrupts import InterruptsHeld
 from sklearn_ada.ledger._network import check_local
 from sklearn_ada.ledger._records import parse_json
-from sklearn_ada.ledger._sqlite_file import APPLICATION_ID, SQLiteFile, open_file, secret_in, translated
+from sklearn_ada.ledger._sqlite_file import (
+    APPLICATION_ID,
+    SQLiteFile,
+    locked_file,
+    open_file,
+    secret_in,
+    translated,
+)
+from sklearn_ada.ledger._sqlite_schema import create_tables
 from sklearn_ada.ledger._temporary import is_temporary
 
 __all__ = ["SQLiteLedger"]
 
 _opened: set[str] = set()  # files this process has used: one that vanishes is not made again
-_SCHEMA = """
-CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL, hash TEXT NOT NULL);
-CREATE TABLE secret (id INTEGER PRIMARY KEY CHECK (id = 1), value BLOB NOT NULL);
-CREATE TABLE records (
-    seq INTEGER PRIMARY KEY, key TEXT UNIQUE, subject TEXT, body TEXT NOT NULL, hash TEXT NOT NULL
-);
-CREATE INDEX by_subject ON records (subject) WHERE subject IS NOT NULL;
-"""
+_READ_ONLY = "?mode=ro"
 
 
 class SQLiteLedger(ChainedLedger[State]):
@@ -83,12 +85,12 @@ class SQLiteLedger(ChainedLedger[State]):
         """
         path = os.path.abspath(os.fspath(path))
         check_local(path)
-        with lock, translated(path):
+        with lock, InterruptsHeld(), translated(path):
             if not os.path.exists(path):
                 _create(path, genesis_from_secret, os.urandom(32) if secret is None else secret)
             if not os.access(path, os.W_OK):
                 raise LedgerUnavailableError(f"The ledger {os.path.basename(path)!r} cannot be written to.")
-            with contextlib.closing(open_file(path, "rw")) as db:
+            with locked_file(path) as db:
                 stored = _read_genesis(db, path)
                 expected = genesis_from_secret(secret_in(db, os.path.basename(path)))
         instead = None if is_temporary(path) else "another path"
@@ -100,17 +102,23 @@ class SQLiteLedger(ChainedLedger[State]):
 
     @classmethod
     def open_existing(
-        cls, path: str | os.PathLike[str], start: Callable[[dict[str, Any]], State]
+        cls, path: str | os.PathLike[str], start: Callable[[dict[str, Any]], State], replay: bool = True
     ) -> SQLiteLedger[State]:
-        """Open a ledger under whatever genesis it has, to look at it; it must exist."""
+        """Open a ledger under whatever genesis it has, to look at it; it must exist.
+
+        Nothing is written, no lock file is made, and the file may be one that can only be read. Without
+        ``replay``, records are read when they are asked for, and what is wrong is found then.
+        """
         path = os.path.abspath(os.fspath(path))
         if not os.path.exists(path):
             raise LedgerUnavailableError(f"There is no ledger file {os.path.basename(path)!r}.")
-        with lock, translated(path), contextlib.closing(open_file(path, "ro")) as db:
+        with lock, InterruptsHeld(), translated(path), contextlib.closing(open_file(path, "ro")) as db:
             genesis = _read_genesis(db, path)
         check_schema(genesis, os.path.basename(path))
         ledger = cls(path, genesis, start)
-        ledger.read(lambda state: None)
+        ledger._mode = _READ_ONLY
+        if replay:
+            ledger.read(lambda state: None)
         return ledger
 
     @property
@@ -119,7 +127,7 @@ class SQLiteLedger(ChainedLedger[State]):
         return os.path.basename(self.path)
 
     def _connect(self) -> SQLiteFile:
-        return SQLiteFile(self.path, self._genesis_hash, self._start)
+        return SQLiteFile(self.path, self._genesis_hash, self._start, "ro" if self._mode else "rw")
 
     def _translated(self) -> AbstractContextManager[object]:
         return translated(self.path)
@@ -140,8 +148,7 @@ def _create(path: str, genesis_from_secret: Callable[[bytes], dict[str, Any]], s
         with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as db:
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute("BEGIN IMMEDIATE")
-            for statement in filter(str.strip, _SCHEMA.split(";")):
-                db.execute(statement)
+            create_tables(db)
             db.execute("INSERT INTO secret VALUES (1, ?)", (secret,))
             db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", first)
             db.execute("INSERT INTO head VALUES (1, 1, ?)", (first.hash,))

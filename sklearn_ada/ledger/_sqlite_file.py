@@ -2,13 +2,15 @@
 
 A rollback journal, not WAL: in WAL mode a charge to an unlinked file succeeds, and a copy without its
 ``-wal`` loses everything. The inode is compared before each use for the same reason; it cannot be reused
-while the connection keeps the file open.
+while the connection keeps the file open. Every transaction holds a lock that SQLite does not know (see
+`LockFile`), and looks once more before it commits.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,18 @@ from typing import Any
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.ledger._chain import Row, damage
 from sklearn_ada.ledger._connection import Connection
+from sklearn_ada.ledger._lock_file import LockFile, NoLock
+from sklearn_ada.ledger._sqlite_header import Header, HeaderFile
+from sklearn_ada.ledger._sqlite_schema import check_schema_objects
 
-__all__ = ["APPLICATION_ID", "SQLiteFile", "open_file", "secret_in", "translated"]
+__all__ = ["APPLICATION_ID", "SQLiteFile", "locked_file", "open_file", "secret_in", "translated"]
 
 APPLICATION_ID = 0x5ADA0001
 _BUSY_SECONDS = 60.0
+_PAGE = 1000
+_ROWS = (
+    f"SELECT seq, key, subject, body, hash FROM records WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT {_PAGE}"
+)
 _INDEXES = {"key": "sqlite_autoindex_records_1", "subject": "by_subject"}
 _MISSED = "SELECT seq FROM records AS r NOT INDEXED WHERE {} LIMIT 1".format(
     " OR ".join(
@@ -34,7 +43,9 @@ _MISSED = "SELECT seq FROM records AS r NOT INDEXED WHERE {} LIMIT 1".format(
 class SQLiteFile(Connection):
     """A ledger file that is open in this process (see `Connection`)."""
 
-    def __init__(self, path: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]) -> None:
+    def __init__(
+        self, path: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any], mode: str = "rw"
+    ) -> None:
         name = os.path.basename(path)
         if not os.path.exists(path):
             raise LedgerUnavailableError(
@@ -43,21 +54,28 @@ class SQLiteFile(Connection):
                 "ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
             )
         self._path = path
-        self._db = open_file(path, "rw")
-        self._inode = _inode(path)
-        super().__init__(path, name, genesis_hash, start)
-        self._check_indexes()
+        self._lock = LockFile(path) if mode == "rw" else NoLock()
+        self._added: Row | None = None
+        self._known: tuple[int, int] | None = None  # changes of the file, and the last record then
+        try:
+            self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
+            self._db = open_file(path, mode)
+            self._header = HeaderFile(path)
+            self._inode = _inode(path)
+            super().__init__(path, name, genesis_hash, start)
+        finally:
+            self._lock.release()
 
-    def _check_indexes(self) -> None:
-        """Refuse a file whose indexes do not lead to every record: one not found would be asked again."""
+    def check_whole(self) -> None:
+        """Refuse also a file whose indexes do not lead to every record: one that is missed is asked again."""
+        super().check_whole()
         missed = self._db.execute(_MISSED).fetchone()
         if missed is not None:
             raise damage(self.name, f"record {missed[0]} is not found by its key or its subject")
+        check_schema_objects(self._db, self.name)
 
     def check_place(self) -> None:
         """Refuse unless the path still leads to the file that is open."""
-        if self._db.in_transaction:  # an interrupt left it so
-            self._db.execute("ROLLBACK")
         try:
             same = _inode(self._path) == self._inode
         except OSError:
@@ -68,19 +86,64 @@ class SQLiteFile(Connection):
                 f"The ledger file {self.name!r} was removed or replaced while in use; "
                 "refusing to answer. Put the file back and ask again."
             )
+        if self._header.read().is_wal:  # another program did that
+            self.forget()  # whoever opens it sets it back
+            raise wal_refused(self.name)
+
+    def catch_up(self) -> None:
+        """Fold in what others recorded: each record is one change of the file; any other is looked into."""
+        changes = self._header.read().changes
+        super().catch_up()
+        seq = self.reached[0]
+        if self._known is not None and (changes - self._known[0] - (seq - self._known[1])) % 2**32:
+            self.verify_again()
+        self._known = (changes, seq)
 
     def begin(self, write: bool) -> None:
-        """Start a transaction; with ``write``, wait for the file's one write lock."""
-        self._db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        """Start a transaction; with ``write``, wait for the one lock of writers."""
+        self._added = None
+        self._lock.acquire(write, _BUSY_SECONDS)
+        if write:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._before = self._header.read()
+        else:
+            self._begin_to_read()
+
+    def _begin_to_read(self) -> None:
+        self._db.execute("BEGIN")
+        try:
+            self.head()  # only now is there a view that stands still
+        except sqlite3.OperationalError as error:
+            if not _is_hot(error):
+                raise
+            self._db.execute("ROLLBACK")
+            _roll_back_journal(self._path)
+            self._db.execute("BEGIN")
 
     def commit(self) -> None:
         """Commit: the record is on the disk when this returns."""
+        if self._added is not None:
+            self._check_undisturbed(self._added, self._before)
         self._db.execute("COMMIT")
+        self._lock.release()
 
     def roll_back(self) -> None:
         """Roll back, if there is anything to."""
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
+        try:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+        finally:
+            self._lock.release()
+
+    def _check_undisturbed(self, added: Row, before: Header) -> None:
+        """Refuse to commit unless this is still the one writer, and what it wrote is there."""
+        if not self._lock.holds() or self._header.read() != before:
+            raise LedgerUnavailableError(
+                f"The ledger {self.name!r} was written to by somebody else in the middle of a charge, or its "
+                "lock file was removed. Nothing was charged or answered; ask again."
+            )
+        if self.row(added.seq) != added or self.head() != (added.seq + 1, added.hash):
+            raise damage(self.name, f"record {added.seq} is not kept as it was written")
 
     def head(self) -> tuple[int, str] | None:
         """Return the head row."""
@@ -90,13 +153,13 @@ class SQLiteFile(Connection):
         return found
 
     def rows(self, first: int, last: int | None = None) -> Iterator[Row]:
-        """Return rows in order."""
-        query = "SELECT seq, key, subject, body, hash FROM records WHERE seq >= ?"
-        if last is None:
-            found = self._db.execute(f"{query} ORDER BY seq", (first,))
-        else:
-            found = self._db.execute(f"{query} AND seq <= ? ORDER BY seq", (first, last))
-        return map(Row._make, found)
+        """Return rows in order, page by page: a query that was not read to its end would keep a lock."""
+        bound = sys.maxsize if last is None else last
+        while page := self._db.execute(_ROWS, (first, bound)).fetchall():
+            yield from map(Row._make, page)
+            if len(page) < _PAGE:
+                return
+            first = page[-1][0] + 1
 
     def first_with(self, column: str, value: str) -> int | None:
         """Return the first row's number; both columns have an index."""
@@ -106,31 +169,111 @@ class SQLiteFile(Connection):
         return None if found is None else int(found[0])
 
     def add(self, row: Row) -> None:
-        """Write the row and the head."""
+        """Write the row, and the head if it is still that of the row before."""
         self._db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", row)
-        self._db.execute("UPDATE head SET count = ?, hash = ? WHERE id = 1", (row.seq + 1, row.hash))
+        moved = self._db.execute(
+            "UPDATE head SET count = ?, hash = ? WHERE id = 1 AND count = ? AND hash = ?",
+            (row.seq + 1, row.hash, row.seq, self.reached[1]),
+        )
+        if moved.rowcount != 1:
+            raise damage(self.name, "its head does not match its last record")
+        self._added = row
 
     def read_secret(self) -> bytes:
-        """Return the secret."""
-        return secret_in(self._db, self.name)
+        """Return the secret, while nobody writes."""
+        try:
+            self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
+            return secret_in(self._db, self.name)
+        finally:
+            self._lock.release()
 
     def forget(self) -> None:
         """Drop this connection and close the file."""
         super().forget()
         self._db.close()
+        self._header.close()
+        self._lock.release()
+
+    def abandon(self) -> None:
+        """In a forked child: leave the parent's lock alone."""
+        self._lock.abandon()
 
 
 def open_file(path: str, mode: str) -> sqlite3.Connection:
-    """Open a ledger file, which must exist and be one."""
+    """Open a ledger file, which must exist and be one; "rw" for reading and writing, "ro" to look at it."""
+    try:
+        return _open_file(path, mode)
+    except sqlite3.OperationalError as error:
+        if mode != "ro" or not _is_hot(error):
+            raise
+    _roll_back_journal(path)
+    return _open_file(path, mode)
+
+
+def _is_hot(error: sqlite3.OperationalError) -> bool:
+    """Return whether a file may only be read, but has the journal of a crashed writer to undo first."""
+    return (error.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_READONLY
+
+
+def _roll_back_journal(path: str) -> None:
+    """Undo what a writer that crashed has not committed, as the next charge would."""
+    name = os.path.basename(path)
+    try:
+        if not os.access(path, os.W_OK):
+            raise PermissionError("the file may only be read")
+        with locked_file(path):
+            pass
+    except OSError as error:
+        raise LedgerUnavailableError(
+            f"The ledger {name!r} cannot be read yet: a process crashed while it charged, and what it had "
+            f"not committed must be undone first, which means to write ({error.strerror or error}). Look at "
+            "it as a user who may write to it and to its folder, or let its next question do it."
+        ) from error
+
+
+def _open_file(path: str, mode: str) -> sqlite3.Connection:
     uri = f"{Path(path).as_uri()}?mode={mode}"
     db = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         db.close()
         raise LedgerDamagedError(f"The file {os.path.basename(path)!r} is not a ledger of sklearn_ada.")
-    if mode == "rw":
-        db.execute("PRAGMA journal_mode = PERSIST")
+    if mode == "rw" and db.execute("PRAGMA journal_mode = PERSIST").fetchone()[0] != "persist":
+        db.close()
+        raise wal_refused(os.path.basename(path))
     db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA cache_spill = OFF")  # nothing is in the file before the commit
     return db
+
+
+class locked_file:  # noqa: N801 - reads as a clause
+    """A ledger file, open for a moment for reading and writing, while nobody writes to it."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._lock = path, LockFile(path)
+
+    def __enter__(self) -> sqlite3.Connection:
+        try:
+            self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
+            self._db = open_file(self._path, "rw")
+        except BaseException:
+            self._lock.release()
+            raise
+        return self._db
+
+    def __exit__(self, *raised: object) -> None:
+        try:
+            self._db.close()
+        finally:
+            self._lock.release()
+
+
+def wal_refused(name: str) -> LedgerUnavailableError:
+    """Return the error for a file of which another program has turned the write-ahead log on."""
+    return LedgerUnavailableError(
+        f"The ledger {name!r} was set to a write-ahead log by another program; a copy without that log would "
+        "lack answers. Nothing was charged or answered. It is set back when it is next opened, unless others "
+        "still use it so: close them, then ask again."
+    )
 
 
 def secret_in(db: sqlite3.Connection, name: str) -> bytes:

@@ -88,8 +88,7 @@ def certified_columns(
             "sklearn-ada[sql]), and search again: answers that were recorded are free."
         )
     results.setdefault("mean_test_score", np.full(len(numbers), math.nan))
-    by_number = {answer.index: answer for _, answer in holdout.report().answers}
-    answers = [by_number.get(int(number)) for number in numbers]
+    answers = [holdout.recorded_answer(int(number)) for number in numbers]
     table = {key: value for key, value in results.items() if not key.endswith("_record")}
     nowhere = (math.nan, math.nan)
     intervals = [nowhere if answer is None else answer.interval for answer in answers]

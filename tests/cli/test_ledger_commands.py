@@ -20,7 +20,7 @@ from sklearn_ada.mechanisms.grid import UniformGrid
 from tests.ledger.postgresql_server import PASSWORD
 
 X, Y = [[float(i)] for i in range(40)], [0, 1] * 20
-ACTIONS = ("show", "verify", "report")
+ACTIONS = ("show", "verify", "report", "head")
 COLUMNS = [
     *("index", "kind", "time", "who", "label", "metric", "purpose", "mechanism", "guess", "answer", "low"),
     *("high", "verdict", "nats", "epsilon", "rho", "target", "reason"),
@@ -221,7 +221,7 @@ def test_looking_at_a_ledger_leaves_no_trace(ledger):
         f"from sklearn_ada.cli import main; print([main(['ledger', a, {str(ledger)!r}]) for a in {ACTIONS}])"
     )
     done = subprocess.run([sys.executable, "-c", look], check=True, capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "[0, 0, 0]"
+    assert done.stdout.splitlines()[-1] == "[0, 0, 0, 0]"
     assert everything_in(ledger.parent) == before
 
 
@@ -260,3 +260,69 @@ def test_a_book_in_a_database_is_shown_like_a_file_and_its_password_is_not(postg
     said = printed("verify", *urls)
     assert "not copies of one ledger" in said
     assert PASSWORD not in said
+
+
+def test_a_head_is_printed_and_continued_by_later_records(ledger, printed):
+    head = printed("head", ledger).strip()
+    assert head.startswith("3-")
+    assert head == opened(ledger).report().head
+    assert json.loads(printed("report", ledger, "--json"))["head"] == head
+    assert head in repr(opened(ledger).report())
+    model = DummyClassifier(strategy="constant", constant=1).fit(X, Y)
+    opened(ledger).certify(model, scoring="accuracy", guess=0.5)
+    assert "continues the head" in printed("verify", ledger, "--head", head)
+
+
+def test_an_older_copy_another_ledger_and_a_parted_one_do_not_continue_a_head(ledger, tmp_path, printed):
+    older, fork = (shutil.copy(ledger, tmp_path / name) for name in ("older.db", "fork.db"))
+    model = DummyClassifier(strategy="constant", constant=1).fit(X, Y)
+    opened(ledger).certify(model, scoring="accuracy", guess=0.5)
+    opened(fork).certify(model, scoring="accuracy", guess=0.6)
+    Holdout(X, Y[::-1], ledger=tmp_path / "other.db")
+    head = printed("head", ledger).strip()
+    assert "older copy" in printed("verify", older, "--head", head)
+    assert "parted" in printed("verify", fork, "--head", head)
+    assert "another ledger" in printed("verify", tmp_path / "other.db", "--head", head)
+    with pytest.raises(SystemExit, match="2"):
+        main(["ledger", "verify", str(ledger), "--head", "3-abc"])
+
+
+CRASHED = """
+import os, sys
+from sklearn_ada import Holdout
+from sklearn_ada.ledger import _sqlite_file
+from tests.cli.test_ledger_commands import X, Y
+from sklearn.dummy import DummyClassifier
+holdout = Holdout(X, Y, ledger=sys.argv[1], tolerance=0.4)
+add = _sqlite_file.SQLiteFile.add
+holdout.ledger._connection()._db.execute("PRAGMA cache_spill = ON")
+def add_and_die(self, row):
+    self._db.execute("PRAGMA cache_size = 1")
+    add(self, row)
+    self._db.execute("UPDATE records SET body = zeroblob(100000) WHERE seq = 1")
+    self._db.execute("UPDATE records SET body = zeroblob(100000) WHERE seq = 2")
+    os._exit(9)
+_sqlite_file.SQLiteFile.add = add_and_die
+holdout.certify(DummyClassifier(strategy="constant", constant=1).fit(X, Y), scoring="accuracy", guess=0.5)
+"""
+
+
+@pytest.fixture
+def crashed(ledger):
+    """A ledger whose last writer died in the middle of a charge: part of it is in the file."""
+    assert subprocess.run([sys.executable, "-c", CRASHED, str(ledger)], check=False).returncode == 9
+    return ledger
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_ledger_whose_writer_crashed_can_be_looked_at(crashed, action):
+    command = [sys.executable, "-m", "sklearn_ada", "ledger", action, str(crashed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_crashed_ledger_that_may_only_be_read_says_what_to_do(crashed, monkeypatch, printed):
+    monkeypatch.setattr("sklearn_ada.ledger._sqlite_file.os.access", lambda path, mode: False)
+    assert "must be undone first" in printed("verify", crashed)
+    monkeypatch.undo()
+    assert "3 records agree" in printed("verify", crashed)

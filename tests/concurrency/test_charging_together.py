@@ -228,6 +228,7 @@ KILLED_AFTER_WRITING = textwrap.dedent(
     from tests.ledger.ledger_backends import Genesis, Tally
     ledger = SQLiteLedger.create_or_open(sys.argv[1], Genesis(), Tally)
     ledger.charge("before", lambda state: {"text": "x" * 50_000})
+    ledger._connection()._db.execute("PRAGMA cache_spill = ON")
     add = _sqlite_file.SQLiteFile.add
     def spilled(self, row):
         self._db.execute("PRAGMA cache_size = 1")

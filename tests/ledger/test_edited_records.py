@@ -1,16 +1,24 @@
 """Records, head or secret edited past the ledger: it answers nothing more.
 
-Known limit: an edit of an earlier record under an open connection is seen when that record is found, when
-records are read, and by every process that opens the ledger later; not by the next charge.
+Whoever has the ledger open sees it at the next charge: a write that added no record is looked into. Known
+limit: bytes changed without SQLite, which counts no change then; they are seen when the ledger is opened.
 """
 
 import contextlib
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
-from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
-from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash
+from sklearn_ada.exceptions import (
+    LedgerDamagedError,
+    LedgerError,
+    LedgerMismatchError,
+    LedgerUnavailableError,
+)
+from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash, open_existing_ledger
+from sklearn_ada.ledger._sqlite_file import SQLiteFile
 from tests.ledger.damages import FEW as SIZE
 from tests.ledger.damages import charge, forget_connections, opened, read, run
 from tests.ledger.ledger_backends import Tally, pickled
@@ -85,20 +93,87 @@ def test_an_edit_under_an_open_connection_is_seen_when_records_are_read(path, le
         list(ledger.records())
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "row added",
-        "head count",
-        "head hash",
-        "head row deleted",
-        "last row deleted",
-    ],
-)
+@pytest.mark.parametrize("name", [name for name in EDITS if name not in NOT_SEEN_BY_HANDLES])
 def test_an_edit_under_an_open_connection_refuses_the_next_charge(path, ledger, name):
     run(path, *EDITS[name])
-    with pytest.raises(LedgerDamagedError):
+    with pytest.raises((LedgerDamagedError, LedgerMismatchError)):
         charge(ledger)
+
+
+UNDER_AN_OPEN_LEDGER = {
+    "key erased": "UPDATE records SET key = NULL WHERE seq = 2",
+    "key altered": "UPDATE records SET key = 'k9' WHERE seq = 2",
+    "subject erased": "UPDATE records SET subject = NULL WHERE seq = 2",
+    "subject altered": "UPDATE records SET subject = 's9' WHERE seq = 2",
+    "row deleted": "DELETE FROM records WHERE seq = 2",
+    "first row deleted": "DELETE FROM records WHERE seq = 1",
+    "genesis edited": "UPDATE records SET body = '{}' WHERE seq = 0",
+    "body edited": "UPDATE records SET body = '{\"number\":3}' WHERE seq = 2",
+    "hash edited": "UPDATE records SET hash = 'abc' WHERE seq = 2",
+    "two rows swapped": "UPDATE records SET seq = -seq WHERE seq IN (2, 3)",
+    "index dropped": "DROP INDEX by_subject",
+    "table added": "CREATE TABLE notes (x)",
+    "view added": "CREATE VIEW seen AS SELECT * FROM records",
+    "trigger that swallows": ("CREATE TRIGGER t BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END"),
+    "trigger that forgets": (
+        "CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records WHERE seq = 1; END"
+    ),
+}
+
+
+@pytest.mark.parametrize("again", [lambda ledger: ledger.charge("k2", dict), charge], ids=["same", "new"])
+@pytest.mark.parametrize("statement", UNDER_AN_OPEN_LEDGER.values(), ids=UNDER_AN_OPEN_LEDGER)
+def test_what_is_edited_under_an_open_ledger_is_seen_at_the_next_charge(path, ledger, statement, again):
+    run(path, statement)
+    for _ in range(2):
+        with pytest.raises(LedgerDamagedError):
+            again(ledger)
+
+
+@pytest.mark.parametrize("statement", UNDER_AN_OPEN_LEDGER.values(), ids=UNDER_AN_OPEN_LEDGER)
+def test_what_is_edited_is_seen_when_the_ledger_is_opened_and_verified(path, ledger, statement):
+    run(path, statement)
+    forget_connections()
+    with pytest.raises((LedgerDamagedError, LedgerMismatchError)):
+        opened(path)
+    with pytest.raises((LedgerDamagedError, LedgerMismatchError)):
+        open_existing_ledger(path, Tally).verify()
+
+
+@pytest.mark.parametrize("statement", ["VACUUM", "ANALYZE", "UPDATE records SET key = key"])
+def test_a_change_that_changes_nothing_does_no_harm(path, ledger, statement):
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(statement)
+    assert charge(ledger).seq == SIZE + 1
+
+
+def test_records_of_another_process_are_not_taken_for_edits(path, ledger, monkeypatch):
+    code = (
+        "import sys; from tests.ledger.damages import opened; ledger = opened(sys.argv[1])\n"
+        "for number in range(3): ledger.charge(f'other {number}', lambda state: {})"
+    )
+    monkeypatch.setattr(SQLiteFile, "verify_again", lambda self: pytest.fail("taken for an edit"))
+    for _ in range(2):
+        charge(ledger)
+        subprocess.run([sys.executable, "-c", code, path], check=True)
+    ledger.charge("last", lambda state: {})
+
+
+def test_a_replaced_secret_does_not_pass(path, ledger):
+    run(path, "UPDATE secret SET value = x'00'")
+    with pytest.raises(LedgerDamagedError, match="secret"):
+        open_existing_ledger(path, Tally).verify()
+
+
+def test_a_write_ahead_log_of_another_program_is_refused_and_set_back(path, ledger):
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        assert other.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+        with pytest.raises(LedgerUnavailableError):
+            charge(ledger)
+    with contextlib.suppress(LedgerUnavailableError):
+        charge(ledger)
+    assert charge(ledger).seq == SIZE + 1
+    assert read(path)[18:20] == b"\x01\x01"
 
 
 @pytest.mark.parametrize("find", [lambda ledger: ledger.find("k2"), lambda ledger: ledger.find_subject("s2")])
@@ -124,7 +199,7 @@ def test_a_record_is_not_found_under_a_subject_that_is_not_its_own(path, ledger)
         ledger.find_subject("other")
 
 
-def test_of_two_records_under_one_key_the_first_stands(path, ledger):
+def test_two_records_under_one_key_are_refused(path, ledger):
     text, digest = row(SIZE + 1, hash_of(path, SIZE), "k2", {"number": 9})
     with pytest.raises(sqlite3.IntegrityError):
         run(path, f"INSERT INTO records VALUES {text}")
@@ -137,7 +212,8 @@ def test_of_two_records_under_one_key_the_first_stands(path, ledger):
         f"INSERT INTO records VALUES {text}",
         f"UPDATE head SET count = {SIZE + 2}, hash = '{digest}'",
     )
-    assert opened(path).find("k2").body["number"] == 2
+    with pytest.raises(LedgerDamagedError):
+        opened(path).find("k2")
 
 
 @pytest.mark.parametrize("use", [charge, lambda ledger: list(ledger.records())], ids=["charge", "records"])

@@ -125,3 +125,14 @@ def test_a_worker_takes_its_own_ledgers_with_it(context):
 def test_others_may_not_read_the_folder():
     folder = os.path.dirname(temporary_ledger_path("private"))
     assert os.stat(folder).st_mode & 0o077 == 0
+
+
+def test_the_lock_file_goes_with_the_ledger():
+    script = (
+        "from sklearn_ada.ledger import *; import os; path = temporary_ledger_path('data')\n"
+        "from tests.ledger.ledger_backends import Genesis, Tally\n"
+        "SQLiteLedger.create_or_open(path, Genesis(), Tally).charge('k', lambda state: {})\n"
+        "assert os.path.exists(path + '-lock'); print(path)"
+    )
+    path = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    assert not os.path.exists(os.path.dirname(path))

@@ -1,0 +1,261 @@
+"""Ctrl-C at any instant: nothing is counted twice, nothing stays locked, nobody is told of an edit."""
+
+import contextlib
+import gc
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, _connection
+from sklearn_ada.ledger._lock_file import LockFile
+from tests.ledger.damages import forget_connections
+from tests.ledger.ledger_backends import Genesis, MemoryBackend, Tally, count
+
+STORM = """
+import os, random, sys, time
+chance, parent = random.Random(int(sys.argv[2])), int(sys.argv[1])
+while os.getppid() == parent:
+    time.sleep(chance.uniform(0.0, 0.004))
+    os.kill(parent, int(sys.argv[3]))
+"""
+
+
+@contextlib.contextmanager
+def storm(number, seed):
+    """Send this process a signal every other millisecond; it interrupts what `interrupted` does."""
+    before = signal.signal(number, interrupt_if_armed)
+    process = subprocess.Popen([sys.executable, "-c", STORM, str(os.getpid()), str(seed), str(number)])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+        signal.signal(number, before)
+
+
+armed = False
+
+
+def interrupt_if_armed(number, frame):
+    global armed
+    if armed:
+        armed = False
+        raise KeyboardInterrupt
+
+
+def interrupted(task):
+    """Return whether the task was interrupted, and what it returned if not; the traceback is kept."""
+    global armed
+    try:
+        armed = True
+        result = task()
+        armed = False
+        return None, result
+    except KeyboardInterrupt as error:
+        return error, None
+
+
+def is_locked(path):
+    """Whether a writer is kept out, by SQLite's lock or by the one beside the file."""
+    lock = LockFile(path)
+    try:
+        lock.acquire(exclusive=True, patience=0)
+        with contextlib.closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:
+            db.execute("BEGIN EXCLUSIVE")
+            db.execute("ROLLBACK")
+    except Exception:
+        return True
+    finally:
+        lock.release()
+    return False
+
+
+class Once(Tally):
+    """A state that refuses a record which it has taken in before."""
+
+    def advance(self, body):
+        if body["number"] != count(self):
+            raise ValueError("taken in twice, or left out")
+        super().advance(body)
+
+
+def ask_in_a_storm(open_ledger, asks, seed, number=signal.SIGINT, is_free=lambda: True):
+    """Ask, look and open until so many asks were answered; return how often each was interrupted."""
+    chance, ledger = random.Random(seed), open_ledger()
+    interrupts = {"open": 0, "ask": 0, "look": 0}
+    answered = set()
+
+    def ask():
+        return ledger.charge(f"key {len(answered)}", lambda state: {"number": count(state)})
+
+    def reopen():
+        if isinstance(ledger, SQLiteLedger):
+            forget_connections()
+        return open_ledger()
+
+    tasks = {"ask": ask, "look": lambda: ledger.read(count), "open": reopen}
+    deadline = time.monotonic() + 600
+    with storm(number, seed):
+        while len(answered) < asks:
+            assert time.monotonic() < deadline
+            name = chance.choices(["ask", "look", "open"], [30, 10, 1])[0]
+            error, result = interrupted(tasks[name])
+            if error is not None:
+                interrupts[name] += 1
+                assert is_free(), "a lock stays held while the traceback lives"
+            elif name == "ask":
+                assert result.seq == len(answered) + 1
+                answered.add(result.seq)
+    records = list(ledger.records())
+    assert [record.body["number"] for record in records[1:]] == list(range(len(records) - 1))
+    assert answered <= {record.seq for record in records}
+    return interrupts
+
+
+def check_a_storm(path, asks, seed):
+    def open_ledger():
+        return SQLiteLedger.create_or_open(path, Genesis(), Once)
+
+    gc.disable()  # what a traceback holds must not be freed by chance
+    try:
+        return ask_in_a_storm(open_ledger, asks, seed, is_free=lambda: not is_locked(path))
+    finally:
+        gc.enable()
+
+
+def test_asks_and_openings_are_interrupted_at_any_instant(tmp_path):
+    interrupts = check_a_storm(str(tmp_path / "ledger.db"), 1000, seed=1)
+    assert interrupts["ask"] > 20
+
+
+@pytest.mark.slow
+def test_ten_thousand_asks_are_interrupted_at_any_instant(tmp_path):
+    interrupts = check_a_storm(str(tmp_path / "ledger.db"), 10_000, seed=2)
+    assert min(interrupts.values()) > 20
+
+
+def test_a_ledger_in_memory_is_interrupted_at_any_instant():
+    backend = MemoryBackend()
+
+    def open_ledger():
+        return MemoryLedger.create_or_open(backend.address(), Genesis(), Once)
+
+    ask_in_a_storm(open_ledger, 5000, seed=3)
+
+
+def test_an_exception_of_another_signal_at_any_instant_leaves_no_edit_behind(tmp_path):
+    """Nothing holds these: what a timer's handler raises may come between any two steps."""
+    path = str(tmp_path / "ledger.db")
+
+    def open_ledger():
+        return SQLiteLedger.create_or_open(path, Genesis(), Once)
+
+    interrupts = ask_in_a_storm(open_ledger, 200, seed=4, number=signal.SIGUSR1)
+    assert interrupts["ask"] > 20
+
+
+@pytest.fixture
+def python_handler():
+    """A job in the background of a shell ignores SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def opened(path):
+    return SQLiteLedger.create_or_open(path, Genesis(), Tally)
+
+
+def press():
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_while_a_question_is_decided_comes_after_the_record(python_handler, tmp_path):
+    ledger = opened(tmp_path / "ledger.db")
+
+    def decide(state):
+        press()
+        return {"number": 1}
+
+    with pytest.raises(KeyboardInterrupt):
+        ledger.charge("k", decide)
+    assert ledger.find("k").body == {"number": 1}
+    assert ledger.read(count) == 1
+
+
+def test_an_interrupt_ends_the_wait_for_a_lock(python_handler, tmp_path):
+    path = str(tmp_path / "ledger.db")
+    ledger, other = opened(path), LockFile(path)
+    other.acquire(exclusive=True, patience=1)
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        ledger.charge("k", lambda state: {})
+    assert time.monotonic() < began + 10
+    other.release()
+    assert ledger.charge("k", lambda state: {}).seq == 1
+
+
+def test_an_interrupt_ends_a_long_replay_and_what_was_read_is_kept(python_handler, tmp_path, monkeypatch):
+    path = str(tmp_path / "ledger.db")
+    monkeypatch.setattr(_connection, "_BREATH", 3)
+    for number in range(10):
+        opened(path).charge(f"k{number}", lambda state: {"number": 1})
+    forget_connections()
+    taken = []
+
+    class Pressed(Tally):
+        def advance(self, body):
+            super().advance(body)
+            taken.append(body)
+            if len(taken) == 4:
+                press()
+
+    ledger = SQLiteLedger(path, Genesis().body, Pressed)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.read(count)
+    assert len(taken) == 6
+    assert ledger.read(count) == len(taken) == 10
+
+
+def test_a_handler_of_the_users_own_is_called_and_put_back(tmp_path):
+    ledger, calls = opened(tmp_path / "ledger.db"), []
+    before = signal.signal(signal.SIGINT, lambda number, frame: calls.append(number))
+    mine = signal.getsignal(signal.SIGINT)
+    try:
+        assert ledger.charge("k", lambda state: press() or {}).seq == 1
+        assert calls == [signal.SIGINT]
+        assert signal.getsignal(signal.SIGINT) is mine
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_ignored_interrupt_stays_ignored(tmp_path):
+    ledger = opened(tmp_path / "ledger.db")
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert ledger.charge("k", lambda state: press() or {}).seq == 1
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_threads_charge_without_touching_handlers(tmp_path):
+    ledger, found = opened(tmp_path / "ledger.db"), []
+    before = signal.getsignal(signal.SIGINT)
+
+    def decide(state):
+        found.append(signal.getsignal(signal.SIGINT))
+        return {}
+
+    thread = threading.Thread(target=ledger.charge, args=("k", decide))
+    thread.start()
+    thread.join()
+    assert found == [before]
