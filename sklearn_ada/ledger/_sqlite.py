@@ -97,7 +97,7 @@ class SQLiteLedger(ChainedLedger[State]):
         compare_genesis(stored, expected, os.path.basename(path), instead)
         ledger = cls(path, expected, start)
         ledger.read(lambda state: None)  # replay now: damage should not wait for the first question
-        _opened.add(path)
+        _opened.add(os.path.realpath(path))
         return ledger
 
     @classmethod
@@ -135,7 +135,7 @@ class SQLiteLedger(ChainedLedger[State]):
 
 def _create(path: str, genesis_from_secret: Callable[[bytes], dict[str, Any]], secret: bytes) -> None:
     """Write a new ledger under another name and link it into place, so that nobody sees half of one."""
-    if path in _opened:
+    if os.path.realpath(path) in _opened:
         raise LedgerUnavailableError(
             f"The ledger file {os.path.basename(path)!r} was used by this process and is gone; a new one "
             "would be a fresh budget. Put the file back."

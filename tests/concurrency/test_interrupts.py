@@ -18,6 +18,9 @@ from sklearn_ada.ledger._lock_file import LockFile
 from tests.ledger.damages import forget_connections
 from tests.ledger.ledger_backends import Genesis, MemoryBackend, Tally, count
 
+# An exception of a signal's handler may come while an object is deleted, and is printed there.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 STORM = """
 import os, random, sys, time
 chance, parent = random.Random(int(sys.argv[2])), int(sys.argv[1])

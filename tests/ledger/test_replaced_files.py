@@ -81,6 +81,14 @@ def test_an_unlinked_file_is_refused_and_not_made_again(path, ledger):
     assert not os.path.exists(path)
 
 
+def test_an_unlinked_file_is_not_made_again_through_another_path(path, ledger, tmp_path):
+    os.symlink(tmp_path, tmp_path / "link")
+    os.unlink(path)
+    with pytest.raises(LedgerUnavailableError, match="fresh budget"):
+        opened(str(tmp_path / "link" / os.path.basename(path)))
+    assert not os.path.exists(path)
+
+
 def test_a_file_that_goes_while_it_is_opened_is_not_made_again(path, ledger, monkeypatch):
     forget_connections()
     os.unlink(path)
