@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-__all__ = ["aligned", "percent"]
+__all__ = ["aligned", "percent", "printable"]
 
 
 def percent(share: float) -> str:
@@ -16,6 +16,17 @@ def percent(share: float) -> str:
     return f"{100.0 * share:.12g}%"
 
 
+def printable(text: str) -> str:
+    r"""Return a text whose control characters are written out: a name must not steer a terminal.
+
+    Examples
+    --------
+    >>> print(printable("\x1b[2Jada"))
+    \x1b[2Jada
+    """
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[str] = ()) -> str:
     """Return a table with a column as wide as its widest cell; ``right`` names those set to the right.
 
@@ -26,7 +37,7 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collec
     auc       10
     accuracy   7
     """
-    table = [head, *rows]
+    table = [head, *([printable(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
 
     def line(cells: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import json
 import sys
 from typing import Any
 
-from sklearn_ada._table import percent
+from sklearn_ada._table import percent, printable
 from sklearn_ada.cli.arguments import count, head
 from sklearn_ada.cli.table import aligned, number, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
@@ -166,7 +166,8 @@ def _cells(entry: Entry, targets: Targets) -> list[str]:
 def _told(report: HoldoutReport) -> str:
     counts = ", ".join(f"{purpose} {times}" for purpose, times in report.asked.items())
     people = ", ".join(
-        f"{'nobody named' if who == '?' else who} ({times})" for who, times in report.asked_by.items()
+        f"{'nobody named' if who == '?' else printable(who)} ({times})"
+        for who, times in report.asked_by.items()
     )
     lines = [
         f"holdout {report.fingerprint[:12]}, {report.n_rows} rows; all intervals hold together with "

@@ -6,7 +6,7 @@ import html
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn_ada._table import percent
+from sklearn_ada._table import percent, printable
 from sklearn_ada.holdout.conversation import Conversation
 from sklearn_ada.holdout.entry import Entry
 from sklearn_ada.holdout.outcome import answer_from_record
@@ -132,7 +132,7 @@ def _targets(entries: tuple[Entry, ...]) -> Targets:
 
 
 def _signature(entry: Entry) -> str:
-    return " from ".join(name for name in (entry.who, entry.label) if name)
+    return " from ".join(printable(name) for name in (entry.who, entry.label) if name)
 
 
 def report_of(ledger: Ledger[Conversation], *, answers: bool = True) -> HoldoutReport:

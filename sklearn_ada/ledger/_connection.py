@@ -101,7 +101,13 @@ class Connection(ABC):
                 f"The ledger {name!r} is not the one that was opened: its genesis differs."
             )
         self._genesis = parse_json(row.text)
-        self.state = start(self._genesis)
+        try:
+            self.state = start(self._genesis)
+        except (KeyError, TypeError, ValueError) as error:
+            raise LedgerMismatchError(
+                f"The ledger {name!r} has a first record that this release cannot read ({error}). Use the "
+                "release of sklearn_ada that wrote it, or a newer one."
+            ) from error
         self._reached = (0, genesis_hash)
         self._appended: tuple[int, str] | None = None
         self._is_checked = False

@@ -9,6 +9,7 @@ are points at which nothing is half done, and it is delivered there.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from types import FrameType
 from typing import Any
@@ -28,19 +29,22 @@ class InterruptsHeld:
     def __init__(self) -> None:
         self._before: Any = None
         self._signalled = False
+        self._frame: FrameType | None = None
 
     def __enter__(self) -> None:
-        before = signal.getsignal(signal.SIGINT)
+        before = _live(signal.getsignal(signal.SIGINT))
         in_main = threading.current_thread() is threading.main_thread()
         if in_main and before is not None and before is not signal.SIG_IGN:
             self._before = before
+            self._frame = sys._getframe(1)
             signal.signal(signal.SIGINT, self._remember)
             _held.append(self)
 
     def __exit__(self, *raised: object) -> None:
         if self._before is not None:
-            _held.remove(self)
             signal.signal(signal.SIGINT, self._before)
+            self._frame = None
+            _held.remove(self)
             self.deliver()
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
@@ -55,6 +59,23 @@ class InterruptsHeld:
             else:  # the system's own
                 signal.signal(signal.SIGINT, self._before)
                 signal.raise_signal(signal.SIGINT)
+
+
+def _live(handler: Any) -> Any:
+    """Return a handler, or the one before it if it belongs to a block that is over.
+
+    What the handler of another signal raises may come just before a block puts things back.
+    """
+    while isinstance(owner := getattr(handler, "__self__", None), InterruptsHeld):
+        frame: FrameType | None = sys._getframe()
+        while frame is not None and frame is not owner._frame:
+            frame = frame.f_back
+        if frame is not None:
+            return handler
+        if owner in _held:
+            _held.remove(owner)
+        handler = owner._before
+    return handler
 
 
 def deliver_interrupt() -> None:

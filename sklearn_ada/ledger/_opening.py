@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger._contract import Ledger, State
 from sklearn_ada.ledger._memory import MemoryLedger
 from sklearn_ada.ledger._sql import SQLLedger, is_url
@@ -48,9 +50,9 @@ def ledger_address(given: Address | None, content: Callable[[], str]) -> Address
     expected = "a path, ':memory:', a 'postgresql://...' URL or None"
     if not isinstance(given, (str, os.PathLike)):
         raise bad_parameter("ledger", "Holdout", expected, given)
-    if isinstance(given, str) and "://" in given and not is_url(given):
-        scheme = given.partition("://")[0]  # not the rest: it may hold a password
-        raise bad_parameter("ledger", "Holdout", expected, f"{scheme}://...")
+    scheme = _mistaken_scheme(given)
+    if scheme is not None:
+        raise bad_parameter("ledger", "Holdout", expected, scheme)
     return given
 
 
@@ -106,6 +108,20 @@ def open_existing_ledger(
     LedgerUnavailableError, LedgerDamagedError
         If the ledger cannot be read.
     """
+    scheme = _mistaken_scheme(address)
+    if scheme is not None:
+        raise LedgerUnavailableError(
+            f"There is no ledger at {scheme}: give the path of a file, or a URL like "
+            "postgresql://user@host/database?book=name."
+        )
     if is_url(address):
         return SQLLedger.open_existing(address, start, replay)
     return SQLiteLedger.open_existing(address, start, replay)
+
+
+def _mistaken_scheme(address: Address) -> str | None:
+    """Return how what is meant as a URL begins, and cannot be one; never the rest: it may hold a password."""
+    if not isinstance(address, str) or is_url(address):
+        return None
+    found = re.match(r"\s*(\w[\w+.-]*://|postgres(?:ql)?(?:\+\w*)?\s*:)", address, re.IGNORECASE)
+    return None if found is None else f"{found[1]}..."

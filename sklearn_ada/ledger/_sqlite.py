@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
 import tempfile
@@ -11,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerUnavailableError
-from sklearn_ada.ledger._chain import check_schema, compare_genesis, genesis_row
+from sklearn_ada.ledger._chain import Row, check_schema, compare_genesis, genesis_row
 from sklearn_ada.ledger._chained import ChainedLedger
 from sklearn_ada.ledger._connection import lock
 from sklearn_ada.ledger._contract import State
@@ -97,7 +98,7 @@ class SQLiteLedger(ChainedLedger[State]):
         compare_genesis(stored, expected, os.path.basename(path), instead)
         ledger = cls(path, expected, start)
         ledger.read(lambda state: None)  # replay now: damage should not wait for the first question
-        _opened.add(path)
+        _opened.add(os.path.realpath(path))
         return ledger
 
     @classmethod
@@ -135,28 +136,66 @@ class SQLiteLedger(ChainedLedger[State]):
 
 def _create(path: str, genesis_from_secret: Callable[[bytes], dict[str, Any]], secret: bytes) -> None:
     """Write a new ledger under another name and link it into place, so that nobody sees half of one."""
-    if path in _opened:
+    if os.path.realpath(path) in _opened:
         raise LedgerUnavailableError(
             f"The ledger file {os.path.basename(path)!r} was used by this process and is gone; a new one "
             "would be a fresh budget. Put the file back."
         )
-    folder = os.path.dirname(path)
-    handle, draft = tempfile.mkstemp(prefix=".ledger", dir=folder)
+    first = genesis_row(genesis_from_secret(secret))
+    with contextlib.suppress(FileExistsError):  # somebody else was first: theirs is the ledger
+        if not _link_nameless(path, first, secret):
+            _link_draft(path, first, secret)
+
+
+def _link_nameless(path: str, first: Row, secret: bytes) -> bool:
+    """Write a new ledger to a file without a name, of which a kill leaves nothing, and give it one.
+
+    Returns False where there are no such files.
+    """
+    kind = getattr(os, "O_TMPFILE", None)
+    if kind is None or not hasattr(sqlite3.Connection, "serialize"):
+        return False
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        _write_first(db, first, secret)
+        content = db.serialize()
+    try:
+        handle = os.open(os.path.dirname(path), kind | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
+            return False
+        raise
+    try:
+        with open(handle, "wb", closefd=False) as file:
+            file.write(content)
+        os.fsync(handle)
+        # With a descriptor, which the absolute path ignores, Python asks the system to follow the link.
+        os.link(f"/proc/self/fd/{handle}", path, src_dir_fd=handle, follow_symlinks=True)
+    except FileNotFoundError:  # no /proc
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _link_draft(path: str, first: Row, secret: bytes) -> None:
+    handle, draft = tempfile.mkstemp(prefix=".ledger", dir=os.path.dirname(path))
     os.close(handle)
     try:
-        first = genesis_row(genesis_from_secret(secret))
         with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as db:
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute("BEGIN IMMEDIATE")
-            create_tables(db)
-            db.execute("INSERT INTO secret VALUES (1, ?)", (secret,))
-            db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", first)
-            db.execute("INSERT INTO head VALUES (1, 1, ?)", (first.hash,))
-            db.execute("COMMIT")
-        with contextlib.suppress(FileExistsError):  # somebody else was first: theirs is the ledger
-            os.link(draft, path)
+            _write_first(db, first, secret)
+        os.link(draft, path)
     finally:
         os.unlink(draft)
+
+
+def _write_first(db: sqlite3.Connection, first: Row, secret: bytes) -> None:
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute("BEGIN IMMEDIATE")
+    create_tables(db)
+    db.execute("INSERT INTO secret VALUES (1, ?)", (secret,))
+    db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", first)
+    db.execute("INSERT INTO head VALUES (1, 1, ?)", (first.hash,))
+    db.execute("COMMIT")
 
 
 def _read_genesis(db: sqlite3.Connection, path: str) -> dict[str, Any]:

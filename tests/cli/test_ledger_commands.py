@@ -15,8 +15,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sklearn_ada import Holdout
 from sklearn_ada.cli import main
+from sklearn_ada.events import event_from_dict
 from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.ledger import SQLiteLedger
 from sklearn_ada.mechanisms.grid import UniformGrid
+from tests.ledger.ledger_backends import Tally
 from tests.ledger.postgresql_server import PASSWORD
 
 X, Y = [[float(i)] for i in range(40)], [0, 1] * 20
@@ -326,3 +329,54 @@ def test_a_crashed_ledger_that_may_only_be_read_says_what_to_do(crashed, monkeyp
     assert "must be undone first" in printed("verify", crashed)
     monkeypatch.undo()
     assert "3 records agree" in printed("verify", crashed)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["postgresql:/user:pw@host/db", "postgres:user:pw@host", "POSTGRESQL://user:pw@h", "mysql://u:pw@h"],
+)
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_url_with_a_slip_is_not_printed_with_its_password(address, action, printed):
+    said = printed(action, address)
+    assert "no ledger at" in said
+    assert "pw" not in said
+
+
+@pytest.mark.parametrize("address", ["postgresql:/user:pw@host/db", "postgres:user:pw@host"])
+def test_a_url_with_a_slip_is_not_taken_for_a_path(address, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="postgres") as caught:
+        Holdout(X, Y, ledger=address)
+    assert "pw" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_steers_neither_a_terminal_nor_a_spreadsheet(tmp_path, printed):
+    path, name = tmp_path / "ledger.db", "=1+1\x1b[2J\u202e"
+    holdout = opened(path)
+    holdout.certify(DummyClassifier().fit(X, Y), scoring="accuracy", guess=0.5)
+    body = {
+        **holdout.ledger.record(1).body,
+        "who": name,
+        "label": "@label",
+    }  # as a Holdout would not write it
+    event = event_from_dict(body["event"])
+    holdout.ledger.charge(None, lambda state: {**body, "price": state.account.price(event)})
+    for said in (printed("show", path), printed("report", path), repr(holdout.report())):
+        assert "\x1b" not in said
+        assert "\u202e" not in said
+        assert "=1+1" in said
+    row = list(csv.DictReader(io.StringIO(printed("show", path, "--csv"))))[2]
+    assert row["who"] == "'" + name
+    assert row["label"] == "'@label"
+    assert float(row["low"]) > 0.0
+
+
+def test_a_first_record_that_this_release_cannot_read_is_an_error_without_traceback(
+    ledger, tmp_path, printed
+):
+    path = tmp_path / "newer.db"
+    genesis = {**opened(ledger).ledger.genesis, "code": {"kind": "another", "unheard_of": 1}}
+    SQLiteLedger.create_or_open(path, lambda secret: genesis, Tally)
+    for action in ACTIONS:
+        assert "release" in printed(action, path)

@@ -14,9 +14,13 @@ import time
 import pytest
 
 from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, _connection
+from sklearn_ada.ledger._interrupts import InterruptsHeld
 from sklearn_ada.ledger._lock_file import LockFile
 from tests.ledger.damages import forget_connections
 from tests.ledger.ledger_backends import Genesis, MemoryBackend, Tally, count
+
+# An exception of a signal's handler may come while an object is deleted, and is printed there.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 STORM = """
 import os, random, sys, time
@@ -157,8 +161,18 @@ def test_an_exception_of_another_signal_at_any_instant_leaves_no_edit_behind(tmp
     def open_ledger():
         return SQLiteLedger.create_or_open(path, Genesis(), Once)
 
+    handler = signal.getsignal(signal.SIGINT)
     interrupts = ask_in_a_storm(open_ledger, 200, seed=4, number=signal.SIGUSR1)
     assert interrupts["ask"] > 20
+    open_ledger()
+    assert signal.getsignal(signal.SIGINT) == handler
+
+
+def test_a_block_that_was_left_in_disorder_does_not_keep_ctrl_c(tmp_path, python_handler):
+    ledger = opened(tmp_path / "ledger.db")
+    (lambda: InterruptsHeld().__enter__())()  # and what comes next is an exception from outside
+    ledger.charge("k", lambda state: {})
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.fixture

@@ -70,7 +70,10 @@ def test_with_a_database_the_same_search_agrees_with_one_worker(postgresql, tmp_
     np.testing.assert_array_equal(one[2], two[2])
 
 
-@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "lustre"])
+@pytest.mark.parametrize(
+    "kind",
+    ["nfs4", "cifs", "fuse.sshfs", "lustre", "fuse.gcsfuse", "virtiofs", "davfs", "fuse.blobfuse2", "fuse"],
+)
 def test_a_network_file_system_is_refused_and_the_database_named(tmp_path, monkeypatch, kind):
     far = tmp_path / "far away"
     far.mkdir()
@@ -84,3 +87,15 @@ def test_a_network_file_system_is_refused_and_the_database_named(tmp_path, monke
     assert list(far.iterdir()) == []
     backend = SQLiteBackend(str(tmp_path))
     assert backend.open(backend.address("far away too")).find("k") is None
+
+
+@pytest.mark.parametrize(
+    "mount",
+    ["/dev/sdb1 {} fuseblk rw 0 0", "overlay {} fuse.fuse-overlayfs rw 0 0", "lxcfs {} fuse.lxcfs rw 0 0"],
+)
+def test_a_local_file_system_in_user_space_will_do(tmp_path, monkeypatch, mount):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/sda1 / ext4 rw 0 0\n{mount.format(tmp_path)}\n")
+    monkeypatch.setattr(_network, "_MOUNTS", str(mounts))
+    backend = SQLiteBackend(str(tmp_path))
+    assert backend.open(backend.address()).find("k") is None

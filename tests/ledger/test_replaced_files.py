@@ -7,6 +7,8 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -78,6 +80,14 @@ def test_an_unlinked_file_is_refused_and_not_made_again(path, ledger):
     for use in (charge, lambda ledger: ledger.find("k1"), lambda ledger: ledger.read(count)):
         with pytest.raises(LedgerUnavailableError):
             use(ledger)
+    assert not os.path.exists(path)
+
+
+def test_an_unlinked_file_is_not_made_again_through_another_path(path, ledger, tmp_path):
+    os.symlink(tmp_path, tmp_path / "link")
+    os.unlink(path)
+    with pytest.raises(LedgerUnavailableError, match="fresh budget"):
+        opened(str(tmp_path / "link" / os.path.basename(path)))
     assert not os.path.exists(path)
 
 
@@ -186,3 +196,26 @@ def test_the_journal_of_a_dead_writer_is_rolled_back(path, ledger, tmp_path):
         shutil.copy(path + "-journal", copies + "-journal")
         db.execute("ROLLBACK")
     assert [record.seq for record in opened(copies).records()] == list(range(SIZE + 1))
+
+
+KILLED = """
+import os, sys
+from sklearn_ada.ledger import SQLiteLedger
+from tests.ledger.ledger_backends import Genesis, Tally
+os.link = os.unlink = lambda *names, **how: os._exit(9)
+SQLiteLedger.create_or_open(sys.argv[1], Genesis(), Tally)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="needs files without a name")
+def test_a_kill_while_a_ledger_is_made_leaves_no_secret_behind(tmp_path):
+    path = tmp_path / "ledger.db"
+    assert subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False).returncode == 9
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_ledger_is_made_where_there_are_no_files_without_a_name(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    path = str(tmp_path / "ledger.db")
+    fill(opened(path), 2)
+    assert sorted(os.listdir(tmp_path)) == ["ledger.db", "ledger.db-journal", "ledger.db-lock"]
