@@ -228,7 +228,14 @@ def test_looking_at_a_ledger_leaves_no_trace(ledger):
     assert everything_in(ledger.parent) == before
 
 
-@pytest.mark.parametrize("form", [[], ["--csv"], ["--json"]])
+@pytest.mark.parametrize(
+    "form",
+    [
+        [],
+        pytest.param(["--csv"], marks=pytest.mark.thorough),
+        pytest.param(["--json"], marks=pytest.mark.thorough),
+    ],
+)
 def test_a_reader_that_stops_early_sees_no_traceback(form, ledger):
     show = [sys.executable, "-m", "sklearn_ada", "ledger", "show", str(ledger), *form]
     with subprocess.Popen(show, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as shown:
@@ -317,6 +324,7 @@ def crashed(ledger):
     return ledger
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_ledger_whose_writer_crashed_can_be_looked_at(crashed, action):
     command = [sys.executable, "-m", "sklearn_ada", "ledger", action, str(crashed)]

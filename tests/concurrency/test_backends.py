@@ -18,6 +18,8 @@ from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, ThresholdoutSc
 from sklearn_ada.holdout.shipping import here
 from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
 
+pytestmark = pytest.mark.thorough
+
 LEAVES = range(2, 9)
 LOCAL = ["loky", "threading", "multiprocessing"]
 

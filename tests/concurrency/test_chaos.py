@@ -9,6 +9,8 @@ import pytest
 
 from tests.concurrency.chaos import Rampage, audit, different_guesses
 
+pytestmark = pytest.mark.thorough
+
 
 def survive(address, folder, seed, questions, tolerance, events, server=None):
     rampage = Rampage(address, tolerance, different_guesses(questions, seed), folder, server)

@@ -74,7 +74,14 @@ def test_threads_share_one_ledger(ledger):
     assert_whole(ledger, workers=4)
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "fork",
+        pytest.param("spawn", marks=pytest.mark.thorough),
+        pytest.param("forkserver", marks=pytest.mark.slow),
+    ],
+)
 def test_processes_share_one_ledger(ledger, method):
     context = multiprocessing.get_context(method)
     start, results = context.Barrier(3), context.Queue()

@@ -16,6 +16,8 @@ from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_
 from tests.concurrency.test_searches import questions
 from tests.ledger.ledger_backends import SQLiteBackend
 
+pytestmark = pytest.mark.thorough
+
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/cwd"), reason="needs paths of one process")
 
 

@@ -17,6 +17,8 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn_ada import ReusableHoldoutCV
 from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
 
+pytestmark = pytest.mark.thorough
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BACKENDS = ["loky", "threading", "multiprocessing"]
 

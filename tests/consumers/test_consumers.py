@@ -9,6 +9,8 @@ import sklearn
 from tests.consumers.consumers import CONSUMERS, OBJECTS, outcome
 from tests.consumers.table import CELLS, REASONS, reasons
 
+pytestmark = pytest.mark.thorough
+
 WAYS = r"ReusableHoldoutCV around|certify the tuned model: holdout\.certify|ask='winner'"
 NEWEST = (1, 9)
 

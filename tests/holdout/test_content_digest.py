@@ -131,6 +131,7 @@ def test_sparse_formats_of_any_size_have_one_digest(monkeypatch):
     assert digests != {PLAIN}
 
 
+@pytest.mark.thorough
 def test_a_wide_sparse_matrix_is_never_dense_as_a_whole():
     matrix = sparse.random(2000, 20000, density=1e-4, format="csr", random_state=0)
     tracemalloc.start()

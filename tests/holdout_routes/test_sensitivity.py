@@ -1,5 +1,6 @@
 """The noise that is shipped is made for what one record can really change, whatever the metric."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -61,8 +62,10 @@ CASES = {
 }
 
 
-def largest_change(value, kinds, units):
+@functools.cache
+def largest_change(name):
     """Return how far one record (or group) can move a metric, over all that can be said of all records."""
+    _, value, kinds, units, _ = CASES[name]
     units = np.arange(len(Y)) if units is None else units
     values = {said: value(Y, said) for said in itertools.product(kinds, repeat=len(Y))}
     largest = 0.0
@@ -75,16 +78,16 @@ def largest_change(value, kinds, units):
     return largest
 
 
-@pytest.fixture(params=CASES)
-def case(request, tmp_path):
-    metric, value, kinds, units, params = CASES[request.param]
+@pytest.fixture(params=CASES, scope="module")
+def case(request, tmp_path_factory):
+    metric, _, _, _, params = CASES[request.param]
     X = np.arange(len(Y), dtype=float)[:, None]
 
     def made(route="differential_privacy"):
-        ledger = tmp_path / f"{route}.db"
+        ledger = tmp_path_factory.mktemp("case") / f"{route}.db"
         return Holdout(X, Y, route=route, expected_questions=4, random_state=0, ledger=ledger, **params)
 
-    return as_metric(metric), largest_change(value, kinds, units), made
+    return as_metric(metric), largest_change(request.param), made
 
 
 def as_metric(metric):

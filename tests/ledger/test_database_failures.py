@@ -7,6 +7,8 @@ import uuid
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 sa = pytest.importorskip("sqlalchemy")
 
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError  # noqa: E402

@@ -10,6 +10,8 @@ from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.ledger import _connection
 from tests.ledger.ledger_backends import MemoryBackend, PostgreSQLBackend, SQLiteBackend, count, fill
 
+pytestmark = pytest.mark.thorough
+
 MOST, MANY = 3, 12
 BACKENDS = {
     "sqlite": lambda request: SQLiteBackend(str(request.getfixturevalue("tmp_path"))),

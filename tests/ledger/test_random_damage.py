@@ -28,6 +28,8 @@ from tests.ledger.damages import (
 )
 from tests.ledger.ledger_backends import count, pickled
 
+pytestmark = pytest.mark.thorough
+
 
 def is_older_copy(seen):
     return seen == expected()[: len(seen)] and len(seen) > 0

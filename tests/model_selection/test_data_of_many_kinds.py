@@ -18,6 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.metrics.registry import NEED_EVERY_CLASS
 
+pytestmark = pytest.mark.thorough
+
 
 def polars_frame(X):
     polars = pytest.importorskip("polars")

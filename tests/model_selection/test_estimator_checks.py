@@ -13,6 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_ada import ReusableHoldoutCV
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(autouse=True)
 def no_ledgers_of_other_checks(monkeypatch):

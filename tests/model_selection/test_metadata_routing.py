@@ -14,6 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
 
+pytestmark = pytest.mark.thorough
+
 ASKS = ["candidates", "winner"]
 
 

@@ -63,6 +63,7 @@ def test_an_attack_breaks_the_mutant_and_not_the_package(name, runs):
     assert not consistent(mutant.misses(runs, mutated=True), runs, mutant.beta)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("runs", [pytest.param(1000, marks=pytest.mark.slow), 25])
 @pytest.mark.parametrize("name", NOISY)
 def test_half_the_noise_is_noticed_and_the_booked_noise_is_not(name, runs):
