@@ -48,6 +48,14 @@ def is_quiet(X):
     pass
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Let SIGINT interrupt, as it does at a terminal; what is started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def holdout(rows, tmp_path):
     return Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
@@ -294,6 +302,8 @@ def test_a_real_signal_from_outside_costs_no_answer(tmp_path):
         import os, signal, sys, threading, time
         import numpy as np
         from sklearn_ada import Holdout
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
         class Model:
             classes_ = np.array([0, 1])
