@@ -177,6 +177,7 @@ def test_verify_names_what_is_damaged_and_fails(ledger, tmp_path, printed):
     assert "record 1 does not continue the chain" in printed("verify", damaged)
 
 
+@pytest.mark.thorough
 def test_verify_fails_in_a_process_of_its_own_with_status_1(ledger):
     with contextlib.closing(sqlite3.connect(ledger)) as db:
         db.execute("UPDATE head SET count = 2")
@@ -216,6 +217,7 @@ def everything_in(folder):
     }
 
 
+@pytest.mark.thorough
 def test_looking_at_a_ledger_leaves_no_trace(ledger):
     """In a process that has never opened it, and where the file may only be read."""
     ledger.chmod(0o444)

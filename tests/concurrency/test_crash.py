@@ -15,6 +15,7 @@ from sklearn_ada import ThresholdoutScorer
 from sklearn_ada.ledger import _connection
 from tests.concurrency.searching import MANY_LEAVES, X, Y, holdout_at, search_with
 
+pytestmark = pytest.mark.thorough
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 

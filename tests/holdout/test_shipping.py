@@ -117,6 +117,7 @@ def look(scorer):
     return os.getpid(), id(data), "memmap" in chain
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
 def test_a_worker_gets_the_rows_once_and_maps_them(backend, tmp_path):
     scorer = StableHoldoutScorer("accuracy", Holdout(NUMBERS, Y, ledger=tmp_path / "ledger.db"))

@@ -72,7 +72,10 @@ def test_rows_are_compared_with_the_holdout_once(scorer, rows):
     assert sorted(kinds) == ["answer"] * 3 + ["overlap"]
 
 
-@pytest.mark.parametrize(("n_jobs", "kind"), [(1, np.float64), (1, np.float32), (2, np.float64)])
+@pytest.mark.parametrize(
+    ("n_jobs", "kind"),
+    [(1, np.float64), (1, np.float32), pytest.param(2, np.float64, marks=pytest.mark.thorough)],
+)
 def test_permuted_copies_of_the_rows_are_refused(n_jobs, kind, scorer, rows, asked):
     model = LogisticRegression().fit(rows[0], rows[1])
     with pytest.raises(TypeError, match="permuted copies of X"):

@@ -26,7 +26,7 @@ def scorers(holdout):
     return {"acc": acc, **others}
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", ["acc", "auc", "f1"])
 def test_every_score_of_every_candidate_is_a_question_to_one_ledger(name, n_jobs, rows, holdout):
     scoring = scorers(holdout)

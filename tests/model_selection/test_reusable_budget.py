@@ -71,7 +71,7 @@ def test_a_winner_that_cannot_be_certified_is_told_before_the_first_fit(recorder
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_a_refusal_in_mid_search_is_raised_in_the_parent(n_jobs, numbered, tmp_path):
     X, y = numbered[0], numbered[1]["classifier"]
     inner = OwnSearch(DecisionTreeClassifier(random_state=0), DEPTHS, n_jobs=n_jobs)

@@ -96,7 +96,7 @@ def test_the_tables_show_the_winner_only(search, searched):
         assert np.isfinite(table["validation_score"]).all()
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_no_score_of_another_candidate_leaves(n_jobs, searched, numbered, tmp_path):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

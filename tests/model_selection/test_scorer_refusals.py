@@ -35,7 +35,7 @@ def tight(rows, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_a_refusal_is_nan_and_select_best_raises(n_jobs, rows, tight):
     scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
     search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=False, n_jobs=n_jobs)
@@ -55,7 +55,7 @@ def test_select_best_raises_out_of_the_search(rows, tight):
         search.fit(rows[0], rows[1])
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_on_exhausted_raise_leaves_the_search_with_its_own_error(n_jobs, rows, tight):
     scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05, on_exhausted="raise")
     search = GridSearchCV(
@@ -66,7 +66,7 @@ def test_on_exhausted_raise_leaves_the_search_with_its_own_error(n_jobs, rows, t
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_if_all_are_refused_the_first_is_not_silently_the_best(n_jobs, rows, tmp_path):
     holdout = Holdout(rows[2], rows[3], tolerance=0.01, ledger=tmp_path / "none.db")
     scorer = ThresholdoutScorer("accuracy", holdout)
