@@ -80,12 +80,12 @@ def drawn(rng, n):
     return atoms[:, None], (rng.random(n) < CHANCE[atoms]).astype(int)
 
 
-def misses(seed, names, says=Column):
+def misses(seed, names, says=Column, confidence_level=0.95):
     """Return the metrics whose interval misses, in one conversation."""
     rng = np.random.default_rng(seed)
     X, y = drawn(rng, ROWS)
     rows = np.c_[X, np.full(ROWS, says is Column)]  # so that both have a ledger of their own
-    holdout = Holdout(rows, y, ledger=":memory:", random_state=seed)
+    holdout = Holdout(rows, y, ledger=":memory:", random_state=seed, confidence_level=confidence_level)
     table = (rng.random(ATOMS) < 0.1 + 0.8 * CHANCE).astype(int)
     missed = []
     for name in names:
@@ -105,6 +105,12 @@ def test_conversations_about_columns_miss_no_oftener_than_they_may_and_where_vec
     missed = [misses(seed, METRICS) for seed in range(runs)]
     assert sum(map(bool, missed)) <= binom.ppf(0.999, runs, 0.05)
     assert missed == [misses(seed, METRICS, Vector) for seed in range(runs)]
+
+
+@pytest.mark.parametrize("runs", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_at_one_miss_in_a_million_no_metric_of_a_column_misses(runs):
+    seeds = range(1000, 1000 + runs)
+    assert [misses(seed, METRICS, confidence_level=1.0 - 1e-6) for seed in seeds] == [[]] * runs
 
 
 def test_with_a_measure_that_broadcasts_ratios_miss(monkeypatch):
