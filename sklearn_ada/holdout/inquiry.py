@@ -154,10 +154,14 @@ def look(
     Warnings raised on the way may quote holdout values, so they are dropped.
     """
     try:
+        interrupts.looking = True
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return evaluate(discarded, data)
+            seen = evaluate(discarded, data)
+        interrupts.looking = False
+        return seen
     except BaseException as error:  # whatever a model raises on the holdout has a price, SystemExit too
+        interrupts.looking = False
         # Its own type, as an error may have a ``__class__`` that raises another one.
         reason = next((text for kind, text in _FAILURE_OF if issubclass(type(error), kind)), None)
         if reason is not None:

@@ -13,21 +13,22 @@ time that it takes. Nothing here can tell its signal from the user's.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 __all__ = ["Interrupts", "held_interrupts"]
 
-_HELD = [
-    getattr(signal, name)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGBREAK")  # not every system has all
-    if hasattr(signal, name)
-]
-_TOLD = b"\nInterrupted: the answer under way is recorded first.\n"
+_NOT_HELD = {"SIGCHLD", "SIGCLD", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGPROF", "SIGPIPE"}
+_ENOUGH = 3  # times that somebody interrupts who does not want to wait
+_TOLD = b"""
+Interrupted: the answer under way is recorded first. Interrupt twice more to give the model up, which then
+has failed on the holdout.
+"""
 
 
 class Interrupts:
@@ -35,53 +36,69 @@ class Interrupts:
 
     Attributes
     ----------
-    signals : list of int
-        Signals that arrived, each once.
     raised : bool
         What was asked raised a ``KeyboardInterrupt`` itself.
+    looking : bool
+        Whether a model is being asked, which may be given up.
     """
 
     def __init__(self) -> None:
-        self.signals: list[int] = []
-        self.raised = False
+        self.raised = self.looking = False
+        self._signals: list[int] = []
+        self._before: dict[int, Callable[[int, FrameType | None], Any]] = {}
+        self._times = 0  # that Ctrl-C was pressed
+        self._process, self._is_over = os.getpid(), False
 
-    def hold(self, number: int, frame: FrameType | None) -> None:
-        """Remember a signal; of Ctrl-C say so where there is a terminal."""
-        if number not in self.signals:
-            self.signals.append(number)
+    def begin(self) -> None:
+        """Hold every signal that a Python function handles; they reach the main thread only."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in signal.valid_signals():
+            handler = signal.getsignal(number)
+            if callable(handler) and getattr(number, "name", "") not in _NOT_HELD:
+                self._before[int(number)] = handler
+                signal.signal(number, self._hold)
+
+    def end(self) -> None:
+        """Put all handlers back, then call those whose signal came, though others may raise errors."""
+        self._is_over = True
+        self._each(list(self._before), lambda number: signal.signal(number, self._before[number]))
+        self._each(self._signals, lambda number: self._before[number](number, inspect.currentframe()))
+
+    def _each(self, numbers: list[int], do: Callable[[int], Any]) -> None:
+        if numbers:
+            try:
+                do(numbers[0])
+            finally:
+                self._each(numbers[1:], do)
+
+    def _hold(self, number: int, frame: FrameType | None) -> None:
+        """Remember a signal. Where nothing is held any more, or in a forked child, handle it."""
+        if self._is_over or os.getpid() != self._process:
+            self._before[number](number, frame)
+            return
+        if number not in self._signals:
+            self._signals.append(number)
         if number == signal.SIGINT:
-            with contextlib.suppress(OSError):
-                os.write(2, _TOLD)
-
-
-def _deliver(signals: list[int]) -> None:
-    """Raise all signals, though handlers may raise errors."""
-    if signals:
-        try:
-            signal.raise_signal(signals[0])
-        finally:
-            _deliver(signals[1:])
+            self._times += 1
+            if self._times == 1:
+                with contextlib.suppress(OSError):
+                    os.write(2, _TOLD)
+            elif self._times >= _ENOUGH and self.looking:
+                raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
 def held_interrupts() -> Iterator[Interrupts]:
     """Hold interrupts for the length of the block, then deliver them.
 
-    Signals reach the main thread only; elsewhere there is nothing to hold. One that no Python function
-    handles does what it does: it is ignored, or ends the process.
+    A signal that no Python function handles does what it does: it is ignored, or ends the process.
     """
     interrupts = Interrupts()
-    before: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        handlers = {number: signal.getsignal(number) for number in _HELD}
-        before = {number: handler for number, handler in handlers.items() if callable(handler)}
-    for number in before:
-        signal.signal(number, interrupts.hold)
     try:
+        interrupts.begin()
         yield interrupts
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        _deliver(interrupts.signals)
+        interrupts.end()
     if interrupts.raised:
         raise KeyboardInterrupt

@@ -174,7 +174,7 @@ class PrivateChoice:
         planned = planned_questions(state.policy.expected_questions)
         rho = min(left / 2.0, left - state.policy.privacy_budget(self.unit, n) / planned)
         epsilon = min(self.epsilon, float(f"{exponential_epsilon(rho):.3g}") * 0.99) if rho > 0.0 else 0.0
-        if epsilon * self.width < 4.0 * self.sensitivity * math.log(count):
+        if epsilon <= 0.0 or epsilon * self.width < 4.0 * self.sensitivity * math.log(count):
             raise BudgetExhaustedError(
                 f"The holdout cannot choose among {count} models: what is left of the privacy budget pays "
                 "for a guess and one certify at most. Choose before other questions are asked, and count "

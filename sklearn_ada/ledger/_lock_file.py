@@ -12,6 +12,7 @@ like this, and there is no second lock.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import stat
@@ -40,7 +41,7 @@ class LockFile:
     Parameters
     ----------
     path : str
-        Of the ledger. All paths that lead to one file share its lock.
+        Of the ledger. All symbolic links to one file share its lock; hard links do not.
     """
 
     _descriptor: int | None = None
@@ -125,8 +126,9 @@ class LockFile:
             except FileExistsError:  # somebody else was first
                 continue
             os.fchmod(descriptor, mode)  # whatever the umask
-            if os.geteuid() == 0:
-                os.fchown(descriptor, ledger.st_uid, ledger.st_gid)
+            owner = ledger.st_uid if os.geteuid() == 0 else -1  # only root gives files away
+            with contextlib.suppress(PermissionError):  # of a group that this user is not in
+                os.fchown(descriptor, owner, ledger.st_gid)
             return descriptor
 
     def __del__(self) -> None:

@@ -25,7 +25,6 @@ NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 """Types of one real number."""
 # Labels are looked at in pieces of so many rows, to keep temporaries small.
 PIECE = 2**16
-_EXACT = 2.0**53 - 1.0  # beyond, a float may stand for several integers
 
 
 def check_labels(y: Any, owner: str = "Holdout") -> Array:
@@ -108,10 +107,10 @@ def are_classes(values: Array) -> bool:
     """
     if values.dtype.kind != "f":
         return values.dtype.kind != "c"
+    most = 2.0 ** (np.finfo(values.dtype).nmant + 1) - 1.0  # beyond, a float stands for several integers
     with np.errstate(invalid="ignore"):
         return all(
-            (abs(piece) <= _EXACT).all() and (piece.astype(np.int64) == piece).all()
-            for piece in pieces(values)
+            (abs(piece) <= most).all() and (piece.astype(np.int64) == piece).all() for piece in pieces(values)
         )
 
 

@@ -2,11 +2,14 @@
 
 import contextlib
 import math
+import os
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
+import time
+import types
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ import pytest
 from sklearn_ada import Holdout
 from sklearn_ada.events import FAILURES
 from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.holdout.interrupts import Interrupts
 from sklearn_ada.metrics import Metric
 
 PRICE = math.log(2.0) - math.log(0.001 / len(FAILURES))  # another error, and whether it is an interrupt
@@ -244,7 +248,7 @@ def test_a_handler_of_ones_own_is_called_afterwards(holdout):
     assert called[0] > 0.0  # it was recorded by then
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGALRM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGALRM", "SIGHUP", "SIGUSR1", "SIGXCPU"])
 def test_a_request_to_end_makes_no_failure_of_a_model(name, holdout):
     number = getattr(signal, name)
 
@@ -276,6 +280,78 @@ def test_all_signals_are_delivered_though_the_first_raises(holdout):
     finally:
         signal.signal(signal.SIGTERM, before)
     assert called == [1]
+
+
+def test_a_handler_that_raises_while_others_are_held_or_put_back_leaves_none_behind(holdout, monkeypatch):
+    """An alarm may come between any two of them."""
+
+    def alarm(*args):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, alarm)
+    try:
+        for moment in range(1, 12):
+            calls = iter(range(1, 100))
+
+            def interrupted(number, handler, calls=calls, moment=moment):
+                done = signal.signal(number, handler)
+                if next(calls) == moment:
+                    signal.raise_signal(signal.SIGALRM)
+                return done
+
+            own = types.SimpleNamespace(**{**vars(signal), "signal": interrupted})
+            monkeypatch.setattr("sklearn_ada.holdout.interrupts.signal", own)
+            with contextlib.suppress(TimeoutError):
+                certify(holdout, Raising(is_quiet, tag=moment))
+            monkeypatch.undo()
+            assert signal.getsignal(signal.SIGALRM) is alarm
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_what_is_left_behind_all_the_same_does_what_was_there_before():
+    interrupts = Interrupts()
+    interrupts.begin()
+    held = signal.getsignal(signal.SIGINT)
+    interrupts.end()
+    signal.signal(signal.SIGINT, held)
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_that_is_forked_meanwhile_ends_when_it_is_told_to(holdout):
+    told = []
+
+    def forks(X):
+        child = os.fork()
+        if child == 0:
+            time.sleep(30.0)
+            os._exit(0)
+        time.sleep(0.05)
+        os.kill(child, signal.SIGTERM)
+        told.append(os.waitpid(child, 0)[1])
+
+    before = signal.signal(signal.SIGTERM, lambda *args: os._exit(7))
+    try:
+        certify(holdout, Raising(forks))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert [os.waitstatus_to_exitcode(status) for status in told] == [7]
+
+
+def test_whoever_interrupts_three_times_gives_the_model_up(holdout):
+    def hangs(X):
+        for _ in range(3):
+            signal.raise_signal(signal.SIGINT)
+        raise AssertionError("it went on")
+
+    with pytest.raises(KeyboardInterrupt):
+        certify(holdout, Raising(hangs))
+    ((_, answer),) = holdout.report().answers
+    assert answer.reason == FAILURES[3]
+    assert holdout.report().nats == pytest.approx(PRICE, abs=0.01)
 
 
 def test_an_ignored_signal_is_ignored(holdout, capfd):

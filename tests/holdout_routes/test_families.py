@@ -223,6 +223,16 @@ def test_one_planned_answer_leaves_nothing_for_a_choice(made):
     assert holdout.check(Coin(0.8), scoring="accuracy", guess=0.8).answered
 
 
+def test_choices_end_before_they_are_guesses(made):
+    """Each takes half of what is left; of one model too, which is no choice."""
+    for count in (1, 3):
+        holdout = made(expected_questions=4)
+        choices = ([Coin(0.5, tag + k) for k in range(count)] for tag in range(60))
+        with pytest.raises(BudgetExhaustedError, match="cannot choose"):
+            _ = [holdout.select(models, scoring="accuracy") for models in choices]
+        assert holdout.certify(Coin(0.8), scoring="accuracy", guess=0.8).answered
+
+
 def test_without_a_budget_a_selection_is_as_before(made):
     holdout = made("description_length")
     assert holdout.select([Coin(0.5), Coin(0.9), Coin(0.6)], scoring="accuracy") == 1
