@@ -115,7 +115,8 @@ class SimulatedHoldout(Holdout):
 
     def put_new(self, question: Question, estimator: Any, *, round_name: str | None = None) -> Answer:
         """Put a question about a model that is taken to be new, so that its state need not be read."""
-        answer = self.put(question, estimator, model=f"model {next(self._numbers)}", round_name=round_name)
+        model = f"model {next(self._numbers)}"
+        answer = self.put(question, estimator, model=model, round_name=round_name, warn=False)
         assert answer is not None  # only `once` gives None
         return answer
 
