@@ -7,6 +7,7 @@ import pytest
 from sklearn_ada.cli import main
 
 
+@pytest.mark.thorough
 def test_demo_prints_both_tables_and_says_whether_chance_is_covered(tmp_path, capsys):
     assert main(["demo", "--candidates", "25", "--picture", str(tmp_path / "demo.png")]) == 0
     out, err = capsys.readouterr()

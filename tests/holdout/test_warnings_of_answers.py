@@ -68,6 +68,7 @@ def test_a_filter_that_raises_does_so_every_time(tiny, model):
     assert tiny.report().asked["check"] == 3
 
 
+@pytest.mark.thorough
 def test_a_recorded_answer_is_not_warned_of_again(rows, model, tmp_path):
     code = f"""
 import warnings, pickle

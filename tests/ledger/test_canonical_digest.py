@@ -89,6 +89,7 @@ def test_a_copied_model_has_the_same_digest(models, name):
     assert canonical_digest(copy.deepcopy(models[name])) == canonical_digest(models[name])
 
 
+@pytest.mark.thorough
 def test_a_worker_finds_the_same_digests(models):
     """Where joblib makes each array a memory map."""
     work = joblib.Parallel(n_jobs=2, backend="loky", max_nbytes=1)

@@ -11,6 +11,7 @@ from sklearn_ada.mechanisms import EffectiveRounds, Rounding, UniformGrid
 GRID = UniformGrid(0.0, 1.0, 1001)
 
 
+@pytest.mark.thorough
 def test_survives_an_analyst_who_defeats_one_slice_after_another():
     rng = np.random.default_rng(0)
     n_slices, slice_size, n_check, t, n_features = 3, 15, 600, 40, 300

@@ -414,7 +414,7 @@ def test_groups_reach_the_searchs_cv_and_not_the_model(numbered, tmp_path):
     search.fit(numbered[0], numbered[1]["classifier"], groups=np.arange(400) // 10)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_parallel_workers_give_the_same_scores(n_jobs, searched):
     search = searched(GridSearchCV(TREE, GRID, n_jobs=n_jobs), random_state=0)
     assert search.cv_results_["mean_test_score"].shape == (4,)

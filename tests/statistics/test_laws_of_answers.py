@@ -244,6 +244,7 @@ def run_law(off_by):
 NOISE_OF_A_RUN = {"threshold": (2.0 * SCALE, 2.0, 2400, 1000), "comparison": (4.0 * SCALE, -8.0, 200, 200)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", MORE)
 @pytest.mark.parametrize("noise", NOISE_OF_A_RUN)
 def test_the_runs_of_laplace_thresholdout(noise, more):
