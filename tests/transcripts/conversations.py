@@ -1,7 +1,7 @@
-"""Conversations with a holdout that are the same in every run, some two hundred questions for each mechanism.
+"""Conversations with a holdout, the same in every run: some two hundred questions for each mechanism.
 
-``python -m tests.transcripts.conversations FOLDER`` writes every record in full, so that two states of the code
-can be compared byte by byte.
+``python -m tests.transcripts.conversations FOLDER`` writes every record in full, so that two states of the
+code can be compared byte by byte.
 """
 
 import contextlib
@@ -253,7 +253,7 @@ def both_routes(open_holdout):
 
 
 def choices(open_holdout):
-    """Choices among models, by the best and by the exponential mechanism, with and without a privacy budget."""
+    """Choices among models, the best and by the exponential mechanism, with a privacy budget and without."""
     for route in ("description_length", "both"):
         holdout = open_holdout(THREE, route=route)
         for number in range(QUESTIONS // 4):
@@ -301,8 +301,8 @@ CONVERSATIONS = {
     each.__name__: each
     for each in (
         accuracy, tolerance, ranks, ratios, class_means, bounded_means, probabilities, weighted, weight_bound,
-        groups, priced_classes, medians, medians_of_classes, thresholdout, ladder, privacy, both_routes, choices,
-        declared, topped_up, searches,
+        groups, priced_classes, medians, medians_of_classes, thresholdout, ladder, privacy, both_routes,
+        choices, declared, topped_up, searches,
     )
 }  # fmt: skip
 
@@ -329,7 +329,7 @@ def records_of(name):
 
 @contextlib.contextmanager
 def plain_identities():
-    """Make digests of what the models here are called: real ones depend on versions of Python and libraries."""
+    """Take names of models for their digests, which depend on versions of Python and of libraries."""
 
     def digest_of(content):
         if isinstance(content, tuple):  # a search, its rows and how it asks
@@ -337,8 +337,8 @@ def plain_identities():
         return f"model {getattr(content, 'name_', content)}"
 
     with (
-        mock.patch("sklearn_ada.holdout.identity.canonical_digest", digest_of),
-        mock.patch("sklearn_ada.holdout.identity._VERSIONS", {}),
+        mock.patch("sklearn_ada.holdout.questions.keys.canonical_digest", digest_of),
+        mock.patch("sklearn_ada.holdout.questions.keys._VERSIONS", {}),
         mock.patch("sklearn_ada.model_selection.reusable.canonical_digest", digest_of),
     ):
         yield

@@ -1,4 +1,4 @@
-"""What two hundred questions to each mechanism are answered, priced and recorded stays as it was written once.
+"""What two hundred questions to each mechanism are answered, priced and recorded stays as it was.
 
 A record is kept as a hash of its text with all floats cut to eight digits, so that another processor's last
 digits do not matter. If a test fails because answers were changed on purpose, ``python -m
