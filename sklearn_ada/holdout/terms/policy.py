@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.unit_filter import Unit
-from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, planned_questions
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
-from sklearn_ada.ledger import secret_digest
 
 __all__ = ["GRID_POINTS", "Policy", "check_promise"]
 
@@ -126,25 +124,11 @@ class Policy:
         planned = planned_questions(self.expected_questions)
         return choose_half_cell(planned, error, deviation, size, check, certify, self.code)
 
-    def genesis(
-        self, fingerprint: str, n: int, split: dict[str, Any], secret: bytes, seed: bytes | None
-    ) -> dict[str, Any]:
-        """Return the genesis record; a ledger is opened only under the very same one."""
-        return {
-            "schema": SCHEMA_VERSION,
-            "fingerprint": fingerprint,
-            "rows": n,
-            "split": split,
-            "secret_digest": secret_digest(seed or secret),
-            "seeded": seed is not None,
-            **asdict(self),
-        }
-
     @classmethod
-    def from_genesis(cls, genesis: dict[str, Any]) -> Policy:
-        """Return the policy that a genesis record fixes."""
+    def from_dict(cls, body: dict[str, Any]) -> Policy:
+        """Return the policy that stands in a genesis record, among other things."""
         names = [each.name for each in fields(cls) if each.name != "code"]
-        return cls(code=Code(**genesis["code"]), **{name: genesis[name] for name in names})
+        return cls(code=Code(**body["code"]), **{name: body[name] for name in names})
 
 
 def check_promise(

@@ -1,0 +1,216 @@
+"""The state of a conversation, from which alone it is decided what the next question may spend.
+
+What each kind of record does to it stands in the record's own module.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sklearn_ada.accounting.description_length import DescriptionLength
+from sklearn_ada.events import Event
+from sklearn_ada.exceptions import LedgerDamagedError
+from sklearn_ada.guarantees import weights
+from sklearn_ada.guarantees.description_length import class_count_nats, ln_delta
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.holdout.terms.privacy import PrivacyAccount, PrivateRelease
+
+__all__ = ["ConversationState", "RefusedError", "Round"]
+
+_LN2 = math.log(2.0)
+
+
+class RefusedError(Exception):
+    """A question is not admitted; the log alone decides that."""
+
+
+@dataclass
+class Round:
+    """Questions fixed before any of their answers: each has the L from before the round."""
+
+    share: FailureBudget
+    left: int
+
+
+class ConversationState:
+    """What was revealed, asked and spent so far.
+
+    Parameters
+    ----------
+    policy : Policy
+    fingerprint : str
+        Of the rows.
+    rows, units : int
+        How many rows there are, and independent units: rows, or groups of them.
+    n_classes : int or None
+        How many classes' counts were paid for at once; None if they are conditioned on.
+
+    Attributes
+    ----------
+    account : DescriptionLength
+        Everything revealed, in nats.
+    privacy : PrivacyAccount or None
+        What is spent of the privacy budget, where the policy has one.
+    asked : dict
+        Number of questions admitted for each purpose.
+    refused : int
+    is_untouched : bool
+        Whether nothing was asked yet.
+    fingerprint : str
+    rows, units : int
+        Of the holdout as it is now; its independent units are rows, or groups of them.
+    top_ups : int
+        How often rows were added.
+    askers : dict
+        How many questions each name has put, the refused among them; "?" gave none.
+    targets : dict
+        How many scores were given of each target.
+    memory : dict
+        What each stateful mechanism recorded last, by its name.
+    """
+
+    def __init__(
+        self, policy: Policy, fingerprint: str, rows: int, units: int, n_classes: int | None
+    ) -> None:
+        self.policy = policy
+        self.account = DescriptionLength(policy.code)
+        if n_classes is not None:
+            self.account.nats = class_count_nats(rows, n_classes)
+        self.privacy = (
+            PrivacyAccount(units, lambda unit: policy.privacy_budget(unit, units), policy.ln_gap)
+            if policy.is_private
+            else None
+        )
+        self.fingerprint, self.rows, self.units = fingerprint, rows, units
+        self.asked = dict.fromkeys(weights.PURPOSES, 0)
+        self.refused = 0
+        self.top_ups = 0
+        self.askers: dict[str, int] = {}
+        self.targets: dict[str, int] = {}
+        self.memory: dict[str, dict[str, Any]] = {}
+        self.is_untouched = True
+        self._last_value: tuple[float, float, float] | None = None
+        self._rounds: dict[str, Round] = {}
+        self._family: frozenset[str] = frozenset()
+        self._nats_before_family = 0.0
+        self._ln_undeclared = 0.0  # what is left for questions about models that were not declared
+
+    # What records do.
+
+    def charge(self, event: Event, price: float) -> None:
+        """Add what was revealed; LedgerDamagedError if it is not what it cost."""
+        if not math.isclose(self.account.record(event), price, rel_tol=1e-9, abs_tol=1e-12):
+            raise LedgerDamagedError("A recorded price is not that of its event: the ledger was edited.")
+
+    def count_asker(self, who: str | None) -> None:
+        """Count a question of somebody's."""
+        name = who or "?"
+        self.askers[name] = self.askers.get(name, 0) + 1
+
+    def count_question(self, purpose: str, round_name: str | None) -> None:
+        """Count a question that was admitted, alone or in a round, which was counted when it was opened."""
+        if round_name is None:
+            self.asked[purpose] += 1
+        else:
+            self._rounds[round_name].left -= 1
+
+    def keep_value(self, value: float | None, target: str, limits: list[float | None] | None) -> None:
+        """Keep a score: what it is of, and, of a bounded metric, the score itself."""
+        if value is None:
+            return
+        self.targets[target] = self.targets.get(target, 0) + 1
+        if limits is not None and limits[0] is not None and limits[1] is not None:
+            self._last_value = (value, limits[0], limits[1])
+
+    def begin_round(self, name: str, purpose: str, size: int, share: FailureBudget) -> None:
+        """Count the questions of a round, each of which has this share."""
+        self.asked[purpose] += size
+        self._rounds[name] = Round(share, size)
+
+    def declare(self, members: list[str]) -> None:
+        """Set half of the failure probability aside for declared models."""
+        self._family, self._ln_undeclared = frozenset(members), -_LN2
+        self._nats_before_family = self.account.nats
+
+    def grow(self, rows: int, fingerprint: str) -> None:
+        """Have more rows; what was fixed for the rows as they were is over, nats and weights run on."""
+        self.fingerprint, self.rows, self.units = fingerprint, rows, rows
+        self.top_ups += 1
+        self._rounds.clear()
+        self._family = frozenset()
+
+    # What is decided from it.
+
+    @property
+    def last_value(self) -> float | None:
+        """The last answer of a bounded metric, as a share of its range."""
+        if self._last_value is None:
+            return None
+        value, low, high = self._last_value
+        return float(min(max((value - low) / (high - low), 0.0), 1.0))
+
+    def outgrown(self, top_ups: int) -> str | None:
+        """Return why a holdout with so many top-ups answers nothing new, or None."""
+        if top_ups == self.top_ups:
+            return None
+        return "rows were added to this holdout; ask the one that top_up returned"
+
+    def open_round(self, name: str | None) -> str | None:
+        """Return ``name`` if that round still has room; a question beyond it stands alone."""
+        return name if name is not None and name in self._rounds and self._rounds[name].left > 0 else None
+
+    def share(
+        self, purpose: str, size: int = 1, round_name: str | None = None, ahead: int = 0
+    ) -> FailureBudget:
+        """Return what each of the next ``size`` questions may spend, after ``ahead`` more have been asked."""
+        if round_name is not None:
+            return self._rounds[round_name].share
+        policy, nats = self.policy, self.account.nats
+        weight = weights.round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
+        ln_beta = policy.ln_beta + self._ln_undeclared + weights.ln_share(purpose, policy.check_share)
+        return FailureBudget(ln_delta(ln_beta, weight, nats), nats)
+
+    def declared(self, member: str, share: FailureBudget) -> FailureBudget:
+        """Return the better of a share and that of a declared model, which no answer can change."""
+        if member not in self._family:
+            return share
+        own = weights.ln_declared(self.policy.ln_beta, len(self._family)) - self._nats_before_family
+        return replace(share, ln_delta=max(own, share.ln_delta))
+
+    def certified(
+        self, release: PrivateRelease | None, share: FailureBudget, count: int = 1
+    ) -> FailureBudget:
+        """Return the share with every route by which ``count`` such answers are certified.
+
+        Parameters
+        ----------
+        release : PrivateRelease or None
+            The dearest that one of them can release; None if there is no privacy in it.
+        share : FailureBudget
+        count : int, default=1
+
+        Raises
+        ------
+        RefusedError
+            If there is none.
+        """
+        if self.privacy is None:
+            return share
+        refusal = self.privacy.refusal(release, count)
+        if refusal is None and release is not None:
+            transfer = self.privacy.share(release, share.ln_noise)
+            return replace(share, described=self.policy.is_described, transfer=transfer)
+        if not self.policy.is_described:
+            raise RefusedError(f"{refusal}; start a new holdout, or one with another route")
+        return share
+
+    def admits(self, half_width: float, width: float) -> bool:
+        """Return whether an answer of this worst half-width is within the tolerance.
+
+        ``width`` is that of the metric's range (infinite ranges admit always). NaN fails.
+        """
+        tolerance = self.policy.tolerance
+        return tolerance is None or math.isinf(width) or half_width <= tolerance * width
