@@ -83,7 +83,7 @@ def places(root: Path = ROOT) -> list[Place]:
     """Return every place, in the order of the files."""
     found = []
     for folder in FOLDERS:
-        for file in sorted((root / folder).glob("*.py")):
+        for file in sorted((root / folder).rglob("*.py")):
             source = file.read_bytes()
             tree = ast.parse(source)
             functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]

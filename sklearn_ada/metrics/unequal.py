@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.accounting.unit_filter import SAME_WEIGHT
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding
-from sklearn_ada.metrics.kinds import ClassMean, Kind, Mean, Measured, Range
+from sklearn_ada.metrics.interval_rules import ClassMean, IntervalRule, Mean, Measured, Range
 from sklearn_ada.metrics.units import Units
 
 __all__ = ["UnequalMean", "unequal"]
 
 
-def unequal(rule: Kind, units: Units, name: str) -> Kind:
+def unequal(rule: IntervalRule, units: Units, name: str) -> IntervalRule:
     """Return the rule of a metric for a holdout with weights or groups.
 
     Raises
@@ -46,7 +46,7 @@ def unequal(rule: Kind, units: Units, name: str) -> Kind:
 
 
 @dataclass(frozen=True)
-class UnequalMean(Kind):
+class UnequalMean(IntervalRule):
     """A mean, or a mean of class means, over the units of one holdout."""
 
     base: Mean | ClassMean

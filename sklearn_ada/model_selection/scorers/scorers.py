@@ -16,7 +16,7 @@ from sklearn_ada.holdout import (
     plan_question,
 )
 from sklearn_ada.mechanisms.cells import LEAST_CELL
-from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
+from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 
 __all__ = ["LadderScorer", "StableHoldoutScorer", "ThresholdoutScorer"]
 
