@@ -6,6 +6,7 @@ the holdout is asked; and the budget for asking cannot be lost, reset or refille
 
 from typing import TYPE_CHECKING
 
+import sklearn_ada._session_token  # names the session before any worker is started  # noqa: F401
 from sklearn_ada._lazy import lazy_names
 
 if TYPE_CHECKING:
