@@ -1,4 +1,4 @@
-"""What some rows hold, whatever holds them: the same digest for the same values."""
+"""The digest of some rows: the same values have the same one, whatever container they come in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one gate for what a model says: outputs in the form that a metric takes, or an error that has a price.
+"""Outputs of models in the form that a metric takes, or an error that has a price.
 
 A model may say the same thing in many ways: a column for a vector, objects for numbers, the probabilities of
 both classes for that of one. Where its meaning is plain the outputs become one canonical array, the same for

@@ -1,4 +1,4 @@
-"""What a model says of some rows, as it says it; `sklearn_ada.metrics.outputs` judges it.
+"""How a model is asked for its outputs; `sklearn_ada.metrics.outputs` judges them.
 
 A model is shown many rows in chunks of `CHUNK_CELLS` numbers, so that what it needs for its work stays
 bounded however large the holdout is. The chunks depend on X alone, and a model predicts row by row, so they

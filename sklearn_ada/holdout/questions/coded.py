@@ -1,4 +1,4 @@
-"""Checks and certifies: the cell around the guess in which the holdout's value lies.
+"""Checks and certifies without noise: which cell around the guess holds the holdout's value.
 
 A check asks with coarse cells whether the guess holds; a certify with cells as fine as the lattice of
 possible values. Both fix everything but the symbol before the holdout is touched.

@@ -1,4 +1,4 @@
-"""Noise as a function: of the ledger's secret and of what is being drawn, never of a stream."""
+"""Random draws as a function of the ledger's secret and the question: asked again, it draws the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A guess: what the answer is expected to be, from rows that are not the holdout's."""
+"""A guess: an estimate of the metric from rows that are not the holdout's, and how precise it is."""
 
 from __future__ import annotations
 

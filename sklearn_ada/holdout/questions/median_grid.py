@@ -1,4 +1,4 @@
-"""On which grid a stable median is taken: the asker's own, around the guess, or over the metric's range."""
+"""The grid that a stable median is drawn from: the asker's own, around the guess, or over the range."""
 
 from __future__ import annotations
 

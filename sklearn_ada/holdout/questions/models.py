@@ -1,4 +1,4 @@
-"""Whether a model can be asked about this holdout at all; checked before anything is charged."""
+"""Checks of a model before it is asked about: is it fitted, on the holdout's columns and classes?"""
 
 from __future__ import annotations
 

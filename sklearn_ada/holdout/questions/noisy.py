@@ -1,4 +1,4 @@
-"""What answers with noise share: the noise is allowed for, then either route adds the error of sampling."""
+"""Answers with noise: their intervals allow for the noise first, then for the error of sampling."""
 
 from __future__ import annotations
 

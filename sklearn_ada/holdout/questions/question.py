@@ -1,4 +1,4 @@
-"""What every question must know, and what those that refine a check share."""
+"""The interface of a question, and what questions that are built on a check have in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One answer, certified by the routes that its ledger has chosen: the better of what holds.
+"""The interval of an answer by description length, by privacy, or the better of both.
 
 With two routes each has half of the failure probability, so the intersection of their intervals holds.
 """

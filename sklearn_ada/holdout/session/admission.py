@@ -1,4 +1,4 @@
-"""How many more questions the tolerance admits."""
+"""How many more questions a holdout admits: all whose answers cannot be wider than the tolerance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking whether some rows are in the holdout: the outcome is a symbol of the ledger, like any other."""
+"""Checking whether training rows contain the holdout: the outcome is recorded and has a price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a user asks to a question in which everything but the answer is fixed."""
+"""From the parameters of a check or certify to a question in which everything but the answer is fixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question came to: the part of a record from which an `Answer` is read."""
+"""The outcome of a question: the part of its record from which an `Answer` is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Route B in a ledger: what is spent of the privacy budget, and what an answer is worth while it lasts.
+"""The privacy route: what is spent of its budget, and what an answer is worth while it lasts.
 
 The conversation is kept rho-zCDP for a rho that the policy fixes, with a filter for every unit in use. Half
 of the route's failure probability beta <= 1/2 is for the gap of `sklearn_ada.guarantees.direct_transfer`,
