@@ -1,4 +1,4 @@
-"""Checks of a model before it is asked about: is it fitted, on the holdout's columns and classes?"""
+"""Checks of a model before it is asked about: fitted, on the columns and classes of the holdout."""
 
 from __future__ import annotations
 
