@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
+from sklearn_ada._constants import LN_2
 from sklearn_ada.events import FAILURES, MOST_OFFSET, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
@@ -107,7 +108,7 @@ class Code:
                 raise bad_parameter("value", "Symbol", f"an index in [0, {scale:g})", value)
             return ln_rest - math.log(scale)
         if stream == "spread":  # never negative, so twice the two-sided mass, once for 0
-            return ln_rest + ln_cauchy(value, scale) + (math.log(2.0) if value > 0 else 0.0)
+            return ln_rest + ln_cauchy(value, scale) + (LN_2 if value > 0 else 0.0)
         return ln_rest + ln_cauchy(value, scale)
 
     def _ln_cells(self, value: int) -> float:

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from sklearn_ada._checks import check_real
 from sklearn_ada.accounting._exact import exactly, within
+from sklearn_ada.accounting.unit_filter import RECORDS, UnitZCDPFilter
 from sklearn_ada.exceptions import BudgetExhaustedError
 
 __all__ = ["ZCDPFilter", "ZCDPOdometer", "admits"]
@@ -51,6 +52,8 @@ def admits(spent: float, cost: float, budget: float) -> bool:
 class ZCDPFilter:
     """Everything charged to one filter is together ``budget``-zCDP, whatever was charged and why.
 
+    A `UnitZCDPFilter` with a single privacy unit, the record, that raises an error where it is exhausted.
+
     Each mechanism, its price and the decision to stop may depend on all earlier outputs. For zCDP the plain
     sum of the prices is a valid filter, with no loss in the constants (Whitehouse et al. 2023; for Renyi
     divergence Feldman, Zrnic 2021).
@@ -84,7 +87,7 @@ class ZCDPFilter:
 
     def __init__(self, budget: float) -> None:
         self._budget = check_real(budget, "budget", "ZCDPFilter", low=0.0, closed="low")
-        self._spent = Fraction(0)
+        self._units = UnitZCDPFilter(1, lambda unit: self._budget)
 
     @property
     def budget(self) -> float:
@@ -94,7 +97,7 @@ class ZCDPFilter:
     @property
     def spent(self) -> float:
         """The total rho charged so far, correctly rounded."""
-        return float(self._spent)
+        return self._units.spent(RECORDS)
 
     @property
     def remaining(self) -> float:
@@ -102,25 +105,8 @@ class ZCDPFilter:
         return self._budget - self.spent
 
     def admits(self, cost: float) -> bool:
-        """Return whether ``cost`` could be charged now.
-
-        Parameters
-        ----------
-        cost : float
-            The rho of the next mechanism, finite and >= 0.
-
-        Returns
-        -------
-        bool
-            True if `charge` would accept it.
-
-        Raises
-        ------
-        ValueError
-            If ``cost`` is out of range.
-        """
-        cost = check_real(cost, "cost", "ZCDPFilter", low=0.0, closed="low")
-        return within(self._spent + exactly(cost), self._budget)
+        """Return whether ``cost``, a finite rho of at least 0, could be charged now."""
+        return self._units.admits(RECORDS, cost)
 
     def charge(self, cost: float) -> None:
         """Charge ``cost``, before the mechanism runs.
@@ -137,12 +123,11 @@ class ZCDPFilter:
         ValueError
             If ``cost`` is out of range; nothing is charged then.
         """
-        if self.admits(cost):
-            self._spent += exactly(cost)
-        else:
+        if not self.admits(cost):
             raise BudgetExhaustedError(
                 f"A cost of {cost:g} exceeds what is left of the budget: {self.remaining:g}."
             )
+        self._units.record(RECORDS, cost)
 
 
 class ZCDPOdometer:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
-
 from sklearn_ada._checks import check_real
+from sklearn_ada._solving import root
 from sklearn_ada.accounting._conservative import exp_upward
 
 __all__ = ["zcdp_delta", "zcdp_delta_simple", "zcdp_epsilon", "zcdp_epsilon_simple"]
@@ -181,7 +180,7 @@ def _solve_order(increasing: Callable[[float, float], float]) -> float:
         return math.exp(_LOG_LOW)
     if at(_LOG_HIGH) <= 0.0:
         return math.exp(_LOG_HIGH)
-    return math.exp(float(brentq(at, _LOG_LOW, _LOG_HIGH, xtol=1e-12)))
+    return math.exp(root(at, _LOG_LOW, _LOG_HIGH, xtol=1e-12, rtol=1e-15))
 
 
 def _log1p_inverse(log_t: float) -> float:

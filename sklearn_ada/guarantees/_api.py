@@ -1,5 +1,6 @@
 """The names of `sklearn_ada.guarantees`, and where they come from."""
 
+from sklearn_ada._solving import smallest_integer
 from sklearn_ada.guarantees.baselines import (
     nonadaptive_half_width,
     rounding_half_width,
@@ -73,7 +74,6 @@ from sklearn_ada.guarantees.sample_size import (
     laplace_bassily,
     laplace_plan,
     private_learner_sample_size,
-    smallest_integer,
 )
 from sklearn_ada.guarantees.stable_median import (
     MeanDeviation,

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 
 from sklearn_ada._checks import check_real
+from sklearn_ada._constants import LN_2
 
 __all__ = ["ln_side", "mirrored"]
-
-_LN2 = math.log(2.0)
 
 
 def ln_side(ln_delta: float, owner: str) -> float:
     """Return the logarithm of the failure probability of one side; a delta above 1/2 is treated as 1/2."""
     ln_delta = check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high")
-    return min(ln_delta, -_LN2) - _LN2
+    return min(ln_delta, -LN_2) - LN_2
 
 
 def mirrored(low: float) -> float:

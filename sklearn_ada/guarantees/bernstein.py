@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
+from sklearn_ada._constants import LN_2, OUTWARDS
 
 __all__ = ["empirical_bernstein"]
-
-_LN4 = math.log(4.0)
 
 
 def empirical_bernstein(
@@ -68,7 +67,7 @@ def empirical_bernstein(
     high = check_real(high, "high", owner, low=low, high=top, closed="both")
     variance = check_real(variance, "variance", owner, low=0.0, closed="low")
     n = check_integer(n, "n", owner, low=2)
-    nats = _LN4 - check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high")
+    nats = 2.0 * LN_2 - check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high")
     reach = math.sqrt(2.0 * variance * nats / n) + (top - bottom) * 7.0 * nats / (3.0 * (n - 1))
-    reach *= 1.0 + 1e-12
+    reach *= 1.0 + OUTWARDS
     return max(low - reach, bottom), min(high + reach, top)

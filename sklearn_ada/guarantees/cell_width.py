@@ -15,6 +15,7 @@ from scipy.special import gammaln, ndtr
 from scipy.stats import poisson
 
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._constants import LN_2
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.events import Symbol
 from sklearn_ada.guarantees.weights import ln_share, round_weight
@@ -79,7 +80,7 @@ def choose_half_cell(
     half_cells = _MULTIPLES * standard_error
     chance, nats = _surprises(n_questions, code)
     half_widths = sum(
-        weight * deviation * np.sqrt(2.0 * (math.log(2.0) - delta + nats) / size)
+        weight * deviation * np.sqrt(2.0 * (LN_2 - delta + nats) / size)
         for weight, delta in ((1.0, ln_delta), (_CERTIFY_WEIGHT, ln_delta_certify))
     )
     cost = half_cells + chance @ half_widths

@@ -55,6 +55,8 @@ from functools import lru_cache
 from scipy.special import log_ndtr, ndtri_exp
 
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._constants import LN_2
+from sklearn_ada._solving import enclosed_root
 from sklearn_ada.guarantees.transfer_bound import TransferBound
 
 __all__ = [
@@ -68,8 +70,6 @@ __all__ = [
 ]
 
 THEOREM = "direct transfer of differential privacy (after Jung et al., ITCS 2020)"
-
-_LN2 = math.log(2.0)
 
 
 def approximate_dp_gap(epsilon: float, delta: float, beta: float) -> float:
@@ -290,23 +290,22 @@ def zcdp_score(ln_x: float) -> float:
     return -math.sqrt(max(-ln_x, 0.0))
 
 
-def excludes(score: Callable[[float], float], shift: float, ln_high: float, ln_low: float) -> bool:
-    """Return whether ``high > G(low)``, with slack for rounding: the scores differ by more than the shift."""
+def excess_over_shift(score: Callable[[float], float], shift: float, ln_high: float, ln_low: float) -> float:
+    """Return by how much more than the shift two scores differ, less a slack for rounding.
+
+    Where it is positive, ``high > G(low)``.
+    """
     upper, lower = score(ln_high), score(ln_low)
-    return upper - lower > shift * (1.0 + 1e-9) + 1e-14 * abs(lower)
+    return (upper - lower) - (shift * (1.0 + 1e-9) + 1e-14 * abs(lower))
 
 
 def _gap(score: Callable[[float], float], shift: float, ln_beta: float) -> float:
-    """Smallest g with ``beta (1 + 3g)/4 > G(beta (1 - g)/4)``, from above, by bisection."""
+    """Smallest g with ``beta (1 + 3g)/4 > G(beta (1 - g)/4)``, from above; 1 if there is none."""
     if shift == 0.0:
         return 0.0
-    ln_quarter = min(ln_beta, -_LN2) - 2.0 * _LN2
+    ln_quarter = min(ln_beta, -LN_2) - 2.0 * LN_2
 
-    def holds(g: float) -> bool:
-        return excludes(score, shift, ln_quarter + math.log1p(3.0 * g), ln_quarter + math.log1p(-g))
+    def excess(g: float) -> float:
+        return excess_over_shift(score, shift, ln_quarter + math.log1p(3.0 * g), ln_quarter + math.log1p(-g))
 
-    low, high = 0.0, 1.0  # at g = 1 the low side has probability 0, so it always holds
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return enclosed_root(excess, 0.0, 1.0)[1]

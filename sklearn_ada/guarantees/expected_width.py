@@ -11,11 +11,9 @@ from scipy.special import betaincinv
 
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada.guarantees._sides import ln_side
-from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding_half_width
+from sklearn_ada.guarantees.intervals import LOG_TAIL_FROM, chernoff_kl, hoeffding_half_width
 
 __all__ = ["expected_half_width"]
-
-_FAR_TAIL = 300.0  # nats beyond which Clopper-Pearson and Chernoff-KL differ by less than one percent
 
 
 def expected_half_width(
@@ -72,6 +70,6 @@ def _low(value: float, n: int, ln_delta: float) -> float:
     if value == 0.0:
         return 0.0
     low = math.nan
-    if -side < _FAR_TAIL:
+    if -side < LOG_TAIL_FROM:  # beyond, both intervals differ by less than one percent
         low = float(betaincinv(value * n, n - value * n + 1.0, math.exp(side)))
     return low if 0.0 <= low <= value else chernoff_kl(value, value, n, ln_delta)[0]

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import ndtri_exp
 
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._solving import root
 from sklearn_ada.accounting.gaussian_dp import gaussian_log_delta
+from sklearn_ada.guarantees._minimising import NONE, best_scale, simplex_minimum
 from sklearn_ada.guarantees.direct_transfer import gaussian_dp_gap, gaussian_tail_mean
 from sklearn_ada.guarantees.transfer import jung_2020_best
 from sklearn_ada.guarantees.transfer_bound import is_vacuous
@@ -139,8 +140,8 @@ def gaussian_jung(
         ln_epsilon, ln_sample = float(x[0]), float(x[1])
         ln_sigma = float(x[2]) if noise_scale is None else math.log(noise_scale)
         if not (-60.0 < ln_epsilon < 6.0 and ln_sample < 0.0 and -60.0 < ln_sigma < 60.0):
-            return 1e9  # not infinite: the simplex search subtracts values
-        return min(half_width(math.exp(ln_sigma), math.exp(ln_epsilon), ln_sample), 1e9)
+            return NONE
+        return min(half_width(math.exp(ln_sigma), math.exp(ln_epsilon), ln_sample), NONE)
 
     # The start balances the two terms; c and d of about a tenth of the half-width set the small
     # probabilities.
@@ -149,12 +150,8 @@ def gaussian_jung(
     sigma = noise_scale or math.sqrt(math.sqrt(k) / n)
     epsilon = min(z * math.sqrt(k) / (n * sigma), 1.0)
     start = [math.log(epsilon), ln_sample] + ([math.log(sigma)] if noise_scale is None else [])
-    for _ in range(2):  # a restart frees a collapsed simplex
-        best = minimize(
-            objective, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9, "maxiter": 1000}
-        )
-        start = list(best.x)
-    return GaussianBound(float(best.fun), noise_scale or math.exp(start[2]))
+    best, at = simplex_minimum(objective, start)
+    return GaussianBound(best, noise_scale or math.exp(at[2]))
 
 
 def gaussian_rogers(
@@ -255,27 +252,27 @@ def gaussian_bassily(n: int, n_questions: int, ln_beta: float) -> GaussianBound:
     def half_width(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
         epsilon, sigma = math.exp(x[0]), math.exp(x[1])
         if not (least <= epsilon <= 0.125 and abs(x[1]) < 60.0):
-            return 1e9  # not infinite: the simplex search subtracts values
+            return NONE
         delta = math.exp(gaussian_log_delta(math.sqrt(k) / (n * sigma), epsilon))
         left = beta - max(4.0 * delta / epsilon, math.exp(-(epsilon**2) * n / 8.0))
-        return 6.0 * epsilon - sigma * float(ndtri_exp(math.log(left / (2.0 * k)))) if left > 0.0 else 1e9
+        return 6.0 * epsilon - sigma * float(ndtri_exp(math.log(left / (2.0 * k)))) if left > 0.0 else NONE
 
-    best = (1e9, math.nan)
+    best = (NONE, math.nan)
     for epsilon in (1.05 * least, min(2.0 * least, 0.12)):
         start = [math.log(epsilon), math.log(5.0 * math.sqrt(k) / (n * epsilon))]
-        for _ in range(2):  # a restart frees a collapsed simplex
-            found = minimize(half_width, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9})
-            start = list(found.x)
-        best = min(best, (float(found.fun), math.exp(start[1])))
-    return GaussianBound(*best) if best[0] < 1e9 else GaussianBound(math.inf, math.nan)
+        found, at = simplex_minimum(half_width, start)
+        best = min(best, (found, math.exp(at[1])))
+    return GaussianBound(*best) if best[0] < NONE else GaussianBound(math.inf, math.nan)
 
 
 def _rogers_minimum(twice_nats: float) -> float:
     """``min over l of (twice_nats - ln(1 - l))/l``, by the root in ``t = l/(1 - l)`` of ``t - ln(1+t)``."""
-    root = math.inf
-    if twice_nats < 1e15:
-        root = float(brentq(lambda t: t - math.log1p(t) - twice_nats, 0.0, 2.0 * twice_nats + 4.0))
-    l = min(max(root, 1e-300), 1e15) / (1.0 + min(root, 1e15))  # noqa: E741 - the paper's letter; any is valid
+    t = 1e15
+    if twice_nats < t:
+        t = root(
+            lambda t: t - math.log1p(t) - twice_nats, 0.0, 2.0 * twice_nats + 4.0, xtol=1e-12, rtol=1e-15
+        )
+    l = max(t, 1e-300) / (1.0 + t)  # noqa: E741 - the paper's letter; any is valid
     return (twice_nats - math.log1p(-l)) / l
 
 
@@ -284,10 +281,7 @@ def _best_noise(half_width: Callable[[float], float], guess: float) -> float:
     grid = math.log(guess) + np.linspace(-5.0, 5.0, 41)
     centre = int(np.argmin([half_width(math.exp(x)) for x in grid]))
     low, high = grid[max(centre - 1, 0)], grid[min(centre + 1, 40)]
-    best = minimize_scalar(
-        lambda x: half_width(math.exp(x)), bounds=(low, high), method="bounded", options={"xatol": 1e-7}
-    )
-    return math.exp(float(best.x))
+    return best_scale(half_width, low, high, xatol=1e-7)
 
 
 def _check(

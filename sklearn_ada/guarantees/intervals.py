@@ -12,10 +12,11 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import betaincinv
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
+from sklearn_ada._constants import LN_2, OUTWARDS
+from sklearn_ada._solving import root
 from sklearn_ada.guarantees._sides import ln_side, mirrored
 
 __all__ = [
@@ -29,9 +30,9 @@ __all__ = [
     "kish_size",
 ]
 
-_LN2 = math.log(2.0)
-_OUTWARDS = 1e-12  # relative slack against rounding in the root finders
-_LOG_TAIL_FROM = 300.0  # nats beyond which the incomplete beta function is computed by its logarithm
+_RTOL = 4.0 * math.ulp(1.0)  # the least that Brent's method takes
+LOG_TAIL_FROM = 300.0
+"""Nats beyond which a tail that is an incomplete beta function is computed by its logarithm."""
 
 
 def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) -> tuple[float, float]:
@@ -76,15 +77,15 @@ def _binomial_low(count: int, n: int, ln_side: float) -> float:
     if count == 0:
         return 0.0
     if count == 1:
-        return math.exp(ln_side) / n * (1.0 - _OUTWARDS)
+        return math.exp(ln_side) / n * (1.0 - OUTWARDS)
     if count == n:
-        return math.exp(ln_side / n) * (1.0 - _OUTWARDS)
-    root = math.nan
-    if -ln_side < _LOG_TAIL_FROM:
-        root = float(betaincinv(count, n - count + 1, math.exp(ln_side)))
-    if not 0.0 < root < 1.0:  # betaincinv gives NaN in the far tail of small samples
-        root = _log_tail_root(count, n, ln_side)
-    return root * (1.0 - _OUTWARDS)
+        return math.exp(ln_side / n) * (1.0 - OUTWARDS)
+    p = math.nan
+    if -ln_side < LOG_TAIL_FROM:
+        p = float(betaincinv(count, n - count + 1, math.exp(ln_side)))
+    if not 0.0 < p < 1.0:  # betaincinv gives NaN in the far tail of small samples
+        p = _log_tail_root(count, n, ln_side)
+    return p * (1.0 - OUTWARDS)
 
 
 def _log_tail_root(count: int, n: int, ln_side: float) -> float:
@@ -93,7 +94,7 @@ def _log_tail_root(count: int, n: int, ln_side: float) -> float:
 
     top = math.log(count / n)
     bottom = 2.0 * ln_side  # p^count <= tail, so ln p cannot be as low as this
-    return math.exp(float(brentq(gap, bottom, top, xtol=1e-13)) - 1e-12)
+    return math.exp(root(gap, bottom, top, xtol=1e-13, rtol=_RTOL) - 1e-12)
 
 
 def _log_tail_bound(count: int, n: int, log_p: float) -> float:
@@ -181,9 +182,9 @@ def _kl_low(p: float, bound: float) -> float:
     if p <= 0.0:
         return 0.0
     if p >= 1.0:
-        return math.exp(-bound) * (1.0 - _OUTWARDS)
+        return math.exp(-bound) * (1.0 - OUTWARDS)
     # kl(p, q) >= p ln(p/q) - ln 2, so the root cannot be below this.
-    bottom = math.log(p) - (bound + _LN2) / p
+    bottom = math.log(p) - (bound + LN_2) / p
     if bottom < -700.0:
         bottom = -700.0
         if bernoulli_kl(p, math.exp(bottom)) <= bound:
@@ -195,8 +196,7 @@ def _kl_low(p: float, bound: float) -> float:
     top = math.log(p)
     if gap(top) >= 0.0:  # the bound is below rounding error
         return p
-    root = float(brentq(gap, bottom, top, xtol=1e-14, rtol=1e-14))
-    return max(math.exp(root) - _OUTWARDS, 0.0)
+    return max(math.exp(root(gap, bottom, top, xtol=1e-14, rtol=1e-14)) - OUTWARDS, 0.0)
 
 
 def hoeffding_half_width(size: float, ln_delta: float, width: float = 1.0) -> float:
@@ -248,7 +248,7 @@ def hoeffding(
     """
     bottom, top = _check_range(range, "hoeffding")
     p_low, p_high = _unit(low_value, high_value, bottom, top, "hoeffding")
-    half = hoeffding_half_width(size, ln_delta) * (1.0 + _OUTWARDS)
+    half = hoeffding_half_width(size, ln_delta) * (1.0 + OUTWARDS)
     low, high = max(p_low - half, 0.0), min(p_high + half, 1.0)
     return bottom + low * (top - bottom), bottom + high * (top - bottom)
 

@@ -31,6 +31,7 @@ from __future__ import annotations
 import math
 
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._constants import LN_2
 from sklearn_ada.accounting.zcdp import exponential_mechanism_zcdp
 
 __all__ = ["dwork_2015_max_information", "joined_nats", "max_information"]
@@ -99,7 +100,7 @@ def dwork_2015_max_information(epsilon: float, n: int, ln_beta: float) -> float:
     1.858
     """
     epsilon, n, ln_beta = _check(epsilon, n, ln_beta, "dwork_2015_max_information")
-    return n * epsilon**2 / 2.0 + epsilon * math.sqrt(n * (math.log(2.0) - ln_beta) / 2.0)
+    return n * epsilon**2 / 2.0 + epsilon * math.sqrt(n * (LN_2 - ln_beta) / 2.0)
 
 
 def joined_nats(nats: float, epsilon: float, n: int, ln_slack: float, weight: float) -> float:

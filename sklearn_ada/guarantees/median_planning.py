@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
 
 from sklearn_ada._checks import check_integer, check_option, check_real
+from sklearn_ada._solving import smallest_integer
 from sklearn_ada.accounting.zcdp import exponential_mechanism_zcdp
 from sklearn_ada.accounting.zcdp_conversion import zcdp_delta
-from sklearn_ada.guarantees.sample_size import smallest_integer
+from sklearn_ada.guarantees._minimising import NONE, best_scale, simplex_minimum
 from sklearn_ada.guarantees.stable_median import median_level_direct, median_rank_error
 from sklearn_ada.guarantees.transfer import jung_2020_best
 
@@ -149,15 +149,14 @@ def _best(transfer: str, owner: str) -> Callable[[int, int, int, float], tuple[f
 def _best_direct(m: int, k: int, grid_size: int, ln_beta: float) -> tuple[float, float]:
     """Level and epsilon of the best exponential mechanism, by the theorem of this module."""
 
-    def level(ln_epsilon: float) -> float:
-        epsilon = math.exp(ln_epsilon)
+    def level(epsilon: float) -> float:
         a = median_rank_error(m, k, grid_size, epsilon, ln_beta, mean=True)
         return median_level_direct(a, k * exponential_mechanism_zcdp(epsilon), ln_beta)
 
     # Below this epsilon the rank error is 1/2; the best one is a few times as large.
     least = math.log(2.0 * median_rank_error(m, k, grid_size, 1.0, ln_beta, mean=True))
-    best = minimize_scalar(lambda x: -level(x), bounds=(least, least + 5.0), method="bounded")
-    return -float(best.fun), math.exp(float(best.x))
+    best = best_scale(lambda epsilon: -level(epsilon), least, least + 5.0)
+    return level(best), best
 
 
 def _best_jung(m: int, k: int, grid_size: int, ln_beta: float) -> tuple[float, float]:
@@ -165,15 +164,13 @@ def _best_jung(m: int, k: int, grid_size: int, ln_beta: float) -> tuple[float, f
 
     def deviation(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
         if not (np.all(np.abs(x) < 50.0) and x[1] < 0.0):
-            return 1e9  # not infinite: the simplex search subtracts values
+            return NONE
         mechanism, share, epsilon = math.exp(x[0]), ln_beta + float(x[1]), math.exp(x[2])
         a = median_rank_error(m, k, grid_size, mechanism, share)
         ln_delta = math.log(zcdp_delta(k * exponential_mechanism_zcdp(mechanism), epsilon))
-        return min(jung_2020_best(a, share, epsilon, ln_delta, ln_beta), 1e9)
+        return min(jung_2020_best(a, share, epsilon, ln_delta, ln_beta), NONE)
 
     mechanism = 20.0 * median_rank_error(m, k, grid_size, 1.0, ln_beta - 10.0)  # a rank error of 1/20
     start = [math.log(mechanism), -10.0, math.log(mechanism * math.sqrt(5.0 * k))]
-    for _ in range(2):  # a restart frees a collapsed simplex
-        best = minimize(deviation, start, method="Nelder-Mead", options={"xatol": 1e-5, "fatol": 1e-8})
-        start = list(best.x)
-    return max(0.5 - float(best.fun), 0.0), math.exp(start[0])
+    best, at = simplex_minimum(deviation, start, xatol=1e-5, fatol=1e-8)
+    return max(0.5 - best, 0.0), math.exp(at[0])

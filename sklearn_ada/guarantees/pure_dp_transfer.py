@@ -32,6 +32,7 @@ from __future__ import annotations
 import math
 
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._constants import LN_2
 from sklearn_ada.guarantees.intervals import chernoff_kl
 
 __all__ = ["pure_dp_half_width", "pure_dp_interval"]
@@ -78,7 +79,7 @@ def pure_dp_interval(
     n = check_integer(n, "n", owner)
     ln_eta = check_real(ln_eta, "ln_eta", owner, high=0.0, closed="high")
     # chernoff_kl halves its delta for two sides; here one eta covers both.
-    low, high = chernoff_kl(low_value, high_value, n, min(ln_eta + math.log(2.0), 0.0))
+    low, high = chernoff_kl(low_value, high_value, n, min(ln_eta + LN_2, 0.0))
     return _shrink_odds(low, epsilon), 1.0 - _shrink_odds(1.0 - high, epsilon)
 
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 
 from sklearn_ada._checks import check_real
+from sklearn_ada._constants import OUTWARDS
 from sklearn_ada.guarantees._sides import ln_side, mirrored
 from sklearn_ada.guarantees.intervals import chernoff_kl
 
@@ -36,7 +37,6 @@ __all__ = ["ratio_half_width", "ratio_interval"]
 
 _LN_LEVEL = -math.log(10.0)
 _LN_TUNED = math.log1p(-0.1)
-_OUTWARDS = 1e-12
 _STEEPEST = 700.0  # any exponent is valid, and this one can be computed
 
 
@@ -138,12 +138,12 @@ def _log_odds_between(low: float, share: float) -> float:
     if low <= 0.0:
         return _STEEPEST
     difference = math.log(share) - math.log(low) + math.log1p(-low) - math.log1p(-share)
-    return min(max(difference, _OUTWARDS), _STEEPEST)
+    return min(max(difference, OUTWARDS), _STEEPEST)
 
 
 def _low(share: float, exponent: float, rate: float) -> float:
     power = exponent * share - rate
-    return 0.0 if power <= 0.0 else math.expm1(power) / math.expm1(exponent) * (1.0 - _OUTWARDS)
+    return 0.0 if power <= 0.0 else math.expm1(power) / math.expm1(exponent) * (1.0 - OUTWARDS)
 
 
 def _flat(level: float, expected_size: float) -> float:

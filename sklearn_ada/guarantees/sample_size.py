@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq, minimize, minimize_scalar
+from scipy.optimize import minimize_scalar
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
+from sklearn_ada._constants import LN_2
+from sklearn_ada._solving import enclosed_root, smallest_integer
 from sklearn_ada.accounting.zcdp import laplace_zcdp
 from sklearn_ada.accounting.zcdp_conversion import zcdp_epsilon
+from sklearn_ada.guarantees._minimising import NONE, simplex_minimum
 
 __all__ = [
     "LaplaceBound",
@@ -19,53 +21,7 @@ __all__ = [
     "laplace_bassily",
     "laplace_plan",
     "private_learner_sample_size",
-    "smallest_integer",
 ]
-
-
-def smallest_integer(holds: Callable[[int], bool], *, start: int = 1) -> int:
-    """Return the smallest integer from ``start`` on at which a monotone condition holds.
-
-    The integer returned is one at which ``holds`` was called and true.
-
-    Parameters
-    ----------
-    holds : callable
-        Takes an integer; once true it must stay true.
-    start : int, default=1
-        Where to begin.
-
-    Returns
-    -------
-    int
-        The integer.
-
-    Raises
-    ------
-    OverflowError
-        If the condition does not hold up to 2^60.
-
-    Examples
-    --------
-    >>> smallest_integer(lambda n: n * n >= 1000)
-    32
-    """
-    start = check_integer(start, "start", "smallest_integer", low=0)
-    if holds(start):
-        return start
-    low, step = start, 1  # it does not hold at low
-    while not holds(low + step):
-        low, step = low + step, 2 * step
-        if step > 2**60:
-            raise OverflowError("The condition does not hold for any reasonable number.")
-    high = low + step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
-_NONE = 1e9  # a half-width where there is none; the simplex search cannot subtract infinities
 
 
 class LaplaceBound(NamedTuple):
@@ -184,15 +140,15 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
     def half_width(total_epsilon: float, delta: float, epsilon: float) -> float:
         """Of k answers at ``epsilon`` that are together (total_epsilon, delta)-DP."""
         if not math.sqrt(12.0 / n) <= total_epsilon <= 0.125:
-            return _NONE
+            return NONE
         overfitting = max(4.0 * delta / total_epsilon, math.exp(-(total_epsilon**2) * n / 8.0))
         if not overfitting < beta:
-            return _NONE
+            return NONE
         return 6.0 * total_epsilon + math.log(k / (beta - overfitting)) / (n * epsilon)
 
     def by_zcdp(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
         if not np.all(np.abs(x) < 100.0):
-            return _NONE
+            return NONE
         rho, delta = math.exp(x[0]), min(math.exp(x[1]), 0.5)
         return half_width(zcdp_epsilon(rho, delta), delta, _laplace_epsilon(rho / k))
 
@@ -205,10 +161,10 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
     for epsilon in (1.1 * least, min(3.0 * least, 0.12)):
         delta = epsilon * beta / 12.0
         start = [math.log(epsilon**2 / (4.0 * -math.log(delta))), math.log(delta)]
-        found = minimize(by_zcdp, start, method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-8})
-        if found.fun < best[0]:
-            best = float(found.fun), _laplace_epsilon(math.exp(found.x[0]) / k)
-    return LaplaceBound(*best) if best[0] < _NONE else LaplaceBound(math.inf, math.nan)
+        found, at = simplex_minimum(by_zcdp, start, xatol=1e-4, fatol=1e-8, runs=1)
+        if found < best[0]:
+            best = found, _laplace_epsilon(math.exp(at[0]) / k)
+    return LaplaceBound(*best) if best[0] < NONE else LaplaceBound(math.inf, math.nan)
 
 
 def private_learner_sample_size(n_hypotheses: int, alpha: float, epsilon: float, beta: float) -> int:
@@ -255,7 +211,7 @@ def private_learner_sample_size(n_hypotheses: int, alpha: float, epsilon: float,
     alpha = check_real(alpha, "alpha", owner, low=0.0, high=1.0)
     epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
     beta = check_real(beta, "beta", owner, low=0.0, high=1.0)
-    ln_two_over_beta = math.log(2.0) - math.log(beta)
+    ln_two_over_beta = LN_2 - math.log(beta)
     selection = 4.0 * (math.log(size) + ln_two_over_beta) / (alpha * epsilon)
     sampling = 8.0 * (math.log(size + 1.0) + ln_two_over_beta) / alpha**2
     return math.ceil(max(selection, sampling))
@@ -265,5 +221,4 @@ def _laplace_epsilon(rho: float) -> float:
     """Return the epsilon at which Laplace noise costs rho (rounded down)."""
     # laplace_zcdp(e) >= e - 1 and, for e <= 1, >= e^2/3
     high = max(math.sqrt(3.0 * rho), rho + 1.0) if rho > 1.0 / 3.0 else math.sqrt(3.0 * rho)
-    root = float(brentq(lambda e: laplace_zcdp(e) - rho, high * 1e-3, high, rtol=1e-12))
-    return root * (1.0 - 1e-11)
+    return enclosed_root(lambda e: laplace_zcdp(e) - rho, high * 1e-3, high)[0]

@@ -29,12 +29,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from scipy.optimize import minimize_scalar
-
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._constants import LN_2
+from sklearn_ada._solving import enclosed_root
 from sklearn_ada.accounting.zcdp_conversion import zcdp_delta
-from sklearn_ada.guarantees.direct_transfer import excludes, zcdp_score
+from sklearn_ada.guarantees._minimising import best_scale
+from sklearn_ada.guarantees.direct_transfer import excess_over_shift, zcdp_score
 from sklearn_ada.guarantees.transfer import jung_2020_best
+from sklearn_ada.mechanisms.quantile import exponential_rank_error
 
 __all__ = [
     "MeanDeviation",
@@ -89,7 +91,8 @@ def median_rank_error(
     grid_size = check_integer(grid_size, "grid_size", owner)
     epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
     ln_beta = check_real(ln_beta, "ln_beta", owner, high=0.0, closed="high")
-    return 2.0 / (epsilon * m) * (math.log(k) + math.log(grid_size) - ln_beta + (1.0 if mean else 0.0))
+    nats = math.log(k) + math.log(grid_size) - ln_beta + (1.0 if mean else 0.0)
+    return exponential_rank_error(epsilon, m, nats)
 
 
 def median_level_direct(mean_rank_error: float, rho: float, ln_beta: float) -> float:
@@ -122,20 +125,16 @@ def median_level_direct(mean_rank_error: float, rho: float, ln_beta: float) -> f
     owner = "median_level_direct"
     a = check_real(mean_rank_error, "mean_rank_error", owner, low=0.0, closed="low")
     shift = math.sqrt(check_real(rho, "rho", owner, low=0.0, closed="low"))
-    ln_beta = min(check_real(ln_beta, "ln_beta", owner, high=0.0, closed="high"), -math.log(2.0))
+    ln_beta = min(check_real(ln_beta, "ln_beta", owner, high=0.0, closed="high"), -LN_2)
     s = 0.5 - a
     if s <= 0.0:
         return 0.0
-    low, high = 0.0, s
-    for _ in range(50):
-        level = 0.5 * (low + high)
-        if excludes(
-            zcdp_score, shift, ln_beta + math.log((1.0 - level) * s), ln_beta + math.log(level * (1.0 - s))
-        ):
-            low = level
-        else:
-            high = level
-    return low
+
+    def excess(level: float) -> float:
+        ln_high, ln_low = math.log((1.0 - level) * s), math.log(level * (1.0 - s))
+        return excess_over_shift(zcdp_score, shift, ln_beta + ln_high, ln_beta + ln_low)
+
+    return enclosed_root(excess, 0.0, s, rising=False)[0]
 
 
 def median_level_jung(rank_error: float, ln_rank_failure: float, rho: float, ln_beta: float) -> float:
@@ -177,14 +176,12 @@ def median_level_jung(rank_error: float, ln_rank_failure: float, rho: float, ln_
     rho = check_real(rho, "rho", owner, low=0.0)
     ln_beta = check_real(ln_beta, "ln_beta", owner, high=0.0, closed="high")
 
-    def deviation(ln_epsilon: float) -> float:
-        epsilon = math.exp(ln_epsilon)
+    def deviation(epsilon: float) -> float:
         ln_delta = math.log(zcdp_delta(rho, epsilon))
         return jung_2020_best(rank_error, ln_rank_failure, epsilon, ln_delta, ln_beta)
 
     centre = math.log(max(math.sqrt(rho), 1e-12))
-    best = minimize_scalar(deviation, bounds=(centre - 1.0, centre + 5.0), method="bounded")
-    return max(0.5 - float(best.fun), 0.0)
+    return max(0.5 - deviation(best_scale(deviation, centre - 1.0, centre + 5.0)), 0.0)
 
 
 class MeanDeviation(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from scipy.optimize import minimize_scalar
-
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._constants import LN_2
 from sklearn_ada.accounting.zcdp import thresholdout_zcdp
+from sklearn_ada.guarantees._minimising import best_scale
 from sklearn_ada.guarantees.direct_transfer import laplace_tail_mean, zcdp_gap
 from sklearn_ada.guarantees.transfer_bound import is_vacuous
 
@@ -88,7 +88,7 @@ def thresholdout_direct(
     k = check_integer(n_questions, "n_questions", owner)
     hits = check_integer(max_hits, "max_hits", owner)
     # Beyond its (k/beta)-quantile, half of the comparison's two-sided tail covers the tail of a correction.
-    ln_beta = check_real(ln_beta, "ln_beta", owner, high=-math.log(2.0), closed="high")
+    ln_beta = check_real(ln_beta, "ln_beta", owner, high=-LN_2, closed="high")
     threshold = check_real(threshold, "threshold", owner, low=0.0, closed="low")
 
     def half_width(scale: float) -> float:
@@ -100,12 +100,7 @@ def thresholdout_direct(
         noise = half_width(1.0) - threshold
         gap = zcdp_gap(thresholdout_zcdp(1e-4, hits), ln_beta) * 1e4 / n
         centre = 0.5 * math.log(gap / noise)
-        best = minimize_scalar(
-            lambda ln_scale: half_width(math.exp(ln_scale)),
-            bounds=(centre - 2.0, centre + 2.0),
-            method="bounded",
-            options={"xatol": 1e-3},
-        )
+        best = best_scale(half_width, centre - 2.0, centre + 2.0, xatol=1e-3)
         # On few records hardly any noise is best: the gap is 1 then, and nothing else is lost.
-        noise_scale = min(math.exp(float(best.x)), 1e-9 / noise, key=half_width)
+        noise_scale = min(best, 1e-9 / noise, key=half_width)
     return ThresholdoutBound(half_width(check_real(noise_scale, "noise_scale", owner, low=0.0)), noise_scale)

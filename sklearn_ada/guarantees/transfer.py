@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._constants import LN_2
 from sklearn_ada.guarantees.transfer_bound import TransferBound
 
 __all__ = [
@@ -178,7 +179,7 @@ def jung_2020_best(alpha: float, ln_beta: float, epsilon: float, ln_delta: float
     epsilon = check_real(epsilon, "epsilon", owner, low=0.0, closed="low")
     ln_failure = check_real(ln_failure, "ln_failure", owner, high=0.0, closed="high")
     ln_c = _check_logarithm(ln_beta, "ln_beta", owner) - ln_failure
-    ln_d = _check_logarithm(ln_delta, "ln_delta", owner) + math.log(2.0) - ln_failure
+    ln_d = _check_logarithm(ln_delta, "ln_delta", owner) + LN_2 - ln_failure
     if max(ln_c, ln_d) > 700.0:  # would overflow; vacuous long before
         return math.inf
     return alpha + _expm1(epsilon) + (math.exp(ln_c / 2.0) + math.exp(ln_d / 2.0)) ** 2

@@ -11,7 +11,13 @@ from scipy.special import logsumexp
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada.mechanisms._inputs import check_generator, check_indices
 
-__all__ = ["exponential_quantile", "grid_quantile", "quantile_log_law", "rank_error"]
+__all__ = [
+    "exponential_quantile",
+    "exponential_rank_error",
+    "grid_quantile",
+    "quantile_log_law",
+    "rank_error",
+]
 
 
 def exponential_quantile(
@@ -142,7 +148,12 @@ def rank_error(epsilon: float, n_subsamples: int, grid_size: int, beta: float) -
     m = check_integer(n_subsamples, "n_subsamples", "rank_error")
     size = check_integer(grid_size, "grid_size", "rank_error")
     beta = check_real(beta, "beta", "rank_error", low=0.0, high=1.0)
-    return 2.0 * math.log(size / beta) / (epsilon * m)
+    return exponential_rank_error(epsilon, m, math.log(size / beta))
+
+
+def exponential_rank_error(epsilon: float, n_subsamples: int, nats: float) -> float:
+    """Return ``2 nats / (epsilon m)``: points this far from the level have ``e^-nats`` of the best weight."""
+    return 2.0 * nats / (epsilon * n_subsamples)
 
 
 def grid_quantile(indices: ArrayLike, level: float) -> int:

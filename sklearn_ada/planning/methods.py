@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 from scipy.stats import poisson
 
+from sklearn_ada._constants import LN_2
 from sklearn_ada.guarantees.baselines import (
     nonadaptive_half_width,
     rounding_half_width,
@@ -144,7 +145,7 @@ def _noisy(given: Assumptions) -> tuple[Method, ...]:
         return lambda n, k: bound(n, k) if beta <= _BASSILY_BETA else math.inf
 
     def thresholdout(n: int, k: int) -> float:
-        if ln_beta > -math.log(2.0):
+        if ln_beta > -LN_2:
             return math.inf
         threshold = -given.guess_error(n) * float(ndtri(0.5 * _FALSE_HITS / k))
         hits = max(int(poisson.ppf(0.95, _FALSE_HITS + k * given.surprise_rate)), 1)
