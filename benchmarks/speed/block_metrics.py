@@ -24,7 +24,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from benchmarks.speed.finding import Finding
 from benchmarks.speed.stored import StoredPredictions, labels, row_numbers, variants
 from benchmarks.speed.timing import by_turns, timed
-from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.blocks import block_scores, response_method
 from sklearn_ada.metrics.response import CHUNK_CELLS

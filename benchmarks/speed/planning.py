@@ -14,10 +14,10 @@ from benchmarks.speed.timing import timed
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import plan_holdout
 from sklearn_ada.events import Symbol
-from sklearn_ada.holdout.coded import CodedQuestion
-from sklearn_ada.holdout.draw import Draw
-from sklearn_ada.holdout.guess import Guess
-from sklearn_ada.holdout.routes import read_outcome
+from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.draw import Draw
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.routes import read_outcome
 
 PLAN_SECONDS = 5.0
 CERTIFICATE_MS = 1.0

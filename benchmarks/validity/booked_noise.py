@@ -15,9 +15,9 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada.holdout.guess import Guess
-from sklearn_ada.holdout.median_settings import MedianSettings
-from sklearn_ada.holdout.noisy import NoiseSettings
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
 from sklearn_ada.mechanisms.grid import UniformGrid
 
 __all__ = ["BOOKED", "Booked"]

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from benchmarks.validity.populations import Classifier, Population, Says
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.guarantees.intervals import clopper_pearson
-from sklearn_ada.holdout.guess import Guess
-from sklearn_ada.holdout.ladder import LadderSettings
-from sklearn_ada.holdout.median_settings import MedianSettings
-from sklearn_ada.holdout.noisy import NoiseSettings
-from sklearn_ada.holdout.question import Question
-from sklearn_ada.holdout.stable import StableQuestion
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.ladder import LadderSettings
+from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.question import Question
+from sklearn_ada.holdout.questions.stable_median import StableQuestion
+from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
 from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer
 

@@ -27,7 +27,7 @@ from sklearn_ada.guarantees import (
     rounding_half_width,
     sample_splitting_half_width,
 )
-from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.results import Answer
 
 __all__ = ["CELLS", "certify_ratio", "checked", "comparison", "draw", "single_use"]

@@ -37,9 +37,9 @@ from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.accounting.description_length import DescriptionLength, symbols_of
 from sklearn_ada.guarantees import weights
 from sklearn_ada.guarantees.description_length import ln_delta
-from sklearn_ada.holdout.coded import CodedQuestion
-from sklearn_ada.holdout.conversation import RefusedError
-from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.session.state import RefusedError
 from sklearn_ada.mechanisms.cells import Cells
 from sklearn_ada.metrics import Metric
 
@@ -99,7 +99,7 @@ def _no_union() -> AbstractContextManager[Any]:
 
 def _no_price() -> AbstractContextManager[Any]:
     return patch(
-        "sklearn_ada.holdout.conversation.ln_delta", lambda ln, weight, nats: ln_delta(ln, weight, 0)
+        "sklearn_ada.holdout.session.state.ln_delta", lambda ln, weight, nats: ln_delta(ln, weight, 0)
     )
 
 

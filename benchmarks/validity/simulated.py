@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada import Holdout
-from sklearn_ada.holdout.coded import CodedQuestion
-from sklearn_ada.holdout.conversation import Conversation
-from sklearn_ada.holdout.gaussian import GaussianQuestion
-from sklearn_ada.holdout.guess import Guess
-from sklearn_ada.holdout.planner import Settings
-from sklearn_ada.holdout.question import Question
+from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.question import Question
+from sklearn_ada.holdout.session.plan import Settings
+from sklearn_ada.holdout.session.state import Conversation
 from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer
@@ -122,7 +122,7 @@ class SimulatedHoldout(Holdout):
 
     def select_new(self, models: Sequence[Any], epsilon: float) -> int:
         """Select among models that are taken to be new."""
-        with patch("sklearn_ada.holdout.selection.model_digest", lambda model: f"{next(self._numbers)}"):
+        with patch("sklearn_ada.holdout.session.select.model_digest", lambda model: f"{next(self._numbers)}"):
             return self.select(models, scoring=_ACCURACY, epsilon=epsilon)
 
     def ask_count(

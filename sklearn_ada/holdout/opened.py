@@ -10,19 +10,20 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_option
+from sklearn_ada.digest import content_digest
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.guarantees.weights import PURPOSES
-from sklearn_ada.holdout.asker import Asker
-from sklearn_ada.holdout.budget import Probe, admitted_one_by_one
-from sklearn_ada.holdout.conversation import Conversation
-from sklearn_ada.holdout.data import HoldoutData, content_digest
-from sklearn_ada.holdout.guess import Guess
-from sklearn_ada.holdout.mean_weight import release_mean_weight
-from sklearn_ada.holdout.median_settings import MedianSettings
-from sklearn_ada.holdout.outcome import answer_from_record
-from sklearn_ada.holdout.planner import worst_question
-from sklearn_ada.holdout.policy import Policy
-from sklearn_ada.holdout.report import HoldoutReport, report_of
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.report.report import HoldoutReport, report_of
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one
+from sklearn_ada.holdout.session.mean_weight import release_mean_weight
+from sklearn_ada.holdout.session.plan import worst_question
+from sklearn_ada.holdout.session.state import Conversation
+from sklearn_ada.holdout.terms.asker import Asker
+from sklearn_ada.holdout.terms.outcome import answer_from_record
+from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.ledger import Ledger, ledger_address, open_ledger
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
 from sklearn_ada.results import Answer

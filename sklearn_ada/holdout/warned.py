@@ -7,12 +7,12 @@ from typing import Any
 from sklearn.base import is_regressor
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada.holdout.median_notice import is_chosen, median_notice
-from sklearn_ada.holdout.median_settings import MedianSettings
 from sklearn_ada.holdout.opened import OpenedHoldout
-from sklearn_ada.holdout.question import Question
-from sklearn_ada.holdout.stable import StableQuestion
-from sklearn_ada.holdout.vacuous import certifies_nothing, why_vacuous
+from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.question import Question
+from sklearn_ada.holdout.questions.stable_median import StableQuestion
+from sklearn_ada.holdout.report.median_notice import is_chosen, median_notice
+from sklearn_ada.holdout.report.vacuous import certifies_nothing, why_vacuous
 from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer
 

@@ -10,7 +10,7 @@ from sklearn_ada._axes import axes_or_new
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada._table import percent
 from sklearn_ada.holdout import Holdout, HoldoutReport
-from sklearn_ada.holdout.targets import Targets
+from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.inspection.source import report_from
 
 __all__ = ["AnswersDisplay"]

@@ -28,7 +28,7 @@ def register(sizeof: Any) -> None:
 
 def _register_scorers(sizeof: Any) -> None:
     from sklearn_ada.holdout import Holdout
-    from sklearn_ada.holdout.data import HoldoutData
+    from sklearn_ada.holdout.rows.data import HoldoutData
     from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
     from sklearn_ada.model_selection.recording import RecordingScorer
 

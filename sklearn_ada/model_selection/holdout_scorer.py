@@ -17,8 +17,8 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout import Holdout, model_digest
-from sklearn_ada.holdout.inquiry import discarded_copy
-from sklearn_ada.holdout.overlap import row_hashes
+from sklearn_ada.holdout.rows.overlap import row_hashes
+from sklearn_ada.holdout.session.ask import discarded_copy
 from sklearn_ada.metrics import Metric, as_metric
 from sklearn_ada.model_selection.callers import NotAScore, check_caller, misused, refusal_of_columns
 from sklearn_ada.model_selection.splitter import ValidationSplit

@@ -12,11 +12,10 @@ from sklearn.base import clone
 from sklearn.utils import column_or_1d, indexable
 
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada.digest.canonical import Undigestible, canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import Guess, MedianSettings, model_digest
-from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
-from sklearn_ada.holdout.data import check_labels
-from sklearn_ada.metrics import Metric, n_rows, take_rows
+from sklearn_ada.metrics import Metric, check_labels, n_rows, take_rows
 from sklearn_ada.metrics.rows import own_copy
 from sklearn_ada.model_selection.candidates import columns_of, n_candidates, ranked, refitted
 from sklearn_ada.model_selection.chosen_mechanism import chosen_median, chosen_metric, chosen_scorer

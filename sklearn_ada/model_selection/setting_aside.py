@@ -11,10 +11,10 @@ from sklearn.base import is_classifier
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter, check_real
+from sklearn_ada.digest import content_digest
 from sklearn_ada.holdout import Holdout
-from sklearn_ada.holdout.data import check_labels, content_digest
 from sklearn_ada.ledger import ledger_address
-from sklearn_ada.metrics import n_rows, take_rows
+from sklearn_ada.metrics import check_labels, n_rows, take_rows
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.splitter import is_share, split_rows
 from sklearn_ada.model_selection.time_order import check_time_order

@@ -9,8 +9,8 @@ from sklearn.base import is_regressor
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada.holdout import Holdout, MedianSettings
-from sklearn_ada.holdout.median_notice import is_chosen
-from sklearn_ada.holdout.vacuous import certifies_nothing
+from sklearn_ada.holdout.report.median_notice import is_chosen
+from sklearn_ada.holdout.report.vacuous import certifies_nothing
 from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer
 

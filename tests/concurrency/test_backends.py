@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
-from sklearn_ada.holdout.shipping import here
+from sklearn_ada.holdout.rows.transport import here
 from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
 
 pytestmark = pytest.mark.thorough

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.stats import binom, binomtest
 
 from sklearn_ada import Holdout, HoldoutLeakError
-from sklearn_ada.holdout.overlap import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
+from sklearn_ada.holdout.rows.overlap import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
 
 
 def test_no_false_alarm_on_discrete_rows_split_at_random():

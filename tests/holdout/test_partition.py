@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, StableHoldoutScorer
 from sklearn_ada.holdout import MedianSettings
-from sklearn_ada.holdout.data import HoldoutData
+from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.metrics import Metric, response
 from sklearn_ada.metrics.blocks import _blocks
 

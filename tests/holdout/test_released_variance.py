@@ -10,11 +10,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn_ada import Holdout
 from sklearn_ada.guarantees import chernoff_kl
 from sklearn_ada.holdout import Guess
-from sklearn_ada.holdout.coded import CodedQuestion
-from sklearn_ada.holdout.data import HoldoutData
-from sklearn_ada.holdout.guess import guess_from_rows
-from sklearn_ada.holdout.outcome import Share
-from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.guess import guess_from_rows
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.terms.outcome import Share
+from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Measured, Metric
 
 

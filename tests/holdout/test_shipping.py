@@ -19,8 +19,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
-from sklearn_ada.holdout.data import HoldoutData
-from sklearn_ada.holdout.shipping import Parcel, here
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.rows.transport import Parcel, here
 
 N = 10_000
 LARGE = 600_000  # bytes; joblib maps an array of a million or more into memory

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout
 from sklearn_ada.holdout import Guess, MedianSettings
-from sklearn_ada.holdout.targets import Targets
+from sklearn_ada.holdout.report.targets import Targets
 
 ACCURACY = "population accuracy at the holdout's class mix"
 SETTINGS = MedianSettings(method="exact")

@@ -13,13 +13,13 @@ from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, StableHoldoutS
 from sklearn_ada.accounting import exponential_mechanism_zcdp, gaussian_zcdp, thresholdout_epsilon
 from sklearn_ada.events import Symbol
 from sklearn_ada.holdout import Guess, LadderSettings, NoiseSettings
-from sklearn_ada.holdout.coded import CodedQuestion
-from sklearn_ada.holdout.data import HoldoutData
-from sklearn_ada.holdout.draw import Draw
-from sklearn_ada.holdout.ladder import LadderQuestion
-from sklearn_ada.holdout.noisy import NoisyCheck
-from sklearn_ada.holdout.outcome import Share
-from sklearn_ada.holdout.policy import Policy
+from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.draw import Draw
+from sklearn_ada.holdout.questions.ladder import LadderQuestion
+from sklearn_ada.holdout.questions.thresholdout import NoisyCheck
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.terms.outcome import Share
+from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric
 
 ROWS = 400

@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn_ada import Holdout
 from sklearn_ada.guarantees import zcdp_gap
 from sklearn_ada.holdout import MedianSettings, NoiseSettings
-from sklearn_ada.holdout.privacy import TransferShare
+from sklearn_ada.holdout.terms.privacy import TransferShare
 
 LN_GAP, LN_NOISE = math.log(0.025), math.log(0.0025)
 

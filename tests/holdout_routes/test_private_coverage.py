@@ -8,15 +8,15 @@ from scipy import stats
 
 from sklearn_ada.accounting.unit_filter import RECORDS
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout.coded import CodedQuestion
-from sklearn_ada.holdout.conversation import Conversation, RefusedError
-from sklearn_ada.holdout.data import HoldoutData
-from sklearn_ada.holdout.draw import Draw
-from sklearn_ada.holdout.gaussian import GaussianQuestion
-from sklearn_ada.holdout.guess import Guess
-from sklearn_ada.holdout.policy import Policy
-from sklearn_ada.holdout.privacy import PrivacyAccount
-from sklearn_ada.holdout.routes import read_outcome
+from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.draw import Draw
+from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.routes import read_outcome
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.state import Conversation, RefusedError
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.holdout.terms.privacy import PrivacyAccount
 from sklearn_ada.metrics import Metric
 
 ROWS = 400
@@ -89,7 +89,7 @@ def test_without_the_filter_the_attack_succeeds(monkeypatch):
 
 def test_without_its_allowances_the_intervals_miss(monkeypatch):
     monkeypatch.setattr(GaussianQuestion, "allowance", lambda self, ln_noise: 0.0)
-    monkeypatch.setattr("sklearn_ada.holdout.privacy.zcdp_gap", lambda rho, ln_beta: 0.0)
+    monkeypatch.setattr("sklearn_ada.holdout.terms.privacy.zcdp_gap", lambda rho, ln_beta: 0.0)
     assert not _consistent(sum(_attack(seed, 4)[0] for seed in range(CONVERSATIONS)))
 
 

@@ -13,9 +13,9 @@ from sklearn_ada.accounting import gaussian_zcdp
 from sklearn_ada.events import ComposedEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout import LadderSettings, MedianSettings, NoiseSettings
-from sklearn_ada.holdout.outcome import Share
-from sklearn_ada.holdout.privacy import TransferShare
-from sklearn_ada.holdout.routes import read_outcome, worst_half_width
+from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
+from sklearn_ada.holdout.terms.outcome import Share
+from sklearn_ada.holdout.terms.privacy import TransferShare
 
 ROWS = 20_000
 PRIVATE = ("differential_privacy", "both")

@@ -8,7 +8,8 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.holdout import NoiseSettings, selection
+from sklearn_ada.holdout import NoiseSettings
+from sklearn_ada.holdout.session import select
 
 Y = np.array([0, 0, 0, 0, 0, 1, 1, 1])
 WEIGHT = np.array([1.0, 1.0, 2.0, 1.0, 1.0, 3.0, 1.0, 1.0])
@@ -119,9 +120,9 @@ def test_a_thresholdout_books_the_largest_change_over_its_scale(case, noise):
 
 def test_a_choice_is_drawn_with_the_largest_change(case, monkeypatch):
     metric, change, made = case
-    used, draw = [], selection.exponential_mechanism
+    used, draw = [], select.exponential_mechanism
     monkeypatch.setattr(
-        selection, "exponential_mechanism", lambda values, **how: used.append(how) or draw(values, **how)
+        select, "exponential_mechanism", lambda values, **how: used.append(how) or draw(values, **how)
     )
     made("description_length").select([Says(Y), Says(1 - Y)], scoring=metric, epsilon=0.5)
     assert used[0]["sensitivity"] == pytest.approx(change, rel=1e-9)

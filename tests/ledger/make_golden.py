@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_ada import Holdout
 from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.holdout import MedianSettings
-from sklearn_ada.holdout.conversation import Conversation
+from sklearn_ada.holdout.session.state import Conversation
 from sklearn_ada.ledger import SQLiteLedger
 from tests.ledger.fitted_models import Constant
 

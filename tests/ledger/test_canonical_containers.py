@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_ada.holdout.canonical import canonical_digest
+from sklearn_ada.digest.canonical import canonical_digest
 from tests.ledger.fitted_models import X
 
 

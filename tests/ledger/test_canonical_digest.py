@@ -22,8 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import _tree
 
-from sklearn_ada.holdout import canonical
-from sklearn_ada.holdout.canonical import Undigestible, canonical_digest
+from sklearn_ada.digest import canonical
+from sklearn_ada.digest.canonical import Undigestible, canonical_digest
 from tests.ledger import fitted_models
 from tests.ledger.fitted_models import Centred, Constant, FirstRule, X, Y, fitted, unfitted
 
@@ -47,7 +47,7 @@ def digests_elsewhere(models, tmp_path_factory):
     (folder / "models.pickle").write_bytes(pickle.dumps(models))
     script = (
         "import pickle, sys\n"
-        "from sklearn_ada.holdout.canonical import canonical_digest\n"
+        "from sklearn_ada.digest.canonical import canonical_digest\n"
         "from tests.ledger.fitted_models import fitted\n"
         "loaded = pickle.load(open(sys.argv[1], 'rb'))\n"
         "sets = {'loaded': loaded, 'its own': fitted()}\n"

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.exceptions import LedgerMismatchError
-from sklearn_ada.holdout.conversation import Conversation
-from sklearn_ada.holdout.outcome import answer_from_record
+from sklearn_ada.holdout.session.state import Conversation
+from sklearn_ada.holdout.terms.outcome import answer_from_record
 from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash
 from tests.ledger.ledger_backends import Tally
 from tests.ledger.make_golden import dump

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ThresholdoutScorer
-from sklearn_ada.holdout.identity import model_digest, question_key, subject_key
+from sklearn_ada.holdout.questions.keys import model_digest, question_key, subject_key
 from sklearn_ada.metrics import as_metric
 from tests.ledger.fitted_models import ByRow, Constant, FirstRule, X, Y
 

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import plan_holdout
-from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.questions.guess import Guess
 
 
 def half_width(answer):

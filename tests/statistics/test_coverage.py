@@ -16,8 +16,8 @@ from benchmarks.validity.inquiries import MECHANISMS, Inquiry
 from benchmarks.validity.populations import HUNDRED_CLASSES, POPULATIONS, Classifier
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Holdout
-from sklearn_ada.holdout.guess import Guess
-from sklearn_ada.holdout.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.median_settings import MedianSettings
 
 ADAPTIVE = [name for name, analyst in ANALYSTS.items() if analyst.adaptive]
 FULL = 1000

@@ -9,8 +9,8 @@ from scipy import stats
 
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.accounting.description_length import DescriptionLength
-from sklearn_ada.holdout.conversation import Conversation
-from sklearn_ada.holdout.guess import Guess
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.session.state import Conversation
 
 OLD, NEW, PREDICTORS, BETA = 500, 125, 150, 0.05
 

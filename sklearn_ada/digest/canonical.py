@@ -1,0 +1,362 @@
+"""A digest of any Python object that survives refitting, pickling and another process.
+
+A pickle's hash is neither: it keeps its value when a function is redefined, and changes with memo order and
+padding bytes. Here an object is walked: arrays by dtype, shape and values, functions and classes of the
+user by their code, those of installed libraries of a known version by name and version. A dict counts in its
+order, which a model may go by, but attributes and names by name. What cannot be walked has no digest, for a
+false match would lie while a missing one only costs.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import dis
+import functools
+import hashlib
+import os
+import struct
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_ada.digest.containers import content_of_container
+
+__all__ = ["Floats", "Undigestible", "canonical_digest"]
+
+_NOT_CODE = {
+    "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl",
+    "__slotnames__", "__firstlineno__", "__static_attributes__",
+}  # fmt: skip
+_PYTHON = (os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "DLLs"))
+_SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
+_COMPILED = (
+    types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType,
+    types.GetSetDescriptorType,
+)  # fmt: skip
+_NOT_STATE = {  # of scikit-learn's
+    "_stop_words_id",  # an id()
+    "_deprecated_key_to_warnings",  # which pickle loses
+}
+_PLAIN_ARRAYS = (np.ndarray, np.memmap)  # joblib makes large arrays memory maps in its workers
+_IMPORT_NAME = dis.opmap["IMPORT_NAME"]
+
+
+@dataclass(frozen=True)
+class Floats:
+    """An array of floats that is read block by block: it has the digest of the whole array.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    blocks : callable
+        Returns the blocks of rows in their order.
+    """
+
+    shape: tuple[int, ...]
+    blocks: Callable[[], Iterable[NDArray[np.float64]]]
+
+
+class Undigestible(TypeError):  # noqa: N818 - control flow between this module and its callers
+    """The object holds something whose content cannot be read."""
+
+
+def canonical_digest(obj: Any) -> str:
+    """Return a hexadecimal digest of the content of ``obj``.
+
+    Raises
+    ------
+    Undigestible
+        If some part (a lock, a generator, an open file) has no readable content.
+
+    Examples
+    --------
+    >>> canonical_digest({"a": np.ones(2)}) == canonical_digest({"a": np.ones(2)})
+    True
+    >>> canonical_digest({"b": 1, "a": 0}) == canonical_digest({"a": 0, "b": 1})
+    False
+    >>> canonical_digest(np.arange(3)) == canonical_digest(np.arange(3.0))
+    False
+    """
+    try:
+        return _Walk().digest(obj).hex()
+    except Undigestible:
+        raise
+    except Exception as error:  # anything may fail in somebody's __reduce__
+        raise Undigestible(f"{type(obj).__name__} cannot be read: {error}") from error
+
+
+class _Walk:
+    """Bottom-up digests, each object once, cycles by the number of the visit that they return to."""
+
+    def __init__(self) -> None:
+        self._done: dict[int, tuple[Any, bytes]] = {}  # keeps the objects alive, so that ids stay theirs
+        self._open: dict[int, int] = {}
+        self._visits = 0
+
+    def digest(self, obj: Any) -> bytes:
+        atom = _atom(obj)
+        if atom is not None:
+            return _hash(atom)
+        identity = id(obj)
+        if identity in self._done:
+            return self._done[identity][1]
+        if identity in self._open:
+            return _hash(b"cycle", str(self._open[identity]).encode())
+        self._visits += 1
+        self._open[identity] = self._visits
+        try:
+            result = _hash(*self._parts(obj))
+        finally:
+            del self._open[identity]
+        self._done[identity] = (obj, result)
+        return result
+
+    def _parts(self, obj: Any) -> Iterable[bytes]:
+        if type(obj) in _PLAIN_ARRAYS:
+            return self._array(obj)
+        if isinstance(obj, Floats):
+            read = hashlib.sha256()
+            for block in obj.blocks():
+                read.update(np.ascontiguousarray(block).data)
+            return _parts_of_array(np.dtype(np.float64), obj.shape, read.digest())
+        if sparse.issparse(obj):
+            as_any: Any = obj
+            matrix = as_any.tocsr().copy()
+            matrix.sum_duplicates()
+            return self._tagged("sparse", matrix.shape, matrix.data, matrix.indices, matrix.indptr)
+        if isinstance(obj, types.ModuleType):
+            if not _is_library(obj.__name__):
+                raise Undigestible(f"how much of the module {obj.__name__} is used cannot be told")
+            return self._tagged("module", obj.__name__, _version(obj.__name__))
+        if isinstance(obj, types.CodeType):
+            return self._code(obj)
+        if isinstance(obj, types.FunctionType):
+            return self._function(obj)
+        if isinstance(obj, types.MethodType):
+            return self._tagged("method", obj.__self__, obj.__func__)
+        if isinstance(obj, types.BuiltinFunctionType):
+            owner = None if isinstance(obj.__self__, types.ModuleType) else obj.__self__
+            if owner is None and not _is_library(obj.__module__):
+                raise Undigestible(f"the code of {obj.__qualname__} is compiled")
+            return self._tagged("builtin", obj.__module__, obj.__qualname__, owner)
+        if isinstance(obj, np.ufunc):
+            if all(_resolve(module, obj.__name__) is not obj for module in ("numpy", "scipy.special")):
+                raise Undigestible(f"the code of the ufunc {obj.__name__} cannot be read")
+            return self._tagged("ufunc", obj.__name__)
+        if isinstance(obj, type):
+            return self._class(obj)
+        if isinstance(obj, (staticmethod, classmethod)):
+            return self._tagged(type(obj).__name__, obj.__func__)
+        if isinstance(obj, property):
+            return self._tagged("property", obj.fget, obj.fset, obj.fdel)
+        if isinstance(obj, functools.partial):
+            return self._tagged("partial", obj.func, obj.args, obj.keywords)
+        if type(obj) in (list, tuple):
+            return self._tagged(type(obj).__name__, *obj)
+        if type(obj) in (set, frozenset):
+            return [b"set", *sorted(self.digest(item) for item in obj)]
+        if type(obj) is dict:
+            return self._tagged("dict", *(part for item in obj.items() for part in item))
+        content = content_of_container(obj)
+        return self._reduced(obj) if content is None else self._tagged("container", type(obj), *content)
+
+    def _tagged(self, tag: str, *parts: Any) -> list[bytes]:
+        return [tag.encode(), *(self.digest(part) for part in parts)]
+
+    def _array(self, array: np.ndarray) -> list[bytes]:
+        array = np.asarray(array)
+        if array.dtype.names:  # field by field: the padding between them is whatever memory held
+            fields = {name: np.ascontiguousarray(array[name]) for name in array.dtype.names}
+            return self._tagged("record array", array.shape, fields)
+        if array.dtype.hasobject:
+            return self._tagged("object array", array.shape, array.ravel().tolist())
+        plain = np.ascontiguousarray(array)  # makes a number a vector, so the shape is the array's own
+        content = hashlib.sha256(plain.view(np.uint8).data if plain.size else b"").digest()
+        return _parts_of_array(plain.dtype, array.shape, content)
+
+    def _function(self, function: types.FunctionType) -> list[bytes]:
+        name = (function.__module__, function.__qualname__)
+        if _is_library(function.__module__) and _resolve(*name) is function:
+            return self._tagged("library", *name, _version(function.__module__))
+        used = _names(function.__code__)
+        scope = _by_name({name: _reached(function.__globals__.get(name), used) for name in used})
+        imported = _by_name({name: _reached(_imported(name), used) for name in _imports(function.__code__)})
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        own = _by_name({k: v for k, v in vars(function).items() if k != "__wrapped__"})
+        keywords = _by_name(function.__kwdefaults__ or {})
+        return self._tagged(
+            "function", function.__code__, function.__defaults__, keywords, cells, scope, imported, own
+        )
+
+    def _code(self, code: types.CodeType) -> list[bytes]:
+        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+        counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+        return self._tagged("code", code.co_code, code.co_consts, names, counts, code.co_exceptiontable)
+
+    def _class(self, cls: type) -> list[bytes]:
+        name, is_library = (cls.__module__, cls.__qualname__), _is_library(cls.__module__)
+        if is_library and _resolve(*name) is cls:
+            return self._tagged("library", *name, _version(cls.__module__))
+        content = {k: v for k, v in vars(cls).items() if k not in _NOT_CODE}
+        if not is_library and any(
+            isinstance(v, _COMPILED) and v.__objclass__ is cls for v in content.values()
+        ):
+            raise Undigestible(f"the code of {cls.__qualname__} is compiled")
+        content = {k: v for k, v in content.items() if not isinstance(v, _SLOTS)}
+        return self._tagged("class", cls.__qualname__, type(cls), list(cls.__bases__), _by_name(content))
+
+    def _reduced(self, obj: Any) -> list[bytes]:
+        """Digest any other object as it would be pickled."""
+        reducer = copyreg.dispatch_table.get(type(obj))
+        reduced: Any = obj.__reduce_ex__(4) if reducer is None else reducer(obj)
+        if isinstance(reduced, str):
+            return self._global(obj, reduced)
+        parts = [list(part) if hasattr(part, "__next__") else part for part in reduced]
+        if len(parts) > 2:
+            both = isinstance(parts[2], tuple) and len(parts[2]) == 2  # attributes, and those in slots
+            states = parts[2] if both else (parts[2],)
+            parts[2:3] = [both, *(part for state in states for part in _state(obj, state))]
+        return self._tagged("object", *parts)
+
+    def _global(self, obj: Any, name: str) -> list[bytes]:
+        """Digest what pickle would look up by name: by its code, unless a library vouches for it."""
+        if hasattr(obj, "__wrapped__"):
+            return self._tagged("wrapper", type(obj), obj.__wrapped__)
+        module = getattr(obj, "__module__", None)
+        if _is_library(module) and _resolve(module, name) is obj:
+            return self._tagged("library", module, name, _version(module))
+        raise Undigestible(f"the code of {name} cannot be read")
+
+
+def _by_name(named: Mapping[str, Any]) -> list[Any]:
+    """Return names, each before its value, in one order: that in which they were given is no content."""
+    return [part for item in sorted(named.items(), key=lambda item: str(item[0])) for part in item]
+
+
+def _state(obj: Any, state: Any) -> list[Any]:
+    """Return a state with its attributes by name, and the rest, maybe a dict of the user's, in its order."""
+    if not (state is None or isinstance(state, dict)):
+        return [state]
+    attributes, items = getattr(obj, "__dict__", {}), (state or {}).items()
+    own = {k: v for k, v in items if k in attributes and k not in _NOT_STATE}
+    return [_by_name(own), {k: v for k, v in items if k not in attributes}]
+
+
+def _parts_of_array(dtype: np.dtype[Any], shape: tuple[int, ...], content: bytes) -> list[bytes]:
+    return [b"array", dtype.str.encode(), str(shape).encode(), content]
+
+
+def _atom(obj: Any) -> bytes | None:
+    """Return the content of an immutable scalar, tagged by type."""
+    kind = type(obj)
+    if obj is None or obj is Ellipsis or obj is NotImplemented:
+        return repr(obj).encode()
+    if kind in (bool, int):
+        return f"{kind.__name__}{obj}".encode()
+    if kind is float:
+        return b"float" + struct.pack("<d", obj)
+    if kind is complex:
+        return b"complex" + struct.pack("<dd", obj.real, obj.imag)
+    if kind is str:
+        return b"str" + obj.encode("utf-8", "surrogatepass")
+    if kind in (bytes, bytearray):
+        return b"bytes" + bytes(obj)
+    if isinstance(obj, np.generic) and not obj.dtype.hasobject and not obj.dtype.names:
+        return b"numpy" + obj.dtype.str.encode() + obj.tobytes()
+    if isinstance(obj, np.dtype):
+        return b"dtype" + repr(obj).encode()
+    return None
+
+
+def _hash(*parts: bytes) -> bytes:
+    return hashlib.sha256(
+        b"".join(chunk for part in parts for chunk in (len(part).to_bytes(8, "little"), part))
+    ).digest()
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """Return every global name that a function's code, or code nested in it, may use."""
+    nested = (const for const in code.co_consts if isinstance(const, types.CodeType))
+    return set(code.co_names).union(*(_names(inner) for inner in nested))
+
+
+def _imports(code: types.CodeType) -> set[str]:
+    """Return the modules that a function, or one nested in it, imports when it is called."""
+    found: set[str] = set()
+    if _IMPORT_NAME in code.co_code[::2]:
+        steps = list(dis.get_instructions(code))
+        for level, step in zip(steps, steps[2:], strict=False):
+            if step.opcode == _IMPORT_NAME:  # its level and its list of names are put on the stack before it
+                found.add("." * level.argval + step.argval)
+    nested = (const for const in code.co_consts if isinstance(const, types.CodeType))
+    return found.union(*(_imports(inner) for inner in nested))
+
+
+def _imported(name: str) -> types.ModuleType:
+    if name not in sys.modules:  # relative, or not imported yet
+        raise Undigestible(f"the module {name} that a function imports cannot be read")
+    return sys.modules[name]
+
+
+def _reached(value: Any, used: set[str]) -> Any:
+    """Return what a name means to a function: of modules of the user's, the attributes that it uses."""
+    if not _is_own_module(value):
+        return value
+    reached: dict[str, list[Any]] = {}
+    modules = [value]
+    while modules:
+        module = modules.pop()
+        attributes = {name: getattr(module, name) for name in used if hasattr(module, name)}
+        if not attributes:
+            raise Undigestible(f"the module {module.__name__} is used as a whole")
+        inner = {name: one for name, one in attributes.items() if _is_own_module(one)}
+        reached[module.__name__] = _by_name(attributes | {k: one.__name__ for k, one in inner.items()})
+        modules += [one for one in inner.values() if one.__name__ not in reached]
+    return _by_name(reached)
+
+
+def _is_own_module(value: Any) -> bool:
+    return isinstance(value, types.ModuleType) and not _is_library(value.__name__)
+
+
+def _is_library(module: str | None) -> TypeGuard[str]:
+    """Whether a module belongs to Python, or to an installed distribution whose version is known."""
+    if not module or module == "__main__":
+        return False
+    path = getattr(sys.modules.get(module), "__file__", None) or ""
+    if module.partition(".")[0] in sys.stdlib_module_names and (not path or path.startswith(_PYTHON)):
+        return True  # and no file of the user's that happens to be called code.py
+    return ("site-packages" in path or "dist-packages" in path) and bool(_version(module))
+
+
+def _resolve(module: str, qualname: str) -> Any:
+    found: Any = sys.modules.get(module)
+    for part in qualname.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _version(module: str) -> str:
+    """Return the version of a module's package, or of the distributions it came with; "" if there is none."""
+    package = module.partition(".")[0]
+    return str(getattr(sys.modules.get(package), "__version__", "")) or _distributed_version(package)
+
+
+@functools.cache
+def _distributed_version(package: str) -> str:
+    if package in sys.stdlib_module_names:
+        return ""
+    names = sorted(set(_distributions().get(package, ())))
+    return " ".join(f"{name} {metadata.version(name)}" for name in names)
+
+
+@functools.cache
+def _distributions() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()  # reads all that is installed: a tenth of a second

@@ -1,0 +1,387 @@
+"""`Holdout`: the one way to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn_ada._checks import check_option
+from sklearn_ada.exceptions import HoldoutLeakError
+from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.keys import model_digest
+from sklearn_ada.holdout.questions.question import Question
+from sklearn_ada.holdout.session.ask import put_question
+from sklearn_ada.holdout.session.check_overlap import overlaps
+from sklearn_ada.holdout.session.declare import declare_family
+from sklearn_ada.holdout.session.plan import Settings, plan_question
+from sklearn_ada.holdout.session.rounds import open_round
+from sklearn_ada.holdout.session.select import select_model
+from sklearn_ada.holdout.session.top_up import pooled, record_top_up
+from sklearn_ada.holdout.warned import WarningHoldout
+from sklearn_ada.metrics import as_metric
+from sklearn_ada.results import Answer
+
+__all__ = ["Holdout"]
+
+
+class Holdout(WarningHoldout):
+    """A holdout set that stays valid while it is asked again and again.
+
+    With probability at least ``confidence_level`` all intervals that it ever gives out hold together,
+    however adaptively the questions were chosen (description length, Dwork et al., NIPS 2015; or privacy, by
+    a sharper form of Jung et al., ITCS 2020: see ``route``).
+    Every question is charged to a durable ledger before its answer is returned.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix of shape (n, ...)
+        Rows that no model was trained on. Never shown, copied into no message, and shown to models
+        read-only or as a copy. Not copied here: do not change them yourself while they are in use.
+    y : array-like of shape (n,)
+    confidence_level : float, default=0.95
+        In (0, 1).
+    tolerance : float or None, default=None
+        Largest half-width accepted, as a share of the metric's range (for a stable median: in quantile
+        levels, on one side only beyond its grid; for a ratio: at the denominator that its guess foresees,
+        for a bare number the count of the class): a question whose answer could be wider is refused. None
+        refuses nothing; intervals then widen until they are vacuous.
+    expected_questions : int or None, default=None
+        Tunes cell widths and weights; more may be asked.
+    check_share : float, default=0.1
+        Part of the failure probability that belongs to checks; the rest belongs to certifies.
+    route : {"description_length", "differential_privacy", "both"}, default="description_length"
+        The theory behind the intervals. "differential_privacy": every answer carries noise and is
+        certified by a transfer theorem, for few thousands of unguessable questions on a very large
+        holdout. "both": each has half of the failure probability and every noisy answer the better
+        interval; an answer without noise, a failed prediction or a leak ends the privacy route of the ledger.
+    ledger : path-like, str or None, default=None
+        A path: a file that keeps the count across processes and days. ``"postgresql://..."``: a database
+        that serves several machines. ``":memory:"``: this process alone, nothing durable. None: one
+        temporary file for these data in this process. With the last two, a second ``Holdout`` of the same
+        data goes on paying.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Weights of these rows. Means and class means are then certified at the holdout's weights, which
+        anybody may know; other metrics by the stable median of the weighted metric.
+    groups : array-like of shape (n,) or None, default=None
+        Rows of one group (a patient, a document) are one independent unit: intervals count groups, at the
+        holdout's group sizes, and subsamples hold whole groups.
+    weight_bound : float or None, default=None
+        Largest total weight that any record (or group) of the population can have, known without the
+        holdout. Means are then certified for the population, ``E[w X] / E[w]``; the mean weight is released,
+        to five percent, and priced.
+    class_mix : {"conditional", "priced"}, default="conditional"
+        Askers may know how many rows each class has. "conditional": certificates hold at the holdout's class
+        mix. "priced": the counts are paid for once, in nats, and certificates speak of the population itself.
+    random_state : int or None, default=None
+        Seeds the ledger's secret, so that an experiment can be repeated. It voids the guarantee of
+        randomised answers against whoever knows it.
+    split : dict or None, default=None
+        How the rows were chosen, ready for JSON; part of the genesis record.
+    who, label : str or None, default=None
+        Who asks, and from where: at most 100 printable characters, written into every record. Neither is
+        part of a question: what somebody else was answered is free.
+
+    Raises
+    ------
+    ValueError
+        For bad rows, labels or parameters, before anything is recorded.
+    LedgerMismatchError
+        If the ledger belongs to another holdout or was opened with another policy.
+    LedgerUnavailableError, LedgerDamagedError
+        If the ledger cannot be used.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_digits(return_X_y=True)
+    >>> holdout = Holdout(X[1000:], y[1000:], random_state=0)
+    >>> model = LogisticRegression(C=0.01, max_iter=1000).fit(X[:1000], y[:1000])
+    >>> answer = holdout.certify(model, scoring="accuracy", guess=0.9)
+    >>> answer.certificate.target
+    "population accuracy at the holdout's class mix"
+    """
+
+    def ask(
+        self,
+        estimator: Any,
+        *,
+        scoring: Any,
+        mechanism: str,
+        guess: float | Guess | None = None,
+        settings: Settings = None,
+        round_name: str | None = None,
+    ) -> Answer:
+        """Ask for a metric of one fitted model.
+
+        The identical question returns the recorded answer, free. Everything about the question is checked
+        before anything is charged.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Must predict row by row; a copy is asked and discarded.
+        scoring : str, callable or Metric
+        mechanism : {"check", "certify"}
+            "check": does the guess hold? Coarse and cheap. "certify": the exact value, or, for metrics
+            that only the stable median can certify, an interval for its population median.
+        guess : float, Guess or None
+            The metric estimated without the holdout. Required by a check of a mean, an AUC or a ratio.
+        settings : float, MedianSettings, NoiseSettings, LadderSettings or None
+            Which mechanism answers, and how. None: cells, or the stable median where nothing else can
+            certify the metric. A number: cells of this half width. Noise and ladder are for checks.
+        round_name : str or None
+            A round from `open_round`.
+
+        Returns
+        -------
+        Answer
+
+        Raises
+        ------
+        ValueError, TypeError
+            For a bad question; nothing was charged.
+        LedgerError
+            If the ledger cannot be used; nothing was charged.
+
+        Warns
+        -----
+        UserWarning
+            If the answer is vacuous; and, before anything is charged, if it will be a stable median though no
+            settings say so. Each once a process.
+        """
+        model = model_digest(estimator)
+        question = self.plan(estimator, scoring=scoring, mechanism=mechanism, guess=guess, settings=settings)
+        if settings is None:
+            self._warn_of_median(question, estimator)
+        answer = self.put(question, estimator, model=model, round_name=round_name)
+        assert answer is not None  # only `once` gives None
+        return answer
+
+    def put(
+        self,
+        question: Question,
+        estimator: Any,
+        *,
+        model: str,
+        round_name: str | None = None,
+        once: bool = False,
+        warn: bool = True,
+    ) -> Answer | None:
+        """Put a question made by `plan`; scorers do, having taken the model's digest before its guess.
+
+        Parameters
+        ----------
+        question : Question
+        estimator : fitted estimator
+        model : str
+            `model_digest` of the estimator, taken before it predicted anything.
+        round_name : str or None
+        once : bool, default=False
+            Return None, and ask nothing, if this model was asked before with another guess.
+        warn : bool, default=True
+            Whether to warn, once a process, of a new answer that certifies nothing.
+        """
+        answer = put_question(
+            question,
+            estimator,
+            self._data,
+            self._ledger,
+            asker=self._asker,
+            model=model,
+            round_name=round_name,
+            once=once,
+        )
+        if warn and answer is not None and not answer.repeated:
+            self._warn_if_vacuous(answer, question)
+        return answer
+
+    def check(self, estimator: Any, *, scoring: Any, guess: float | Guess) -> Answer:
+        """Ask whether a guess holds: `ask` with ``mechanism="check"``."""
+        return self.ask(estimator, scoring=scoring, mechanism="check", guess=guess)
+
+    def certify(self, estimator: Any, *, scoring: Any, guess: float | Guess | None = None) -> Answer:
+        """Ask for the exact value of a model that is kept: `ask` with ``mechanism="certify"``."""
+        return self.ask(estimator, scoring=scoring, mechanism="certify", guess=guess)
+
+    def plan(
+        self,
+        estimator: Any,
+        *,
+        scoring: Any,
+        mechanism: str,
+        guess: float | Guess | None = None,
+        settings: Settings = None,
+    ) -> Question:
+        """Return the question that `ask` would put, with every check of its parameters done."""
+        secret = self._ledger.secret()
+        return plan_question(
+            estimator,
+            scoring,
+            mechanism,
+            guess,
+            settings,
+            data=self._data,
+            policy=self._policy,
+            secret=secret,
+        )
+
+    def declare(self, models: Sequence[Any], *, scoring: Any) -> int:
+        """Declare fitted models before the first question: nothing revealed later widens their intervals.
+
+        With G models declared, each check or certify of one of them holds at a failure probability of at
+        least ``beta / (4 G)``, however much was revealed before; all other questions pay ln 2. Worth it where
+        many surprises are expected. Theorem and proof: `sklearn_ada.holdout.session.declare`.
+
+        Parameters
+        ----------
+        models : sequence of fitted estimators
+            All that will ever be asked about under this declaration; not chosen with any knowledge of the
+            holdout.
+        scoring : str, callable or Metric
+            Which must have an interval of its own, and be no ratio.
+
+        Returns
+        -------
+        int
+            Number of models.
+
+        Raises
+        ------
+        ValueError
+            If the holdout was asked before, or for models that are none, all the same, or none at all.
+        """
+        return declare_family(models, as_metric(scoring), self._data, self._ledger, self._asker)
+
+    def select(self, models: Sequence[Any], *, scoring: Any, epsilon: float | str | None = "auto") -> int:
+        """Choose among fitted models; only the winner's number is revealed, for ``ln N`` nats.
+
+        Its value is not certified: `certify` it, which then allows for the choice.
+
+        Parameters
+        ----------
+        models : sequence of fitted estimators
+        scoring : str, callable or Metric
+            With an epsilon a mean, an AUC or a per-class mean.
+        epsilon : float, "auto" or None, default="auto"
+            Choose by the exponential mechanism, which is epsilon-DP (McSherry, Talwar 2007); "auto" aims at
+            a loss of about half a standard error and, where privacy certifies, takes at most half of what is
+            left of its budget. None takes the best itself (the first of equals), which has no privacy.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If the privacy budget does not afford the choice; nothing was charged, and no route ends.
+        ValueError
+            For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged. If
+            choosing failed once the models were looked at; that was charged.
+        """
+        return select_model(models, as_metric(scoring), self._data, self._ledger, epsilon, self._asker)
+
+    def open_round(
+        self,
+        size: int,
+        *,
+        mechanism: str,
+        scoring: Any,
+        key: str,
+        guess_rows: int | None = None,
+        alternatives: int = 1,
+        record: bool = True,
+    ) -> str | None:
+        """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
+
+        They share the failure probability of one round, which makes each of them cheaper. All are
+        admitted here or none.
+
+        Parameters
+        ----------
+        size : int
+        mechanism : {"check", "certify"}
+        scoring : str, callable or Metric
+        key : str
+            Identity of the round. If it was declared before, None is returned: questions already answered
+            are free, and new ones stand alone.
+        guess_rows : int or None
+            How many rows the guesses come from; None takes as many as the holdout has.
+        alternatives : int, default=1
+            Among how many models, fixed now as well, `select` will choose before each question is asked.
+        record : bool, default=True
+            False: only raise if they would not be admitted now.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If the tolerance does not admit them all; the message says how many it admits.
+        """
+        check_option(mechanism, "mechanism", "Holdout.open_round", PURPOSES)
+        probe = self._worst(as_metric(scoring), mechanism, guess_rows)
+        return open_round(
+            size, probe, key, alternatives, self._data, self._ledger, self._asker, record=record
+        )
+
+    def check_overlap(self, X: Any) -> None:
+        """Raise `HoldoutLeakError` if training rows X contain the holdout, or part of it beyond chance.
+
+        A few dozen leaked rows may pass for chance, and a few hundred that were oversampled. The outcome
+        is a priced symbol of the ledger; a clean one costs about a millionth of a nat.
+        """
+        if overlaps(X, self._data, self._ledger, self._asker):
+            raise HoldoutLeakError(
+                "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of "
+                "X, on which models are fitted and from which guesses are taken; ReusableHoldoutCV does it."
+            )
+
+    def top_up(self, X: Any, y: Any) -> Holdout:
+        """Add fresh rows; from then on questions go to the holdout that is returned.
+
+        All intervals of this ledger, old and new, go on holding together: the account of what was revealed
+        and the weights run on, which is what makes the old rows usable with the new ones (proof in
+        `sklearn_ada.holdout.session.top_up`). Old answers stay as they are; the same question of the larger
+        holdout is a new one. This one still returns what is recorded, and refuses anything new. Adding the
+        same rows again is free, so a script may run again from its start.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (m, ...)
+            New draws from the same population, which nothing was trained on and nobody has looked at. When
+            they come, and how many, may depend on the answers; which they are may not.
+        y : array-like of shape (m,)
+
+        Returns
+        -------
+        Holdout
+            Of all rows, on the same ledger.
+
+        Raises
+        ------
+        ValueError
+            If the rows do not go with the holdout's; nothing was recorded.
+        HoldoutLeakError
+            If they repeat its rows, far more than chance allows; a priced symbol, as in `check_overlap`.
+        LedgerMismatchError
+            If other rows were added to this holdout before.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> holdout = Holdout(X[::3], y[::3])
+        >>> holdout.top_up(X[1::3], y[1::3]).n_rows
+        100
+        """
+        more = pooled(self._data, self._policy, X, y)
+        if overlaps(X, self._data, self._ledger, self._asker):
+            raise HoldoutLeakError(
+                "The rows to be added repeat rows of the holdout, far more than chance allows. Add new draws "
+                "only."
+            )
+        larger = object.__new__(type(self))
+        vars(larger).update(vars(self))
+        larger._data, larger._fingerprint = more, record_top_up(more, self._ledger, self._asker)
+        return larger

@@ -1,0 +1,1 @@
+"""Questions: everything about one is fixed before the holdout is looked at. One module for each mechanism."""

@@ -1,0 +1,250 @@
+"""Checks and certifies: the cell around the guess in which the holdout's value lies.
+
+A check asks with coarse cells whether the guess holds; a certify with cells as fine as the lattice of
+possible values. Both fix everything but the symbol before the holdout is touched.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn_ada._checks import check_real
+from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.events import CodedRelease, Event, Symbol
+from sklearn_ada.guarantees.bernstein import empirical_bernstein
+from sklearn_ada.guarantees.intervals import chernoff_kl
+from sklearn_ada.guarantees.planned_checks import wilson_deviation
+from sklearn_ada.holdout.questions.draw import Draw
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.terms.outcome import Outcome, Share
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.holdout.terms.privacy import NoPrivacy
+from sklearn_ada.mechanisms.cells import LEAST_CELL, Cells
+from sklearn_ada.mechanisms.log_buckets import LogBuckets
+from sklearn_ada.metrics import Measured, Metric
+from sklearn_ada.metrics.kinds import Kind
+
+__all__ = ["CodedQuestion"]
+
+_COUNT_SCALE = 3.0  # expected offset of a ratio's denominator or of a variance, in buckets
+_VARIANCES = LogBuckets(1.05)
+_LEAST_VARIANCE = 1e-9
+_LN_FALLBACK = -math.log(10.0)
+_CHECKED = {True: "agrees", False: "differs"}
+
+
+@dataclass(frozen=True)
+class CodedQuestion(NoPrivacy):
+    """One check or certify of a metric that has an interval, fixed up to its symbol.
+
+    Parameters
+    ----------
+    purpose : {"check", "certify"}
+    metric : Metric
+    rule : Kind
+        How the metric becomes an interval on these rows.
+    guess : Guess
+    cells : Cells
+    stream : str
+        The code that prices the symbol.
+    scale : float
+        Expected size of the symbol.
+    size : float
+        Independent terms behind the value; for ratios, as foreseen from the guess.
+    target : str
+        The population quantity that is certified.
+    variance : float or None
+        The variance of one score that is expected, as a share of the squared range, where the variance is
+        released as well because the interval is then likely to be narrower.
+    """
+
+    purpose: str
+    metric: Metric
+    rule: Kind
+    guess: Guess
+    cells: Cells
+    stream: str
+    scale: float
+    size: float
+    target: str
+    variance: float | None = None
+
+    @classmethod
+    def plan(
+        cls,
+        purpose: str,
+        metric: Metric,
+        guess: Guess | None,
+        data: HoldoutData,
+        policy: Policy,
+        *,
+        class_mix: bool,
+        half_cell: float | None = None,
+    ) -> CodedQuestion:
+        """Fix cells and code from the guess, the policy and the class counts; `UndefinedMetricError` if
+        the labels do not allow the metric.
+        """  # noqa: D205
+        low, high = metric.bounds
+        width = high - low
+        if guess is None:
+            guess = Guess((low + high) / 2.0)
+        rule = data.rule(metric).foreseeing(guess.value, guess.share, data.y)
+        known = rule.known_size(data.y)
+        size = rule.expected_size if known is None else known
+        target = f"population {metric.name}"
+        if metric.clips:
+            target += f", each score clipped to [{low:g}, {high:g}]"
+        if class_mix:  # class counts may be known to the asker, so they are conditioned on
+            target += " at the holdout's class mix"
+        if data.units is not None:
+            target = data.units.target(target)
+        unit = (guess.value - low) / width
+        behind = guess.size or size
+        spread = wilson_deviation(min(max(unit, 0.0), 1.0), behind)
+        deviation = spread if guess.deviation is None else max(guess.deviation / width, 1e-3 * spread)
+        error = deviation * math.sqrt(1.0 / size + 1.0 / behind)
+        if purpose == "certify":
+            if rule.counts:  # each cell holds exactly one count
+                scale, cells = (
+                    error * size,
+                    Cells(low + width * round(unit * size) / size, width * 0.5 / size),
+                )
+            else:  # a tenth of a standard error: finer would cost more and say no more
+                scale, cells = 10.0, Cells(guess.value, width * max(error / 20.0, LEAST_CELL))
+            scale = float(f"{max(scale, 0.5):.3g}")
+            planned = policy.planned_ln_delta("certify")
+            variance = _worth_releasing(rule, unit, guess.deviation and deviation, size, planned)
+            return cls(purpose, metric, rule, guess, cells, "lattice", scale, size, target, variance)
+        if half_cell is not None:
+            least = width * LEAST_CELL
+            half_cell = check_real(half_cell, "threshold", "a check", low=least, closed="low")
+            return cls(
+                purpose, metric, rule, guess, Cells(guess.value, half_cell), "cells", 0.0, size, target
+            )
+        half_cell = max(policy.half_cell(error, spread, size), LEAST_CELL)
+        return cls(
+            purpose, metric, rule, guess, Cells(guess.value, width * half_cell), "cells", 0.0, size, target
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        return {
+            "name": self.purpose,
+            "centre": self.cells.guess,
+            "half_cell": self.cells.half_cell,
+            "scale": self.scale,
+        }
+
+    @property
+    def memory_name(self) -> str:
+        """Return nothing: only the urn remembers, and it belongs to the whole ledger."""
+        return ""
+
+    def exhausted(self, memory: dict[str, Any]) -> None:
+        """Return None: there is no budget but the tolerance."""
+
+    def measure(self, estimator: Any, data: HoldoutData) -> Measured:
+        """Look at the holdout: return what is measured, or raise what has the price of a failure."""
+        outputs = self.metric.outputs(estimator, data.X, data.y)
+        return self.metric.measure(estimator, data.y, outputs, self.rule)
+
+    def evaluate(self, estimator: Any, data: HoldoutData) -> tuple[Symbol, ...]:
+        """Look at the holdout: return the symbols to be released, not yet admitted or priced."""
+        measured = self.measure(estimator, data)
+        symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
+        if self.rule.size_is_released:
+            offset = self._sizes.index(max(measured.size, 1.0)) - self._sizes.index(max(self.size, 1.0))
+            return (symbol, Symbol("count", offset, _COUNT_SCALE))
+        if self.variance is not None:
+            assert measured.deviation is not None
+            offset = self._variance_bucket(measured.deviation) - _VARIANCES.index(self.variance)
+            return (symbol, Symbol("count", offset, _COUNT_SCALE))
+        return (symbol,)
+
+    def held(self, share: Share) -> tuple[Symbol, ...]:
+        """Return what would be released if the guess were exact."""
+        symbol = Symbol(self.stream, 0, self.scale)
+        more = self.rule.size_is_released or self.variance is not None
+        return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
+
+    def release(
+        self, sealed: tuple[Symbol, ...], share: Share, draw: Draw
+    ) -> tuple[CodedRelease, dict[str, Any]]:
+        """Return the event of releasing these symbols; nothing is drawn and nothing remembered."""
+        return CodedRelease(sealed), {}
+
+    def half_width_bound(self, share: Share) -> tuple[float, float]:
+        """Return the worst half-width of the answer (for a ratio: at the foreseen denominator) and the
+        width of the range.
+        """  # noqa: D205
+        low, high = self.metric.bounds
+        width = high - low
+        ln_delta = share.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
+        size = self._size_of(0) if self.rule.size_is_released else self.size
+        return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta, width), width
+
+    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
+        """Return what the symbols certify at this failure probability."""
+        low, high = self.metric.bounds
+        symbols = symbols_of(event)
+        index = symbols[0].value
+        if isinstance(index, str):
+            return Outcome.failed(index, self.metric.bounds, self.target)
+        interval, theorem = self._interval(symbols, share.ln_delta)
+        value = min(max(self.cells.centre(index), low), high)
+        verdict = "exact" if self.purpose == "certify" else _CHECKED[index == 0]
+        vacuous = interval[0] <= low and interval[1] >= high
+        return Outcome(value, interval, verdict, theorem, self.target, vacuous)
+
+    def _interval(self, symbols: tuple[Symbol, ...], ln_delta: float) -> tuple[tuple[float, float], str]:
+        """Return the interval and the theorem behind it, from the value and what was released beside it."""
+        bounds, known = self.metric.bounds, self.cells.ends(int(symbols[0].value))
+        if self.rule.size_is_released:
+            size = self._size_of(int(symbols[1].value))
+            return self.rule.interval(known, size, ln_delta, bounds), self.rule.theorem
+        if self.variance is None:
+            return self.rule.interval(known, self.size, ln_delta, bounds), self.rule.theorem
+        # Should the variance be larger than expected, the usual interval at a tenth of delta is a fallback.
+        usual = self.rule.interval(known, self.size, ln_delta + _LN_FALLBACK, bounds)
+        low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
+        variance = _VARIANCES.high(_VARIANCES.index(self.variance) + int(symbols[1].value))
+        variance *= (bounds[1] - bounds[0]) ** 2
+        ln_rest = ln_delta + math.log1p(-math.exp(_LN_FALLBACK))
+        narrow = empirical_bernstein(low, high, variance, int(self.size), ln_rest, bounds)
+        interval = (max(usual[0], narrow[0]), min(usual[1], narrow[1]))
+        return interval, f"{self.rule.theorem}; empirical Bernstein (Maurer, Pontil 2009)"
+
+    def _variance_bucket(self, deviation: float) -> int:
+        """Return the bucket of the unbiased variance of the scores, in units of the squared range."""
+        low, high = self.metric.bounds
+        unbiased = (deviation / (high - low)) ** 2 * self.size / (self.size - 1.0)
+        return _VARIANCES.index(max(unbiased, _LEAST_VARIANCE))
+
+    def _size_of(self, offset: int) -> float:
+        """Return the least denominator of a bucket, counted from that of the size foreseen."""
+        bucket = self._sizes.index(max(self.size, 1.0)) + offset
+        return max(1.0, math.floor(self._sizes.low(bucket)))
+
+    @property
+    def _sizes(self) -> LogBuckets:
+        """Which denominators are told apart: finer for a certify."""
+        return LogBuckets(1.1 if self.purpose == "check" else 1.01)
+
+
+def _worth_releasing(
+    rule: Kind, unit: float, deviation: float | None, size: float, ln_delta: float
+) -> float | None:
+    """Return the variance that is expected if an interval that uses it promises to be narrower, or None.
+
+    Decided from the guess alone. All quantities are shares of the metric's range.
+    """
+    if not rule.has_variance or deviation is None or size < 2:
+        return None
+    variance = max(deviation**2, _LEAST_VARIANCE)
+    at = min(max(unit, 0.0), 1.0)
+    usual = chernoff_kl(at, at, size, ln_delta)
+    narrow = empirical_bernstein(at, at, variance, int(size), ln_delta + math.log1p(-math.exp(_LN_FALLBACK)))
+    return variance if narrow[1] - narrow[0] < 0.97 * (usual[1] - usual[0]) else None

@@ -1,0 +1,139 @@
+"""A guess: what the answer is expected to be, from rows that are not the holdout's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ada._checks import bad_parameter, check_real
+from sklearn_ada.digest.canonical import canonical_digest
+from sklearn_ada.metrics import (
+    Metric,
+    StoredOutputs,
+    UndefinedMetricError,
+    check_labels,
+    n_rows,
+    undefined_metric,
+)
+
+__all__ = ["Guess", "as_guess", "guess_from_rows", "median_guess_from_rows"]
+
+_LEAST_SUBSAMPLES = 5
+_PRECISION = {"size": (1e-15, 1e15), "deviation": (0.0, 1e100), "share": (0.0, 1e15)}  # so nothing overflows
+
+
+@dataclass(frozen=True)
+class Guess:
+    """An estimate of a metric made without the holdout, with what is known of its precision.
+
+    Attributes
+    ----------
+    value : float
+    size : float or None
+        Independent terms behind it, in [1e-15, 1e15]; None where it came as a bare number.
+    deviation : float or None
+        Standard deviation of one term, in [0, 1e100].
+    share : float or None
+        Size as a share of the rows, which foresees a ratio's denominator.
+    outputs : str
+        Digest of the model's outputs on the guess rows; part of a question's identity.
+    """
+
+    value: float
+    size: float | None = None
+    deviation: float | None = None
+    share: float | None = None
+    outputs: str = ""
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description."""
+        return {"value": self.value, "size": self.size, "deviation": self.deviation, "share": self.share}
+
+
+def as_guess(guess: object, metric: Metric) -> Guess | None:
+    """Return a number or `Guess` as a `Guess`, checked against the metric's range."""
+    if guess is None:
+        return None
+    value = guess.value if isinstance(guess, Guess) else guess
+    low, high = metric.range or (-np.inf, np.inf)
+    check_real(
+        value, "guess", "Holdout.ask", low=low, high=high, closed="both",
+        fix="A guess is an estimate of the metric from validation data.",
+    )  # fmt: skip
+    if not isinstance(guess, Guess):
+        return Guess(float(value))  # type: ignore[arg-type] # just checked
+    for name, (least, most) in _PRECISION.items():
+        if getattr(guess, name) is not None:
+            check_real(getattr(guess, name), name, "Guess", low=least, high=most, closed="both")
+    return guess
+
+
+def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
+    """Return the metric on validation rows as a guess.
+
+    Raises
+    ------
+    ValueError
+        If y is no column of labels, or the metric has no value there.
+    """
+    labels = _labels(metric, X, y)
+    try:
+        metric.check_target(labels)
+        outputs = metric.outputs(estimator, X, labels)
+        measured = metric.measure(estimator, labels, outputs)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, labels, error, metric.name) from error
+    return Guess(
+        _finite(measured.value, metric), float(measured.size), measured.deviation,
+        measured.size / len(labels), canonical_digest(outputs),
+    )  # fmt: skip
+
+
+def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsample_size: int) -> Guess:
+    """Return the guess for a stable median: the median over subsamples of the validation rows.
+
+    With too few rows for that, the metric on all of them, and a spread scaled up from smaller subsamples.
+    """
+    labels = _labels(metric, X, y)
+    try:
+        metric.check_target(labels)
+        metric.check_classes(labels)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, labels, error, metric.name) from error
+    order = np.random.default_rng(0).permutation(len(labels))
+    count = len(labels) // subsample_size
+    enough = count >= _LEAST_SUBSAMPLES
+    if not enough:
+        count = _LEAST_SUBSAMPLES if len(labels) >= 2 * _LEAST_SUBSAMPLES else 1
+    size = len(labels) // count
+    outputs = metric.block_outputs(estimator, X, labels)
+    rows = order[: count * size].reshape(count, size)
+    values = metric.blocks_of(outputs, estimator, X, labels, rows)
+    values = values[np.isfinite(values)]
+    if not enough or not len(values):
+        centre = _finite(metric.whole(estimator, X, labels, outputs), metric)
+    else:
+        centre = float(np.median(values))
+    spread = float(np.std(values)) * math.sqrt(size / subsample_size) if len(values) > 1 else abs(centre)
+    if isinstance(outputs, StoredOutputs):
+        said: Any = outputs.outputs
+    else:
+        said = np.asarray(estimator.predict(X)) if outputs is None else outputs
+    return Guess(centre, float(count), spread, outputs=canonical_digest(said))
+
+
+def _labels(metric: Metric, X: Any, y: Any) -> NDArray[Any]:
+    """Return y of guess rows, checked as that of a holdout is."""
+    labels = check_labels(y, metric.name)
+    if len(labels) != n_rows(X):
+        expected = f"as long as X, which has {n_rows(X)} rows"
+        raise bad_parameter("y", metric.name, expected, f"{len(labels)} values")
+    return labels
+
+
+def _finite(value: float, metric: Metric) -> float:
+    return check_real(value, "guess", metric.name, fix="The metric is undefined on the validation rows.")

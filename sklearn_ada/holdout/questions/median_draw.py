@@ -1,0 +1,135 @@
+"""How one quantile of the subsamples is drawn, what that costs, and how far its rank may be off."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ada.accounting.unit_filter import Unit, subsamples_unit
+from sklearn_ada.events import Event, ExponentialMechanismEvent, GaussianEvent, Symbol
+from sklearn_ada.guarantees.cell_width import planned_questions
+from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
+from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.mechanisms.binary_search import (
+    binary_search_error,
+    n_counting_questions,
+    noisy_search,
+)
+from sklearn_ada.mechanisms.quantile import exponential_quantile, grid_quantile, rank_error
+
+__all__ = ["MedianDraw"]
+
+_AUTO_RANK_ERROR = 0.1
+
+
+@dataclass(frozen=True)
+class MedianDraw:
+    """A quantile on a grid: drawn by the exponential mechanism or by noisy binary search, or exact.
+
+    Parameters
+    ----------
+    unit : Unit
+        Whose replacement a draw is private for: a subsample of this partition.
+    grid_size : int
+    epsilon : float
+        Privacy parameter of one draw (for "binary_search": mu of Gaussian DP); not used by "exact".
+    method : {"exponential", "binary_search", "exact"}
+    """
+
+    unit: Unit
+    grid_size: int
+    epsilon: float
+    method: str
+
+    @classmethod
+    def plan(
+        cls,
+        settings: MedianSettings,
+        grid_size: int,
+        n_subsamples: int,
+        n_units: int,
+        policy: Policy,
+        draws: int,
+    ) -> MedianDraw:
+        """Fix the privacy parameter where the user leaves it open.
+
+        It is what the budget leaves for each question expected (where few are, for each of the ``draws`` that
+        this one makes) or, where privacy certifies nothing, one for a rank error of 0.1.
+        """
+        unit = subsamples_unit(n_subsamples, stratified=settings.stratify)
+        if isinstance(settings.epsilon, str):
+            planned = planned_questions(policy.expected_questions)
+            if policy.is_private:
+                rho = policy.privacy_budget(unit, n_units) / max(planned, draws)
+                epsilon = _epsilon_of_budget(settings.method, rho)
+            else:
+                ln_beta = policy.ln_beta - math.log(2.0 * planned)
+                epsilon = _epsilon_of_rank_error(settings.method, grid_size, n_subsamples, ln_beta)
+        else:
+            epsilon = settings.epsilon
+        return cls(unit, grid_size, epsilon, settings.method)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether there is no noise, and so no privacy."""
+        return self.method == "exact"
+
+    def quantile(self, indices: NDArray[np.int64], level: float, rng: np.random.Generator) -> int:
+        """Return the grid index of a quantile of some grid indices."""
+        if self.is_exact:
+            return grid_quantile(indices, level)
+        if self.method == "binary_search":
+            return noisy_search(
+                indices, self.grid_size, level=level,
+                tolerance=self._count_tolerance, deviation=self._count_noise, rng=rng,
+            )  # fmt: skip
+        return exponential_quantile(indices, self.grid_size, self.epsilon, rng, low=level, high=level)
+
+    def event(self, symbol: Symbol) -> Event:
+        """Return what happens when one quantile is drawn."""
+        if self.method == "binary_search":
+            return GaussianEvent(1.0 / self.epsilon, (symbol,))
+        return ExponentialMechanismEvent(self.epsilon, (symbol,))
+
+    def rank_error(self, ln_noise: float, draws: int) -> float:
+        """Return the largest rank error of some draws; noise does not depend on what was revealed before."""
+        if self.is_exact:
+            return 0.0
+        m, beta = self.unit.parts, math.exp(ln_noise) / draws
+        if self.method == "binary_search":  # its tolerance is fixed: it holds at this beta or says nothing
+            reached = binary_search_error(self._count_noise, m, self.grid_size, beta) / 4.0
+            return 2.0 * self._count_tolerance if reached <= self._count_tolerance else 0.5
+        return rank_error(self.epsilon, m, self.grid_size, beta)
+
+    @property
+    def mean_excess(self) -> float:
+        """How far, on average, a rank error goes beyond `rank_error` once it does; never more than 1/2."""
+        if self.method == "binary_search":  # a search that went astray may end anywhere
+            return 0.5
+        return min(2.0 / (self.epsilon * self.unit.parts), 0.5)  # an exponential tail
+
+    @property
+    def _count_noise(self) -> float:
+        """Standard deviation of each noisy count: all of one search together are epsilon-GDP."""
+        return math.sqrt(n_counting_questions(self.grid_size)) / self.epsilon
+
+    @property
+    def _count_tolerance(self) -> float:
+        return _AUTO_RANK_ERROR / 2.0
+
+
+def _epsilon_of_budget(method: str, rho: float) -> float:
+    epsilon = math.sqrt(2.0 * rho) if method == "binary_search" else exponential_epsilon(rho)
+    return float(f"{epsilon:.3g}") * 0.99  # rounded, yet never above what the budget leaves
+
+
+def _epsilon_of_rank_error(method: str, grid_size: int, m: int, ln_beta: float) -> float:
+    if method == "binary_search":
+        questions = n_counting_questions(grid_size)
+        noise = _AUTO_RANK_ERROR / 2.0 * m / math.sqrt(2.0 * (math.log(questions) - ln_beta))
+        return float(f"{math.sqrt(questions) / noise:.3g}")
+    return float(f"{2.0 * (math.log(grid_size) - ln_beta) / (_AUTO_RANK_ERROR * m):.3g}")

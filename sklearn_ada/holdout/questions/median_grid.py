@@ -1,0 +1,119 @@
+"""On which grid a stable median is taken: the asker's own, around the guess, or over the metric's range."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.terms.policy import GRID_POINTS, Policy
+from sklearn_ada.mechanisms.grid import Grid, UniformGrid
+from sklearn_ada.metrics import Metric
+
+__all__ = ["MedianGrid", "lay_grid", "open_levels", "rounding", "spread_of"]
+
+_MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
+_DRAWN_POINTS = 401  # of a drawn check's grid, centred at a guess: more would need more privacy budget
+_EXACT_POINTS = 20_001  # of an exact median: its price does not depend on them, so it reaches far
+_STEPS_AN_ERROR = 10.0  # of an exact certify: finer would cost more and say no more
+_NOISE_IN_ERRORS = 3.0  # of a drawn certify, about, so that its steps are whole errors
+
+
+class MedianGrid(NamedTuple):
+    """A grid and the code of its points.
+
+    Attributes
+    ----------
+    grid : Grid
+    scale : float
+        How many steps from its centre the median is expected; 0 in the code of a check's cells.
+    centred : bool
+        Whether the grid is laid around the guess, with a step made of its error.
+    """
+
+    grid: Grid
+    scale: float
+    centred: bool
+
+
+def lay_grid(
+    purpose: str,
+    metric: Metric,
+    guess: Guess | None,
+    n_subsamples: int,
+    units_each: int,
+    policy: Policy,
+    settings: MedianSettings,
+) -> MedianGrid:
+    """Lay the grid of a median, without a look at the holdout."""
+    if isinstance(settings.grid, Grid):
+        return _wide(settings.grid)
+    if guess is not None and guess.deviation is not None:
+        spread = spread_of(guess, metric, units_each)
+        return _around(guess, spread, n_subsamples, policy, purpose, settings.method)
+    if metric.range is not None:
+        return _wide(UniformGrid(*metric.range, GRID_POINTS))
+    raise bad_parameter(
+        "grid",
+        "MedianSettings",
+        f"given for {metric.name}, which has no finite range, unless the guess comes from rows",
+        settings.grid,
+        "Use Holdout.ask with settings=MedianSettings(grid=UniformGrid(low, high, size)), "
+        "StableHoldoutScorer with such a grid, or a guess by median_guess_from_rows.",
+    )
+
+
+def spread_of(guess: Guess, metric: Metric, units_each: int) -> float:
+    """Return the standard deviation of the metric on one subsample, as the guess foresees it.
+
+    Where all validation subsamples scored the same (a model that remembers them is perfect on each), they
+    say nothing of how the holdout's will vary: then it is what one unit of a subsample can change.
+    """
+    assert guess.deviation is not None
+    size = max(abs(guess.value), 1e-3)
+    if guess.deviation > 1e-6 * size:
+        return guess.deviation
+    low, high = metric.range or (0.0, size)
+    return (high - low) / units_each
+
+
+def rounding(grid: Grid) -> str:
+    """Return in words to what the values of the subsamples are rounded."""
+    if isinstance(grid, UniformGrid):
+        return f"rounded to steps of {grid.value(1) - grid.value(0):.3g}"
+    return "rounded to the points of its grid"
+
+
+def open_levels(level: float, index: int, grid: Grid, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return between which quantiles of the rounded values a grid point is, if it has this level.
+
+    Values beyond the ends of the grid are truncated to it. So an end is not known to be below (or above)
+    anything, unless the metric ends there too.
+    """
+    below_all = index == 0 and grid.value(0) > bounds[0]
+    above_all = index == grid.size - 1 and grid.value(index) < bounds[1]
+    return (0.0 if above_all else level), (1.0 if below_all else 1.0 - level)
+
+
+def _wide(grid: Grid) -> MedianGrid:
+    """Return a grid that no guess has narrowed."""
+    return MedianGrid(grid, max(grid.size / 50.0, 1.0), centred=False)
+
+
+def _around(
+    guess: Guess, spread: float, n_subsamples: int, policy: Policy, purpose: str, method: str
+) -> MedianGrid:
+    """Return a grid around the guess: a check's is so coarse that a good guess is the grid point itself."""
+    m = float(n_subsamples)
+    error = _MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
+    if purpose == "check":
+        half_cell, scale = policy.half_cell(error, _MEDIAN_DEVIATION * spread, m), 0.0
+        points = _EXACT_POINTS if method == "exact" else _DRAWN_POINTS
+    elif method == "exact":
+        half_cell, scale, points = error / (2.0 * _STEPS_AN_ERROR), _STEPS_AN_ERROR, _EXACT_POINTS
+    else:
+        half_cell, scale, points = error / 2.0, _NOISE_IN_ERRORS, GRID_POINTS
+    reach = half_cell * (points - 1)
+    return MedianGrid(UniformGrid(guess.value - reach, guess.value + reach, points), scale, centred=True)

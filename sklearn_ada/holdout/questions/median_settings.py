@@ -1,0 +1,78 @@
+"""How a stable median is drawn: what a user may choose of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.mechanisms.grid import Grid
+
+__all__ = ["MedianSettings"]
+
+METHODS = ("binary_search", "exact", "exponential")
+
+
+@dataclass(frozen=True)
+class MedianSettings:
+    """How a stable median is drawn.
+
+    Parameters
+    ----------
+    n_subsamples : int or "auto"
+        "auto": one for every 20 records, at most 400; for "exact" one less where that is even, as the lower
+        median of an even number has fewer values on one of its sides.
+    grid : Grid or "auto"
+        "auto": centred at the guess with a step that the guess's spread suggests, or over the metric's range.
+    epsilon : float or "auto"
+        Privacy parameter of one draw (for "binary_search": mu of Gaussian DP); "auto" aims at a rank error
+        of 0.1.
+    method : {"exponential", "binary_search", "exact"}
+    stratify : bool
+        Give all subsamples the same class counts; the median is then over such subsamples.
+    """
+
+    n_subsamples: int | str = "auto"
+    grid: Grid | str = "auto"
+    epsilon: float | str = "auto"
+    method: str = "exponential"
+    stratify: bool = False
+
+    def __post_init__(self) -> None:
+        owner = "StableHoldoutScorer"
+        check_option(self.method, "method", owner, METHODS)
+        if not isinstance(self.stratify, bool):
+            raise bad_parameter("stratify", owner, "True or False", self.stratify)
+        if self.n_subsamples != "auto":
+            check_integer(self.n_subsamples, "n_subsamples", owner)
+        if self.epsilon != "auto":
+            check_real(self.epsilon, "epsilon", owner, low=0.0)
+        if self.grid != "auto" and not isinstance(self.grid, Grid):
+            raise bad_parameter("grid", owner, "'auto' or a Grid such as UniformGrid(0, 1, 1001)", self.grid)
+
+    def subsamples(self, data: HoldoutData) -> int:
+        """Return the number of subsamples of some data."""
+        owner, most = "StableHoldoutScorer", data.n_units
+        of_what = "groups of the holdout" if data.has_groups else "records of the holdout"
+        if self.stratify:
+            if not data.is_classification or data.has_groups:
+                raise bad_parameter(
+                    "stratify", owner, "False where y holds numbers and with groups", self.stratify
+                )
+            most, of_what = int(data.class_counts.min()), "records of the rarest class"
+        if isinstance(self.n_subsamples, str):
+            auto = self._usual(data)
+            return auto - 1 + auto % 2 if self.method == "exact" else auto
+        if self.n_subsamples > most:
+            raise bad_parameter("n_subsamples", owner, f"at most the {most} {of_what}", self.n_subsamples)
+        return self.n_subsamples
+
+    def family(self, data: HoldoutData) -> str:
+        """Return which medians share one partition, and so one gap (`guarantees.weights.family_weight`)."""
+        m = self.subsamples(data)
+        number = "usual" if m == self._usual(data) else str(m)
+        return f"{number} stratified subsamples" if self.stratify else f"{number} subsamples"
+
+    def _usual(self, data: HoldoutData) -> int:
+        most = int(data.class_counts.min()) if self.stratify else data.n_units
+        return max(1, min(data.n_units // 20, 400, most))

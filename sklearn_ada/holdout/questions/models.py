@@ -1,0 +1,75 @@
+"""Whether a model can be asked about this holdout at all; checked before anything is charged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.holdout.rows.data import HoldoutData
+
+__all__ = ["check_model"]
+
+_OWNER = "Holdout.ask"
+
+
+def check_model(estimator: Any, data: HoldoutData) -> None:
+    """Raise unless the model is fitted, on columns and classes like those of the holdout.
+
+    Raises
+    ------
+    TypeError
+        If it has no ``predict``.
+    NotFittedError
+        If it is not fitted.
+    ValueError
+        If it was fitted on other columns, or lacks a class of the holdout.
+    """
+    if not callable(getattr(estimator, "predict", None)):
+        raise TypeError(
+            f"The 'estimator' parameter of {_OWNER} must be a fitted model. "
+            f"Got {type(estimator).__name__} instead."
+        )
+    if hasattr(estimator, "fit"):
+        _check_fitted(estimator)
+    _check_columns(estimator, data)
+    classes = getattr(estimator, "classes_", None)
+    if data.classes is not None and classes is not None:
+        missing = set(data.classes.tolist()) - set(np.asarray(classes).tolist())
+        if missing:
+            raise bad_parameter(
+                "estimator",
+                _OWNER,
+                "fitted on all classes of the holdout",
+                f"{len(classes)} classes, {len(missing)} missing",
+                "Fit on labels like the holdout's.",
+            )
+
+
+def _check_fitted(estimator: Any) -> None:
+    """Raise NotFittedError unless scikit-learn takes the model for fitted, or it holds what no clone does."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        if hasattr(estimator, "__sklearn_is_fitted__") or not _held(estimator) - _held(clone(estimator)):
+            raise
+
+
+def _held(estimator: Any) -> set[str]:
+    return {name for name, value in vars(estimator).items() if value is not None}
+
+
+def _check_columns(estimator: Any, data: HoldoutData) -> None:
+    features = getattr(estimator, "n_features_in_", None)
+    if features is not None and data.n_columns is not None and features != data.n_columns:
+        raise bad_parameter("estimator", _OWNER, f"fitted on {data.n_columns} columns", f"{features} columns")
+    names = getattr(estimator, "feature_names_in_", None)
+    columns = getattr(data.X, "columns", None)
+    if names is not None and columns is not None and list(names) != list(columns):
+        raise bad_parameter(
+            "estimator", _OWNER, "fitted on the holdout's columns, in their order", list(names)[:5]
+        )

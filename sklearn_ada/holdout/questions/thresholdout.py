@@ -1,0 +1,216 @@
+"""Thresholdout with noise: guess, compare with a noisy threshold, correct with a noisy value.
+
+Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, "The reusable holdout", Science 2015. The corrected value is
+rounded to cells, so that it has a price in nats; the threshold's noise belongs to a run of
+questions (up to the next hit), the rest to the question. All of it is a function of the ledger's secret and
+of the recorded order.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sklearn_ada._checks import check_integer, check_option, check_real
+from sklearn_ada.accounting.unit_filter import RECORDS
+from sklearn_ada.events import (
+    CodedRelease,
+    CoveredRelease,
+    Event,
+    GaussianEvent,
+    Symbol,
+    ThresholdoutEvent,
+)
+from sklearn_ada.guarantees.cell_width import planned_questions
+from sklearn_ada.guarantees.privacy_budget import thresholdout_scale
+from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.draw import Draw
+from sklearn_ada.holdout.questions.keys import metric_identity
+from sklearn_ada.holdout.questions.noisy import NoisyQuestion, bounded_sensitivity
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.terms.outcome import Share
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.holdout.terms.privacy import PrivateRelease
+from sklearn_ada.mechanisms.thresholdout import gaussian_correction, laplace_correction, laplace_threshold
+
+__all__ = ["NoiseSettings", "NoisyCheck"]
+
+_LN2 = math.log(2.0)
+_DEFAULT_HITS = 20
+_DEFAULT_SCALE = 0.02  # of the threshold
+_LEAST_SCALE = 1e-12  # of the metric's range; and the largest is its inverse
+
+
+@dataclass(frozen=True)
+class NoiseSettings:
+    """How Thresholdout is randomised.
+
+    Parameters
+    ----------
+    noise : {"laplace", "gaussian"}
+        "laplace": the algorithm, with a budget of hits. "gaussian": the published figure, with a fixed
+        threshold; no theorem bounds how its privacy loss adds up over questions that agree.
+    scale : float or "auto"
+        Scale (standard deviation) of the noise of a corrected value, in units of the metric; "auto" is 2 % of
+        the threshold (of the largest one, where it is not fixed). Where privacy certifies, "auto" takes half
+        of the privacy budget ("laplace"), or what the expected number of questions leaves ("gaussian").
+    max_hits : int or None
+        How often the holdout may correct a guess; None is 20 for "laplace", no limit for "gaussian".
+    threshold : float or None
+        None takes what a check without noise would take.
+    """
+
+    noise: str
+    scale: float | str = "auto"
+    max_hits: int | None = None
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        owner = "ThresholdoutScorer"
+        check_option(self.noise, "noise", owner, ("laplace", "gaussian"))
+        if self.scale != "auto":
+            check_real(self.scale, "scale", owner, low=0.0)
+        if self.max_hits is not None:
+            check_integer(self.max_hits, "max_hits", owner)
+
+    @property
+    def hits(self) -> float:
+        """The budget of hits; infinite where there is none."""
+        if self.max_hits is not None:
+            return self.max_hits
+        return _DEFAULT_HITS if self.noise == "laplace" else math.inf
+
+
+@dataclass(frozen=True)
+class NoisyCheck(NoisyQuestion):
+    """One question to a randomised Thresholdout, fixed up to its noise."""
+
+    settings: NoiseSettings
+    scale_of_noise: float
+    sensitivity: float
+
+    @classmethod
+    def plan(
+        cls, coded: CodedQuestion, settings: NoiseSettings, data: HoldoutData, policy: Policy
+    ) -> NoisyCheck:
+        """Fix threshold, scale and sensitivity; ratios have no bounded sensitivity and are refused.
+
+        The scale is the same for all questions of one Thresholdout, as one privacy event covers them.
+        """
+        sensitivity = bounded_sensitivity(coded, data, "ThresholdoutScorer", "use noise='none'.")
+        low, high = coded.metric.bounds
+        if not isinstance(settings.scale, str):
+            scale = check_real(
+                settings.scale, "noise_scale", "ThresholdoutScorer",
+                low=_LEAST_SCALE * (high - low), high=(high - low) / _LEAST_SCALE, closed="both",
+            )  # fmt: skip
+            return cls(coded, settings, scale, sensitivity)
+        if policy.is_private:
+            return cls(
+                coded, settings, _private_scale(settings, sensitivity, data.n_units, policy), sensitivity
+            )
+        threshold = settings.threshold
+        if threshold is None:  # that of the least certain guess: the scale must not depend on the guess
+            threshold = (high - low) * policy.half_cell(0.5 * math.sqrt(2.0 / coded.size), 0.5, coded.size)
+        return cls(coded, settings, _DEFAULT_SCALE * threshold, sensitivity)
+
+    @cached_property  # once: a metric that cannot be read gets a nonce, and so a budget of its own
+    def memory_name(self) -> str:
+        """Name of the Thresholdout that this question belongs to: its metric and its settings."""
+        settings = self.settings
+        name = ["thresholdout", settings.noise, settings.scale, settings.max_hits, settings.threshold]
+        return json.dumps([*name, metric_identity(self.metric)], sort_keys=True)
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        return {
+            **self.coded.describe(),
+            "name": f"thresholdout {self.settings.noise}",
+            "noise_scale": self.scale_of_noise,
+            "max_hits": self.settings.max_hits,
+        }
+
+    def exhausted(self, memory: dict[str, Any]) -> str | None:
+        """Return why nothing more is answered, or None."""
+        if memory.get("hits", 0) >= self.settings.hits:
+            return f"all {self.settings.hits} hits of this Thresholdout are used"
+        return None
+
+    def release(
+        self, sealed: float | tuple[Symbol, ...], share: Share, draw: Draw
+    ) -> tuple[Event, dict[str, Any]]:
+        """Compare with noise and return what is released, and what is remembered."""
+        memory = {"opened": draw.memory.get("opened", False), "hits": draw.memory.get("hits", 0)}
+        if isinstance(sealed, tuple):
+            return CodedRelease(sealed), memory
+        rng, scale, threshold = draw.question(), self.scale_of_noise, self.coded.cells.half_cell
+        value, guess = sealed, self.coded.cells.guess
+        if self.settings.noise == "laplace":
+            threshold = laplace_threshold(threshold, scale, draw.run(self.memory_name, memory["hits"]))
+            corrected = laplace_correction(guess, value, threshold, scale, rng)
+        else:
+            corrected = gaussian_correction(guess, value, threshold, scale, rng)
+        hit = corrected is not None
+        symbols = (Symbol(self.stream, 0 if corrected is None else self._cell(corrected), self.scale),)
+        event = self._event(symbols, hit=hit, opened=memory["opened"])
+        return event, {"opened": True, "hits": memory["hits"] + int(hit)}
+
+    def private_release(self, memory: dict[str, Any]) -> PrivateRelease:
+        """Return the opening of the Thresholdout, later nothing (Laplace), or two Gaussian releases."""
+        event = self._event(
+            (Symbol(self.stream, 0, self.scale),), hit=True, opened=memory.get("opened", False)
+        )
+        return PrivateRelease(event, self.unit, self.family)
+
+    def known(self, symbol: int) -> tuple[float, float]:
+        """Return the ends of a cell: number j > 0 is [2h(j-1), 2hj] above the guess; 0 means "agrees"."""
+        half, guess = self.coded.cells.half_cell, self.coded.cells.guess
+        centre = guess + half * (2 * symbol - (symbol > 0) + (symbol < 0))
+        return centre - half, centre + half
+
+    def verdict(self, symbol: int) -> str:
+        """Return whether the guess held."""
+        return "differs" if symbol else "agrees"
+
+    @property
+    def half_cell(self) -> float:
+        """Half the width of what a symbol leaves open, noise apart."""
+        return self.coded.cells.half_cell
+
+    def allowance(self, ln_noise: float) -> float:
+        """Return how far noise can have moved any answer, at this failure probability.
+
+        The noise of a question is fresh. That of a run is not: earlier answers of the run tell of it, and
+        runs with much of it may last longer, so the bound holds for all runs that there can be at once.
+        """
+        if self.settings.noise == "laplace":  # 2s for the run and 4s when it agrees, s when not
+            tail, runs = _LN2 - ln_noise, math.log(self.settings.hits + 1.0)
+            return self.scale_of_noise * (2.0 * (tail + runs) + 4.0 * tail)
+        return self.scale_of_noise * math.sqrt(2.0 * (_LN2 - ln_noise))
+
+    def _cell(self, corrected: float) -> int:
+        """Return the number of the cell of a corrected value, never 0."""
+        distance = corrected - self.coded.cells.guess
+        number = 1 + math.floor(abs(distance) / (2.0 * self.coded.cells.half_cell))
+        return number if distance > 0 else -number
+
+    def _event(self, symbols: tuple[Symbol, ...], *, hit: bool, opened: bool) -> Event:
+        if self.settings.noise == "gaussian":
+            # A hit makes two Gaussian releases, which are exactly one of smaller noise.
+            multiplier = self.scale_of_noise / self.sensitivity / math.sqrt(2.0 if hit else 1.0)
+            return GaussianEvent(multiplier, symbols)
+        if opened:
+            return CoveredRelease(symbols)
+        return ThresholdoutEvent(self.sensitivity / self.scale_of_noise, int(self.settings.hits), symbols)
+
+
+def _private_scale(settings: NoiseSettings, sensitivity: float, n: int, policy: Policy) -> float:
+    budget = policy.privacy_budget(RECORDS, n)
+    if settings.noise == "laplace":
+        scale = thresholdout_scale(budget / 2.0, sensitivity, int(settings.hits))
+    else:  # each question may cost two releases
+        scale = sensitivity * math.sqrt(planned_questions(policy.expected_questions) / budget)
+    return float(f"{scale:.3g}") * 1.01  # rounded, yet never below what the budget allows

@@ -1,0 +1,108 @@
+"""What is left: how the next intervals would look, from the log and the number of rows alone.
+
+Shown for a mean of a bounded score over all rows (accuracy, say), as a share of its range. Other metrics rest
+on fewer independent terms, and `Holdout.remaining` counts for any of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sklearn_ada.events import CodedRelease
+from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one, share_ahead
+from sklearn_ada.holdout.session.plan import by_default
+from sklearn_ada.holdout.session.state import Conversation, RefusedError
+from sklearn_ada.metrics import Metric
+
+__all__ = ["Forecast", "Outlook", "outlook_of"]
+
+_AHEAD = (0, 1, 10, 100)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The interval of the next question, after some more checks whose guesses hold.
+
+    Attributes
+    ----------
+    after : int
+        So many checks from now.
+    purpose : {"check", "certify"}
+    half_width : float
+        Of an answer at the outlook's value.
+    worst : float
+        Half-width of the widest answer there can be, by which admission goes.
+    admitted : bool
+        Whether the tolerance still admits the question.
+    """
+
+    after: int
+    purpose: str
+    half_width: float
+    worst: float
+    admitted: bool
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a holdout can still do for a mean of a bounded score over all rows.
+
+    Attributes
+    ----------
+    value : float
+        The value, in [0, 1], that is foreseen: that of the last answer, as a share of its metric's range.
+    remaining : dict
+        For each purpose, how many more questions the tolerance admits if all guesses hold; None if all.
+    forecasts : tuple of Forecast
+    """
+
+    value: float
+    remaining: dict[str, int | None]
+    forecasts: tuple[Forecast, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return asdict(self)
+
+
+def outlook_of(state: Conversation, value: float) -> Outlook:
+    """Return the outlook of a conversation for answers near ``value``."""
+    probes = {purpose: _probe(purpose, state, value) for purpose in PURPOSES}
+    worst = {purpose: _probe(purpose, state, 0.5) for purpose in PURPOSES}
+    limited = state.policy.limits is not None
+    return Outlook(
+        value,
+        {name: admitted_one_by_one(state, probe) if limited else None for name, probe in worst.items()},
+        tuple(
+            _forecast(state, probes["check"], probes[purpose], worst[purpose], after)
+            for purpose in PURPOSES
+            for after in _AHEAD
+        ),
+    )
+
+
+def _forecast(state: Conversation, check: Probe, probe: Probe, worst: Probe, after: int) -> Forecast:
+    share = share_ahead(state, check, after, purpose=probe.purpose)
+    try:
+        share = state.certified(probe, share, after + 1)
+    except RefusedError:
+        return Forecast(after, probe.purpose, 0.5, 0.5, False)
+    low, high = read_outcome(probe, CodedRelease(probe.held(share)), share, {}).interval
+    bound, width = worst_half_width(worst, share)
+    return Forecast(after, probe.purpose, (high - low) / 2.0, bound, state.admits(bound, width))
+
+
+def _probe(purpose: str, state: Conversation, value: float) -> Probe:
+    """Return a question about a mean; of the holdout it needs the number of rows only."""
+    stand_in = HoldoutData(np.zeros((state.units, 1)), np.zeros(state.units, dtype=np.int8))
+    metric = Metric("accuracy")
+    coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy, class_mix=False)
+    return by_default(coded, stand_in, state.policy)

@@ -1,0 +1,176 @@
+"""What was asked of a holdout, what was answered, what is spent and what is left."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn_ada._table import percent, printable
+from sklearn_ada.holdout.report.entry import Entry
+from sklearn_ada.holdout.report.outlook import Outlook, outlook_of
+from sklearn_ada.holdout.report.targets import Targets
+from sklearn_ada.holdout.session.state import Conversation
+from sklearn_ada.holdout.terms.outcome import answer_from_record
+from sklearn_ada.ledger import Ledger
+from sklearn_ada.results import Answer
+
+__all__ = ["HoldoutReport", "report_of"]
+
+
+@dataclass(frozen=True)
+class HoldoutReport:
+    """A plain summary of a ledger: no holdout rows, no secret, safe to pickle and to show.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Keyed digest of the holdout's content.
+    n_rows : int
+    confidence_level : float
+    tolerance : float or None
+    nats : float
+        Everything revealed so far.
+    asked : dict
+        Questions admitted, by purpose.
+    refused : int
+    answers : tuple of (metric name, Answer)
+        In the order of the ledger.
+    entries : tuple of Entry
+        The same questions in plain columns: who asked, when, with which guess, and what came of it.
+    outlook : Outlook
+        What is left, and how the next intervals would look.
+    asked_by : dict
+        Questions put by each asker, the refused among them; "?" stands for those who gave no name.
+    targets : dict
+        What the scores given so far are scores of, and how many there are of each.
+    head : str
+        How far the ledger went. To keep: ``ledger verify FILE --head`` proves that a file continues it.
+    """
+
+    fingerprint: str
+    n_rows: int
+    confidence_level: float
+    tolerance: float | None
+    nats: float
+    asked: dict[str, int]
+    refused: int
+    answers: tuple[tuple[str, Answer], ...]
+    entries: tuple[Entry, ...]
+    outlook: Outlook
+    asked_by: dict[str, int]
+    targets: dict[str, int]
+    head: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the single answers, ready for JSON."""
+        names = ("fingerprint", "n_rows", "confidence_level", "tolerance", "nats", "asked", "refused")
+        plain = {name: getattr(self, name) for name in (*names, "asked_by", "targets", "head")}
+        return {**plain, "outlook": self.outlook.to_dict()}
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict per answer, ready for a data frame."""
+        return [entry.to_dict() for entry in self.entries]
+
+    def __repr__(self) -> str:
+        lines = [self._summary(), f"  head {self.head}", *self._left()]
+        if len(self.answers) > _SHOWN:
+            lines.append(f"  ... {len(self.answers) - _SHOWN} earlier answers")
+        targets = _targets(self.entries[-_SHOWN:])
+        pairs = list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]
+        lines += [_line(metric, answer, entry, targets) for (metric, answer), entry in pairs]
+        return "\n".join([*lines, *(f"  {line}" for line in targets.lines)])
+
+    def _repr_html_(self) -> str:
+        targets = _targets(self.entries)
+        rows = "".join(
+            f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(entry.score_of).strip()}</td>"
+            f"<td>{html.escape(a.summary)}</td>"
+            f"<td>{html.escape(_signature(entry))}</td></tr>"
+            for (m, a), entry in zip(self.answers, self.entries, strict=True)
+        )
+        left = "".join(f"<br>{html.escape(line)}" for line in self._left())
+        beneath = "<br>".join(map(html.escape, targets.lines))
+        head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "target", "answer", "asked by"))
+        return (
+            f"<p>{html.escape(self._summary())}{left}</p><details><summary>{len(self.answers)} answers"
+            f"</summary><table><tr>{head}</tr>{rows}</table><p>{beneath}</p></details>"
+        )
+
+    def _summary(self) -> str:
+        asked = ", ".join(f"{count} {_NOUNS[purpose][count != 1]}" for purpose, count in self.asked.items())
+        return (
+            f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused, "
+            f"{self.nats:.3g} nats revealed; all intervals hold together with "
+            f"{percent(self.confidence_level)}"
+        )
+
+    def _left(self) -> list[str]:
+        """Say what is left, for a mean of a bounded score over all rows."""
+        lines = []
+        for purpose, count in self.outlook.remaining.items():
+            of_this = [f for f in self.outlook.forecasts if f.purpose == purpose]
+            widths = ", ".join(f"{f.half_width:.3g}" for f in of_this)
+            after = ", ".join(str(f.after) for f in of_this)
+            left = "" if count is None else f", {count} more within the tolerance"
+            lines.append(f"  next {purpose}: +-{widths} of the range after {after} more held checks{left}")
+        return lines
+
+
+_SHOWN = 10
+_NOUNS = {"check": ("check", "checks"), "certify": ("certify", "certifies")}
+
+
+def _line(metric: str, answer: Answer, entry: Entry, targets: Targets) -> str:
+    signature = _signature(entry)
+    told = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {answer.summary}"
+    return told + (f", asked by {signature}" if signature else "")
+
+
+def _targets(entries: tuple[Entry, ...]) -> Targets:
+    return Targets(entry.score_of for entry in entries)
+
+
+def _signature(entry: Entry) -> str:
+    return " from ".join(printable(name) for name in (entry.who, entry.label) if name)
+
+
+def report_of(ledger: Ledger[Conversation], *, answers: bool = True) -> HoldoutReport:
+    """Return the report of a ledger, read back from its records.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    answers : bool, default=True
+        Whether to list the single answers, for which all records are read once more; if not, ``answers`` and
+        ``entries`` are empty.
+    """
+    records = [r for r in ledger.records() if r.body.get("kind") in ("answer", "refusal")] if answers else []
+    genesis = ledger.genesis
+    nats, asked, refused, fingerprint, rows, outlook, asked_by, targets = ledger.read(
+        lambda state: (
+            state.account.nats,
+            dict(state.asked),
+            state.refused,
+            state.fingerprint,
+            state.rows,
+            outlook_of(state, 0.5 if state.last_value is None else state.last_value),
+            dict(state.askers),
+            Targets(state.targets).counts,
+        )
+    )
+    return HoldoutReport(
+        fingerprint=fingerprint,
+        n_rows=rows,
+        confidence_level=genesis["confidence_level"],
+        tolerance=genesis["tolerance"],
+        nats=nats,
+        asked=asked,
+        refused=refused,
+        answers=tuple((r.body["metric"]["name"], answer_from_record(r, genesis)) for r in records),
+        entries=tuple(Entry.of(record) for record in records),
+        outlook=outlook,
+        asked_by=asked_by,
+        targets=targets,
+        head=ledger.head(),
+    )

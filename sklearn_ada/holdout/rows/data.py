@@ -1,0 +1,223 @@
+"""The rows of a holdout: checked, fingerprinted, counted by class, cut into subsamples. Never shown."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import uuid
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.digest import canonical_digest, content_digest
+from sklearn_ada.holdout.rows.partition import dealt_out, shuffled_rows, whole_groups
+from sklearn_ada.holdout.rows.ray_transport import as_ray_sends
+from sklearn_ada.holdout.rows.transport import Parcel, arrived, here
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.metrics import Metric, Units, check_labels, unequal
+from sklearn_ada.metrics.kinds import Kind
+from sklearn_ada.metrics.rows import Subsamples, n_rows
+
+__all__ = ["HoldoutData"]
+
+
+class HoldoutData:
+    """Rows and labels of a holdout; its ``repr`` gives sizes only.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix of shape (n, ...)
+        Opaque: NaN, strings and sparse columns are the models' business.
+    y : array-like of shape (n,)
+        Labels or numbers; numbers must be finite.
+    sample_weight, groups, weight_bound
+        See `Holdout`.
+    priced_classes : bool, default=False
+        Whether class counts are paid for, and not conditioned on.
+
+    Raises
+    ------
+    ValueError
+        If y is None, not one-dimensional, not finite, empty, not as long as X, or mixes text and numbers.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        weight_bound: float | None = None,
+        *,
+        priced_classes: bool = False,
+    ) -> None:
+        labels = check_labels(y).copy()
+        labels.flags.writeable = False  # nobody who is shown them changes them
+        if not (hasattr(X, "shape") or hasattr(X, "__len__")):
+            kind = type(X).__name__
+            raise bad_parameter("X", "Holdout", "an array, a frame, a sparse matrix or a list", kind)
+        if n_rows(X) != len(labels):
+            raise bad_parameter(
+                "y", "Holdout", f"as long as X, which has {n_rows(X)} rows", f"{len(labels)} values"
+            )
+        X = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse format has rows to take
+        self.X = X
+        self.y: NDArray[Any] = labels
+        self.priced_classes = priced_classes
+        self.top_ups = 0  # how often rows were added to those that the ledger began with
+        self.is_classification = type_of_target(labels) in ("binary", "multiclass")
+        self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
+
+        self._partitions: dict[tuple[bytes, int], Any] = {}
+        self._token = uuid.uuid4().hex  # tells a process whether it has these very rows already
+        self._parcel: Parcel | None = None
+        self.units: Units | None = None
+        if not (sample_weight is None and groups is None and weight_bound is None):
+            self.units = Units(len(labels), sample_weight, groups, weight_bound)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pack what cannot be derived; a partition's key is the secret, and workers derive theirs."""
+        if self._parcel is None:
+            derived = {"class_counts", "_partitions", "_parcel"}
+            values = {name: value for name, value in vars(self).items() if name not in derived}
+            self._parcel = Parcel({**values, "_partitions": {}, "_parcel": None})
+        here[self._token] = self
+        return arrived, (self._token, HoldoutData, as_ray_sends(self._parcel))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_columns(self) -> int | None:
+        """Number of columns of X, or None where it is no table."""
+        shape: tuple[int, ...] = getattr(self.X, "shape", None) or np.shape(self.X[:1])
+        return shape[1] if len(shape) == 2 else None
+
+    def __repr__(self) -> str:
+        return f"HoldoutData({len(self)} rows)"
+
+    def fingerprint(self, secret: bytes) -> str:
+        """Return the digest of the content, keyed so that it tells nobody whether a row is in it."""
+        return hmac.new(secret, content_digest(self.X, self.y).encode(), hashlib.sha256).hexdigest()
+
+    @cached_property
+    def class_counts(self) -> NDArray[np.int64]:
+        """Number of records of each class; of all records where y holds numbers."""
+        counts = np.unique(self.y, return_counts=True)[1] if self.is_classification else [len(self)]
+        return np.asarray(counts, dtype=np.int64)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether the independent units are groups of records."""
+        return self.units is not None and self.units.has_groups
+
+    @property
+    def n_units(self) -> int:
+        """Number of independent units: of groups if there are any, else of records."""
+        return len(self) if self.units is None else self.units.n_units
+
+    @property
+    def weight(self) -> NDArray[np.float64] | None:
+        """Weights of the records, if they were given."""
+        return self.units.weight if self.units is not None and self.units.has_weight else None
+
+    def rule(self, metric: Metric) -> Kind:
+        """Return how a metric becomes an interval on these rows; ValueError if only a stable median can.
+
+        Class counts that are paid for may be known to everybody. How classes and weights (or groups) go
+        together is not paid for, and the width of a class mean would tell it.
+        """
+        rule = metric.rule if self.units is None else unequal(metric.rule, self.units, metric.name)
+        if self.priced_classes and rule.joins_labels_and_units:
+            raise bad_parameter(
+                "scoring", "a holdout with class_mix='priced' and sample_weight or groups", "a mean",
+                metric.name,
+                "Its width would tell more of the classes than was paid for: use class_mix='conditional', or "
+                f"the stable median: StableHoldoutScorer, or Metric({metric.name!r}, kind='general').",
+            )  # fmt: skip
+        return rule
+
+    def has_interval(self, metric: Metric) -> bool:
+        """Return whether a metric has an interval of its own on these rows."""
+        try:
+            return metric.has_interval and self.rule(metric) is not None
+        except ValueError:
+            return False
+
+    def check_weights(self, metric: Metric) -> None:
+        """Raise ValueError if records have weights, which a metric without an interval cannot take."""
+        n_classes = 2 if self.classes is None else len(self.classes)
+        if self.weight is not None and not metric.takes_weights(n_classes):
+            classes = f" for {n_classes} classes" if metric.takes_weights() else ""
+            raise bad_parameter(
+                "scoring", "a holdout with sample_weight", f"a scorer that takes sample_weight{classes}",
+                metric.name,
+                "Use such a scorer, as scoring(estimator, X, y, sample_weight=None), or a Holdout without "
+                "sample_weight.",
+            )  # fmt: skip
+
+    def check_policy(self, policy: Policy) -> None:
+        """Raise ValueError if a policy cannot be kept on these rows."""
+        if policy.class_mix == "priced" and not self.is_classification:
+            raise bad_parameter(
+                "class_mix", "Holdout", "'conditional' where y holds numbers", policy.class_mix
+            )
+        if policy.is_private and self.units is not None and self.units.bound is not None:
+            raise bad_parameter(
+                "weight_bound", "Holdout", f"None where route={policy.route!r}", self.units.bound,
+                "The mean weight is released without noise.",
+            )  # fmt: skip
+
+    def describe_classes(self, policy: Policy) -> dict[str, Any]:
+        """Return what the genesis record says of class counts: nothing where they are conditioned on."""
+        return {"class_counts": self.class_counts.tolist()} if policy.class_mix == "priced" else {}
+
+    def describe_units(self, secret: bytes) -> dict[str, Any]:
+        """Return what the genesis record says of weights and groups; nothing if there are none."""
+        if self.units is None:
+            return {}
+        digest = canonical_digest((self.units.weight, self.units.unit)).encode()
+        return {
+            "units": {
+                "number": self.n_units,
+                "weights": self.units.has_weight,
+                "groups": self.units.has_groups,
+                "weight_bound": self.units.bound,
+                "digest": hmac.new(secret, digest, hashlib.sha256).hexdigest(),
+            }
+        }
+
+    def subsample_size(self, n_subsamples: int, *, stratify: bool = False) -> int:
+        """Return how many units (records, or groups) each of so many subsamples has."""
+        return int((self.class_counts // n_subsamples).sum()) if stratify else self.n_units // n_subsamples
+
+    def partition(self, secret: bytes, n_subsamples: int, *, stratify: bool = False) -> Subsamples:
+        """Return row numbers of disjoint subsamples of equally many units, fixed by the secret.
+
+        All questions use the same ones, so the order is drawn once. With ``stratify`` each class is dealt out
+        evenly: all subsamples have the same class counts, and what is left over of a class is left out.
+        """
+        most = int(self.class_counts.min()) if stratify else self.n_units
+        if not 1 <= n_subsamples <= most:
+            what = "groups" if self.has_groups else "rows"
+            raise bad_parameter(
+                "n_subsamples", "Holdout", f"between 1 and the {most} {what} of the holdout", n_subsamples
+            )
+        size = self.subsample_size(n_subsamples, stratify=stratify)
+        one_order_serves_all = not stratify and not self.has_groups
+        key = (secret, 0 if one_order_serves_all else n_subsamples)
+        if key not in self._partitions:
+            order = shuffled_rows(self.n_units, secret)
+            drawn: Subsamples = order
+            if stratify:
+                drawn = dealt_out(order, self.y, n_subsamples)
+            elif self.units is not None and self.has_groups:
+                some = order[: n_subsamples * size].reshape(n_subsamples, size)
+                drawn = whole_groups(some, self.units.unit)
+            self._partitions = {key: drawn}
+        rows = self._partitions[key]
+        return rows[: n_subsamples * size].reshape(n_subsamples, size) if one_order_serves_all else rows

@@ -1,0 +1,71 @@
+"""How many more questions the tolerance admits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
+from sklearn_ada.holdout.questions.routes import worst_half_width
+from sklearn_ada.holdout.questions.stable_median import StableQuestion
+from sklearn_ada.holdout.session.state import Conversation, RefusedError
+from sklearn_ada.holdout.terms.outcome import Share
+
+__all__ = ["Probe", "admitted_at_once", "admitted_one_by_one", "share_ahead"]
+
+Probe = CodedQuestion | GaussianQuestion | StableQuestion
+
+_MANY = 10**9
+
+
+def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives: int = 1) -> int:
+    """Return how many questions like ``probe``, up to ``most``, are admitted as one round."""
+
+    def admits(size: int) -> bool:
+        share = state.share(probe.purpose, size).among(alternatives)
+        return _admits(state, probe, share, size)
+
+    return _largest(admits, most)
+
+
+def admitted_one_by_one(state: Conversation, probe: Probe) -> int:
+    """Return how many questions like ``probe`` are admitted one after the other if all guesses hold."""
+
+    def admits(count: int) -> bool:
+        return _admits(state, probe, share_ahead(state, probe, count - 1), count)
+
+    # Weights fall within the expected questions and again beyond them, and rise in between.
+    expected = (state.policy.expected_questions or 0) if probe.purpose == "check" else 0
+    within = max(expected - state.asked[probe.purpose], 0)
+    count = _largest(admits, within)
+    return count if count < within else _largest(admits, _MANY)
+
+
+def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | None = None) -> Share:
+    """Return the share of the question after ``count`` more like ``probe``, whose guesses all held.
+
+    A guess that holds is cheap, not free: its price is in the share. ``purpose`` is that of the question,
+    by default the probe's own; questions of the other purpose take none of its weight.
+    """
+    own = purpose in (None, probe.purpose)
+    share = state.share(purpose or probe.purpose, ahead=count if own else 0)
+    return share.after(sum(state.account.price_of_repeats(symbol, count) for symbol in probe.held(share)))
+
+
+def _admits(state: Conversation, probe: Probe, share: Share, count: int) -> bool:
+    try:
+        return state.admits(*worst_half_width(probe, state.certified(probe, share, count)))
+    except RefusedError:
+        return False
+
+
+def _largest(admits: Callable[[int], bool], most: int) -> int:
+    """Return the largest count up to ``most`` that is admitted, if all up to it are and none beyond."""
+    low, high = 0, 1
+    while high <= most and admits(high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if admits(middle) else (low, middle)
+    return low

@@ -1,0 +1,70 @@
+"""Models declared before the first look: what is revealed later cannot change which they are.
+
+Theorem. Fix G models when L nats are known of the holdout. With probability at least ``1 - beta_f`` the
+fixed-question interval at ``delta = e^-L beta_f / G`` holds for each of them, whatever is revealed later and
+whenever it is asked for (union bound over the models, and over what may be known, by Kraft's inequality).
+Before the first question L is 0, unless the class counts (``class_mix="priced"``) or the mean weight
+(``weight_bound``) were paid for. Half of the failure probability goes to the declared models, half to
+all other questions, which therefore pay ln 2. A declared model gets the better of its two shares: both events
+have been paid for.
+
+This is for checks and certifies without noise, about the rows as they were when the models were declared.
+All their intervals come from two fixed questions a model, the mean and (where a variance is released) the
+mean given the variance, which share its delta. A ratio's interval is tuned by its guess, which need not have
+been fixed by then, so ratios cannot be declared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.holdout.questions.keys import member_key, model_digest
+from sklearn_ada.holdout.questions.models import check_model
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.state import Conversation
+from sklearn_ada.holdout.terms.asker import Asker
+from sklearn_ada.ledger import Ledger
+from sklearn_ada.metrics import Metric
+
+__all__ = ["declare_family"]
+
+_OWNER = "Holdout.declare"
+
+
+def declare_family(
+    models: Sequence[Any], metric: Metric, data: HoldoutData, ledger: Ledger[Conversation], asker: Asker
+) -> int:
+    """Record the models; return their number. See `Holdout.declare`."""
+    served = data.has_interval(metric)
+    if not served or data.rule(metric).size_is_released:
+        why = "A ratio's is tuned by its guess, which is not fixed" if served else "Others rest on a median"
+        raise bad_parameter(
+            "scoring", _OWNER, "a mean, an AUC or a per-class mean, which have one fixed interval",
+            metric.name, f"{why}.",
+        )  # fmt: skip
+    members = []
+    for model in models:
+        check_model(model, data)
+        metric.check_estimator(model)
+        members.append(member_key(model_digest(model), metric))
+    if not members:
+        raise bad_parameter("models", _OWNER, "a non-empty sequence of fitted models", models)
+    if len(set(members)) < len(members):
+        raise bad_parameter("models", _OWNER, "all different", "two models with the same state")
+    members.sort()
+    body = {"kind": "family", "members": members, **asker.stamp()}
+
+    def decide(state: Conversation) -> dict[str, Any]:
+        if not state.is_untouched:
+            raise bad_parameter(
+                "models", _OWNER, "declared before the first question", "a holdout that was asked",
+                "Declare them first thing on a new holdout.",
+            )  # fmt: skip
+        return body
+
+    key = "family " + hashlib.sha256(" ".join(members).encode()).hexdigest()
+    record = ledger.charge(key, decide)
+    return len(record.body["members"])

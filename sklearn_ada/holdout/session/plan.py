@@ -1,0 +1,134 @@
+"""From what a user asks to a question in which everything but the answer is fixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_ada._checks import bad_parameter, check_option
+from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
+from sklearn_ada.holdout.questions.guess import Guess, as_guess
+from sklearn_ada.holdout.questions.ladder import LadderQuestion, LadderSettings
+from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.models import check_model
+from sklearn_ada.holdout.questions.question import Question
+from sklearn_ada.holdout.questions.stable_median import StableQuestion
+from sklearn_ada.holdout.questions.thresholdout import NoiseSettings, NoisyCheck
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
+
+__all__ = ["Settings", "by_default", "plan_question", "worst_question"]
+
+Settings = float | MedianSettings | NoiseSettings | LadderSettings | None
+
+
+def plan_question(
+    estimator: Any,
+    scoring: Any,
+    mechanism: str,
+    guess: float | Guess | None,
+    settings: Settings,
+    *,
+    data: HoldoutData,
+    policy: Policy,
+    secret: bytes,
+) -> Question:
+    """Return the question, or raise before anything is looked at or charged (see `Holdout.ask`)."""
+    question = _question(estimator, scoring, mechanism, guess, settings, data, policy, secret)
+    return _check_privacy(question, policy)
+
+
+def _question(
+    estimator: Any,
+    scoring: Any,
+    mechanism: str,
+    guess: float | Guess | None,
+    settings: Settings,
+    data: HoldoutData,
+    policy: Policy,
+    secret: bytes,
+) -> Question:
+    check_option(mechanism, "mechanism", "Holdout.ask", PURPOSES)
+    metric = as_metric(scoring)
+    check_model(estimator, data)
+    metric.check_estimator(estimator)
+    known = as_guess(guess, metric)
+    median = settings if isinstance(settings, MedianSettings) else None
+    if settings is None and not metric.has_interval:
+        median = MedianSettings()
+    try:
+        metric.check_target(data.y)
+        if median is not None:
+            metric.check_classes(data.y)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, data.y, error) from error
+    if median is not None:
+        return StableQuestion.plan(mechanism, metric, known, data, policy, median, secret)
+    if mechanism == "check" and known is None:
+        raise bad_parameter(
+            "guess", "Holdout.check", "an estimate of the metric", None, "Take it from validation data."
+        )
+    assert not isinstance(settings, MedianSettings)
+    half_cell = settings.threshold if isinstance(settings, NoiseSettings) else settings
+    class_mix = policy.class_mix == "conditional" and data.is_classification
+    try:
+        coded = CodedQuestion.plan(
+            mechanism, metric, known, data, policy, class_mix=class_mix,
+            half_cell=None if isinstance(half_cell, LadderSettings) else half_cell,
+        )  # fmt: skip
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, data.y, error) from error
+    if isinstance(settings, NoiseSettings):
+        return NoisyCheck.plan(coded, settings, data, policy)
+    if isinstance(settings, LadderSettings):
+        return LadderQuestion.plan(coded, settings)
+    return by_default(coded, data, policy) if settings is None else coded
+
+
+def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
+    """Return what answers where the asker leaves it open: cells, or a noisy value where privacy certifies.
+
+    A ratio has no noisy value; where description length certifies too, its cells end the privacy route.
+    """
+    if not policy.is_private or (policy.is_described and coded.rule.size_is_released):
+        return coded
+    return GaussianQuestion.plan(coded, data, policy)
+
+
+def _check_privacy(question: Question, policy: Policy) -> Question:
+    if policy.is_described or question.private_release({}) is not None:
+        return question
+    raise bad_parameter(
+        "mechanism", "Holdout.ask", "one with noise when route='differential_privacy'",
+        question.describe()["name"],
+        "Leave settings=None, use ThresholdoutScorer(noise='laplace') or StableHoldoutScorer, or open the "
+        "holdout with route='both'.",
+    )  # fmt: skip
+
+
+def worst_question(
+    metric: Metric,
+    mechanism: str,
+    data: HoldoutData,
+    policy: Policy,
+    secret: bytes,
+    guess_rows: int | None,
+) -> CodedQuestion | GaussianQuestion | StableQuestion:
+    """Return a question about this metric with the worst guess: what admission has to reckon with.
+
+    ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.
+    `UndefinedMetricError` if the labels do not allow the metric.
+    """
+    if data.has_interval(metric):
+        low, high = metric.bounds
+        size = data.rule(metric).known_size(data.y) or len(data) / 2.0
+        # A tenth less than its share, as classes need not be split evenly.
+        behind = size if guess_rows is None else max(0.9 * size * guess_rows / len(data), 1.0)
+        guess = Guess((low + high) / 2.0, behind)
+        coded = CodedQuestion.plan(mechanism, metric, guess, data, policy, class_mix=False)
+        return by_default(coded, data, policy)
+    metric.check_classes(data.y)
+    unbounded = None if metric.range else Guess(0.0, deviation=1.0)
+    return StableQuestion.plan(mechanism, metric, unbounded, data, policy, MedianSettings(), secret)

@@ -1,0 +1,257 @@
+"""Choosing among fitted models so that only the winner is revealed.
+
+Which of N models is best on the holdout is one of N symbols: it costs ``ln N`` nats, however the choice is
+made, and the values compared never leave. Drawn by the exponential mechanism (McSherry, Talwar 2007; lecture
+16, Algorithm 1) it is epsilon-DP as well; the winner's value is then within ``(2 s / epsilon)(ln N + t)`` of
+the best of N, except with probability ``e^-t``, for values that one record can move by s.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sklearn_ada._checks import bad_parameter, check_option, check_real
+from sklearn_ada.accounting.unit_filter import RECORDS, Unit
+from sklearn_ada.events import FAILURES, CodedRelease, Event, ExponentialMechanismEvent, Symbol
+from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.guarantees.cell_width import planned_questions
+from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
+from sklearn_ada.holdout.questions.draw import Draw
+from sklearn_ada.holdout.questions.keys import model_digest, selection_key
+from sklearn_ada.holdout.questions.models import check_model
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.ask import another_error, discarded_copy, look
+from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
+from sklearn_ada.holdout.session.state import Conversation
+from sklearn_ada.holdout.terms.asker import Asker
+from sklearn_ada.holdout.terms.privacy import PrivateRelease, epsilon_or_none, rho_or_none
+from sklearn_ada.ledger import Ledger
+from sklearn_ada.mechanisms.selection import exponential_mechanism
+from sklearn_ada.metrics import Metric, UndefinedMetricError, undefined_metric
+from sklearn_ada.metrics.kinds import Kind
+from sklearn_ada.metrics.rows import guarded
+
+__all__ = ["select_model"]
+
+
+def select_model(
+    models: Sequence[Any],
+    metric: Metric,
+    data: HoldoutData,
+    ledger: Ledger[Conversation],
+    epsilon: float | str | None,
+    asker: Asker,
+) -> int:
+    """Return the number of the winner; recorded, so that the same models give the same winner.
+
+    A model that fails on the holdout counts as the worst. See `Holdout.select`.
+
+    Raises
+    ------
+    BudgetExhaustedError
+        If rows were added to the holdout since.
+    ValueError
+        If a model cannot be asked, or (with an epsilon) one record can move the metric without bound.
+    """
+    if not len(models):
+        raise bad_parameter("models", "Holdout.select", "a non-empty sequence of fitted models", models)
+    for model in models:
+        check_model(model, data)
+        metric.check_estimator(model)
+    try:
+        metric.check_target(data.y)
+        if data.has_interval(metric):
+            data.rule(metric).known_size(data.y)
+        else:
+            metric.check_classes(data.y)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, data.y, error) from error
+    if not data.has_interval(metric):
+        data.check_weights(metric)
+    draws = None if epsilon is None else PrivateChoice.plan(metric, data, len(models), epsilon)
+    digests = [model_digest(model) for model in models]
+    # What "auto" comes to depends on the budget, so a private ledger knows such a choice by that word.
+    named: float | str | None = None if draws is None else draws.epsilon
+    if epsilon == "auto" and ledger.read(lambda state: state.privacy is not None):
+        named = "auto"
+    key = selection_key(metric, digests, named, data.top_ups)
+    found = ledger.find(key, otherwise=lambda state: _admitted(state, draws, len(models), data))
+    if found is None:
+        for model in models:
+            discarded_copy(model)  # raises before any is looked at; later it would be a failure
+        secret, stamp = ledger.secret(), asker.stamp()
+        with held_interrupts() as interrupts:
+            values = _values(models, metric, data, interrupts)
+
+            def decide(state: Conversation) -> dict[str, Any]:
+                choice = _admitted(state, draws, len(models), data)
+                rng, interrupted = Draw(secret, key).question(), interrupts.raised
+                event = _chosen(values, metric, choice, rng, interrupted=interrupted)
+                return {
+                    "kind": "selection",
+                    "metric": metric.describe(),
+                    "models": len(models),
+                    **stamp,
+                    "event": event.to_dict(),
+                    "price": state.account.price(event),
+                    "epsilon": epsilon_or_none(event),
+                    "rho": rho_or_none(event),
+                    "unit": RECORDS if draws is None else draws.unit,
+                    "family": None,
+                }
+
+            found = ledger.charge(key, decide)
+    chosen = found.body["event"]["symbols"][-1]["value"]
+    if isinstance(chosen, str) or chosen >= len(models):
+        why = chosen if isinstance(chosen, str) else "all of them failed"
+        raise ValueError(f"The holdout could not choose among {len(models)} models: {why}. It was charged.")
+    return int(chosen)
+
+
+@dataclass(frozen=True)
+class PrivateChoice:
+    """How a choice is randomised by the exponential mechanism.
+
+    Parameters
+    ----------
+    epsilon : float
+        What was asked for; with "auto" what aims at a loss of half a standard error.
+    sensitivity, width : float
+        How far one record can move the metric, and how wide its range is.
+    unit : Unit
+        By what that record may be replaced.
+    family : str
+        Of the metric, see `family_weight`.
+    is_auto : bool
+        Whether the choice takes less where the privacy budget does not afford as much.
+    """
+
+    epsilon: float
+    sensitivity: float
+    width: float
+    unit: Unit
+    family: str
+    is_auto: bool
+
+    @classmethod
+    def plan(cls, metric: Metric, data: HoldoutData, count: int, epsilon: float | str) -> PrivateChoice:
+        """Fix the sensitivity, and epsilon where it is left open."""
+        (low, high), rule = metric.bounds, data.rule(metric)
+        size = rule.known_size(data.y)
+        sensitivity = rule.sensitivity(data.y, high - low)
+        if sensitivity is None or size is None:
+            raise bad_parameter(
+                "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
+                "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None.",
+            )  # fmt: skip
+        is_auto = isinstance(epsilon, str)
+        if is_auto:
+            check_option(epsilon, "epsilon", "a selection", ("auto",))
+            standard_error = 0.5 * (high - low) / math.sqrt(size)
+            epsilon = float(f"{4.0 * sensitivity * (math.log(count) + 3.0) / standard_error:.3g}")
+        epsilon = check_real(epsilon, "epsilon", "a selection", low=0.0)
+        return cls(epsilon, sensitivity, high - low, rule.unit, rule.family, is_auto)
+
+    def within(self, state: Conversation, n: int, count: int) -> PrivateChoice:
+        """Return the choice that the privacy budget affords: at most half of what is left of it.
+
+        It leaves as much as one answer takes, so that the winner can be certified.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If with the rest of it the choice could lose half of the metric's range, which is no choice.
+        """
+        if not self.is_auto or state.privacy is None or state.privacy.ended is not None:
+            return self
+        left = state.privacy.left(self.unit)
+        planned = planned_questions(state.policy.expected_questions)
+        rho = min(left / 2.0, left - state.policy.privacy_budget(self.unit, n) / planned)
+        epsilon = min(self.epsilon, float(f"{exponential_epsilon(rho):.3g}") * 0.99) if rho > 0.0 else 0.0
+        if epsilon <= 0.0 or epsilon * self.width < 4.0 * self.sensitivity * math.log(count):
+            raise BudgetExhaustedError(
+                f"The holdout cannot choose among {count} models: what is left of the privacy budget pays "
+                "for a guess and one certify at most. Choose before other questions are asked, and count "
+                "choices in expected_questions, two for each."
+            )
+        return replace(self, epsilon=epsilon)
+
+
+def _admitted(
+    state: Conversation, choice: PrivateChoice | None, count: int, data: HoldoutData
+) -> PrivateChoice | None:
+    """Return how the choice is made, decided from the log alone; `BudgetExhaustedError` if it is not."""
+    outgrown = state.outgrown(data.top_ups)
+    if outgrown is not None:
+        raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
+    if state.privacy is None or (state.policy.is_described and (choice is None or state.privacy.ended)):
+        return choice
+    release = None
+    if choice is not None:
+        choice = choice.within(state, data.n_units, count)
+        event = ExponentialMechanismEvent(choice.epsilon, (Symbol("index", 0, float(count)),))
+        release = PrivateRelease(event, choice.unit, choice.family)
+    refusal = state.privacy.refusal(release)
+    if refusal is not None:
+        raise BudgetExhaustedError(
+            f"The holdout cannot choose among {count} models: {refusal}. Use a smaller epsilon, or a larger "
+            "holdout."
+        )
+    return choice
+
+
+def _chosen(
+    values: Sequence[float | None],
+    metric: Metric,
+    choice: PrivateChoice | None,
+    rng: np.random.Generator,
+    *,
+    interrupted: bool,
+) -> Event:
+    """Return the event of the choice, in which a model that failed (None) counts as the worst.
+
+    That one failed is told, so it is a symbol of its own before the index; then N is nobody.
+    """
+    count, scale = len(values), float(len(values))
+    worst = metric.bounds[0] if metric.has_interval else -math.inf
+    seen = np.array([worst if value is None else value for value in values])
+    try:
+        if choice is None:
+            index = int(np.argmax(seen))
+        else:
+            drawn = exponential_mechanism(
+                seen, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=rng
+            )
+            index = min(int(drawn.answer), count - 1)
+    except Exception:  # whether it is raised may depend on the holdout
+        return CodedRelease((Symbol("index", FAILURES[6], scale),))
+    if None in values:  # one record can move a failure by the whole range, so there is no privacy in it
+        failed = another_error("index", scale, is_interrupt=interrupted)
+        index = count if all(value is None for value in values) else index
+        return CodedRelease((*failed, Symbol("index", index, scale + 1.0)))
+    symbols = (Symbol("index", index, scale),)
+    return CodedRelease(symbols) if choice is None else ExponentialMechanismEvent(choice.epsilon, symbols)
+
+
+def _values(
+    models: Sequence[Any], metric: Metric, data: HoldoutData, interrupts: Interrupts
+) -> list[float | None]:
+    """Return the value of each model, None of one that failed."""
+    rule = data.rule(metric) if data.has_interval(metric) else None
+    evaluate = functools.partial(_value, metric, rule)
+    seen = [look(evaluate, model, data, interrupts, stream="index", scale=1.0) for model in models]
+    return [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
+
+
+def _value(metric: Metric, rule: Kind | None, estimator: Any, data: HoldoutData) -> float:
+    estimator = discarded_copy(estimator)
+    if rule is None:
+        return metric.whole(estimator, guarded(data.X), data.y, sample_weight=data.weight)
+    outputs = metric.outputs(estimator, data.X, data.y)
+    return metric.measure(estimator, data.y, outputs, rule).value

@@ -1,0 +1,108 @@
+"""Adding fresh rows to a holdout: the sample grows, the account stays.
+
+Theorem. Let the records of a holdout be the first n of an endless sequence of independent draws, and let a
+conversation, whenever it likes, raise n: when and by how much may depend on every answer so far, which
+records come next may not. Let each question speak of the first n records, n as it is when the question is
+asked. If the nats L and the weights pi run on across every top-up, then with probability at least
+``1 - beta``, for all questions before and after every top-up at once, the fixed-question interval at
+``delta = beta * pi * exp(-L)`` holds.
+
+Proof. Condition on all randomness other than the records. As in `sklearn_ada.guarantees.description_length`
+the conversation is a tree whose nodes are transcripts. A top-up reveals nothing about the records, so it is a
+part of the transcript with one continuation, and each node still fixes, before any record is seen, both its
+question and its n; a fixed-question interval about the first n records holds at any fixed n. The union bound
+over all nodes is the same sum, at most ``beta * E_code[sum pi] <= beta``.
+
+So every old interval stays valid, of the rows that it was given for, and all old and new ones hold together.
+What would not be valid is to forget L: the transcript depends on the old rows, and they are still there.
+A round that was open is closed: its questions were fixed for the old rows.
+
+Fresh rows alone make a new holdout, with its own ledger, at L = 0. It holds at its own confidence level; both
+hold together at the two failure probabilities added.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.exceptions import LedgerMismatchError
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.state import Conversation
+from sklearn_ada.holdout.terms.asker import Asker
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.ledger import Ledger
+from sklearn_ada.metrics.rows import stack_rows
+
+__all__ = ["pooled", "record_top_up"]
+
+_OWNER = "Holdout.top_up"
+
+
+def pooled(data: HoldoutData, policy: Policy, X: Any, y: Any) -> HoldoutData:
+    """Return the data of a holdout with more rows below them.
+
+    Raises
+    ------
+    ValueError
+        If the rows cannot be part of one table with the holdout's, or its guarantee is for one size only.
+    """
+    fix = "Make a new holdout of the new rows."
+    if policy.route != "description_length":  # a privacy budget is chosen for one number of records
+        raise bad_parameter(
+            "route", "Holdout", "'description_length' for rows to be added", policy.route, fix
+        )
+    if policy.class_mix == "priced":  # the counts of the new rows have not been paid for
+        raise bad_parameter(
+            "class_mix", "Holdout", "'conditional' for rows to be added", policy.class_mix, fix
+        )
+    if data.units is not None:  # a group must not lie in both parts, and a mean weight is released once
+        raise bad_parameter(
+            "sample_weight",
+            "Holdout",
+            "None, as groups and weight_bound, for rows to be added",
+            "one of them",
+            fix,
+        )
+    more = HoldoutData(X, y)
+    try:
+        rows = stack_rows(data.X, more.X)
+    except ValueError as error:
+        raise bad_parameter("X", _OWNER, "like the holdout's X", type(X).__name__, f"{error}.") from error
+    if (data.y.dtype.kind in "biuf") != (more.y.dtype.kind in "biuf"):
+        raise bad_parameter("y", _OWNER, "of the same type as the holdout's y", f"dtype {more.y.dtype}")
+    whole = HoldoutData(rows, np.concatenate([data.y, more.y]))
+    if whole.is_classification != data.is_classification:
+        kinds = {True: "classes", False: "numbers"}
+        raise bad_parameter(
+            "y",
+            _OWNER,
+            f"{kinds[data.is_classification]}, as the holdout's y",
+            kinds[whole.is_classification],
+        )
+    whole.top_ups = data.top_ups + 1
+    return whole
+
+
+def record_top_up(data: HoldoutData, ledger: Ledger[Conversation], asker: Asker) -> str:
+    """Record that the rows of ``data`` are the holdout from now on, and return their fingerprint.
+
+    The same rows once more are free and change nothing.
+
+    Raises
+    ------
+    LedgerMismatchError
+        If other rows were added in this place.
+    """
+    fingerprint = data.fingerprint(ledger.secret())
+    body = {"kind": "top_up", "rows": len(data), "fingerprint": fingerprint, **asker.stamp()}
+    record = ledger.charge(f"top up {data.top_ups}", lambda state: body)
+    known = str(record.body["fingerprint"])
+    if known != fingerprint:
+        raise LedgerMismatchError(
+            f"Other rows were added to this holdout before (fingerprint {known[:12]} with them, "
+            f"{fingerprint[:12]} with these). Add those again, which is free, and these to what that returns."
+        )
+    return fingerprint

@@ -1,0 +1,1 @@
+"""What is agreed before the first question, and what an answer may then say."""
