@@ -11,7 +11,7 @@ from sklearn_ada._checks import check_integer
 
 __all__ = ["enclosed_root", "largest_integer", "root", "smallest_integer"]
 
-_NEAR = 1e-8  # share of a bracket around Brent's root within which rounding errors might decide a sign
+_NEAR = 1e-8  # share of a bracket around Brent's root within which every middle is looked at
 
 
 def root(function: Callable[[float], float], low: float, high: float, *, xtol: float, rtol: float) -> float:
@@ -34,7 +34,8 @@ def enclosed_root(
     """Return the two ends between which a monotone function becomes positive (or, falling, stops being so).
 
     The ends are those that halving the bracket so many times leads to, whatever root-finder is installed:
-    Brent's method only tells on which side most of the middles are. The end that errs to the safe side is the
+    Brent's method only tells on which side the middles are that are further from its root than 1e-8 of the
+    bracket, where rounding errors must not decide the sign. The end that errs to the safe side is the
     one to use. The function was positive at one of them and not at the other, as computed, unless the end
     is one of the bracket's, at which it is never called.
 

@@ -18,8 +18,10 @@ def best_scale(
     half_width: Callable[[float], float], ln_low: float, ln_high: float, *, xatol: float = 1e-5
 ) -> float:
     """Return about the best positive parameter between two, given by their logarithms."""
-    ends, options = (ln_low, ln_high), {"xatol": xatol}
-    best = minimize_scalar(lambda x: half_width(math.exp(x)), bounds=ends, method="bounded", options=options)
+    best = minimize_scalar(
+        lambda x: half_width(math.exp(x)),
+        bounds=(ln_low, ln_high), method="bounded", options={"xatol": xatol},
+    )  # fmt: skip
     return math.exp(float(best.x))
 
 
@@ -32,8 +34,10 @@ def simplex_minimum(
     runs: int = 2,
 ) -> tuple[float, list[float]]:
     """Return the least half-width found by Nelder and Mead, and where; a restart frees a flat simplex."""
-    options = {"xatol": xatol, "fatol": fatol, "maxiter": 1000}
-    found = minimize(half_width, start, method="Nelder-Mead", options=options)
-    for _ in range(runs - 1):
-        found = minimize(half_width, found.x, method="Nelder-Mead", options=options)
-    return float(found.fun), [float(x) for x in found.x]
+    least, at = NONE, list(start)
+    for _ in range(runs):
+        found = minimize(
+            half_width, at, method="Nelder-Mead", options={"xatol": xatol, "fatol": fatol, "maxiter": 1000}
+        )
+        least, at = float(found.fun), [float(x) for x in found.x]
+    return least, at

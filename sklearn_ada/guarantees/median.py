@@ -13,7 +13,20 @@ from functools import lru_cache
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada.guarantees.intervals import clopper_pearson
 
-__all__ = ["median_is_covered", "outer_levels", "quantile_interval", "uniform_code_level"]
+__all__ = [
+    "DRAWN_POINTS",
+    "MEDIAN_DEVIATION",
+    "median_is_covered",
+    "outer_levels",
+    "quantile_interval",
+    "uniform_code_level",
+]
+
+MEDIAN_DEVIATION = 1.2533
+"""Standard deviation of the median of m normal values, times sqrt(m)/sigma: about sqrt(pi/2)."""
+
+DRAWN_POINTS = 401
+"""Points of the grid of a median that is drawn with noise: more would need more privacy budget."""
 
 
 def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, urn_nats
-from sklearn_ada.guarantees.weights import ln_share, round_weight
+from sklearn_ada.guarantees.weights import CHECK_SHARE, ln_share, round_weight
 
 __all__ = ["PlannedChecks", "plan_certifies", "plan_checks", "wilson_deviation"]
 
@@ -75,7 +75,7 @@ def plan_checks(
     size: float,
     ln_beta: float,
     *,
-    check_share: float = 0.1,
+    check_share: float = CHECK_SHARE,
     surprise_rate: float = 0.0,
     code: Code | None = None,
 ) -> PlannedChecks:
@@ -127,7 +127,12 @@ def plan_checks(
 
 
 def plan_certifies(
-    n_questions: int, scale: float, ln_beta: float, *, check_share: float = 0.1, code: Code | None = None
+    n_questions: int,
+    scale: float,
+    ln_beta: float,
+    *,
+    check_share: float = CHECK_SHARE,
+    code: Code | None = None,
 ) -> float:
     """Return ``ln delta`` of the last of k certifies of one ledger, after the price of those before it.
 

@@ -11,6 +11,7 @@ import math
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 
 __all__ = [
+    "CHECK_SHARE",
     "EXPECTED_CHECKS",
     "FAMILY_WEIGHTS",
     "FIRST_CERTIFY",
@@ -22,6 +23,9 @@ __all__ = [
 ]
 
 PURPOSES = ("check", "certify")
+
+CHECK_SHARE = 0.1
+"""Part of the failure probability that belongs to checks, unless the user says another."""
 
 FIRST_CERTIFY = 0.8
 """Weight of the first certify: most searches end with one."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.digest import content_digest
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.guarantees.weights import CHECK_SHARE, PURPOSES
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.report.report import HoldoutReport, report_of
@@ -42,7 +42,7 @@ class OpenedHoldout:
         confidence_level: float = 0.95,
         tolerance: float | None = None,
         expected_questions: int | None = None,
-        check_share: float = 0.1,
+        check_share: float = CHECK_SHARE,
         route: str = "description_length",
         ledger: str | os.PathLike[str] | None = None,
         sample_weight: Any = None,

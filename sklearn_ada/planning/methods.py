@@ -20,7 +20,7 @@ from sklearn_ada.guarantees.expected_width import expected_half_width
 from sklearn_ada.guarantees.feldman_steinke import feldman_steinke_2017_theorem_4_3
 from sklearn_ada.guarantees.gaussian import gaussian_bassily, gaussian_direct, gaussian_jung, gaussian_rogers
 from sklearn_ada.guarantees.ladder import blum_hardt_2015
-from sklearn_ada.guarantees.median import quantile_interval, uniform_code_level
+from sklearn_ada.guarantees.median import MEDIAN_DEVIATION, quantile_interval, uniform_code_level
 from sklearn_ada.guarantees.median_planning import stable_median_level
 from sklearn_ada.guarantees.planned_checks import PlannedChecks, plan_certifies, plan_checks, wilson_deviation
 from sklearn_ada.guarantees.sample_size import laplace_bassily
@@ -36,7 +36,6 @@ BEST_SO_FAR, VERDICTS = "the best so far", "pass or fail"
 
 _BASSILY_BETA = 0.25  # beyond it the theorem has a further condition
 _FALSE_HITS = 0.05  # of a right guess, expected in a whole Thresholdout
-_MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
 
 
 @dataclass(frozen=True)
@@ -197,9 +196,9 @@ def _medians(given: Assumptions) -> tuple[Method, ...]:
         return lambda m, k: level(m - 1 + m % 2, k)
 
     def guessed(m: int, k: int) -> float:
-        error = _MEDIAN_DEVIATION * math.sqrt(1.0 / m + 1.0 / (guess_subsamples or m))
+        error = MEDIAN_DEVIATION * math.sqrt(1.0 / m + 1.0 / (guess_subsamples or m))
         checks = plan_checks(
-            k, error, _MEDIAN_DEVIATION, m, ln_beta,
+            k, error, MEDIAN_DEVIATION, m, ln_beta,
             check_share=given.check_share, surprise_rate=given.surprise_rate,
         )  # fmt: skip
         return checks.check(lambda ln_delta: quantile_interval(m, 0.0, ln_delta)[0])

@@ -217,7 +217,7 @@ def test_the_list_of_calls_is_complete():
         transfer,
     )
     public = {name for module in modules for name in module.__all__ if name.islower()}
-    assert public - {"smallest_integer"} == {function.__name__ for function, _ in CALLS}
+    assert public == {function.__name__ for function, _ in CALLS}
 
 
 def test_preconditions_of_bassily_2016():
@@ -440,10 +440,3 @@ def test_private_learner_sample_size_is_the_smallest():
     n = sample_size.private_learner_sample_size(size, alpha, 5.0, beta)
     assert (size + 1) * math.exp(-2.0 * n * (alpha / 4.0) ** 2) <= beta / 2.0
     assert (size + 1) * math.exp(-2.0 * (n - 1) * (alpha / 4.0) ** 2) > beta / 2.0
-
-
-def test_smallest_integer():
-    for answer in (0, 1, 2, 3, 1000, 12_345_678):
-        assert sample_size.smallest_integer(lambda n, a=answer: n >= a, start=0) == answer
-    with pytest.raises(OverflowError):
-        sample_size.smallest_integer(lambda n: False)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_ada._constants import LN_2
 from sklearn_ada.accounting.description_length import symbols_of
 from sklearn_ada.events import (
     FAILURES,
@@ -36,8 +37,6 @@ from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.rows import Subsamples
 
 __all__ = ["StableQuestion"]
-
-_LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True)
@@ -250,7 +249,7 @@ class StableQuestion:
 
     def _ln_sampling(self, share: Share) -> float:
         """Half of the share is for the sampling, half for the mechanism's own noise, if there is any."""
-        return share.ln_delta if self.drawing.is_exact else share.ln_delta - _LN2
+        return share.ln_delta if self.drawing.is_exact else share.ln_delta - LN_2
 
     def _rank_error(self, ln_noise: float) -> float:
         """Return the largest rank error of up to three draws."""

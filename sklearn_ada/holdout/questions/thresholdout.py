@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from sklearn_ada._checks import check_integer, check_option, check_real
+from sklearn_ada._constants import LN_2
 from sklearn_ada.accounting.unit_filter import RECORDS
 from sklearn_ada.events import (
     CodedRelease,
@@ -38,7 +39,6 @@ from sklearn_ada.mechanisms.thresholdout import gaussian_correction, laplace_cor
 
 __all__ = ["NoiseSettings", "NoisyCheck"]
 
-_LN2 = math.log(2.0)
 _DEFAULT_HITS = 20
 _DEFAULT_SCALE = 0.02  # of the threshold
 _LEAST_SCALE = 1e-12  # of the metric's range; and the largest is its inverse
@@ -187,9 +187,9 @@ class NoisyCheck(NoisyQuestion):
         runs with much of it may last longer, so the bound holds for all runs that there can be at once.
         """
         if self.settings.noise == "laplace":  # 2s for the run and 4s when it agrees, s when not
-            tail, runs = _LN2 - ln_noise, math.log(self.settings.hits + 1.0)
+            tail, runs = LN_2 - ln_noise, math.log(self.settings.hits + 1.0)
             return self.scale_of_noise * (2.0 * (tail + runs) + 4.0 * tail)
-        return self.scale_of_noise * math.sqrt(2.0 * (_LN2 - ln_noise))
+        return self.scale_of_noise * math.sqrt(2.0 * (LN_2 - ln_noise))
 
     def _cell(self, corrected: float) -> int:
         """Return the number of the cell of a corrected value, never 0."""

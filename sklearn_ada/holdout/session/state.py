@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sklearn_ada._constants import LN_2
 from sklearn_ada.accounting.description_length import DescriptionLength, symbols_of
 from sklearn_ada.accounting.unit_filter import Unit
 from sklearn_ada.events import Event, event_from_dict
@@ -24,8 +25,6 @@ from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivacyAccount
 
 __all__ = ["Conversation", "RefusedError", "Round"]
-
-_LN2 = math.log(2.0)
 
 
 class RefusedError(Exception):
@@ -107,7 +106,7 @@ class Conversation:
             who = body.get("who") or "?"
             self.askers[who] = self.askers.get(who, 0) + 1
         if kind == "family":
-            self._family, self._ln_undeclared = frozenset(body["members"]), -_LN2
+            self._family, self._ln_undeclared = frozenset(body["members"]), -LN_2
             self._nats_before_family = self.account.nats
         elif kind == "round":
             self.asked[body["purpose"]] += body["size"]

@@ -12,6 +12,7 @@ from sklearn_ada.accounting.unit_filter import Unit
 from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, planned_questions
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
+from sklearn_ada.guarantees.weights import CHECK_SHARE
 from sklearn_ada.ledger import secret_digest
 
 __all__ = ["GRID_POINTS", "Policy", "check_promise"]
@@ -47,7 +48,7 @@ class Policy:
     confidence_level: float = 0.95
     tolerance: float | None = None
     expected_questions: int | None = None
-    check_share: float = 0.1
+    check_share: float = CHECK_SHARE
     route: str = "description_length"
     class_mix: str = "conditional"
     code: Code = field(default_factory=Code)
