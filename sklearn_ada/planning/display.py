@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn_ada._axes import axes_or_new
-
-if TYPE_CHECKING:
-    from sklearn_ada.planning.holdout_plan import HoldoutPlan
+from sklearn_ada.planning.plan_rows import PlanRows
 
 __all__ = ["PlanDisplay"]
 
@@ -39,11 +37,11 @@ class PlanDisplay:
     'half-width'
     """
 
-    def __init__(self, plan: HoldoutPlan) -> None:
+    def __init__(self, plan: PlanRows) -> None:
         self.plan = plan
 
     @classmethod
-    def from_plan(cls, plan: HoldoutPlan, *, ax: Any = None) -> PlanDisplay:
+    def from_plan(cls, plan: PlanRows, *, ax: Any = None) -> PlanDisplay:
         """Draw a plan; see `plot`."""
         return cls(plan).plot(ax=ax)
 
