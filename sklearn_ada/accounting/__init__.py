@@ -8,8 +8,6 @@ from sklearn_ada.accounting.composition import (
     basic_composition,
     heterogeneous_composition,
 )
-from sklearn_ada.accounting.description_length import DescriptionLength
-from sklearn_ada.accounting.filters import ZCDPFilter, ZCDPOdometer, admits
 from sklearn_ada.accounting.gaussian_dp import (
     GaussianPrivacyLoss,
     gaussian_composition,
@@ -18,10 +16,12 @@ from sklearn_ada.accounting.gaussian_dp import (
     gaussian_log_delta,
     gaussian_mu,
 )
+from sklearn_ada.accounting.odometer import ZCDPOdometer
 from sklearn_ada.accounting.optimal_composition import (
     optimal_composition_delta,
     optimal_composition_epsilon,
 )
+from sklearn_ada.accounting.polya_urn import DescriptionLength
 from sklearn_ada.accounting.privacy_loss import (
     PrivacyLossDistribution,
     finite_privacy_loss,
@@ -43,6 +43,7 @@ from sklearn_ada.accounting.zcdp_conversion import (
     zcdp_epsilon,
     zcdp_epsilon_simple,
 )
+from sklearn_ada.accounting.zcdp_filter import ZCDPFilter, admits
 
 __all__ = [
     "Code",

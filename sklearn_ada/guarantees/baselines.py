@@ -12,7 +12,7 @@ import math
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada._constants import LN_2
 from sklearn_ada.guarantees._minimising import best_scale
-from sklearn_ada.guarantees.expected_width import expected_half_width
+from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 
 __all__ = [
     "nonadaptive_half_width",

@@ -17,8 +17,8 @@ from sklearn_ada._constants import LN_2
 from sklearn_ada._solving import enclosed_root
 from sklearn_ada.accounting.zcdp import exponential_mechanism_zcdp, thresholdout_zcdp
 from sklearn_ada.guarantees._minimising import best_scale
-from sklearn_ada.guarantees.direct_transfer import zcdp_gap
-from sklearn_ada.guarantees.stable_median import median_rank_error
+from sklearn_ada.guarantees.medians.stable_median import median_rank_error
+from sklearn_ada.guarantees.transfer.direct import zcdp_gap
 
 __all__ = ["exponential_epsilon", "records_budget", "subsamples_budget", "thresholdout_scale"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn_ada._checks import check_option
 from sklearn_ada.exceptions import HoldoutLeakError
-from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.keys import model_digest
 from sklearn_ada.holdout.questions.question import Question

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.digest import content_digest
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.guarantees.weights import CHECK_SHARE, PURPOSES
+from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE, PURPOSES
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.report.report import HoldoutReport, report_of

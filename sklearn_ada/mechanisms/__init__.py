@@ -3,26 +3,32 @@
 Every one returns a `Release`; none prices it. Randomness comes from the generator that is passed in.
 """
 
-from sklearn_ada.mechanisms.binary_search import (
+from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds, EffectiveRoundsAnswer
+from sklearn_ada.mechanisms.ladder import Ladder, ParameterFreeLadder
+from sklearn_ada.mechanisms.learner import private_learner
+from sklearn_ada.mechanisms.medians.binary_search import (
     binary_search_error,
     binary_search_quantile,
     n_counting_questions,
     search_quantile,
 )
-from sklearn_ada.mechanisms.cells import Cells
-from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds, EffectiveRoundsAnswer
-from sklearn_ada.mechanisms.grid import ExplicitGrid, Grid, LogGrid, UniformGrid
-from sklearn_ada.mechanisms.ladder import Ladder, ParameterFreeLadder
-from sklearn_ada.mechanisms.learner import private_learner
-from sklearn_ada.mechanisms.median import exact_quantile, private_quantile
+from sklearn_ada.mechanisms.medians.exact import exact_quantile, grid_quantile
+from sklearn_ada.mechanisms.medians.exponential import (
+    exponential_quantile,
+    private_quantile,
+    quantile_log_law,
+    rank_error,
+)
 from sklearn_ada.mechanisms.multiplicative_weights import (
     PrivateMultiplicativeWeights,
     multiplicative_weights_median,
     multiplicative_weights_sample_size,
 )
 from sklearn_ada.mechanisms.noise import gaussian_mechanism, laplace_mechanism, randomized_response
-from sklearn_ada.mechanisms.quantile import exponential_quantile, grid_quantile, quantile_log_law, rank_error
-from sklearn_ada.mechanisms.release import Release, Rounding, rounded
+from sklearn_ada.mechanisms.release import Release
+from sklearn_ada.mechanisms.rounding.cells import Cells
+from sklearn_ada.mechanisms.rounding.grid import ExplicitGrid, Grid, LogGrid, UniformGrid
+from sklearn_ada.mechanisms.rounding.rounded import Rounding, rounded
 from sklearn_ada.mechanisms.selection import (
     exponential_mechanism,
     permute_and_flip,

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from sklearn_ada._checks import bad_parameter, check_integer
 from sklearn_ada.mechanisms._inputs import check_generator, check_values
-from sklearn_ada.mechanisms.median import exact_quantile
-from sklearn_ada.mechanisms.release import Release, Rounding, check_rounding, composed
+from sklearn_ada.mechanisms.medians.exact import exact_quantile
+from sklearn_ada.mechanisms.release import Release, composed
+from sklearn_ada.mechanisms.rounding.rounded import Rounding, check_rounding
 from sklearn_ada.mechanisms.state import StatefulMechanism
 from sklearn_ada.mechanisms.verification import Verification
 

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from sklearn_ada._checks import check_integer, check_real
-from sklearn_ada.guarantees.median import DRAWN_POINTS
-from sklearn_ada.guarantees.weights import CHECK_SHARE
+from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE
+from sklearn_ada.guarantees.medians.exact_median import DRAWN_POINTS
 
 __all__ = ["Assumptions"]
 

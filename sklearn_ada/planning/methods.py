@@ -16,16 +16,26 @@ from sklearn_ada.guarantees.baselines import (
     sample_splitting_half_width,
     verdict_half_width,
 )
-from sklearn_ada.guarantees.expected_width import expected_half_width
-from sklearn_ada.guarantees.feldman_steinke import feldman_steinke_2017_theorem_4_3
-from sklearn_ada.guarantees.gaussian import gaussian_bassily, gaussian_direct, gaussian_jung, gaussian_rogers
+from sklearn_ada.guarantees.description_length.declared_models import ln_declared
+from sklearn_ada.guarantees.description_length.planned_checks import (
+    PlannedChecks,
+    plan_certifies,
+    plan_checks,
+    wilson_deviation,
+)
+from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 from sklearn_ada.guarantees.ladder import blum_hardt_2015
-from sklearn_ada.guarantees.median import MEDIAN_DEVIATION, quantile_interval, uniform_code_level
-from sklearn_ada.guarantees.median_planning import stable_median_level
-from sklearn_ada.guarantees.planned_checks import PlannedChecks, plan_certifies, plan_checks, wilson_deviation
-from sklearn_ada.guarantees.sample_size import laplace_bassily
-from sklearn_ada.guarantees.thresholdout import thresholdout_direct
-from sklearn_ada.guarantees.weights import ln_declared
+from sklearn_ada.guarantees.medians.exact_median import (
+    MEDIAN_DEVIATION,
+    quantile_interval,
+    uniform_code_level,
+)
+from sklearn_ada.guarantees.medians.feldman_steinke import feldman_steinke_2017_theorem_4_3
+from sklearn_ada.guarantees.medians.stable_median_plan import stable_median_level
+from sklearn_ada.guarantees.transfer.gaussian_noise import gaussian_bassily, gaussian_direct, gaussian_jung
+from sklearn_ada.guarantees.transfer.laplace_noise import laplace_bassily
+from sklearn_ada.guarantees.transfer.mutual_information import gaussian_rogers
+from sklearn_ada.guarantees.transfer.thresholdout import thresholdout_direct
 from sklearn_ada.planning.assumptions import Assumptions
 
 __all__ = ["ALL", "BEST_SO_FAR", "KEPT", "LEVEL", "MEAN", "ONE", "VERDICTS", "Method", "methods"]
@@ -153,7 +163,7 @@ def _noisy(given: Assumptions) -> tuple[Method, ...]:
     return (
         Method(
             "Gaussian noise, direct", lambda n, k: gaussian_direct(n, k, ln_beta).half_width, ALL,
-            "transfer theorem of sklearn_ada.guarantees.direct_transfer",
+            "transfer theorem of sklearn_ada.guarantees.transfer.direct",
         ),
         Method(
             "Gaussian noise, Jung", lambda n, k: gaussian_jung(n, k, ln_beta).half_width, ALL,

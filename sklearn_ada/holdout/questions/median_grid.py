@@ -6,11 +6,11 @@ import math
 from typing import NamedTuple
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.guarantees.median import DRAWN_POINTS, MEDIAN_DEVIATION
+from sklearn_ada.guarantees.medians.exact_median import DRAWN_POINTS, MEDIAN_DEVIATION
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.terms.policy import GRID_POINTS, Policy
-from sklearn_ada.mechanisms.grid import Grid, UniformGrid
+from sklearn_ada.mechanisms.rounding.grid import Grid, UniformGrid
 from sklearn_ada.metrics import Metric
 
 __all__ = ["MedianGrid", "lay_grid", "open_levels", "rounding", "spread_of"]

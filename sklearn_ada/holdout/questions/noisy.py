@@ -8,8 +8,8 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada._constants import LN_2
-from sklearn_ada.accounting.description_length import symbols_of
-from sklearn_ada.accounting.unit_filter import Unit
+from sklearn_ada.accounting.polya_urn import symbols_of
+from sklearn_ada.accounting.zcdp_filter import Unit
 from sklearn_ada.events import Event
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.question import RefinedCheck

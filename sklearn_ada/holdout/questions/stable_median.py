@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._constants import LN_2
-from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.accounting.polya_urn import symbols_of
 from sklearn_ada.events import (
     FAILURES,
     CodedRelease,
@@ -22,7 +22,7 @@ from sklearn_ada.events import (
     Event,
     Symbol,
 )
-from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quantile_interval
+from sklearn_ada.guarantees.medians.exact_median import median_is_covered, outer_levels, quantile_interval
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.median_draw import MedianDraw
@@ -32,7 +32,7 @@ from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.outcome import Outcome, Share
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivateRelease, TransferShare
-from sklearn_ada.mechanisms.grid import Grid
+from sklearn_ada.mechanisms.rounding.grid import Grid
 from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.rows import Subsamples
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from sklearn_ada._checks import check_integer, check_option, check_real
 from sklearn_ada._constants import LN_2
-from sklearn_ada.accounting.unit_filter import RECORDS
+from sklearn_ada.accounting.zcdp_filter import RECORDS
 from sklearn_ada.events import (
     CodedRelease,
     CoveredRelease,
@@ -25,7 +25,7 @@ from sklearn_ada.events import (
     Symbol,
     ThresholdoutEvent,
 )
-from sklearn_ada.guarantees.cell_width import planned_questions
+from sklearn_ada.guarantees.description_length.cell_width import planned_questions
 from sklearn_ada.guarantees.privacy_budget import thresholdout_scale
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw

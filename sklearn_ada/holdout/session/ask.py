@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from sklearn_ada.accounting.unit_filter import RECORDS
+from sklearn_ada.accounting.zcdp_filter import RECORDS
 from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw

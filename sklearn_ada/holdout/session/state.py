@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn_ada._constants import LN_2
-from sklearn_ada.accounting.description_length import DescriptionLength, symbols_of
-from sklearn_ada.accounting.unit_filter import Unit
+from sklearn_ada.accounting.polya_urn import DescriptionLength, symbols_of
+from sklearn_ada.accounting.zcdp_filter import Unit
 from sklearn_ada.events import Event, event_from_dict
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.guarantees import weights
-from sklearn_ada.guarantees.description_length import class_count_nats, ln_delta
+from sklearn_ada.guarantees.description_length import weights
+from sklearn_ada.guarantees.description_length.class_counts import class_count_nats
+from sklearn_ada.guarantees.description_length.declared_models import ln_declared
+from sklearn_ada.guarantees.description_length.theorem import ln_delta
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.terms.outcome import Share
 from sklearn_ada.holdout.terms.policy import Policy
@@ -184,7 +186,7 @@ class Conversation:
         """Return the better of a share and that of a declared model, which no answer can change."""
         if member not in self._family:
             return share
-        own = weights.ln_declared(self.policy.ln_beta, len(self._family)) - self._nats_before_family
+        own = ln_declared(self.policy.ln_beta, len(self._family)) - self._nats_before_family
         return replace(share, ln_delta=max(own, share.ln_delta))
 
     def certified(self, question: Question, share: Share, count: int = 1) -> Share:

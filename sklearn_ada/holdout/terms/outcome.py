@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sklearn_ada._checks import check_option
-from sklearn_ada.guarantees import description_length, direct_transfer
 from sklearn_ada.guarantees.certificate import Certificate
-from sklearn_ada.guarantees.description_length import ASSUMPTIONS
+from sklearn_ada.guarantees.description_length import theorem as description_length
+from sklearn_ada.guarantees.description_length.theorem import ASSUMPTIONS
+from sklearn_ada.guarantees.transfer import direct as direct_transfer
 from sklearn_ada.holdout.terms.privacy import TransferShare
 from sklearn_ada.ledger import Record
 from sklearn_ada.results import VERDICTS, Answer, Cost

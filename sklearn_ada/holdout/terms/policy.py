@@ -8,11 +8,15 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.accounting.codes import Code
-from sklearn_ada.accounting.unit_filter import Unit
+from sklearn_ada.accounting.zcdp_filter import Unit
 from sklearn_ada.events import SCHEMA_VERSION
-from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, planned_questions
+from sklearn_ada.guarantees.description_length.cell_width import (
+    choose_half_cell,
+    planned_ln_deltas,
+    planned_questions,
+)
+from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
-from sklearn_ada.guarantees.weights import CHECK_SHARE
 from sklearn_ada.ledger import secret_digest
 
 __all__ = ["GRID_POINTS", "Policy", "check_promise"]
