@@ -79,7 +79,7 @@ def question_costs(folder: Path, n: int, seed: int, repeats: int) -> dict[str, f
 
     def median(predictions: np.ndarray, number: int) -> Any:
         model = StoredPredictions(predictions)
-        return holdout.ask(model, scoring="accuracy", mechanism="check", guess=0.8, settings=settings)
+        return holdout.check(model, scoring="accuracy", guess=0.8, settings=settings)
 
     functions = {
         "plain": lambda predictions, number: accuracy_score(y, predictions),

@@ -18,6 +18,7 @@ from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.routes import read_outcome
+from sklearn_ada.holdout.session.admission import certified
 
 PLAN_SECONDS = 5.0
 CERTIFICATE_MS = 1.0
@@ -92,12 +93,12 @@ def _purposes(repeats: int) -> list[str]:
 def _certificate(holdout: SimulatedHoldout, purpose: str, guess: Guess) -> float:
     """Return the seconds from a symbol and the state of the log to an interval."""
     model = StoredPredictions(np.zeros(N_ROWS))  # never asked
-    question = holdout.plan(model, scoring="accuracy", mechanism=purpose, guess=guess)
+    question = holdout.plan(model, purpose, guess)
     assert isinstance(question, CodedQuestion)
     symbols = (Symbol(question.stream, question.cells.index(0.85), question.scale),)
 
     def read(state: Any) -> Any:
-        share = state.certified(question, state.share(purpose))
+        share = certified(state, question, state.share(purpose))
         event, memory = question.release(symbols, share, Draw(b"", ""))
         return read_outcome(question, event, share, memory)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.validity.populations import Classifier, Population, Says
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
+from sklearn_ada.holdout import session_of
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.ladder import LadderSettings
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
@@ -42,7 +43,7 @@ class Mechanism:
     purpose : {"check", "certify"}
         Of every question.
     settings : object
-        As `Holdout.ask` takes them.
+        As `Holdout.check` takes them.
     certifies_last : bool
         Whether the model that the analyst keeps is certified too.
     selects : bool
@@ -154,7 +155,7 @@ class Inquiry(_Analysed):
         if self._mechanism.selects or self._tolerance is not None:
             return [self.ask(says) for says in batch]
         purpose = self._mechanism.purpose
-        name = self._holdout.open_round(len(batch), mechanism=purpose, scoring=_ACCURACY, key="batch")
+        name = self._holdout.open_round(len(batch), purpose, "batch")
         known = guesses or [None] * len(batch)
         return [self._put(says, purpose, guess, name) for says, guess in zip(batch, known, strict=True)]
 
@@ -178,15 +179,13 @@ class Inquiry(_Analysed):
         settings = self._mechanism.settings
         known = Guess(value, float(self.population.n))
         if isinstance(settings, MedianSettings):
-            size = self._holdout.subsample_size(settings)
+            size = settings.subsample_size(session_of(self._holdout).data)
             spread = math.sqrt(max(value * (1.0 - value), 0.01) / size)
             known = Guess(value, self.population.n / size, spread)
         elif purpose == "certify":
             settings = None  # noise and ladder are for checks
         model = Classifier(self.population.table(says))
-        question = self._holdout.plan(
-            model, scoring=_ACCURACY, mechanism=purpose, guess=known, settings=settings
-        )
+        question = self._holdout.plan(model, purpose, known, settings)
         answer = self._holdout.put_new(question, model, round_name=round_name)
         self._answers.append((says, question, answer))
         return answer.value

@@ -39,9 +39,8 @@ from sklearn_ada.guarantees.description_length import weights
 from sklearn_ada.guarantees.description_length.theorem import ln_delta
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.session.state import RefusedError
+from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.mechanisms.rounding.cells import Cells
-from sklearn_ada.metrics import Metric
 
 __all__ = ["MUTANTS", "Mutant", "coins"]
 
@@ -56,9 +55,9 @@ def coins(rng: np.random.Generator, *, batch: int = 50, beta: float = 0.1) -> bo
     union bound over independent events and the binomial's steps.
     """
     holdout = SimulatedHoldout.of_counts(_COIN_ROWS, confidence_level=1.0 - beta, check_share=0.5)
-    accuracy, half = Metric("accuracy"), Guess(0.5, _COIN_ROWS)
+    half = Guess(0.5, _COIN_ROWS)
     for purpose in weights.PURPOSES:  # both, before any answer is seen
-        holdout.open_round(batch, mechanism=purpose, scoring=accuracy, key=purpose)
+        holdout.open_round(batch, purpose, purpose)
     counts = rng.binomial(_COIN_ROWS, 0.5, (2, batch))
     for purpose, finest, row in zip(weights.PURPOSES, (0.5 / _COIN_ROWS, None), counts, strict=True):
         for count in row:
@@ -99,7 +98,7 @@ def _no_union() -> AbstractContextManager[Any]:
 
 def _no_price() -> AbstractContextManager[Any]:
     return patch(
-        "sklearn_ada.holdout.session.state.ln_delta", lambda ln, weight, nats: ln_delta(ln, weight, 0)
+        "sklearn_ada.holdout.records.state.ln_delta", lambda ln, weight, nats: ln_delta(ln, weight, 0)
     )
 
 

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada import Holdout
+from sklearn_ada.holdout import open_round, plan_question, put_question, session_of
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.question import Question
+from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.session.plan import Settings
-from sklearn_ada.holdout.session.state import Conversation
 from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer
@@ -97,7 +98,7 @@ class SimulatedHoldout(Holdout):
     """
 
     def __init__(self, X: NDArray[Any], y: NDArray[Any], *, seed: int = 0, **settings: Any) -> None:
-        with patch("sklearn_ada.holdout.opened.open_ledger", _forgetful):
+        with patch("sklearn_ada.holdout.session.session.open_ledger", _forgetful):
             super().__init__(X, y, ledger="nowhere", random_state=seed, **settings)
         self._numbers = count()
 
@@ -109,14 +110,22 @@ class SimulatedHoldout(Holdout):
     def half_cell(self, guess: float, guess_size: float) -> float:
         """Return half the width of a check's cells, which no secret is needed to know."""
         model = _RightOnFirst(0)
-        question = self.plan(model, scoring=_ACCURACY, mechanism="check", guess=Guess(guess, guess_size))
+        question = self.plan(model, "check", Guess(guess, guess_size))
         assert isinstance(question, CodedQuestion | GaussianQuestion)
         return question.cells.half_cell
+
+    def plan(self, model: Any, purpose: str, guess: Guess | None, settings: Settings = None) -> Question:
+        """Return a question about an accuracy that is not put yet."""
+        return plan_question(session_of(self), model, _ACCURACY, purpose, guess, settings)
+
+    def open_round(self, size: int, purpose: str, key: str) -> str | None:
+        """Declare questions about accuracies that are fixed together."""
+        return open_round(session_of(self), size, purpose=purpose, scoring=_ACCURACY, key=key)
 
     def put_new(self, question: Question, estimator: Any, *, round_name: str | None = None) -> Answer:
         """Put a question about a model that is taken to be new, so that its state need not be read."""
         model = f"model {next(self._numbers)}"
-        answer = self.put(question, estimator, model=model, round_name=round_name, warn=False)
+        answer = put_question(session_of(self), question, estimator, model=model, round_name=round_name)
         assert answer is not None  # only `once` gives None
         return answer
 
@@ -128,7 +137,7 @@ class SimulatedHoldout(Holdout):
     def ask_count(
         self,
         right: int,
-        mechanism: str,
+        purpose: str,
         guess: Guess | None,
         *,
         settings: Settings = None,
@@ -136,7 +145,7 @@ class SimulatedHoldout(Holdout):
     ) -> Answer:
         """Ask for the accuracy of a model that is right on so many rows of a holdout made by `of_counts`."""
         model = _RightOnFirst(right)
-        question = self.plan(model, scoring=_ACCURACY, mechanism=mechanism, guess=guess, settings=settings)
+        question = self.plan(model, purpose, guess, settings)
         return self.put_new(question, model, round_name=round_name)
 
     def select_counts(self, rights: Sequence[int], epsilon: float) -> int:
@@ -146,7 +155,7 @@ class SimulatedHoldout(Holdout):
     @property
     def nats(self) -> float:
         """Everything revealed so far."""
-        return float(self._ledger.read(lambda state: state.account.nats))
+        return float(self.ledger.read(lambda state: state.account.nats))
 
 
 def _forgetful(

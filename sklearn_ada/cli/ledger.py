@@ -16,10 +16,10 @@ from sklearn_ada._table import percent, printable
 from sklearn_ada.cli.arguments import count, head
 from sklearn_ada.cli.table import aligned, number, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
+from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.report import HoldoutReport, report_of
 from sklearn_ada.holdout.report.targets import Targets
-from sklearn_ada.holdout.session.state import Conversation
 from sklearn_ada.ledger import Ledger, open_existing_ledger
 
 __all__ = ["add_ledger_commands"]

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._checks import check_option
 from sklearn_ada.exceptions import HoldoutLeakError
-from sklearn_ada.guarantees.description_length.weights import PURPOSES
+from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE, PURPOSES
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.keys import model_digest
-from sklearn_ada.holdout.questions.question import Question
+from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
+from sklearn_ada.holdout.report.report import HoldoutReport, report_of
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.admission import admitted_one_by_one
 from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.check_overlap import overlaps
 from sklearn_ada.holdout.session.declare import declare_family
-from sklearn_ada.holdout.session.plan import Settings, plan_question
-from sklearn_ada.holdout.session.rounds import open_round
+from sklearn_ada.holdout.session.mean_weight import release_mean_weight
+from sklearn_ada.holdout.session.plan import Settings, plan_question, worst_question
 from sklearn_ada.holdout.session.select import select_model
+from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.session.top_up import pooled, record_top_up
-from sklearn_ada.holdout.warned import WarningHoldout
-from sklearn_ada.metrics import as_metric
+from sklearn_ada.holdout.terms.asker import Asker
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.ledger import Ledger
+from sklearn_ada.metrics import Metric, as_metric
 from sklearn_ada.results import Answer
 
-__all__ = ["Holdout"]
+__all__ = ["Holdout", "session_of"]
+
+Scoring = str | Callable[..., Any] | Metric
 
 
-class Holdout(WarningHoldout):
+class Holdout:
     """A holdout set that stays valid while it is asked again and again.
 
     With probability at least ``confidence_level`` all intervals that it ever gives out hold together,
@@ -103,17 +115,40 @@ class Holdout(WarningHoldout):
     "population accuracy at the holdout's class mix"
     """
 
-    def ask(
+    def __init__(
         self,
-        estimator: Any,
+        X: Any,
+        y: ArrayLike,
         *,
-        scoring: Any,
-        mechanism: str,
-        guess: float | Guess | None = None,
-        settings: Settings = None,
-        round_name: str | None = None,
+        confidence_level: float = 0.95,
+        tolerance: float | None = None,
+        expected_questions: int | None = None,
+        check_share: float = CHECK_SHARE,
+        route: str = "description_length",
+        ledger: str | os.PathLike[str] | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        weight_bound: float | None = None,
+        class_mix: str = "conditional",
+        random_state: int | None = None,
+        split: dict[str, Any] | None = None,
+        who: str | None = None,
+        label: str | None = None,
+    ) -> None:
+        asker = Asker(who, label)
+        policy = Policy(confidence_level, tolerance, expected_questions, check_share, route, class_mix)
+        is_priced = class_mix == "priced"
+        data = HoldoutData(X, y, sample_weight, groups, weight_bound, priced_classes=is_priced)
+        self._session = Session.open(
+            data, policy, asker, ledger=ledger, split=split, random_state=random_state
+        )
+        if weight_bound is not None:
+            release_mean_weight(self._session)
+
+    def check(
+        self, estimator: Any, *, scoring: Scoring, guess: float | Guess, settings: Settings = None
     ) -> Answer:
-        """Ask for a metric of one fitted model.
+        """Ask whether a guess holds: coarse and cheap.
 
         The identical question returns the recorded answer, free. Everything about the question is checked
         before anything is charged.
@@ -123,16 +158,12 @@ class Holdout(WarningHoldout):
         estimator : fitted estimator
             Must predict row by row; a copy is asked and discarded.
         scoring : str, callable or Metric
-        mechanism : {"check", "certify"}
-            "check": does the guess hold? Coarse and cheap. "certify": the exact value, or, for metrics
-            that only the stable median can certify, an interval for its population median.
-        guess : float, Guess or None
-            The metric estimated without the holdout. Required by a check of a mean, an AUC or a ratio.
+        guess : float or Guess
+            The metric estimated without the holdout, from validation data. Only a stable median does
+            without (None).
         settings : float, MedianSettings, NoiseSettings, LadderSettings or None
-            Which mechanism answers, and how. None: cells, or the stable median where nothing else can
-            certify the metric. A number: cells of this half width. Noise and ladder are for checks.
-        round_name : str or None
-            A round from `open_round`.
+            Which mechanism answers, and how. None: cells around the guess, or the stable median where
+            nothing else can certify the metric. A number: cells of this half-width.
 
         Returns
         -------
@@ -151,81 +182,65 @@ class Holdout(WarningHoldout):
             If the answer is vacuous; and, before anything is charged, if it will be a stable median though no
             settings say so. Each once a process.
         """
-        model = model_digest(estimator)
-        question = self.plan(estimator, scoring=scoring, mechanism=mechanism, guess=guess, settings=settings)
-        if settings is None:
-            self._warn_of_median(question, estimator)
-        answer = self.put(question, estimator, model=model, round_name=round_name)
-        assert answer is not None  # only `once` gives None
-        return answer
+        return self._ask(estimator, scoring, "check", guess, settings)
 
-    def put(
+    def certify(
         self,
-        question: Question,
         estimator: Any,
         *,
-        model: str,
-        round_name: str | None = None,
-        once: bool = False,
-        warn: bool = True,
-    ) -> Answer | None:
-        """Put a question made by `plan`; scorers do, having taken the model's digest before its guess.
+        scoring: Scoring,
+        guess: float | Guess | None = None,
+        settings: Settings = None,
+    ) -> Answer:
+        """Ask for the exact value of a model that is kept.
+
+        Of a metric that only the stable median can certify, the answer is an interval for its population
+        median.
 
         Parameters
         ----------
-        question : Question
-        estimator : fitted estimator
-        model : str
-            `model_digest` of the estimator, taken before it predicted anything.
-        round_name : str or None
-        once : bool, default=False
-            Return None, and ask nothing, if this model was asked before with another guess.
-        warn : bool, default=True
-            Whether to warn, once a process, of a new answer that certifies nothing.
+        estimator, scoring
+            As for `check`.
+        guess : float, Guess or None, default=None
+            The metric estimated without the holdout: the nearer it is, the less the answer costs.
+        settings : MedianSettings or None
+            How a stable median is drawn. None: the exact value where the metric has an interval.
+
+        Returns
+        -------
+        Answer
+
+        Raises
+        ------
+        ValueError, TypeError, LedgerError
+            As for `check`.
+
+        Warns
+        -----
+        UserWarning
+            As for `check`.
         """
-        answer = put_question(
-            question,
-            estimator,
-            self._data,
-            self._ledger,
-            asker=self._asker,
-            model=model,
-            round_name=round_name,
-            once=once,
-        )
-        if warn and answer is not None and not answer.repeated:
-            self._warn_if_vacuous(answer, question)
-        return answer
+        return self._ask(estimator, scoring, "certify", guess, settings)
 
-    def check(self, estimator: Any, *, scoring: Any, guess: float | Guess) -> Answer:
-        """Ask whether a guess holds: `ask` with ``mechanism="check"``."""
-        return self.ask(estimator, scoring=scoring, mechanism="check", guess=guess)
-
-    def certify(self, estimator: Any, *, scoring: Any, guess: float | Guess | None = None) -> Answer:
-        """Ask for the exact value of a model that is kept: `ask` with ``mechanism="certify"``."""
-        return self.ask(estimator, scoring=scoring, mechanism="certify", guess=guess)
-
-    def plan(
+    def _ask(
         self,
         estimator: Any,
-        *,
-        scoring: Any,
-        mechanism: str,
-        guess: float | Guess | None = None,
-        settings: Settings = None,
-    ) -> Question:
-        """Return the question that `ask` would put, with every check of its parameters done."""
-        secret = self._ledger.secret()
-        return plan_question(
-            estimator,
-            scoring,
-            mechanism,
-            guess,
-            settings,
-            data=self._data,
-            policy=self._policy,
-            secret=secret,
-        )
+        scoring: Scoring,
+        purpose: str,
+        guess: float | Guess | None,
+        settings: Settings,
+        round_name: str | None = None,
+    ) -> Answer:
+        """Ask for a metric of one fitted model; see `check` and `certify`."""
+        model = model_digest(estimator)  # before it predicts anything
+        question = plan_question(self._session, estimator, scoring, purpose, guess, settings)
+        if settings is None:
+            warn_of_median(self._session, question, estimator)
+        answer = put_question(self._session, question, estimator, model=model, round_name=round_name)
+        assert answer is not None  # only `once` gives None
+        if not answer.repeated:
+            warn_if_vacuous(self._session, answer, question)
+        return answer
 
     def declare(self, models: Sequence[Any], *, scoring: Any) -> int:
         """Declare fitted models before the first question: nothing revealed later widens their intervals.
@@ -252,7 +267,7 @@ class Holdout(WarningHoldout):
         ValueError
             If the holdout was asked before, or for models that are none, all the same, or none at all.
         """
-        return declare_family(models, as_metric(scoring), self._data, self._ledger, self._asker)
+        return declare_family(self._session, models, as_metric(scoring))
 
     def select(self, models: Sequence[Any], *, scoring: Any, epsilon: float | str | None = "auto") -> int:
         """Choose among fitted models; only the winner's number is revealed, for ``ln N`` nats.
@@ -281,63 +296,25 @@ class Holdout(WarningHoldout):
             For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged. If
             choosing failed once the models were looked at; that was charged.
         """
-        return select_model(models, as_metric(scoring), self._data, self._ledger, epsilon, self._asker)
-
-    def open_round(
-        self,
-        size: int,
-        *,
-        mechanism: str,
-        scoring: Any,
-        key: str,
-        guess_rows: int | None = None,
-        alternatives: int = 1,
-        record: bool = True,
-    ) -> str | None:
-        """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
-
-        They share the failure probability of one round, which makes each of them cheaper. All are
-        admitted here or none.
-
-        Parameters
-        ----------
-        size : int
-        mechanism : {"check", "certify"}
-        scoring : str, callable or Metric
-        key : str
-            Identity of the round. If it was declared before, None is returned: questions already answered
-            are free, and new ones stand alone.
-        guess_rows : int or None
-            How many rows the guesses come from; None takes as many as the holdout has.
-        alternatives : int, default=1
-            Among how many models, fixed now as well, `select` will choose before each question is asked.
-        record : bool, default=True
-            False: only raise if they would not be admitted now.
-
-        Raises
-        ------
-        BudgetExhaustedError
-            If the tolerance does not admit them all; the message says how many it admits.
-        """
-        check_option(mechanism, "mechanism", "Holdout.open_round", PURPOSES)
-        probe = self._worst(as_metric(scoring), mechanism, guess_rows)
-        return open_round(
-            size, probe, key, alternatives, self._data, self._ledger, self._asker, record=record
-        )
+        return select_model(self._session, models, as_metric(scoring), epsilon)
 
     def check_overlap(self, X: Any) -> None:
         """Raise `HoldoutLeakError` if training rows X contain the holdout, or part of it beyond chance.
 
         A few dozen leaked rows may pass for chance, and a few hundred that were oversampled. The outcome
         is a priced symbol of the ledger; a clean one costs about a millionth of a nat.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (m, ...)
         """
-        if overlaps(X, self._data, self._ledger, self._asker):
+        if overlaps(self._session, X):
             raise HoldoutLeakError(
                 "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of "
                 "X, on which models are fitted and from which guesses are taken; ReusableHoldoutCV does it."
             )
 
-    def top_up(self, X: Any, y: Any) -> Holdout:
+    def top_up(self, X: Any, y: ArrayLike) -> Holdout:
         """Add fresh rows; from then on questions go to the holdout that is returned.
 
         All intervals of this ledger, old and new, go on holding together: the account of what was revealed
@@ -375,13 +352,79 @@ class Holdout(WarningHoldout):
         >>> holdout.top_up(X[1::3], y[1::3]).n_rows
         100
         """
-        more = pooled(self._data, self._policy, X, y)
-        if overlaps(X, self._data, self._ledger, self._asker):
+        more = pooled(self._session.data, self._session.policy, X, y)
+        if overlaps(self._session, X):
             raise HoldoutLeakError(
                 "The rows to be added repeat rows of the holdout, far more than chance allows. Add new draws "
                 "only."
             )
         larger = object.__new__(type(self))
-        vars(larger).update(vars(self))
-        larger._data, larger._fingerprint = more, record_top_up(more, self._ledger, self._asker)
+        larger._session = self._session.of_rows(more)
+        record_top_up(larger._session)
         return larger
+
+    def remaining(
+        self, scoring: Scoring = "accuracy", *, purpose: str = "check", guess_rows: int | None = None
+    ) -> int | None:
+        """Return how many more questions are admitted if every guess holds, or None if all.
+
+        The tolerance limits them and, where it alone certifies, the privacy budget.
+
+        Parameters
+        ----------
+        scoring : str, callable or Metric, default="accuracy"
+        purpose : {"check", "certify"}, default="check"
+        guess_rows : int or None, default=None
+            How many rows the guesses come from; None takes as many as the holdout has.
+        """
+        if self._session.policy.limits is None:
+            return None
+        check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
+        probe = worst_question(self._session, as_metric(scoring), purpose, guess_rows)
+        return self._session.read(lambda state: admitted_one_by_one(state, probe))
+
+    def report(self) -> HoldoutReport:
+        """Return what was asked, answered and spent so far, read back from the ledger and verified."""
+        return report_of(self._session.ledger)
+
+    @property
+    def fingerprint(self) -> str:
+        """Keyed digest of the content; it tells nobody whether a row is in the holdout."""
+        return self._session.fingerprint
+
+    @property
+    def route(self) -> str:
+        """The theory behind the intervals."""
+        return self._session.policy.route
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._session.data)
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Class labels that occur in y, or None where it holds numbers."""
+        return self._session.data.classes
+
+    @property
+    def ledger(self) -> Ledger[Conversation]:
+        """The ledger that is charged."""
+        return self._session.ledger
+
+    def __repr__(self) -> str:
+        return f"Holdout({self.n_rows} rows, fingerprint {self.fingerprint[:12]}, {self.ledger!r})"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # one holdout, one ledger: a copy would only be another name for it
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+
+def session_of(holdout: Holdout) -> Session:
+    """Return what scorers and searches need of a holdout beside what its users call."""
+    return holdout._session

@@ -163,8 +163,8 @@ class Metric:
                 "a check or certify",
                 "a mean of bounded scores, an AUC, a per-class mean or a ratio",
                 self.name,
-                f"It {reason}: use the stable median (StableHoldoutScorer, or Holdout.ask "
-                f"with settings=MedianSettings()){fix}.",
+                f"It {reason}: use the stable median (StableHoldoutScorer, or "
+                f"settings=MedianSettings()){fix}.",
             )
         return self._rule
 

@@ -69,7 +69,7 @@ def refusal_of_columns(scorer: Any, estimator: Any, X: Any) -> NotAScore | None:
     """Return what stands for the score of a model of some of the columns, or None if it has all of them."""
     shape = getattr(X, "shape", None) or np.shape(X[:1])
     columns = shape[1] if len(shape) == 2 else None
-    expected = scorer.holdout.n_columns
+    expected = scorer.session.data.n_columns
     fitted_on = getattr(estimator, "n_features_in_", None)
     if columns is None or expected is None or columns == expected or fitted_on != columns:
         return None

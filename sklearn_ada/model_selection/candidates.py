@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, RandomizedSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_ada.digest.canonical import Undigestible, canonical_digest
+from sklearn_ada.digest import Undigestible, canonical_digest
 from sklearn_ada.metrics.rows import own_copy
 from sklearn_ada.model_selection.engines import candidates_of, last_round
 from sklearn_ada.results import Answer

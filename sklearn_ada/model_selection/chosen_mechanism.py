@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.holdout import Holdout, MedianSettings
+from sklearn_ada.holdout import Holdout, MedianSettings, session_of
 from sklearn_ada.metrics import Metric, as_metric
 from sklearn_ada.metrics.registry import NEED_EVERY_CLASS
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
@@ -56,7 +56,7 @@ def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSetti
     """
     if isinstance(wrapper.mechanism, StableHoldoutScorer):
         return wrapper.mechanism.median
-    has_interval = holdout.has_interval(metric)
+    has_interval = session_of(holdout).data.has_interval(metric)
     if wrapper.mechanism == "stable_median" or (wrapper.mechanism == "auto" and not has_interval):
         return _median_settings(metric, holdout)
     if not has_interval:
@@ -75,7 +75,7 @@ def _median_settings(metric: Metric, holdout: Holdout) -> MedianSettings:
     if metric.name in NEED_EVERY_CLASS:
         stratified = MedianSettings(method=method, stratify=True)
         with contextlib.suppress(ValueError):  # with groups it cannot be had
-            holdout.subsample_size(stratified)
+            stratified.subsample_size(session_of(holdout).data)
             return stratified
     return MedianSettings(method=method)
 

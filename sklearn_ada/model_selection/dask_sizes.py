@@ -27,12 +27,11 @@ def register(sizeof: Any) -> None:
 
 
 def _register_scorers(sizeof: Any) -> None:
-    from sklearn_ada.holdout import Holdout
-    from sklearn_ada.holdout.rows.data import HoldoutData
+    from sklearn_ada.holdout import Holdout, HoldoutData, Session
     from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
     from sklearn_ada.model_selection.recording import RecordingScorer
 
-    sizeof.register((Holdout, HoldoutData, HoldoutScorer, RecordingScorer), _with_content(sizeof))
+    sizeof.register((Holdout, HoldoutData, HoldoutScorer, RecordingScorer, Session), _with_content(sizeof))
 
 
 def _register_holders(sizeof: Any) -> None:

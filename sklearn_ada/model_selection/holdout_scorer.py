@@ -16,9 +16,16 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
-from sklearn_ada.holdout import Holdout, model_digest
-from sklearn_ada.holdout.rows.overlap import row_hashes
-from sklearn_ada.holdout.session.ask import discarded_copy
+from sklearn_ada.holdout import (
+    Holdout,
+    Session,
+    discarded_copy,
+    model_digest,
+    put_question,
+    row_hashes,
+    session_of,
+    warn_if_vacuous,
+)
 from sklearn_ada.metrics import Metric, as_metric
 from sklearn_ada.model_selection.callers import NotAScore, check_caller, misused, refusal_of_columns
 from sklearn_ada.model_selection.splitter import ValidationSplit
@@ -59,6 +66,11 @@ class HoldoutScorer(ABC):
         self._sample_weight_request: bool | str | None = False
         self._first_rows = "", 0
         self._clean: set[int] = set()
+
+    @property
+    def session(self) -> Session:
+        """Rows, policy and ledger of the holdout."""
+        return session_of(self.holdout)
 
     @property
     def select_best(self) -> SelectBest:
@@ -128,10 +140,12 @@ class HoldoutScorer(ABC):
         if origin == "first call" and entries not in self._clean:  # a splitter checks its rows itself
             self.holdout.check_overlap(X)
             self._clean.add(entries)
-        answer = self.holdout.put(
-            question, estimator, model=model, round_name=self.round_name, once=origin != "validation",
-            warn=not searching,
+        answer = put_question(
+            self.session, question, estimator, model=model, round_name=self.round_name,
+            once=origin != "validation",
         )  # fmt: skip
+        if answer is not None and not answer.repeated and not searching:
+            warn_if_vacuous(self.session, answer, question)
         if origin == "first call":
             self._check_permuted(model, entries, asked=answer is not None)
         return answer

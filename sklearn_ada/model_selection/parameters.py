@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
-from sklearn_ada.holdout import Holdout
-from sklearn_ada.holdout.terms.policy import check_promise
+from sklearn_ada.holdout import Holdout, check_promise
 from sklearn_ada.model_selection.engines import check_search
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.model_selection.own_scores import own_scorings

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.holdout import Holdout
+from sklearn_ada.holdout import Holdout, session_of
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
 from sklearn_ada.results import Answer
 
@@ -88,7 +88,7 @@ def certified_columns(
             "sklearn-ada[sql]), and search again: answers that were recorded are free."
         )
     results.setdefault("mean_test_score", np.full(len(numbers), math.nan))
-    answers = [holdout.recorded_answer(int(number)) for number in numbers]
+    answers = [session_of(holdout).recorded_answer(int(number)) for number in numbers]
     table = {key: value for key, value in results.items() if not key.endswith("_record")}
     nowhere = (math.nan, math.nan)
     intervals = [nowhere if answer is None else answer.interval for answer in answers]

@@ -12,9 +12,17 @@ from sklearn.base import clone
 from sklearn.utils import column_or_1d, indexable
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.digest.canonical import Undigestible, canonical_digest
+from sklearn_ada.digest import Undigestible, canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout import Guess, MedianSettings, model_digest
+from sklearn_ada.holdout import (
+    Guess,
+    MedianSettings,
+    model_digest,
+    open_round,
+    plan_question,
+    put_question,
+    session_of,
+)
 from sklearn_ada.metrics import Metric, check_labels, n_rows, take_rows
 from sklearn_ada.metrics.rows import own_copy
 from sklearn_ada.model_selection.candidates import columns_of, n_candidates, ranked, refitted
@@ -224,9 +232,10 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         candidates = n_candidates(self.search)
         if candidates is not None:
             key = self._round_key(X, y, metric)
-            scorer.round_name = self.holdout_.open_round(
+            scorer.round_name = open_round(
+                session_of(self.holdout_),
                 candidates,
-                mechanism="check",
+                purpose="check",
                 scoring=metric,
                 key=key,
                 guess_rows=max(round(n_rows(X) * self.validation), 1),
@@ -269,7 +278,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         self.best_params_ = results["params"][self.best_index_]
         (self.best_estimator_,) = refitted(self.search, [self.best_params_], X, y, params.of_model)
         self.answers_ = [answer for answer in answers if answer is not None]
-        behind = self.holdout_.guess_behind(best)
+        behind = session_of(self.holdout_).guess_behind(best)
         guess = Guess(best.value, behind.size, behind.deviation, behind.share)
         self.best_answer_ = self._certify(self.best_estimator_, guess, metric, median, None)
         self.answers_.append(self.best_answer_)
@@ -291,9 +300,10 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
             search.set_params(scoring=plain)
         name, own_scoring = score_name(search, metric)
         key = self._round_key(X, y, metric)
-        told: dict[str, Any] = {"mechanism": "certify", "scoring": metric, "key": key}
+        session = session_of(self.holdout_)
+        told: dict[str, Any] = {"purpose": "certify", "scoring": metric, "key": key}
         size, among = (1, count) if selecting else (count, 1)
-        self.holdout_.open_round(size, alternatives=among, record=False, **told)  # before the long work
+        open_round(session, size, alternatives=among, record=False, **told)  # before the long work
         search.fit(own_copy(X), y, **(params.of_asking() if sealed else params.of_search))
         results, scores, order = ranked(search, name)
         chosen = [index for index in order[:count] if np.isfinite(scores[index])]
@@ -303,11 +313,11 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
             raise no_candidate_scored(search, name, metric, fit, X, y, self.validation, params.groups)
         models = refitted(self.search, [results["params"][i] for i in chosen], X, y, params.of_model)
         size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
-        round_name = self.holdout_.open_round(size, alternatives=among, **told)
+        round_name = open_round(session, size, alternatives=among, **told)
         if selecting:
             winner = self.holdout_.select(models, scoring=metric, epsilon="auto" if drawing else None)
             chosen, models = [chosen[winner]], [models[winner]]
-        t = None if median is None else self.holdout_.subsample_size(median)
+        t = None if median is None else median.subsample_size(session.data)
         same_metric = not sealed and own_scoring in (self.scoring, metric.scoring, plain)
         self.answers_ = []
         for index, model in zip(chosen, models, strict=True):
@@ -357,10 +367,9 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         self, model: Any, guess: Guess | None, metric: Metric, median: Any, round_name: str | None
     ) -> Answer:
         digest = model_digest(model)
-        question = self.holdout_.plan(
-            model, scoring=metric, mechanism="certify", guess=guess, settings=median
-        )
-        answer = self.holdout_.put(question, model, model=digest, round_name=round_name, warn=False)
+        session = session_of(self.holdout_)
+        question = plan_question(session, model, metric, "certify", guess, median)
+        answer = put_question(session, question, model, model=digest, round_name=round_name)
         assert answer is not None
         if answer.verdict == "refused":
             raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")

@@ -13,6 +13,7 @@ from sklearn_ada.holdout import (
     NoiseSettings,
     guess_from_rows,
     median_guess_from_rows,
+    plan_question,
 )
 from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL
 from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
@@ -104,9 +105,7 @@ class ThresholdoutScorer(HoldoutScorer):
 
     def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
         guess = guess_from_rows(self.metric, estimator, X, y)
-        return self.holdout.plan(
-            estimator, scoring=self.metric, mechanism="check", guess=guess, settings=self.settings
-        )
+        return plan_question(self.session, estimator, self.metric, "check", guess, self.settings)
 
 
 class StableHoldoutScorer(HoldoutScorer):
@@ -166,14 +165,12 @@ class StableHoldoutScorer(HoldoutScorer):
     ) -> None:
         super().__init__(scoring, holdout, validation=validation, on_exhausted=on_exhausted)
         self.median = MedianSettings(n_subsamples, grid, epsilon, method, stratify)
-        holdout.subsample_size(self.median)  # raises if there are more than records
+        self.median.subsample_size(self.session.data)  # raises if there are more than records
 
     def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
-        size = self.holdout.subsample_size(self.median)
+        size = self.median.subsample_size(self.session.data)
         guess: Guess = median_guess_from_rows(self.metric, estimator, X, y, size)
-        return self.holdout.plan(
-            estimator, scoring=self.metric, mechanism="check", guess=guess, settings=self.median
-        )
+        return plan_question(self.session, estimator, self.metric, "check", guess, self.median)
 
 
 class LadderScorer(HoldoutScorer):
@@ -223,6 +220,4 @@ class LadderScorer(HoldoutScorer):
 
     def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
         guess = guess_from_rows(self.metric, estimator, X, y)
-        return self.holdout.plan(
-            estimator, scoring=self.metric, mechanism="check", guess=guess, settings=self.settings
-        )
+        return plan_question(self.session, estimator, self.metric, "check", guess, self.settings)

@@ -14,8 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import check_real
 from sklearn_ada.digest import rows_digest
-from sklearn_ada.holdout import Holdout
-from sklearn_ada.holdout.rows.overlap import row_hashes
+from sklearn_ada.holdout import Holdout, row_hashes
 from sklearn_ada.metrics import n_rows, take_rows
 
 __all__ = ["ValidationSplit", "is_share", "split_rows"]

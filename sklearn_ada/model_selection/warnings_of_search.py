@@ -8,9 +8,15 @@ from typing import Any
 from sklearn.base import is_regressor
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada.holdout import Holdout, MedianSettings
-from sklearn_ada.holdout.report.median_notice import is_chosen
-from sklearn_ada.holdout.report.vacuous import certifies_nothing
+from sklearn_ada.holdout import (
+    Holdout,
+    MedianSettings,
+    certifies_nothing,
+    is_chosen,
+    median_notice,
+    session_of,
+    why_vacuous,
+)
 from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer
 
@@ -21,7 +27,8 @@ def warn_of_median(wrapper: Any, metric: Metric, holdout: Holdout, median: Media
     """Warn that a median will be certified, unless the user wrote so."""
     if median is None or wrapper.mechanism != "auto" or is_chosen(metric):
         return
-    told = holdout.median_notice(metric, median, regression=is_regressor(wrapper.search.estimator))
+    data = session_of(holdout).data
+    told = median_notice(metric, median, data, regression=is_regressor(wrapper.search.estimator))
     warn_user(f"{told}; or accept the median: mechanism='stable_median'.")
 
 
@@ -38,4 +45,6 @@ def warn_of_outcome(
     told = f"{vacuous} of the {len(answers)} answers of this search certify nothing."
     if certifies_nothing(best):
         told = "The interval of best_score_ certifies nothing."
-    warn_user(f"{told} {holdout.why_vacuous(None if median is None else holdout.n_subsamples(median))}")
+    session = session_of(holdout)
+    n_subsamples = None if median is None else median.subsamples(session.data)
+    warn_user(f"{told} {why_vacuous(session, n_subsamples)}")

@@ -11,14 +11,15 @@ import numpy as np
 from sklearn_ada import Holdout
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.holdout.session.state import Conversation
+from sklearn_ada.holdout.records.conversation import Conversation
+from tests import asking
 from tests.ledger.fitted_models import Constant
 
 WORKERS = 8
 ROWS = np.arange(4000.0).reshape(2000, 2)
 LABELS = np.arange(2000) % 2
 MODEL = Constant(0).fit(ROWS, LABELS)
-ASKED = {"scoring": "accuracy", "mechanism": "check"}
+ASKED = {"scoring": "accuracy", "purpose": "check"}
 
 
 def holdout_at(address, tolerance):
@@ -50,7 +51,7 @@ def ask_all(address, tolerance, guesses, told):
     """Ask one after the other; what was delivered is written down before the next question."""
     holdout = patiently(lambda: holdout_at(address, tolerance))
     for guess in guesses:
-        answer = patiently(lambda guess=guess: holdout.ask(MODEL, guess=guess, **ASKED))
+        answer = patiently(lambda guess=guess: asking.ask(holdout, MODEL, guess=guess, **ASKED))
         os.write(told, f"{guess!r} {answer.index} {answer.value!r} {answer.verdict}\n".encode())
 
 
@@ -170,7 +171,7 @@ def audit(rampage):
     answered = []
     for record in records[1:]:
         body = record.body
-        question = holdout.plan(MODEL, guess=body["guess"]["value"], **ASKED)
+        question = asking.plan(holdout, MODEL, guess=body["guess"]["value"], **ASKED)
         share = state.share("check")
         assert state.admits(*question.half_width_bound(share)) == (body["kind"] == "answer")
         if body["kind"] == "answer":

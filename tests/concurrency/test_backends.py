@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada.holdout import session_of
 from sklearn_ada.holdout.rows.transport import here
 from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
 
@@ -215,9 +216,9 @@ def test_what_others_pickle_holds_the_rows_all_the_same(workers, tmp_path):
     with workers():
         bare(scorer, scorer.cv).fit(np.zeros((400, 50)), CLASSES[:400])
         packed = pickle.dumps(holdout)
-    assert len(packed) > holdout._data.X.nbytes
+    assert len(packed) > session_of(holdout).data.X.nbytes
     here.clear()  # as in another process
-    assert (pickle.loads(packed)._data.X == holdout._data.X).all()
+    assert (session_of(pickle.loads(packed)).data.X == session_of(holdout).data.X).all()
 
 
 @RAY
@@ -234,7 +235,7 @@ def test_the_rows_outlive_the_worker_that_returned_them(workers, tmp_path):
     ray.wait([result])
     ray.kill(worker)
     time.sleep(2)  # until ray has dropped all that was the worker's own
-    assert len(ray.get(result, timeout=30)._data) == N
+    assert len(session_of(ray.get(result, timeout=30)).data) == N
 
 
 @RAY
@@ -244,7 +245,7 @@ def test_workers_started_later_have_the_rows_too(workers, tmp_path):
     holdout = large_holdout(tmp_path / "ledger.db", 5)
 
     def count(sent):
-        return len(sent._data.X)
+        return len(session_of(sent).data.X)
 
     assert ray.get(ray.remote(count).remote(holdout)) == N
     ray.shutdown()

@@ -18,6 +18,7 @@ from sklearn_ada.holdout.questions.stable_median import StableQuestion
 from sklearn_ada.holdout.questions.thresholdout import NoisyCheck
 from sklearn_ada.holdout.session import ask, select
 from sklearn_ada.holdout.terms.outcome import Outcome
+from tests import asking
 
 UNCODED = FAILURES[6]
 LOOK = ask.look
@@ -45,7 +46,7 @@ def asked(request, rows, model, tmp_path, monkeypatch):
     holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", route=route)
 
     def ask(guess=0.8):
-        return holdout.ask(model, scoring="accuracy", mechanism="check", guess=guess, settings=how)
+        return holdout.check(model, scoring="accuracy", guess=guess, settings=how)
 
     with monkeypatch.context() as patch:
         patch.setattr(kind, "release", raising)
@@ -72,12 +73,12 @@ def test_the_same_question_stays_answered_and_others_go_on(asked):
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_an_answer_that_cannot_be_written_is_a_failure(holdout, model, monkeypatch, value):
-    describe = Outcome.describe
+    to_dict = Outcome.to_dict
 
     def unwritable(self):
-        return describe(self) if self.verdict == "failed" else {**describe(self), "value": value}
+        return to_dict(self) if self.verdict == "failed" else {**to_dict(self), "value": value}
 
-    monkeypatch.setattr(Outcome, "describe", unwritable)
+    monkeypatch.setattr(Outcome, "to_dict", unwritable)
     assert holdout.check(model, scoring="accuracy", guess=0.8).reason == UNCODED
 
 
@@ -125,7 +126,7 @@ def test_whatever_is_asked_either_nothing_was_looked_at_or_it_is_charged(
     monkeypatch.setattr(ask, "look", lambda *args, **kw: looked.append(1) or LOOK(*args, **kw))
     holdout = Holdout(rows[2], rows[3])
     try:
-        answer = holdout.ask(model, scoring=scoring, mechanism=mechanism, guess=guess, settings=how)
+        answer = asking.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=guess, settings=how)
     except ValueError:
         assert not looked
     else:
@@ -141,7 +142,7 @@ def test_cells_finer_than_values_are_are_refused(holdout, model, uncharged, sent
             ("step", LadderSettings(least)),
         ):
             with pytest.raises(ValueError, match=sentence(name)):
-                holdout.ask(model, scoring="accuracy", mechanism="check", guess=0.8, settings=how)
+                holdout.check(model, scoring="accuracy", guess=0.8, settings=how)
         with pytest.raises(ValueError, match=sentence("threshold", "ThresholdoutScorer")):
             ThresholdoutScorer("accuracy", holdout, threshold=least)
         with pytest.raises(ValueError, match=sentence("step", "LadderScorer")):

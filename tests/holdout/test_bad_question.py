@@ -19,6 +19,7 @@ from sklearn.svm import LinearSVC
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.holdout import Guess, MedianSettings, median_guess_from_rows
 from sklearn_ada.mechanisms.rounding.grid import UniformGrid
+from tests import asking
 
 BAD_GUESSES = [None, np.nan, np.inf, -0.01, 1.01, "0.9", True, [0.9], Guess(np.nan), Guess(2.0)]
 
@@ -52,10 +53,10 @@ def test_a_function_of_labels_is_no_scorer(function, holdout, model, uncharged, 
     assert Metric(make_scorer(function)).kind == "general"
 
 
-@pytest.mark.parametrize("mechanism", ["median", "Check", None, 0])
-def test_unknown_mechanism_is_refused(holdout, model, mechanism, uncharged, sentence):
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("mechanism", "Holdout.ask")):
-        holdout.ask(model, scoring="accuracy", mechanism=mechanism, guess=0.8)
+@pytest.mark.parametrize("purpose", ["median", "Check", None, 0])
+def test_unknown_purpose_is_refused(holdout, model, purpose, uncharged, sentence):
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("purpose", "a question")):
+        asking.ask(holdout, model, scoring="accuracy", purpose=purpose, guess=0.8)
 
 
 @pytest.mark.parametrize("name", ["neg_mean_absolute_error", "neg_mean_squared_error"])
@@ -69,18 +70,18 @@ def test_without_a_range_the_median_says_how_to_give_a_grid(holdout, rows, uncha
     regressor = Ridge().fit(rows[0], rows[1])
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("grid", "MedianSettings")) as error:
         holdout.certify(regressor, scoring="r2", guess=0.5)
-    assert "Holdout.ask with settings=MedianSettings(grid=UniformGrid(low, high, size))" in str(error.value)
+    assert "Ask with settings=MedianSettings(grid=UniformGrid(low, high, size))" in str(error.value)
     settings = MedianSettings(grid=UniformGrid(-1.0, 1.0, 201))
-    answer = holdout.ask(regressor, scoring="r2", mechanism="certify", guess=0.5, settings=settings)
+    answer = holdout.certify(regressor, scoring="r2", guess=0.5, settings=settings)
     assert answer.answered
 
 
 def test_what_is_advised_instead_of_an_interval_works(holdout, rows, uncharged):
     regressor = Ridge().fit(rows[0], rows[1])
-    with uncharged(holdout), pytest.raises(ValueError, match=r"Holdout.ask with settings=MedianSettings\(\)"):
-        holdout.ask(regressor, scoring="r2", mechanism="check", guess=0.5, settings=0.1)
+    with uncharged(holdout), pytest.raises(ValueError, match=r"or settings=MedianSettings\(\)"):
+        holdout.check(regressor, scoring="r2", guess=0.5, settings=0.1)
     guess = median_guess_from_rows(Metric("r2"), regressor, rows[0], rows[1], 20)
-    answer = holdout.ask(regressor, scoring="r2", mechanism="check", guess=guess, settings=MedianSettings())
+    answer = holdout.check(regressor, scoring="r2", guess=guess, settings=MedianSettings())
     assert answer.answered
 
 
@@ -135,21 +136,21 @@ def test_a_model_that_cannot_be_copied_is_refused(holdout, model, rows, uncharge
         lambda: holdout.select([model, locked], scoring="accuracy"),
         lambda: ThresholdoutScorer("accuracy", holdout)(locked, rows[0], rows[1]),
     ):
-        message = r"^The 'estimator' parameter of Holdout.ask must be a model that can be copied\..*lock"
+        message = r"^The 'estimator' parameter of Holdout\.\w+ must be a model that can be copied\..*lock"
         with uncharged(holdout), pytest.raises(TypeError, match=message):
             ask()
 
 
 def test_another_number_of_columns_is_refused(holdout, rows, uncharged, sentence):
     narrow = LogisticRegression().fit(rows[0][:, :3], rows[1])
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.ask")):
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.certify")):
         holdout.certify(narrow, scoring="accuracy")
 
 
 def test_another_number_of_columns_is_refused_for_lists_too(rows, tmp_path, uncharged, sentence):
     holdout = Holdout(rows[2].tolist(), rows[3].tolist(), ledger=tmp_path / "ledger.db")
     narrow = LogisticRegression().fit(rows[0][:, :3], rows[1])
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.ask")):
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.certify")):
         holdout.certify(narrow, scoring="accuracy")
 
 
@@ -157,14 +158,14 @@ def test_another_number_of_columns_is_refused_for_lists_too(rows, tmp_path, unch
 def test_other_column_names_or_another_order_are_refused(rows, columns, tmp_path, uncharged, sentence):
     holdout = Holdout(pd.DataFrame(rows[2], columns=list("abcde")), rows[3], ledger=tmp_path / "ledger.db")
     estimator = LogisticRegression().fit(pd.DataFrame(rows[0], columns=columns), rows[1])
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.ask")):
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.certify")):
         holdout.certify(estimator, scoring="accuracy")
 
 
 @pytest.mark.parametrize("relabel", [lambda y: 2 * y - 1, lambda y: y.astype(str), lambda y: y + 1])
 def test_other_classes_are_refused(holdout, rows, relabel, uncharged, sentence):
     other = LogisticRegression().fit(rows[0], relabel(rows[1]))
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.ask")):
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.certify")):
         holdout.certify(other, scoring="accuracy")
 
 
@@ -237,7 +238,7 @@ def test_a_model_without_scores_cannot_be_asked_for_its_auc(holdout, rows, uncha
 @pytest.mark.parametrize("size", [0, -1, 2.0, None])
 def test_a_round_of_no_size_is_refused(holdout, size, uncharged, sentence):
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("size")):
-        holdout.open_round(size, mechanism="check", scoring="accuracy", key="round")
+        asking.open_round(holdout, size, purpose="check", scoring="accuracy", key="round")
 
 
 BAD_METRICS = {

@@ -54,9 +54,7 @@ def test_whatever_a_model_calls_itself_the_counts_may_be_known(mixin, rows, tmp_
 
 def test_a_median_needs_no_unknown_counts_where_they_are_paid_for(rows, model, tmp_path):
     holdout = Holdout(*rows[2:], class_mix="priced", ledger=tmp_path / "ledger")
-    answer = holdout.ask(
-        model, scoring="accuracy", mechanism="check", guess=0.8, settings=MedianSettings(n_subsamples=10)
-    )
+    answer = holdout.check(model, scoring="accuracy", guess=0.8, settings=MedianSettings(n_subsamples=10))
     assert "class counts" not in answer.certificate.target
 
 

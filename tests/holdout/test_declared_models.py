@@ -8,7 +8,7 @@ from scipy import stats
 
 from sklearn_ada import Holdout
 from sklearn_ada.holdout import Guess
-from sklearn_ada.holdout.session.state import Conversation
+from sklearn_ada.holdout.records.conversation import Conversation
 
 ROWS, MODELS, BETA = 200, 40, 0.05
 

@@ -86,9 +86,7 @@ def test_an_interrupt_that_a_metric_raises_is_a_priced_failure(holdout):
 
     metric = Metric(scorer, range=(0.0, 1.0))
     with pytest.raises(KeyboardInterrupt):
-        holdout.ask(
-            Raising(is_quiet), scoring=metric, mechanism="check", guess=0.5, settings=MedianSettings()
-        )
+        holdout.check(Raising(is_quiet), scoring=metric, guess=0.5, settings=MedianSettings())
     assert holdout.report().answers[0][1].verdict == "failed"
     assert holdout.report().nats == pytest.approx(PRICE, abs=0.01)
 

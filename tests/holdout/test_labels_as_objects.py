@@ -92,9 +92,7 @@ def test_class_counts_are_priced_as_for_the_plain_array(case, pair):
 def test_numbers_that_are_no_classes_have_no_counts(case, pair):
     for holdout in pair(case):
         settings = MedianSettings(n_subsamples=10)
-        answer = holdout.ask(
-            Says(0.0), scoring=Metric("r2", range=(-9, 1)), mechanism="check", guess=0.0, settings=settings
-        )
+        answer = holdout.check(Says(0.0), scoring=Metric("r2", range=(-9, 1)), guess=0.0, settings=settings)
         assert "class" not in answer.certificate.target
 
 

@@ -9,6 +9,7 @@ from sklearn_ada import Holdout, Metric, StableHoldoutScorer
 from sklearn_ada.holdout import MedianSettings
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics.registry import REFUSED as REFUSED_NAMES
+from tests import asking
 
 WITHOUT = {
     "adjusted_mutual_info_score", "adjusted_rand_score", "completeness_score", "fowlkes_mallows_score",
@@ -80,7 +81,7 @@ def test_it_is_refused_where_a_median_is_planned(case, weighted, rows, model, un
             with pytest.raises(
                 ValueError, match=sentence("scoring", "a holdout with sample_weight")
             ) as error:
-                weighted.ask(model, scoring=scoring, mechanism=purpose, guess=0.5, settings=SETTINGS)
+                asking.ask(weighted, model, scoring=scoring, purpose=purpose, guess=0.5, settings=SETTINGS)
             assert "Use such a scorer" in str(error.value)
         with pytest.raises(ValueError, match="a scorer that takes sample_weight"):
             scorer(model, rows[0], rows[1])
@@ -103,12 +104,12 @@ def _training(model):
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_without_weights_it_is_answered(case, holdout, model):
-    assert holdout.ask(model, scoring=REFUSED[case], mechanism="check", guess=0.5, settings=SETTINGS).answered
+    assert holdout.check(model, scoring=REFUSED[case], guess=0.5, settings=SETTINGS).answered
 
 
 @pytest.mark.parametrize("case", TAKEN)
 def test_scorers_that_weigh_are_answered(case, weighted, model):
-    answer = weighted.ask(model, scoring=TAKEN[case], mechanism="check", guess=0.5, settings=SETTINGS)
+    answer = weighted.check(model, scoring=TAKEN[case], guess=0.5, settings=SETTINGS)
     assert answer.answered
     models = [model, LogisticRegression(C=0.01).fit(*_training(model))]
     assert weighted.select(models, scoring=TAKEN[case], epsilon=None) in (0, 1)
@@ -119,13 +120,13 @@ def test_one_against_one_weighs_two_classes_only(uncharged, tmp_path):
     model = LogisticRegression().fit(X, y)
     holdout = Holdout(X, y, sample_weight=np.arange(90) + 1.0, ledger=tmp_path / "three.db")
     with uncharged(holdout), pytest.raises(ValueError, match="takes sample_weight for 3 classes"):
-        holdout.ask(model, scoring="roc_auc_ovo", mechanism="check", guess=0.5, settings=SETTINGS)
-    assert holdout.ask(model, scoring="roc_auc_ovr", mechanism="check", guess=0.5, settings=SETTINGS).answered
+        holdout.check(model, scoring="roc_auc_ovo", guess=0.5, settings=SETTINGS)
+    assert holdout.check(model, scoring="roc_auc_ovr", guess=0.5, settings=SETTINGS).answered
 
 
 def test_groups_without_weights_need_no_weighing(rows, model, tmp_path):
     holdout = Holdout(*rows[2:], groups=np.arange(250) // 5, weight_bound=5, ledger=tmp_path / "groups.db")
-    assert holdout.ask(model, scoring=plain, mechanism="check", guess=0.5, settings=SETTINGS).answered
+    assert holdout.check(model, scoring=plain, guess=0.5, settings=SETTINGS).answered
 
 
 @pytest.mark.filterwarnings("ignore")

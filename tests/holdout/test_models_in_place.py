@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer
 from sklearn_ada.holdout import MedianSettings
+from tests import asking
 
 
 class Overwriting(ClassifierMixin, BaseEstimator):
@@ -46,8 +47,8 @@ def test_a_model_that_scales_in_place_is_asked_like_one_that_copies(scoring, set
     for copy in (True, False):
         holdout = Holdout(X, y, ledger=tmp_path / f"{copy}.db", random_state=0)
         model = _scaled(copy).fit(rows[0] * 100.0 + 50.0, rows[1])
-        asked = {"scoring": scoring, "mechanism": "certify", "settings": settings}
-        answers.append([holdout.ask(model, guess=guess, **asked) for guess in (0.7, 0.8)])
+        asked = {"scoring": scoring, "purpose": "certify", "settings": settings}
+        answers.append([asking.ask(holdout, model, guess=guess, **asked) for guess in (0.7, 0.8)])
     assert [(a.value, a.interval) for a in answers[0]] == [(a.value, a.interval) for a in answers[1]]
     np.testing.assert_array_equal(X, before)
 

@@ -13,6 +13,7 @@ from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.polya_urn import DescriptionLength
 from sklearn_ada.events import CodedRelease, SelfComposedEvent, Symbol
 from sklearn_ada.guarantees.description_length.weights import round_weight
+from tests import asking
 
 ROWS = 2000
 
@@ -43,7 +44,7 @@ def opened(tmp_path):
 
 def ask(holdout, purpose, number, share=0.5):
     model = RightTo(share, number).fit(None)
-    return holdout.ask(model, scoring="accuracy", mechanism=purpose, guess=share)
+    return asking.ask(holdout, model, scoring="accuracy", purpose=purpose, guess=share)
 
 
 @pytest.mark.parametrize(
@@ -59,13 +60,13 @@ def ask(holdout, purpose, number, share=0.5):
 def test_as_many_questions_are_admitted_as_remaining_says(opened, purpose, tolerance, expected):
     """Each guess is exact and as bad to certify as can be, as `remaining` supposes."""
     holdout = opened(tolerance=tolerance, expected_questions=expected)
-    foretold = holdout.remaining(mechanism=purpose)
+    foretold = holdout.remaining(purpose=purpose)
     assert holdout.report().outlook.remaining[purpose] == foretold
     admitted = 0
     while ask(holdout, purpose, admitted).answered:
         admitted += 1
     assert admitted == foretold > 1
-    assert holdout.remaining(mechanism=purpose) == 0
+    assert holdout.remaining(purpose=purpose) == 0
 
 
 def test_without_a_tolerance_there_is_no_last_question(opened):

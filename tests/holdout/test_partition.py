@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, StableHoldoutScorer
-from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.holdout import MedianSettings, session_of
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.metrics import Metric, response
 from sklearn_ada.metrics.blocks import _blocks
@@ -86,7 +86,7 @@ def test_the_certificate_of_stratified_subsamples_speaks_of_the_class_mix(tmp_pa
     targets = {}
     for stratify in (False, True):
         median = MedianSettings(n_subsamples=40, stratify=stratify)
-        answer = holdout.ask(model, scoring="roc_auc", mechanism="certify", settings=median)
+        answer = holdout.certify(model, scoring="roc_auc", settings=median)
         targets[stratify] = answer.certificate.target
     assert "of 50 records, if nobody who asks knows the holdout's class counts" in targets[False]
     assert targets[True].endswith("over random subsamples of 50 records at the holdout's class mix")
@@ -97,7 +97,7 @@ def test_more_subsamples_than_the_rarest_class_has_records_are_refused(tmp_path)
     holdout = Holdout(np.zeros((100, 1)), y, ledger=tmp_path / "ledger.db")
     with pytest.raises(ValueError, match=r"at most the 10 records of the rarest class\. Got 11 instead"):
         StableHoldoutScorer("roc_auc", holdout, n_subsamples=11, stratify=True)
-    assert holdout.subsample_size(MedianSettings(n_subsamples=10, stratify=True)) == 10
+    assert MedianSettings(n_subsamples=10, stratify=True).subsample_size(session_of(holdout).data) == 10
     assert MedianSettings(stratify=True).subsamples(HoldoutData(np.zeros((100, 1)), y)) == 5
 
 

@@ -58,11 +58,11 @@ def test_two_columns_are_read_as_scikit_learn_reads_them(scoring, dtype, then, m
     holdout, X = made(y)
     metric = Metric(scoring, range=(-40, 0)) if scoring == "neg_log_loss" else Metric(scoring)
     plain = get_scorer(scoring)(model, X, y)
-    answer = holdout.ask(model, scoring=metric, mechanism="check", guess=plain, settings=1e-9 * 40)
+    answer = holdout.check(model, scoring=metric, guess=plain, settings=1e-9 * 40)
     assert answer.verdict == "agrees" or answer.value == pytest.approx(plain, rel=1e-4)
     median = MedianSettings(n_subsamples=4, method="exact")
     general = Metric(scoring, kind="general", range=(-40, 0) if scoring == "neg_log_loss" else None)
-    assert holdout.ask(model, scoring=general, mechanism="check", guess=-0.5, settings=median).answered
+    assert holdout.check(model, scoring=general, guess=-0.5, settings=median).answered
 
 
 def test_the_first_class_may_be_the_positive_one_whatever_the_columns_add_up_to(made):
@@ -71,7 +71,7 @@ def test_the_first_class_may_be_the_positive_one_whatever_the_columns_add_up_to(
     holdout, X = made(y)
     metric = Metric("neg_brier_score", pos_label=0)
     plain = metric.score(model, X, y)
-    answer = holdout.ask(model, scoring=metric, mechanism="check", guess=plain, settings=1e-9)
+    answer = holdout.check(model, scoring=metric, guess=plain, settings=1e-9)
     assert answer.verdict == "agrees"
 
 
@@ -145,4 +145,4 @@ def test_top_k_of_two_classes_takes_a_decision_function(made):
     model = LogisticRegression().fit(X, y)
     holdout = Holdout(X, y, ledger=":memory:")
     how = MedianSettings(n_subsamples=10)
-    assert holdout.ask(model, scoring="top_k_accuracy", mechanism="check", guess=1.0, settings=how).answered
+    assert holdout.check(model, scoring="top_k_accuracy", guess=1.0, settings=how).answered

@@ -13,7 +13,7 @@ from sklearn_ada.holdout import Guess
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import guess_from_rows
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.outcome import Share
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Measured, Metric
 
@@ -28,8 +28,8 @@ def _read(question, mean, deviation, ln_delta, monkeypatch):
     monkeypatch.setattr(
         CodedQuestion, "measure", lambda *_: Measured(mean, question.size, deviation), raising=True
     )
-    event, memory = question.release(question.evaluate(None, None), Share(ln_delta, 0.0), None)
-    return question.read(event, Share(ln_delta, 0.0), memory), event
+    event, memory = question.release(question.evaluate(None, None), FailureBudget(ln_delta, 0.0), None)
+    return question.read(event, FailureBudget(ln_delta, 0.0), memory), event
 
 
 def test_a_model_of_low_variance_gets_a_narrower_interval(rows, tmp_path):
@@ -56,7 +56,7 @@ def test_a_variance_far_above_the_expected_one_falls_back(monkeypatch):
     outcome, _ = _read(question, -0.3, 0.45, -5.0, monkeypatch)
     usual = chernoff_kl(-0.3, -0.3, 2000, -5.0, (-1.0, 0.0))
     assert outcome.interval[1] - outcome.interval[0] < 1.4 * (usual[1] - usual[0])
-    bound, width = question.half_width_bound(Share(-5.0, 0.0))
+    bound, width = question.half_width_bound(FailureBudget(-5.0, 0.0))
     assert (outcome.interval[1] - outcome.interval[0]) / 2.0 <= bound * width
 
 

@@ -19,6 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.holdout import session_of
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.rows.transport import Parcel, here
 
@@ -109,7 +110,7 @@ def test_what_only_joblib_can_pickle_is_left_to_it():
 
 
 def look(scorer):
-    data = scorer.holdout._data
+    data = session_of(scorer.holdout).data
     chain, base = [], data.X
     while base is not None:
         chain.append(type(base).__name__)

@@ -12,6 +12,7 @@ from sklearn_ada.holdout.questions.guess import median_guess_from_rows
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.mechanisms import ExplicitGrid, LogGrid, UniformGrid
 from sklearn_ada.metrics import as_metric
+from tests import asking
 
 GRIDS = [LogGrid(1e-3, 1e3, 7), UniformGrid(0.0, 30.0, 4), ExplicitGrid((0.0, 1.0, 8.0, 100.0))]
 
@@ -21,10 +22,9 @@ GRIDS = [LogGrid(1e-3, 1e3, 7), UniformGrid(0.0, 30.0, 4), ExplicitGrid((0.0, 1.
 def test_what_is_the_same_on_every_subsample_is_in_the_interval(grid, value):
     X = np.arange(20_000.0)[:, None]
     holdout = Holdout(X, X[:, 0] + 0.5, ledger=":memory:")
-    answer = holdout.ask(
+    answer = holdout.certify(
         DummyRegressor().fit(X, X[:, 0]),
         scoring=lambda model, X, y: value,
-        mechanism="certify",
         settings=MedianSettings(method="exact", grid=grid),
     )
     low, high = answer.interval
@@ -44,8 +44,8 @@ def undefined_on(share):
 def _asked(share, guess):
     y = np.arange(1000.0)
     holdout = Holdout(y[:, None], y + 0.5, ledger=":memory:")
-    return holdout.ask(
-        DummyRegressor().fit(y[:, None], y), scoring=undefined_on(share), mechanism="certify", guess=guess,
+    return holdout.certify(
+        DummyRegressor().fit(y[:, None], y), scoring=undefined_on(share), guess=guess,
         settings=MedianSettings(50, UniformGrid(-1.0, 1.0, 2001), method="exact"),
     )  # fmt: skip
 
@@ -67,9 +67,9 @@ def test_undefined_on_a_few_subsamples_counts_as_the_worst():
 def test_an_interval_is_within_the_range_even_where_the_grid_is_not():
     X, y = np.zeros((400, 1)), np.repeat([0, 1], 200)
     holdout = Holdout(X, y, ledger=":memory:")
-    answer = holdout.ask(
+    answer = holdout.certify(
         DummyClassifier().fit(X, y), scoring=Metric(lambda *_: 0.0, kind="general", range=(0.0, 1.0)),
-        mechanism="certify", settings=MedianSettings(20, UniformGrid(-9.0, -2.0, 8), method="exact"),
+        settings=MedianSettings(20, UniformGrid(-9.0, -2.0, 8), method="exact"),
     )  # fmt: skip
     low, high = answer.interval
     assert 0.0 <= low <= answer.value <= high <= 1.0
@@ -91,9 +91,9 @@ def test_a_median_makes_one_claim_as_two_would_miss_more_often_than_either(metho
     holdout = Holdout(y[:, None], y, ledger=":memory:", random_state=0)
     settings = MedianSettings(grid=UniformGrid(-2.0, 0.0, 2001), method=method)
     for mechanism, guess in (("check", None), ("certify", -0.6)):
-        answer = holdout.ask(
+        answer = asking.ask(holdout,
             DummyRegressor().fit(y[:9, None], y[:9]), scoring="neg_median_absolute_error",
-            mechanism=mechanism, guess=guess, settings=settings,
+            purpose=mechanism, guess=guess, settings=settings,
         )  # fmt: skip
         assert not answer.certificate.vacuous
         assert (answer.levels is not None) == (mechanism == "check")
@@ -121,7 +121,7 @@ def test_a_certified_median_is_as_fine_as_its_subsamples_tell():
     holdout = Holdout(y[0, :, None], y[0], ledger=":memory:")
     settings = MedianSettings(method="exact")
     guess = median_guess_from_rows(as_metric(scoring), model, y[1, :, None], y[1], 20)
-    answer = holdout.ask(model, mechanism="certify", scoring=scoring, guess=guess, settings=settings)
+    answer = holdout.certify(model, scoring=scoring, guess=guess, settings=settings)
     low, high = answer.interval
     assert high - low < 0.6 * guess.deviation  # of 399 subsamples: ten standard errors of a median
     samples = np.random.default_rng(1).normal(size=(20_000, 20))
@@ -137,8 +137,8 @@ def test_a_certified_median_is_itself_though_its_guess_is_far_off(off, method):
     holdout = Holdout(y[:, None], y, ledger=":memory:", random_state=0)
     deviation = 0.15  # of the metric on twenty records
     guess = Guess(-0.66 + off * deviation, size=400.0, deviation=deviation)
-    answer = holdout.ask(
-        model, mechanism="certify", scoring="neg_median_absolute_error", guess=guess,
+    answer = holdout.certify(
+        model, scoring="neg_median_absolute_error", guess=guess,
         settings=MedianSettings(method=method),
     )  # fmt: skip
     assert answer.value == pytest.approx(-0.66, abs=0.5 * deviation)
@@ -154,9 +154,9 @@ def test_a_guess_without_any_spread_does_not_hide_the_holdout(method, metric_ran
     right = np.random.default_rng(0).random(8_000) < 0.85
     metric = Metric(lambda model, X, y: float(np.mean(y)), kind="general", range=metric_range)
     holdout = Holdout(X, right.astype(float), ledger=":memory:", random_state=0)
-    answer = holdout.ask(
-        DummyRegressor().fit(X, right), scoring=metric, mechanism="check",
-        guess=Guess(1.0, size=150.0, deviation=0.0), settings=MedianSettings(method=method),
+    answer = holdout.check(
+        DummyRegressor().fit(X, right), scoring=metric, guess=Guess(1.0, size=150.0, deviation=0.0),
+        settings=MedianSettings(method=method),
     )  # fmt: skip
     assert answer.verdict == "differs"
     assert answer.value == pytest.approx(0.85, abs=0.03)
@@ -173,8 +173,8 @@ def test_a_median_beyond_its_grid_has_a_level_on_one_side_only(score, levels, kn
         pytest.skip("no such score")
     X = np.arange(2_000.0)[:, None]
     metric = Metric(lambda model, X, y: score, kind="general", range=known)
-    answer = Holdout(X, X[:, 0] + 0.5, ledger=":memory:").ask(
-        DummyRegressor().fit(X, X[:, 0]), scoring=metric, mechanism="check",
+    answer = asking.ask(Holdout(X, X[:, 0] + 0.5, ledger=":memory:"),
+        DummyRegressor().fit(X, X[:, 0]), scoring=metric, purpose="check",
         settings=MedianSettings(grid=UniformGrid(-1.0, 2.0, 31), method="exact"),
     )  # fmt: skip
     low, high = answer.levels
@@ -195,8 +195,8 @@ def test_the_levels_of_a_check_are_those_of_values_rounded_as_its_target_says():
         y, more = rng.normal(size=10_000), rng.normal(size=1_000)
         holdout = Holdout(y[:, None], y, ledger=":memory:", random_state=seed)
         guess = median_guess_from_rows(as_metric("neg_median_absolute_error"), model, more[:, None], more, 25)
-        answer = holdout.ask(
-            model, scoring="neg_median_absolute_error", mechanism="check", guess=guess,
+        answer = holdout.check(
+            model, scoring="neg_median_absolute_error", guess=guess,
             settings=MedianSettings(n_subsamples=399, method="exact"),
         )  # fmt: skip
         step = float(answer.certificate.target.split("rounded to steps of ")[1])

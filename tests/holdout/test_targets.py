@@ -20,8 +20,8 @@ def asked(holdout, model, rows):
     holdout.certify(model, scoring="accuracy", guess=0.8)
     for deviation in (0.1, 0.2, 0.3):
         guess = Guess(0.8, 100.0, deviation)
-        holdout.ask(model, scoring="f1_macro", mechanism="check", guess=guess, settings=SETTINGS)
-    holdout.ask(model, scoring="f1_macro", mechanism="certify", guess=guess, settings=SETTINGS)
+        holdout.check(model, scoring="f1_macro", guess=guess, settings=SETTINGS)
+    holdout.certify(model, scoring="f1_macro", guess=guess, settings=SETTINGS)
     return holdout
 
 

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import BudgetExhaustedError, Holdout, HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.guarantees.description_length.weights import round_weight
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding_half_width
+from tests import asking
 
 OLD = 150
 
@@ -94,7 +95,7 @@ def test_the_smaller_holdout_repeats_itself_and_refuses_anything_new(small, part
     assert refused.verdict == "refused"
     assert "top_up" in refused.reason
     with uncharged(small), pytest.raises(BudgetExhaustedError, match="top_up"):
-        small.open_round(2, mechanism="check", scoring="accuracy", key="late")
+        asking.open_round(small, 2, purpose="check", scoring="accuracy", key="late")
     with uncharged(small), pytest.raises(BudgetExhaustedError, match="top_up"):
         small.select([model, other], scoring="accuracy")
 
@@ -155,25 +156,25 @@ def test_the_ledger_says_who_added_how_many_rows(small, parts):
 def test_what_is_left_grows(parts, tmp_path):
     small = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db", tolerance=0.2)
     large = small.top_up(*parts[2:])
-    assert large.remaining(mechanism="certify") > small.remaining(mechanism="certify") > 0
-    assert large.report().outlook.remaining["certify"] == large.remaining(mechanism="certify")
+    assert large.remaining(purpose="certify") > small.remaining(purpose="certify") > 0
+    assert large.report().outlook.remaining["certify"] == large.remaining(purpose="certify")
 
 
 def test_a_round_that_was_open_is_closed(small, parts, model):
-    name = small.open_round(4, mechanism="check", scoring="accuracy", key="search")
+    name = asking.open_round(small, 4, purpose="check", scoring="accuracy", key="search")
     large = small.top_up(*parts[2:])
-    answer = large.ask(model, scoring="accuracy", mechanism="check", guess=0.8, round_name=name)
+    answer = asking.ask(large, model, scoring="accuracy", purpose="check", guess=0.8, round_name=name)
     spent = -math.log1p(-1e-6)
     alone = math.log(0.05 * 0.1 * round_weight("check", 4, 1)) - spent
     assert answer.certificate.ln_delta == pytest.approx(alone)
 
 
 def test_the_same_search_can_declare_its_round_again(small, parts):
-    round_ = {"mechanism": "check", "scoring": "accuracy", "key": "search"}
-    assert small.open_round(4, **round_) == "search"
+    round_ = {"purpose": "check", "scoring": "accuracy", "key": "search"}
+    assert asking.open_round(small, 4, **round_) == "search"
     large = small.top_up(*parts[2:])
-    assert large.open_round(4, **round_) is not None
-    assert large.open_round(4, **round_) is None
+    assert asking.open_round(large, 4, **round_) is not None
+    assert asking.open_round(large, 4, **round_) is None
 
 
 def test_copies_of_the_larger_holdout_are_the_larger_holdout(small, parts, model):

@@ -8,6 +8,7 @@ from sklearn.metrics import average_precision_score
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.events import FAILURES
 from sklearn_ada.holdout import MedianSettings, guess_from_rows, median_guess_from_rows
+from tests import asking
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -35,7 +36,7 @@ BOTH = np.stack([1 - P, P], axis=1)
 def asked(tmp_path):
     def ask(model, scoring, y=Y, **how):
         holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
-        return holdout.ask(model, scoring=scoring, mechanism="certify", **how)
+        return asking.ask(holdout, model, scoring=scoring, purpose="certify", **how)
 
     return ask
 

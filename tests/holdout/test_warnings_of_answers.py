@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout import Guess, MedianSettings
+from tests import asking
 
 GUESS = Guess(0.8, 100.0, 0.1)
 
@@ -51,8 +52,8 @@ def test_a_vacuous_answer_is_warned_of_with_reason_and_way_out(how, tiny, model,
 def test_it_is_told_once_a_process_for_each_cause(tiny, rows, warned):
     models = [LogisticRegression(C=C).fit(rows[0], rows[1]) for C in (0.001, 0.01, 0.1, 1.0)]
     assert len(warned(lambda: [tiny.check(m, scoring="accuracy", guess=0.5) for m in models])) == 1
-    median = {"scoring": "f1_macro", "mechanism": "certify", "guess": GUESS, "settings": MedianSettings()}
-    (caught,) = warned(lambda: [tiny.ask(m, **median) for m in models])
+    median = {"scoring": "f1_macro", "purpose": "certify", "guess": GUESS, "settings": MedianSettings()}
+    (caught,) = warned(lambda: [asking.ask(tiny, m, **median) for m in models])
     assert "4 rows in 1 subsamples" in str(caught.message)
     assert "a metric with an interval of its own" in str(caught.message)
     again = pickle.loads(pickle.dumps(tiny))
@@ -106,8 +107,8 @@ def test_an_unbounded_interval_is_warned_of(rows, tmp_path, warned):
     X, y = rows[2], rows[2][:, 0]
     holdout = Holdout(X[:40], y[:40], ledger=tmp_path / "numbers.db")
     ridge = Ridge().fit(rows[0], rows[0][:, 0])
-    ask = {"scoring": "r2", "mechanism": "certify", "guess": GUESS, "settings": MedianSettings()}
-    (caught,) = warned(lambda: holdout.ask(ridge, **ask))
+    ask = {"scoring": "r2", "purpose": "certify", "guess": GUESS, "settings": MedianSettings()}
+    (caught,) = warned(lambda: asking.ask(holdout, ridge, **ask))
     assert holdout.report().answers[0][1].interval == (-np.inf, np.inf)
     assert "40 rows in 2 subsamples" in str(caught.message)
 
@@ -138,9 +139,11 @@ def test_a_median_that_no_settings_ask_for_is_told_before_it_is_charged(how, hol
 
 
 def test_a_median_that_was_asked_for_is_not_told(holdout, model, warned):
-    ask = {"mechanism": "check", "guess": GUESS}
-    assert not warned(lambda: holdout.ask(model, scoring="f1_macro", settings=MedianSettings(), **ask))
-    assert not warned(lambda: holdout.ask(model, scoring=Metric("f1", kind="general"), **ask))
+    ask = {"purpose": "check", "guess": GUESS}
+    assert not warned(
+        lambda: asking.ask(holdout, model, scoring="f1_macro", settings=MedianSettings(), **ask)
+    )
+    assert not warned(lambda: asking.ask(holdout, model, scoring=Metric("f1", kind="general"), **ask))
 
 
 def test_it_is_told_once_for_each_metric(rows, model, holdout, warned):

@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score, get_scorer, recall_score, roc_auc_score
 
 from sklearn_ada import Holdout, LedgerMismatchError, Metric, StableHoldoutScorer, ThresholdoutScorer
-from sklearn_ada.holdout import MedianSettings, NoiseSettings
+from sklearn_ada.holdout import MedianSettings, NoiseSettings, session_of
+from tests import asking
 
 N = 250
 
@@ -87,7 +88,7 @@ def test_a_bound_certifies_the_population_and_releases_the_mean_weight_once(mech
     holdout = made(sample_weight=weight, weight_bound=4.0)
     paid = holdout.report().nats
     assert 2.0 < paid < 6.0
-    answer = holdout.ask(model, scoring="accuracy", mechanism=mechanism, guess=0.8)
+    answer = asking.ask(holdout, model, scoring="accuracy", purpose=mechanism, guess=0.8)
     assert answer.certificate.target == "population's weighted accuracy at the holdout's class mix"
     assert "weight_bound" in " ".join(answer.certificate.assumptions)
     least = N * (weight.mean() / 4.0) ** 2
@@ -103,8 +104,12 @@ def test_a_bounded_group_size_certifies_the_population(made, model, groups):
 
 def test_the_stable_median_takes_any_metric_with_weights(made, model, weight, rows):
     settings = MedianSettings(n_subsamples=1, method="exact")
-    answer = made(sample_weight=weight).ask(
-        model, scoring=Metric("roc_auc", kind="general", range=(0, 1)), mechanism="check", settings=settings
+    answer = asking.ask(
+        made(sample_weight=weight),
+        model,
+        scoring=Metric("roc_auc", kind="general", range=(0, 1)),
+        purpose="check",
+        settings=settings,
     )
     expected = roc_auc_score(rows[3], model.decision_function(rows[2]), sample_weight=weight)
     assert answer.value == pytest.approx(expected, abs=0.002)
@@ -112,8 +117,8 @@ def test_the_stable_median_takes_any_metric_with_weights(made, model, weight, ro
 
 def test_subsamples_of_the_stable_median_hold_whole_groups(made, model, groups, rows):
     holdout = made(groups=groups)
-    question = holdout.plan(
-        model, scoring=Metric("f1", kind="general", range=(0, 1)), mechanism="check",
+    question = asking.plan(holdout,
+        model, scoring=Metric("f1", kind="general", range=(0, 1)), purpose="check",
         settings=MedianSettings(n_subsamples=7),
     )  # fmt: skip
     taken = [set(groups[block]) for block in question.rows]
@@ -128,8 +133,8 @@ def test_subsamples_of_the_stable_median_hold_whole_groups(made, model, groups, 
 
 def test_there_are_no_more_subsamples_than_groups(made, groups):
     with pytest.raises(ValueError, match="groups"):
-        made(groups=groups).plan(
-            Ridge().fit(np.zeros((3, 5)), [0.0, 1.0, 2.0]), scoring="r2", mechanism="check", guess=0.5,
+        asking.plan(made(groups=groups),
+            Ridge().fit(np.zeros((3, 5)), [0.0, 1.0, 2.0]), scoring="r2", purpose="check", guess=0.5,
             settings=MedianSettings(n_subsamples=60),
         )  # fmt: skip
 
@@ -143,7 +148,7 @@ def test_what_is_not_sound_is_refused_and_names_the_way(name, params, made, mode
     holdout = made(**{params: weight if params == "sample_weight" else groups})
     with uncharged(holdout), pytest.raises(ValueError, match=r"StableHoldoutScorer, or Metric\("):
         holdout.certify(model, scoring=name, guess=0.8)
-    assert not holdout.has_interval(Metric(name))
+    assert not session_of(holdout).data.has_interval(Metric(name))
 
 
 def test_class_means_with_a_bound_are_refused(made, model, weight):
@@ -154,11 +159,16 @@ def test_class_means_with_a_bound_are_refused(made, model, weight):
 def test_noise_is_scaled_to_the_heaviest_unit(made, model, weight, groups):
     settings = NoiseSettings("laplace", 0.01, threshold=0.05)
     holdout = made(sample_weight=weight, groups=groups)
-    question = holdout.plan(model, scoring="accuracy", mechanism="check", guess=0.8, settings=settings)
+    question = asking.plan(holdout, model, scoring="accuracy", purpose="check", guess=0.8, settings=settings)
     assert question.sensitivity == pytest.approx(weight.reshape(-1, 5).sum(axis=1).max() / weight.sum())
     with pytest.raises(ValueError, match="weight_bound"):
-        made("bound", sample_weight=weight, weight_bound=4.0).plan(
-            model, scoring="accuracy", mechanism="check", guess=0.8, settings=settings
+        asking.plan(
+            made("bound", sample_weight=weight, weight_bound=4.0),
+            model,
+            scoring="accuracy",
+            purpose="check",
+            guess=0.8,
+            settings=settings,
         )
 
 
@@ -250,7 +260,7 @@ def test_the_target_of_a_weighted_median_says_so(rows, model, tmp_path):
     targets = []
     for name, weight in (("plain", None), ("weighted", weights)):
         holdout = Holdout(rows[2], rows[3], sample_weight=weight, ledger=tmp_path / f"{name}.db")
-        answer = holdout.ask(model, scoring="accuracy", mechanism="certify", settings=MedianSettings())
+        answer = holdout.certify(model, scoring="accuracy", settings=MedianSettings())
         targets.append(answer.certificate.target.split(" over ")[0])
     assert targets == ["median of accuracy", "median of weighted accuracy"]
 
@@ -266,7 +276,7 @@ def test_a_class_mean_would_tell_more_of_the_classes_than_was_paid_for(
     """Its width depends on how weights and classes go together: .348 to .652 against .327 to .673."""
     given = {"sample_weight": weight, "groups": groups}[units]
     holdout = made(class_mix="priced", **{units: given})
-    assert not holdout.has_interval(Metric(name))
+    assert not session_of(holdout).data.has_interval(Metric(name))
     with uncharged(holdout), pytest.raises(ValueError, match=r"class_mix='priced'.*must be a mean"):
         holdout.certify(model, scoring=name, guess=0.8)
     with uncharged(holdout), pytest.raises(ValueError, match=r"'scoring' parameter of Holdout\.declare"):
@@ -300,7 +310,7 @@ def test_a_median_says_what_nobody_may_know(params, told, made, model, weight, g
     how = MedianSettings(n_subsamples=10, stratify=params.pop("stratify", False))
     given = {"sample_weight": weight, "groups": groups}
     params.update({name: given[name] for name in given if name in params})
-    answer = made(**params).ask(model, scoring="accuracy", mechanism="check", guess=0.8, settings=how)
+    answer = made(**params).check(model, scoring="accuracy", guess=0.8, settings=how)
     assert told in answer.certificate.target
 
 
@@ -310,5 +320,5 @@ def test_a_median_of_numbers_with_weights_says_so_too(made, weight, rows):
     model = Ridge().fit(rows[0], rows[0][:, 0])
     how = MedianSettings(n_subsamples=10)
     metric = Metric("r2", range=(-1, 1))
-    answer = holdout.ask(model, scoring=metric, mechanism="check", guess=0.8, settings=how)
+    answer = holdout.check(model, scoring=metric, guess=0.8, settings=how)
     assert "if nobody who asks knows the holdout's weights" in answer.certificate.target

@@ -18,7 +18,7 @@ from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.ladder import LadderQuestion
 from sklearn_ada.holdout.questions.thresholdout import NoisyCheck
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.outcome import Share
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric
 
@@ -46,7 +46,7 @@ def holdout(tmp_path):
 
 def ask(holdout, right, guess, settings, tag=0):
     model = Coin(right, tag)
-    return holdout.ask(model, scoring="accuracy", mechanism="check", guess=guess, settings=settings)
+    return holdout.check(model, scoring="accuracy", guess=guess, settings=settings)
 
 
 # --- Thresholdout with noise ------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale
     n, delta, runs = 4000, 0.2, 1000
     coded, data = _coded(n)
     question = NoisyCheck.plan(coded, NoiseSettings(noise, scale, threshold=0.02), data, Policy())
-    share, rng, misses, naive = Share(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
+    share, rng, misses, naive = FailureBudget(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
     for run in range(runs):
         value = rng.binomial(n, 0.42) / n  # away from the guess, so that values are corrected
         event, memory = question.release(value, share, Draw(b"secret", str(run)))
@@ -121,7 +121,7 @@ def test_the_noisiest_of_all_runs_is_allowed_for():
     hits, scale, delta, trials = 20, 0.01, 0.4, 4000
     coded, data = _coded(1000)
     question = NoisyCheck.plan(coded, NoiseSettings("laplace", scale, max_hits=hits), data, Policy())
-    allowed = question.allowance(Share(math.log(delta), 0.0).ln_noise)
+    allowed = question.allowance(FailureBudget(math.log(delta), 0.0).ln_noise)
     rng = np.random.default_rng(0)
     worst = np.abs(rng.laplace(scale=2 * scale, size=(trials, hits + 1))).max(axis=1)
     moved = worst + np.abs(rng.laplace(scale=4 * scale, size=trials))
@@ -146,9 +146,7 @@ def test_one_event_covers_all_guesses_because_the_scale_is_theirs_in_common():
 
 def test_a_ratio_takes_no_noise(holdout):
     with pytest.raises(ValueError, match="ratio"):
-        holdout.ask(
-            Coin(10), scoring="f1", mechanism="check", guess=0.5, settings=NoiseSettings("laplace", 0.01)
-        )
+        holdout.check(Coin(10), scoring="f1", guess=0.5, settings=NoiseSettings("laplace", 0.01))
 
 
 @pytest.mark.parametrize("bad", [math.nan, 0.0, -1.0, math.inf, "x"])
@@ -187,7 +185,7 @@ def own_metric(sign, held=None):
 
 
 def ask_own(holdout, metric, right, settings, tag=0):
-    return holdout.ask(Coin(right, tag), scoring=metric, mechanism="check", guess=0.5, settings=settings)
+    return holdout.check(Coin(right, tag), scoring=metric, guess=0.5, settings=settings)
 
 
 @pytest.mark.parametrize("unreadable", [None, threading.Lock()], ids=["readable", "unreadable"])
@@ -213,7 +211,7 @@ def test_the_ladder_covers_on_both_sides():
     n, delta, runs = 1000, 0.2, 400
     coded, _ = _coded(n)
     question = LadderQuestion.plan(coded, LadderSettings(0.002))
-    share, rng, misses = Share(math.log(delta), 0.0), np.random.default_rng(0), 0
+    share, rng, misses = FailureBudget(math.log(delta), 0.0), np.random.default_rng(0), 0
     for run in range(runs):
         value = rng.binomial(n, 0.6) / n
         event, memory = question.release(value, share, Draw(b"", str(run)))
@@ -355,7 +353,7 @@ def test_a_refused_candidate_is_raised_in_the_parent(classification, tmp_path):
 
 def test_a_failure_is_released_by_every_mechanism():
     coded, data = _coded(100)
-    share, failure = Share(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
+    share, failure = FailureBudget(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
     noisy = NoisyCheck.plan(coded, NoiseSettings("laplace", 0.01), data, Policy())
     for question in (noisy, LadderQuestion.plan(coded, LadderSettings())):
         event, memory = question.release(failure, share, Draw(b"", ""))

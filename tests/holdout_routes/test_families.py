@@ -18,8 +18,9 @@ from sklearn_ada.accounting.zcdp_filter import (
 )
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.transfer.family_weights import FAMILY_WEIGHTS, family_weight
-from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.holdout import MedianSettings, session_of
 from sklearn_ada.metrics import Metric
+from tests import asking
 
 ROWS = 20_000
 BETA = 0.05
@@ -78,7 +79,9 @@ def test_whatever_is_asked_first_all_families_together_have_no_more_than_half_of
 
     def gap_share(holdout, family):
         scoring, settings = FAMILIES[family]
-        question = holdout.plan(Coin(0.8), scoring=scoring, mechanism="check", guess=0.7, settings=settings)
+        question = asking.plan(
+            holdout, Coin(0.8), scoring=scoring, purpose="check", guess=0.7, settings=settings
+        )
         release = question.private_release({})
         return holdout.ledger.read(lambda state: math.exp(state.privacy.share(release, -5.0).ln_gap))
 
@@ -89,9 +92,7 @@ def test_whatever_is_asked_first_all_families_together_have_no_more_than_half_of
         scoring, settings = FAMILIES[first]
         if settings is not None:
             continue  # medians of few subsamples leave no budget for others
-        assert holdout.ask(
-            Coin(0.8), scoring=scoring, mechanism="check", guess=0.7, settings=settings
-        ).answered
+        assert holdout.check(Coin(0.8), scoring=scoring, guess=0.7, settings=settings).answered
         shares.append({family: gap_share(holdout, family) for family in FAMILIES})
         for each, family in itertools.product(shares, FAMILIES):
             largest[family] = max(largest[family], each[family])
@@ -117,14 +118,13 @@ def test_medians_of_plain_subsamples_are_not_mixed_with_what_is_private_within_c
     for first, second in (((scoring, None), ("accuracy", median)), (("accuracy", median), (scoring, None))):
         holdout = made(expected_questions=10**6)
         answers = [
-            holdout.ask(Coin(0.8), scoring=name, mechanism="check", guess=0.7, settings=how)
-            for name, how in (first, second)
+            holdout.check(Coin(0.8), scoring=name, guess=0.7, settings=how) for name, how in (first, second)
         ]
         assert [answer.answered for answer in answers] == [True, False]
         assert "stratify=True" in answers[1].reason
     holdout = made(expected_questions=10**6)
     assert holdout.check(Coin(0.8), scoring=scoring, guess=0.7).answered
-    private = holdout.ask(Coin(0.8), scoring="accuracy", mechanism="check", guess=0.7, settings=stratified)
+    private = holdout.check(Coin(0.8), scoring="accuracy", guess=0.7, settings=stratified)
     assert private.answered
 
 
@@ -136,7 +136,7 @@ def test_a_weighted_mean_is_private_within_weights_and_groups_only(made):
     assert units == {SAME_WEIGHT}
     for stratify in (False, True):
         how = MedianSettings(epsilon=1e-4, stratify=stratify)
-        refused = holdout.ask(Coin(0.8), scoring="accuracy", mechanism="check", guess=0.7, settings=how)
+        refused = holdout.check(Coin(0.8), scoring="accuracy", guess=0.7, settings=how)
         assert refused.verdict == "refused"
 
 
@@ -237,7 +237,7 @@ def test_without_a_budget_a_selection_is_as_before(made):
     holdout = made("description_length")
     assert holdout.select([Coin(0.5), Coin(0.9), Coin(0.6)], scoring="accuracy") == 1
     both = made("both")
-    both.ask(Coin(0.8), scoring="accuracy", mechanism="check", guess=0.8, settings=0.02)  # ends its privacy
+    both.check(Coin(0.8), scoring="accuracy", guess=0.8, settings=0.02)  # ends its privacy
     assert both.select([Coin(0.5), Coin(0.9), Coin(0.6)], scoring="accuracy") == 1
     epsilons = [list(h.ledger.records())[-1].body["epsilon"] for h in (holdout, both)]
     assert epsilons[0] == epsilons[1] > 0.1
@@ -254,7 +254,7 @@ def test_an_epsilon_that_is_none_is_refused(made, epsilon):
 def test_the_usual_sizes_are_named_by_what_they_are(made):
     """A size that is written out is the same partition, and so the same family."""
     X, y = np.zeros((1000, 1)), np.arange(1000) % 2
-    data = Holdout(X, y, ledger=":memory:")._data
+    data = session_of(Holdout(X, y, ledger=":memory:")).data
     assert {MedianSettings().family(data), MedianSettings(n_subsamples=50).family(data)} == {
         "usual subsamples"
     }

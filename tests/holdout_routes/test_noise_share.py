@@ -11,6 +11,7 @@ from sklearn_ada import Holdout
 from sklearn_ada.guarantees import zcdp_gap
 from sklearn_ada.holdout import MedianSettings, NoiseSettings
 from sklearn_ada.holdout.terms.privacy import TransferShare
+from tests import asking
 
 LN_GAP, LN_NOISE = math.log(0.025), math.log(0.0025)
 
@@ -22,7 +23,9 @@ def plan():
     model = DummyClassifier().fit(X, y)
 
     def plan(settings, mechanism="check"):
-        return holdout.plan(model, scoring="accuracy", mechanism=mechanism, guess=0.5, settings=settings)
+        return asking.plan(
+            holdout, model, scoring="accuracy", purpose=mechanism, guess=0.5, settings=settings
+        )
 
     return plan
 

@@ -13,8 +13,11 @@ from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.routes import read_outcome
+from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.genesis import Genesis
+from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.state import Conversation, RefusedError
+from sklearn_ada.holdout.session.admission import certified
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivacyAccount
 from sklearn_ada.metrics import Metric
@@ -30,14 +33,14 @@ class Conversant:
     """Ask for accuracies whose values on the holdout are given; everything else is the real thing."""
 
     def __init__(self, seed):
-        self.state = Conversation(POLICY.genesis("simulated", ROWS, {}, b"", None))
+        self.state = Conversation(Genesis.of(DATA, POLICY, {}, b"", None).to_dict())
         self.secret, self.asked = str(seed).encode(), 0
         coded = CodedQuestion.plan("certify", Metric("accuracy"), Guess(0.5), DATA, POLICY, class_mix=False)
         self.question = GaussianQuestion.plan(coded, DATA, POLICY)
 
     def ask(self, value):
         try:
-            share = self.state.certified(self.question, self.state.share("certify"))
+            share = certified(self.state, self.question, self.state.share("certify"))
         except RefusedError as error:
             raise BudgetExhaustedError(str(error)) from None
         self.asked += 1

@@ -14,8 +14,10 @@ from sklearn_ada.events import ComposedEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout import LadderSettings, MedianSettings, NoiseSettings
 from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
-from sklearn_ada.holdout.terms.outcome import Share
+from sklearn_ada.holdout.session.admission import certified
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.privacy import TransferShare
+from tests import asking
 
 ROWS = 20_000
 PRIVATE = ("differential_privacy", "both")
@@ -53,7 +55,7 @@ def make(rows, tmp_path):
 
 def check(holdout, share, tag=0, settings=None, mechanism="check", fails=False, scoring="accuracy"):
     model = Coin(share, tag, fails)
-    return holdout.ask(model, scoring=scoring, mechanism=mechanism, guess=0.8, settings=settings)
+    return asking.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=0.8, settings=settings)
 
 
 # --- What certifies ---------------------------------------------------------------------------------------
@@ -98,8 +100,8 @@ def test_other_metrics_have_private_answers(make, route, scoring):
             p = np.where(X[:, 1] == 1, right, 1 - right)
             return np.c_[1 - p, p]
 
-    answer = make(route).ask(
-        Scores(0.8), scoring=scoring, mechanism="check", guess=-0.15 if scoring.startswith("neg") else 0.7
+    answer = make(route).check(
+        Scores(0.8), scoring=scoring, guess=-0.15 if scoring.startswith("neg") else 0.7
     )
     assert answer.certificate.route == route
 
@@ -119,14 +121,14 @@ def test_a_certified_median_of_both_routes_is_released_where_the_better_one_cove
 ):
     """The other one says nothing there, instead of widening what is released."""
     settings = MedianSettings(n_subsamples=400, epsilon=2.0)
-    question = make("both").plan(
-        Coin(0.8), scoring="accuracy", mechanism="certify", guess=0.8, settings=settings
+    question = asking.plan(
+        make("both"), Coin(0.8), scoring="accuracy", purpose="certify", guess=0.8, settings=settings
     )
     transfer = TransferShare(rho, ln_gap=-4.0, ln_noise=-4.0)
     shares = {
-        "described": Share(ln_delta, 0.0),
-        "private": Share(ln_delta, 0.0, described=False, transfer=transfer),
-        "both": Share(ln_delta, 0.0, transfer=transfer),
+        "described": FailureBudget(ln_delta, 0.0),
+        "private": FailureBudget(ln_delta, 0.0, described=False, transfer=transfer),
+        "both": FailureBudget(ln_delta, 0.0, transfer=transfer),
     }
     reach = {name: worst_half_width(question, share)[0] for name, share in shares.items()}
     assert reach["both"] == reach[better] == min(reach.values()) < max(reach.values())
@@ -173,13 +175,13 @@ def test_remaining_says_how_many(make):
 def test_a_round_beyond_the_budget_is_refused_before_the_first_question(make):
     holdout = make("differential_privacy")
     with pytest.raises(BudgetExhaustedError, match="within the privacy budget the holdout can answer 20"):
-        holdout.open_round(100, mechanism="check", scoring="accuracy", key="grid")
+        asking.open_round(holdout, 100, purpose="check", scoring="accuracy", key="grid")
 
 
 def test_the_cost_is_that_of_gaussian_noise(make):
     holdout = make("differential_privacy")
     answer = check(holdout, 0.8)
-    noise = holdout.plan(Coin(0.8), scoring="accuracy", mechanism="check", guess=0.8).multiplier
+    noise = asking.plan(holdout, Coin(0.8), scoring="accuracy", purpose="check", guess=0.8).multiplier
     assert answer.cost.rho == pytest.approx(gaussian_zcdp(noise))
 
 
@@ -206,7 +208,9 @@ def test_a_thresholdout_leaves_room_for_another_one(make):
 )
 def test_privacy_alone_refuses_what_has_no_noise_before_it_is_charged(make, settings):
     holdout = make("differential_privacy")
-    with pytest.raises(ValueError, match=r"The 'mechanism' parameter of Holdout.ask must be one with noise"):
+    with pytest.raises(
+        ValueError, match=r"'settings' parameter of Holdout.check must be a mechanism with noise"
+    ):
         check(holdout, 0.8, settings=settings)
     assert [record.seq for record in holdout.ledger.records()] == [0]  # the genesis
 
@@ -283,8 +287,8 @@ def test_each_family_of_metrics_has_a_share_of_its_own(make):
 
 
 def _share(holdout, state, scoring):
-    question = holdout.plan(Coin(0.8), scoring=scoring, mechanism="check", guess=0.8)
-    return state.certified(question, state.share("check")).transfer
+    question = asking.plan(holdout, Coin(0.8), scoring=scoring, purpose="check", guess=0.8)
+    return certified(state, question, state.share("check")).transfer
 
 
 @pytest.mark.parametrize("first", ["mean", "median"])

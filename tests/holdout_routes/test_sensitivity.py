@@ -10,6 +10,7 @@ from sklearn.metrics import balanced_accuracy_score, recall_score
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout import NoiseSettings
 from sklearn_ada.holdout.session import select
+from tests import asking
 
 Y = np.array([0, 0, 0, 0, 0, 1, 1, 1])
 WEIGHT = np.array([1.0, 1.0, 2.0, 1.0, 1.0, 3.0, 1.0, 1.0])
@@ -98,7 +99,7 @@ def as_metric(metric):
 @pytest.mark.parametrize("mechanism", ["check", "certify"])
 def test_normal_noise_has_the_multiplier_that_is_booked_times_the_largest_change(case, mechanism):
     metric, change, made = case
-    question = made().plan(Says(Y), scoring=metric, mechanism=mechanism, guess=sum(metric.bounds) / 2)
+    question = asking.plan(made(), Says(Y), scoring=metric, purpose=mechanism, guess=sum(metric.bounds) / 2)
     event = question.private_release({}).event
     assert question.deviation == pytest.approx(event.noise_multiplier * change, rel=1e-9)
 
@@ -108,8 +109,13 @@ def test_a_thresholdout_books_the_largest_change_over_its_scale(case, noise):
     metric, change, made = case
     low, high = metric.bounds
     settings = NoiseSettings(noise, 0.05 * (high - low), threshold=0.1 * (high - low))
-    question = made("description_length").plan(
-        Says(Y), scoring=metric, mechanism="check", guess=(low + high) / 2, settings=settings
+    question = asking.plan(
+        made("description_length"),
+        Says(Y),
+        scoring=metric,
+        purpose="check",
+        guess=(low + high) / 2,
+        settings=settings,
     )
     event = question.private_release({}).event
     if noise == "laplace":

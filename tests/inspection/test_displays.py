@@ -164,7 +164,7 @@ def test_vacuous_answers_are_hollow_and_have_no_bar():
     X, y = make_regression(60, 3, noise=1.0, random_state=0)
     model, holdout = LinearRegression().fit(X[30:], y[30:]), Holdout(X[:30], y[:30])
     settings = MedianSettings(2, UniformGrid(-1.0, 1.0, 201), "auto", "exact")
-    answer = holdout.ask(model, scoring="r2", mechanism="certify", guess=0.9, settings=settings)
+    answer = holdout.certify(model, scoring="r2", guess=0.9, settings=settings)
     assert answer.certificate.vacuous
     display = AnswersDisplay.from_holdout(holdout)
     ((low, high),) = ends(display.bars_[answer.verdict])
@@ -176,8 +176,8 @@ def test_the_axis_says_what_the_scores_are_scores_of(trees, tmp_path):
     X, y, models = trees
     holdout = Holdout(X, y, ledger=tmp_path / "median.db")
     for deviation, model in zip((0.1, 0.2), models, strict=False):
-        holdout.ask(
-            model, scoring="f1_macro", mechanism="check", guess=Guess(0.8, 100.0, deviation),
+        holdout.check(
+            model, scoring="f1_macro", guess=Guess(0.8, 100.0, deviation),
             settings=MedianSettings(method="exact"),
         )  # fmt: skip
     label = AnswersDisplay.from_holdout(holdout).ax_.get_ylabel()

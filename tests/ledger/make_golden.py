@@ -11,8 +11,9 @@ import numpy as np
 from sklearn_ada import Holdout
 from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.holdout import MedianSettings
-from sklearn_ada.holdout.session.state import Conversation
+from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.ledger import SQLiteLedger
+from tests import asking
 from tests.ledger.fitted_models import Constant
 
 TIME = "2030-01-01T00:00:00+00:00"
@@ -47,13 +48,13 @@ def conversation(path):
         who="ada",
         label="golden",
     )
-    model, asked = Constant(0).fit(X, y), {"scoring": "accuracy", "mechanism": "check"}
+    model, asked = Constant(0).fit(X, y), {"scoring": "accuracy", "purpose": "check"}
     holdout.check_overlap(X + 0.5)
-    name = holdout.open_round(2, mechanism="check", scoring="accuracy", key="a search")
-    holdout.ask(model, guess=0.75, round_name=name, **asked)
-    holdout.ask(model, guess=0.7, round_name=name, **asked)
-    holdout.ask(Broken(0).fit(X, y), guess=0.7, **asked)
-    holdout.ask(model, guess=0.75, settings=MedianSettings(n_subsamples=100, method="exact"), **asked)
+    name = asking.open_round(holdout, 2, purpose="check", scoring="accuracy", key="a search")
+    asking.ask(holdout, model, guess=0.75, round_name=name, **asked)
+    asking.ask(holdout, model, guess=0.7, round_name=name, **asked)
+    asking.ask(holdout, Broken(0).fit(X, y), guess=0.7, **asked)
+    asking.ask(holdout, model, guess=0.75, settings=MedianSettings(n_subsamples=100, method="exact"), **asked)
     holdout.certify(model, scoring="accuracy", guess=0.74)
     holdout.select([model, Constant(1).fit(X, y)], scoring="accuracy")
     guesses = (0.1 + 0.003 * number for number in range(100))

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.exceptions import LedgerMismatchError
-from sklearn_ada.holdout.session.state import Conversation
-from sklearn_ada.holdout.terms.outcome import answer_from_record
+from sklearn_ada.holdout.records.conversation import Conversation, read_record
+from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash
 from tests.ledger.ledger_backends import Tally
 from tests.ledger.make_golden import dump
@@ -90,7 +90,7 @@ def test_the_answers_of_an_old_file_are_given_again(old_file):
     ledger = opened(old_file, Conversation)
     for record in ledger.records():
         if record.body.get("kind") == "answer":
-            answer = answer_from_record(record, ledger.genesis)
+            answer = read_record(record.body).answer(record, Genesis(ledger.genesis))
             assert answer.verdict == record.body["outcome"]["verdict"]
             assert answer.cost.nats == record.body["price"]
             assert answer.repeated

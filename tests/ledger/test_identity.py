@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, Metric, ThresholdoutScorer
 from sklearn_ada.holdout.questions.keys import model_digest, question_key, subject_key
 from sklearn_ada.metrics import as_metric
+from tests import asking
 from tests.ledger.fitted_models import ByRow, Constant, FirstRule, X, Y
 
 
@@ -34,16 +35,16 @@ def test_the_identical_question_is_free_and_has_the_same_answer(holdout, model):
     assert holdout.report().nats == spent
 
 
-@pytest.mark.parametrize("change", ["guess", "scoring", "mechanism", "model"])
+@pytest.mark.parametrize("change", ["guess", "scoring", "purpose", "model"])
 def test_another_question_is_charged(holdout, model, change):
-    asked = {"scoring": "accuracy", "mechanism": "check", "guess": 0.8}
-    holdout.ask(model, **asked)
-    other = {"guess": 0.81, "scoring": "balanced_accuracy", "mechanism": "certify", "model": None}
+    asked = {"scoring": "accuracy", "purpose": "check", "guess": 0.8}
+    asking.ask(holdout, model, **asked)
+    other = {"guess": 0.81, "scoring": "balanced_accuracy", "purpose": "certify", "model": None}
     if change == "model":
         model = LogisticRegression(C=0.1).fit(X, Y)
     else:
         asked[change] = other[change]
-    assert not holdout.ask(model, **asked).repeated
+    assert not asking.ask(holdout, model, **asked).repeated
     assert sum(holdout.report().asked.values()) == 2
 
 

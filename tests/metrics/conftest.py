@@ -8,6 +8,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_ada import Holdout
+from tests import asking
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +31,7 @@ def asked(data, tmp_path):
     def ask(task, scoring, mechanism, guess=None, **policy):
         model, X, y = data[task]
         holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", **policy)
-        answer = holdout.ask(model, scoring=scoring, mechanism=mechanism, guess=guess)
+        answer = asking.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=guess)
         *_, record = holdout.ledger.records()
         return answer, record.body
 

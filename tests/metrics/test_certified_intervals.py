@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import confusion_matrix, get_scorer
 
 from sklearn_ada import Holdout, Metric
+from tests import asking
 
 
 def cell_of(value, plan):
@@ -149,7 +150,7 @@ def test_no_interval_is_wider_than_what_was_admitted(name, mechanism, data, tmp_
     answers = []
     for number, guess in enumerate((plain, plain * 0.7, plain * 0.4)):
         holdout = Holdout(X, y, ledger=tmp_path / f"{number}.db", tolerance=0.4)
-        answers.append(holdout.ask(model, scoring=name, mechanism=mechanism, guess=guess))
+        answers.append(asking.ask(holdout, model, scoring=name, purpose=mechanism, guess=guess))
     widths = [answer.half_width for answer in answers if answer.verdict != "refused"]
     assert widths
     assert max(widths) <= 0.4
@@ -178,10 +179,10 @@ def test_a_round_that_was_opened_for_a_ratio_answers_whatever_the_guess(name, gu
     model, X, y = data["binary"]
     for tolerance in (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45):
         holdout = Holdout(X, y, ledger=tmp_path / f"{tolerance}.db", tolerance=tolerance)
-        if not holdout.remaining(name, mechanism="certify"):
+        if not holdout.remaining(name, purpose="certify"):
             continue
-        opened = holdout.open_round(1, mechanism="certify", scoring=name, key="the only one")
-        answer = holdout.ask(model, scoring=name, mechanism="certify", guess=guess, round_name=opened)
+        opened = asking.open_round(holdout, 1, purpose="certify", scoring=name, key="the only one")
+        answer = asking.ask(holdout, model, scoring=name, purpose="certify", guess=guess, round_name=opened)
         assert answer.answered
         break
     else:

@@ -13,6 +13,7 @@ from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer,
 from sklearn_ada.holdout import Guess, MedianSettings
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics.registry import KNOWN_RANGES, REFUSED, WITH_INTERVAL, classify_scorers
+from tests import asking
 
 INSTALLED = get_scorer_names()
 CLUSTERING = {
@@ -104,9 +105,7 @@ def test_every_scorer_goes_through_the_stable_median(name, tasks, tmp_path):
     if name in KNOWN_RANGES:
         assert KNOWN_RANGES[name][0] <= plain <= KNOWN_RANGES[name][1]
         settings = MedianSettings(n_subsamples=10)
-        certified = holdout.ask(
-            model, scoring=metric, mechanism="certify", settings=settings
-        )  # no guess needed
+        certified = holdout.certify(model, scoring=metric, settings=settings)  # no guess needed
         assert certified.answered
 
 
@@ -137,7 +136,7 @@ def test_the_positive_class_may_be_a_word(name, tasks, tmp_path):
     assert holdout.certify(worded, scoring=metric, guess=0.8).value == pytest.approx(expected, abs=0.01)
     general = Metric(name, pos_label="churned", kind="general")
     settings = MedianSettings(n_subsamples=1, method="exact")
-    asked = holdout.ask(worded, scoring=general, mechanism="check", settings=settings)
+    asked = asking.ask(holdout, worded, scoring=general, purpose="check", settings=settings)
     assert asked.value == pytest.approx(expected, abs=0.002)
     with pytest.raises(ValueError, match=rf"scoring=Metric\('{name}', pos_label='churned'\)"):
         holdout.certify(worded, scoring=name)

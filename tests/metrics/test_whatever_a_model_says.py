@@ -16,7 +16,7 @@ from sklearn.metrics import brier_score_loss, f1_score, get_scorer, get_scorer_n
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.events import FAILURES
-from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.holdout import MedianSettings, session_of
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics.registry import REFUSED, RESPONSES
 
@@ -364,7 +364,7 @@ def test_an_answer_is_scikit_learns_or_none(name, route, opened):
         guess = None if route == "median" else expected if np.isfinite(expected) else metric.range[1]
         settings = MEDIAN if route == "median" else STEP
         try:
-            told = holdout.ask(model, scoring=metric, mechanism="check", guess=guess, settings=settings)
+            told = holdout.check(model, scoring=metric, guess=guess, settings=settings)
         except (ValueError, TypeError):
             assert holdout.ledger.read(spent) == before, case
             continue
@@ -385,7 +385,7 @@ def expected_value(holdout, value, route):
     """Return scikit-learn's value on the holdout, or the median over its very subsamples."""
     if route == "interval":
         return value(np.arange(N))
-    rows = holdout._data.partition(holdout.ledger.secret(), SUBSAMPLES)
+    rows = session_of(holdout).partition(SUBSAMPLES, stratify=False)
     values = np.array([value(block) for block in rows])
     if 2 * np.isnan(values).sum() >= len(values):
         return np.nan

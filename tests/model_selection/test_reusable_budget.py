@@ -6,6 +6,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import BudgetExhaustedError, Holdout, ReusableHoldoutCV
+from tests import asking
 
 DEPTHS = {"max_depth": list(range(1, 41))}
 SEARCHES = {
@@ -56,7 +57,7 @@ def test_a_refused_round_charges_nothing(numbered, tmp_path):
     X, y = numbered[0], numbered[1]["classifier"]
     holdout = Holdout(X[300:], y[300:], tolerance=0.05, ledger=tmp_path / "ledger.db")
     with pytest.raises(BudgetExhaustedError):
-        holdout.open_round(10, mechanism="check", scoring="accuracy", key="ten")
+        asking.open_round(holdout, 10, purpose="check", scoring="accuracy", key="ten")
     assert holdout.report().asked == {"check": 0, "certify": 0}
 
 
@@ -121,5 +122,5 @@ def test_the_last_search_that_is_admitted_may_run_again(params, numbered, tmp_pa
         wrapped = ReusableHoldoutCV(inner, holdout=held, tolerance=float(tolerance), ledger=ledger, **params)
         if not told(wrapped, X, y):
             break
-    assert wrapped.holdout_.remaining(mechanism="certify") == 0
+    assert wrapped.holdout_.remaining(purpose="certify") == 0
     assert wrapped.fit(X, y).best_answer_.repeated

@@ -133,8 +133,8 @@ def test_a_guessed_median_of_a_real_holdout(tmp_path):
     settings = MedianSettings(n_subsamples=n // t, method="exact")
     for shift in np.linspace(0, 0.1, k):
         guess = Guess(-np.median(np.abs(noise - shift)), n // t, 0.17, outputs=str(shift))
-        answer = holdout.ask(
-            Shifted(shift).fit(X, None), scoring="neg_median_absolute_error", mechanism="check", guess=guess,
+        answer = holdout.check(
+            Shifted(shift).fit(X, None), scoring="neg_median_absolute_error", guess=guess,
             settings=settings,
         )  # fmt: skip
         assert answer.verdict == "agrees"

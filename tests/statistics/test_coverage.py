@@ -18,6 +18,7 @@ from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Holdout
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from tests import asking
 
 ADAPTIVE = [name for name, analyst in ANALYSTS.items() if analyst.adaptive]
 FULL = 1000
@@ -118,6 +119,6 @@ def test_a_simulated_holdout_answers_as_a_holdout_with_a_ledger_does(tmp_path):
         guess = Guess(0.6, 300.0)
         question = simulated.plan(model, scoring="accuracy", mechanism=name, guess=guess)
         ours = simulated.put_new(question, model)
-        theirs = real.ask(model, scoring="accuracy", mechanism=name, guess=guess)
+        theirs = asking.ask(real, model, scoring="accuracy", purpose=name, guess=guess)
         assert (ours.value, ours.interval, ours.cost) == (theirs.value, theirs.interval, theirs.cost)
     assert simulated.nats == real.report().nats

@@ -27,6 +27,7 @@ from sklearn_ada.ledger import _memory
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.mechanisms.medians.binary_search import noisy_search
 from sklearn_ada.mechanisms.medians.exponential import exponential_quantile
+from tests import asking
 
 FALSE_ALARM = 1e-6
 ROWS = 200
@@ -105,8 +106,8 @@ def gaussian_answers(route, purpose, value, runs):
     for seed in range(runs):
         holdout = of_rows(seed, route=route, expected_questions=2)
         if question is None:
-            question = holdout.plan(right(value), scoring="accuracy", mechanism=purpose, guess=0.5)
-        values.append(holdout.put(question, right(value), model="m").value)
+            question = asking.plan(holdout, right(value), scoring="accuracy", purpose=purpose, guess=0.5)
+        values.append(asking.put(holdout, question, right(value), model="m").value)
         event = event_of(holdout)
     return np.array(values), question.describe(), event["noise_multiplier"] / ROWS
 
@@ -149,10 +150,10 @@ def corrections(settings, value, runs):
     for seed in range(runs):
         holdout = of_rows(seed)
         if question is None:
-            question = holdout.plan(
-                model, scoring="accuracy", mechanism="check", guess=0.5, settings=settings
+            question = asking.plan(
+                holdout, model, scoring="accuracy", purpose="check", guess=0.5, settings=settings
             )
-        answer = holdout.put(question, model, model="m")
+        answer = asking.put(holdout, question, model, model="m")
         outcomes.append(0 if answer.verdict == "agrees" else 1 + np.searchsorted(edges, answer.value))
     return outcomes, event_of(holdout)
 
@@ -213,12 +214,14 @@ def run_lengths(off_by, runs):
     settings, lengths = NoiseSettings("laplace", SCALE, max_hits=10**6, threshold=0.12), []
     # Wrong by as much as is wanted; a run that is long enough is ended by a guess that is far off.
     models = right(0.5 + settings.threshold + off_by * SCALE), right(0.99)
-    question = of_rows(0).plan(models[0], scoring="accuracy", mechanism="check", guess=0.5, settings=settings)
+    question = asking.plan(
+        of_rows(0), models[0], scoring="accuracy", purpose="check", guess=0.5, settings=settings
+    )
     for seed in range(math.ceil(runs / 25)):
         holdout = of_rows(seed)
         for run in range(25):
             for asked in itertools.count():
-                answer = holdout.put(question, models[asked >= LONGEST], model=f"{run} {asked}")
+                answer = asking.put(holdout, question, models[asked >= LONGEST], model=f"{run} {asked}")
                 if answer.verdict == "differs":
                     break
             lengths.append(min(asked, LONGEST))
@@ -268,7 +271,7 @@ def median_answers(labels, purpose, settings, runs):
     for seed in range(runs):
         X = np.full((len(y), 1), float(next(NUMBERS)))
         holdout = Holdout(X, y, random_state=seed, ledger=":memory:")
-        answer = holdout.ask(Zero(), scoring=ERROR, mechanism=purpose, settings=settings)
+        answer = asking.ask(holdout, Zero(), scoring=ERROR, purpose=purpose, settings=settings)
         if purpose == "check":
             found.append((answer.value,))
         else:  # an interval ends half a step outside, or nowhere

@@ -8,6 +8,7 @@ from scipy.stats import binomtest
 from sklearn.linear_model import Ridge
 
 from sklearn_ada import Holdout
+from tests import asking
 
 ROWS, MODELS, BETA = 200, 150, 0.3
 
@@ -31,13 +32,13 @@ def chosen_is_missed(seed, folder, epsilon, alternatives):
     holdout = Holdout(
         X, y, confidence_level=1 - BETA, check_share=1e-9, random_state=seed, ledger=folder / f"{seed}.db"
     )
-    name = holdout.open_round(
-        1, mechanism="certify", scoring="accuracy", key="search", alternatives=alternatives
+    name = asking.open_round(
+        holdout, 1, purpose="certify", scoring="accuracy", key="search", alternatives=alternatives
     )
     models = [Fixed(column) for column in range(MODELS)]
     winner = models[holdout.select(models, scoring="accuracy", epsilon=epsilon)]
-    low, high = holdout.ask(
-        winner, scoring="accuracy", mechanism="certify", guess=0.5, round_name=name
+    low, high = asking.ask(
+        holdout, winner, scoring="accuracy", purpose="certify", guess=0.5, round_name=name
     ).interval
     return not low <= 0.5 <= high
 

@@ -10,7 +10,7 @@ from scipy import stats
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.accounting.polya_urn import DescriptionLength
 from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.session.state import Conversation
+from sklearn_ada.holdout.records.conversation import Conversation
 
 OLD, NEW, PREDICTORS, BETA = 500, 125, 150, 0.05
 

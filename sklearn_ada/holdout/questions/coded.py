@@ -19,7 +19,8 @@ from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.outcome import Outcome, Share
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import NoPrivacy
 from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL, Cells
@@ -164,19 +165,19 @@ class CodedQuestion(NoPrivacy):
             return (symbol, Symbol("count", offset, _COUNT_SCALE))
         return (symbol,)
 
-    def held(self, share: Share) -> tuple[Symbol, ...]:
+    def held(self, share: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact."""
         symbol = Symbol(self.stream, 0, self.scale)
         more = self.rule.size_is_released or self.variance is not None
         return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
 
     def release(
-        self, sealed: tuple[Symbol, ...], share: Share, draw: Draw
+        self, sealed: tuple[Symbol, ...], share: FailureBudget, draw: Draw
     ) -> tuple[CodedRelease, dict[str, Any]]:
         """Return the event of releasing these symbols; nothing is drawn and nothing remembered."""
         return CodedRelease(sealed), {}
 
-    def half_width_bound(self, share: Share) -> tuple[float, float]:
+    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer (for a ratio: at the foreseen denominator) and the
         width of the range.
         """  # noqa: D205
@@ -186,7 +187,7 @@ class CodedQuestion(NoPrivacy):
         size = self._size_of(0) if self.rule.size_is_released else self.size
         return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta, width), width
 
-    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
         low, high = self.metric.bounds
         symbols = symbols_of(event)

@@ -19,7 +19,7 @@ from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.noisy import NoisyQuestion, bounded_sensitivity
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.outcome import Share
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivateRelease
 from sklearn_ada.mechanisms.noise import with_normal
@@ -54,7 +54,7 @@ class GaussianQuestion(NoisyQuestion):
     @classmethod
     def plan(cls, coded: CodedQuestion, data: HoldoutData, policy: Policy) -> GaussianQuestion:
         """Fix noise and cells: coarse ones for a check that has a price, else a tenth of the noise."""
-        sensitivity = bounded_sensitivity(coded, data, "Holdout.ask", "use StableHoldoutScorer.")
+        sensitivity = bounded_sensitivity(coded, data, f"Holdout.{coded.purpose}", "use StableHoldoutScorer.")
         planned = planned_questions(policy.expected_questions)
         budget = policy.privacy_budget(RECORDS, data.n_units)
         multiplier = float(f"{math.sqrt(planned / (2.0 * budget)):.3g}") * 1.01
@@ -94,7 +94,7 @@ class GaussianQuestion(NoisyQuestion):
             "noise": self.deviation,
         }
 
-    def held(self, share: Share) -> tuple[Symbol, ...]:
+    def held(self, share: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact and the noise zero."""
         return (Symbol(self.stream, 0, self.scale),)
 
@@ -102,7 +102,7 @@ class GaussianQuestion(NoisyQuestion):
         """Return None: there is no budget but those of the routes."""
 
     def release(
-        self, sealed: float | tuple[Symbol, ...], share: Share, draw: Draw
+        self, sealed: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
     ) -> tuple[Event, dict[str, Any]]:
         """Add the noise of this question and return the cell of the sum."""
         if isinstance(sealed, tuple):

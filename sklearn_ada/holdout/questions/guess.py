@@ -54,14 +54,14 @@ class Guess:
         return {"value": self.value, "size": self.size, "deviation": self.deviation, "share": self.share}
 
 
-def as_guess(guess: object, metric: Metric) -> Guess | None:
+def as_guess(guess: object, metric: Metric, owner: str) -> Guess | None:
     """Return a number or `Guess` as a `Guess`, checked against the metric's range."""
     if guess is None:
         return None
     value = guess.value if isinstance(guess, Guess) else guess
     low, high = metric.range or (-np.inf, np.inf)
     check_real(
-        value, "guess", "Holdout.ask", low=low, high=high, closed="both",
+        value, "guess", owner, low=low, high=high, closed="both",
         fix="A guess is an estimate of the metric from validation data.",
     )  # fmt: skip
     if not isinstance(guess, Guess):

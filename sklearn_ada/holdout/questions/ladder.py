@@ -19,7 +19,8 @@ from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import metric_identity
 from sklearn_ada.holdout.questions.question import RefinedCheck
-from sklearn_ada.holdout.terms.outcome import Outcome, Share
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.privacy import NoPrivacy
 from sklearn_ada.mechanisms.ladder import Ladder
 from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL
@@ -89,7 +90,7 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         return None
 
     def release(
-        self, sealed: float | tuple[Symbol, ...], share: Share, draw: Draw
+        self, sealed: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
     ) -> tuple[Event, dict[str, Any]]:
         """Return by how many steps the best loss fell, and the new best."""
         best = draw.memory.get("best")
@@ -107,13 +108,13 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
             offset = best - ladder.best
         return CodedRelease((Symbol(stream, offset, scale),)), {"best": ladder.best}
 
-    def half_width_bound(self, share: Share) -> tuple[float, float]:
+    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of an improvement (of anything else only one side is certified)."""
         low, high = self.metric.bounds
         half = self.step * (high - low)
         return self.coded.rule.half_width_bound(half, self.coded.size, share.ln_delta, high - low), high - low
 
-    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what the rung certifies: the value of an improvement, an upper end of anything else."""
         (low, high), target = self.metric.bounds, self.coded.target
         symbol = symbols_of(event)[0]

@@ -59,7 +59,7 @@ def lay_grid(
         "MedianSettings",
         f"given for {metric.name}, which has no finite range, unless the guess comes from rows",
         settings.grid,
-        "Use Holdout.ask with settings=MedianSettings(grid=UniformGrid(low, high, size)), "
+        "Ask with settings=MedianSettings(grid=UniformGrid(low, high, size)), "
         "StableHoldoutScorer with such a grid, or a guess by median_guess_from_rows.",
     )
 

@@ -67,6 +67,12 @@ class MedianSettings:
             raise bad_parameter("n_subsamples", owner, f"at most the {most} {of_what}", self.n_subsamples)
         return self.n_subsamples
 
+    def subsample_size(self, data: HoldoutData) -> int:
+        """Return how many records each subsample of some data has; with groups on average."""
+        count = self.subsamples(data)
+        size = data.subsample_size(count, stratify=self.stratify)
+        return len(data) // count if data.has_groups else size
+
     def family(self, data: HoldoutData) -> str:
         """Return which medians share one partition, and so one gap (`guarantees.weights.family_weight`)."""
         m = self.subsamples(data)

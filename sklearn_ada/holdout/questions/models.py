@@ -14,11 +14,11 @@ from sklearn_ada.holdout.rows.data import HoldoutData
 
 __all__ = ["check_model"]
 
-_OWNER = "Holdout.ask"
 
-
-def check_model(estimator: Any, data: HoldoutData) -> None:
+def check_model(estimator: Any, data: HoldoutData, owner: str) -> None:
     """Raise unless the model is fitted, on columns and classes like those of the holdout.
+
+    ``owner`` is what is called, for the message.
 
     Raises
     ------
@@ -31,19 +31,19 @@ def check_model(estimator: Any, data: HoldoutData) -> None:
     """
     if not callable(getattr(estimator, "predict", None)):
         raise TypeError(
-            f"The 'estimator' parameter of {_OWNER} must be a fitted model. "
+            f"The 'estimator' parameter of {owner} must be a fitted model. "
             f"Got {type(estimator).__name__} instead."
         )
     if hasattr(estimator, "fit"):
         _check_fitted(estimator)
-    _check_columns(estimator, data)
+    _check_columns(estimator, data, owner)
     classes = getattr(estimator, "classes_", None)
     if data.classes is not None and classes is not None:
         missing = set(data.classes.tolist()) - set(np.asarray(classes).tolist())
         if missing:
             raise bad_parameter(
                 "estimator",
-                _OWNER,
+                owner,
                 "fitted on all classes of the holdout",
                 f"{len(classes)} classes, {len(missing)} missing",
                 "Fit on labels like the holdout's.",
@@ -63,13 +63,13 @@ def _held(estimator: Any) -> set[str]:
     return {name for name, value in vars(estimator).items() if value is not None}
 
 
-def _check_columns(estimator: Any, data: HoldoutData) -> None:
+def _check_columns(estimator: Any, data: HoldoutData, owner: str) -> None:
     features = getattr(estimator, "n_features_in_", None)
     if features is not None and data.n_columns is not None and features != data.n_columns:
-        raise bad_parameter("estimator", _OWNER, f"fitted on {data.n_columns} columns", f"{features} columns")
+        raise bad_parameter("estimator", owner, f"fitted on {data.n_columns} columns", f"{features} columns")
     names = getattr(estimator, "feature_names_in_", None)
     columns = getattr(data.X, "columns", None)
     if names is not None and columns is not None and list(names) != list(columns):
         raise bad_parameter(
-            "estimator", _OWNER, "fitted on the holdout's columns, in their order", list(names)[:5]
+            "estimator", owner, "fitted on the holdout's columns, in their order", list(names)[:5]
         )

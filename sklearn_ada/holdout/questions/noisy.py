@@ -14,7 +14,8 @@ from sklearn_ada.events import Event
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.question import RefinedCheck
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.outcome import Outcome, Share
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.privacy import TransferShare
 
 __all__ = ["NoisyQuestion", "bounded_sensitivity"]
@@ -59,13 +60,13 @@ class NoisyQuestion(RefinedCheck, ABC):
     def allowance(self, ln_noise: float) -> float:
         """Return how far noise can have moved the answer, at this failure probability."""
 
-    def half_width_bound(self, share: Share) -> tuple[float, float]:
+    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer and the width of the range."""
         low, high = self.metric.bounds
         reach, rule = self.half_cell + self.allowance(share.ln_noise), self.coded.rule
         return rule.half_width_bound(reach, self.coded.size, share.ln_delta - LN_2, high - low), high - low
 
-    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what description length certifies: half of the share is for sampling, half for noise."""
         known = self._widened(event, share.ln_noise)
         if isinstance(known, Outcome):
@@ -80,7 +81,7 @@ class NoisyQuestion(RefinedCheck, ABC):
         reach = self.allowance(self._ln_tail(transfer))
         return min(self.half_cell + reach + self._gap(transfer), (high - low) / 2.0)
 
-    def read_private(self, event: Event, share: Share) -> Outcome:
+    def read_private(self, event: Event, share: FailureBudget) -> Outcome:
         """Return what the transfer theorem certifies: the noise and the gap, to both sides."""
         assert share.transfer is not None
         known = self._widened(event, self._ln_tail(share.transfer))

@@ -9,7 +9,8 @@ from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.outcome import Outcome, Share
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.privacy import PrivateRelease, TransferShare
 from sklearn_ada.metrics import Metric
 
@@ -52,13 +53,13 @@ class Question(Protocol):
     def evaluate(self, estimator: Any, data: HoldoutData) -> Any:
         """Look at the holdout and return what was seen, sealed."""
 
-    def release(self, sealed: Any, share: Share, draw: Draw) -> tuple[Event, dict[str, Any]]:
+    def release(self, sealed: Any, share: FailureBudget, draw: Draw) -> tuple[Event, dict[str, Any]]:
         """Return what leaves the holdout, and what the mechanism remembers of it."""
 
-    def half_width_bound(self, share: Share) -> tuple[float, float]:
+    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer and the width of the metric's range."""
 
-    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what the release certifies by description length."""
 
     def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
@@ -67,7 +68,7 @@ class Question(Protocol):
     def private_half_width(self, transfer: TransferShare) -> float:
         """Return the worst half-width by the privacy route, in the units of `half_width_bound`."""
 
-    def read_private(self, event: Event, share: Share) -> Outcome:
+    def read_private(self, event: Event, share: FailureBudget) -> Outcome:
         """Return what the release certifies by the privacy route."""
 
 

@@ -11,12 +11,13 @@ from typing import Any
 
 from sklearn_ada.events import Event
 from sklearn_ada.holdout.questions.question import Question
-from sklearn_ada.holdout.terms.outcome import Outcome, Share
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.holdout.terms.outcome import Outcome
 
 __all__ = ["read_outcome", "worst_half_width"]
 
 
-def worst_half_width(question: Question, share: Share) -> tuple[float, float]:
+def worst_half_width(question: Question, share: FailureBudget) -> tuple[float, float]:
     """Return the worst half-width of the answer, and the width of the metric's range."""
     half, width = question.half_width_bound(share)
     bounds = [half] if share.described else []
@@ -25,7 +26,7 @@ def worst_half_width(question: Question, share: Share) -> tuple[float, float]:
     return min(bounds, default=math.inf), width
 
 
-def read_outcome(question: Question, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
+def read_outcome(question: Question, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
     """Return what a release certifies."""
     described = question.read(event, share, memory) if share.described else None
     if share.transfer is None:

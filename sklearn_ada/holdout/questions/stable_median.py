@@ -7,6 +7,7 @@ is drawn from a finite grid by the exponential mechanism, or taken exactly; eith
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,8 @@ from sklearn_ada.holdout.questions.median_draw import MedianDraw
 from sklearn_ada.holdout.questions.median_grid import lay_grid, open_levels, rounding, spread_of
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.outcome import Outcome, Share
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivateRelease, TransferShare
 from sklearn_ada.mechanisms.rounding.grid import Grid
@@ -94,12 +96,12 @@ class StableQuestion:
         data: HoldoutData,
         policy: Policy,
         settings: MedianSettings,
-        secret: bytes,
+        partition: Callable[..., Subsamples],
     ) -> StableQuestion:
         """Fix subsamples, grid and code from the guess, the policy and the settings."""
         data.check_weights(metric)
         m = settings.subsamples(data)
-        rows = data.partition(secret, m, stratify=settings.stratify)
+        rows = partition(m, stratify=settings.stratify)
         units_each = data.subsample_size(m, stratify=settings.stratify)
         grid, scale, centred = lay_grid(purpose, metric, guess, m, units_each, policy, settings)
         centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
@@ -150,7 +152,7 @@ class StableQuestion:
     def exhausted(self, memory: dict[str, Any]) -> None:
         """Return None: there is no budget but the tolerance."""
 
-    def held(self, share: Share) -> tuple[Symbol, ...]:
+    def held(self, share: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact and the spread as expected."""
         symbol = Symbol(self.stream, 0, self.scale)
         level = self._outer_level(share)
@@ -160,7 +162,7 @@ class StableQuestion:
         return (symbol, *[Symbol("spread", round(scale), scale)] * 2)
 
     def release(
-        self, sealed: NDArray[np.int64] | tuple[Symbol, ...], share: Share, draw: Draw
+        self, sealed: NDArray[np.int64] | tuple[Symbol, ...], share: FailureBudget, draw: Draw
     ) -> tuple[Event, dict[str, Any]]:
         """Draw the median (and, for a certify, the outer quantiles) and return what was released."""
         if isinstance(sealed, tuple):
@@ -179,12 +181,12 @@ class StableQuestion:
         draws = tuple(self.drawing.event(symbol) for symbol in symbols)
         return draws[0] if len(draws) == 1 else ComposedEvent(draws), {}
 
-    def half_width_bound(self, share: Share) -> tuple[float, float]:
+    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width in quantile levels, whose range has width 1."""
         level = self._level(share) if self.purpose == "check" else self._outer_level(share)
         return 0.5 - level, 1.0
 
-    def read(self, event: Event, share: Share, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify by description length."""
         covered = median_is_covered(
             len(self.rows),
@@ -207,7 +209,7 @@ class StableQuestion:
         """Return the worst half-width in quantile levels by the privacy route."""
         return 0.5 - self._private_level(transfer)
 
-    def read_private(self, event: Event, share: Share) -> Outcome:
+    def read_private(self, event: Event, share: FailureBudget) -> Outcome:
         """Return what the transfer theorem certifies, with one gap for all counting questions."""
         assert share.transfer is not None
         covered = 0.0 < self._outer_level(share) <= self._private_outer_level(share.transfer)
@@ -247,7 +249,7 @@ class StableQuestion:
             return "exact" if self.drawing.is_exact else "drawn"
         return "agrees" if offset == 0 else "differs"
 
-    def _ln_sampling(self, share: Share) -> float:
+    def _ln_sampling(self, share: FailureBudget) -> float:
         """Half of the share is for the sampling, half for the mechanism's own noise, if there is any."""
         return share.ln_delta if self.drawing.is_exact else share.ln_delta - LN_2
 
@@ -255,12 +257,12 @@ class StableQuestion:
         """Return the largest rank error of up to three draws."""
         return self.drawing.rank_error(ln_noise, draws=3 if self.purpose == "certify" else 1)
 
-    def _level(self, share: Share) -> float:
+    def _level(self, share: FailureBudget) -> float:
         """Return l: the value of a check is between the l and the 1 - l quantile; 0 says nothing."""
         m, rank_error = len(self.rows), self._rank_error(share.ln_noise)
         return quantile_interval(m, rank_error, self._ln_sampling(share))[0]
 
-    def _outer_level(self, share: Share) -> float:
+    def _outer_level(self, share: FailureBudget) -> float:
         """Return the level of a certify's outer quantiles: the one nearest the median that a route covers.
 
         The other route then says nothing of them. 0 for none, and for a check: it releases the median only.

@@ -32,7 +32,7 @@ from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import metric_identity
 from sklearn_ada.holdout.questions.noisy import NoisyQuestion, bounded_sensitivity
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.outcome import Share
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivateRelease
 from sklearn_ada.mechanisms.thresholdout import gaussian_correction, laplace_correction, laplace_threshold
@@ -140,7 +140,7 @@ class NoisyCheck(NoisyQuestion):
         return None
 
     def release(
-        self, sealed: float | tuple[Symbol, ...], share: Share, draw: Draw
+        self, sealed: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
     ) -> tuple[Event, dict[str, Any]]:
         """Compare with noise and return what is released, and what is remembered."""
         memory = {"opened": draw.memory.get("opened", False), "hits": draw.memory.get("hits", 0)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sklearn_ada.holdout.records.conversation import read_record
 from sklearn_ada.ledger import Record
 
 __all__ = ["Entry"]
@@ -60,25 +61,8 @@ class Entry:
     @classmethod
     def of(cls, record: Record) -> Entry:
         """Return the columns of a record."""
-        body: dict[str, Any] = record.body
-        kind = body.get("kind", "genesis")
-        outcome = body.get("outcome") or {"verdict": "refused" if kind == "refusal" else None}
-        low, high = outcome.get("interval") or (None, None)
-        return cls(
-            index=record.seq,
-            kind=kind,
-            metric=(body.get("metric") or {}).get("name"),
-            mechanism=(body.get("mechanism") or {}).get("name"),
-            guess=(body.get("guess") or {}).get("value"),
-            answer=outcome.get("value"),
-            low=low,
-            high=high,
-            verdict=outcome["verdict"],
-            nats=body.get("price"),
-            target=outcome.get("target"),
-            reason=body.get("reason") or outcome.get("reason"),
-            **{name: body.get(name) for name in ("time", "who", "label", "purpose", "epsilon", "rho")},
-        )
+        read = read_record(record.body)
+        return cls(record.seq, "genesis") if read is None else cls(record.seq, read.kind, **read.columns())
 
     @property
     def score_of(self) -> str | None:

@@ -16,10 +16,11 @@ from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
+from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one, share_ahead
+from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one, certified, share_ahead
 from sklearn_ada.holdout.session.plan import by_default
-from sklearn_ada.holdout.session.state import Conversation, RefusedError
 from sklearn_ada.metrics import Metric
 
 __all__ = ["Forecast", "Outlook", "outlook_of"]
@@ -92,7 +93,7 @@ def outlook_of(state: Conversation, value: float) -> Outlook:
 def _forecast(state: Conversation, check: Probe, probe: Probe, worst: Probe, after: int) -> Forecast:
     share = share_ahead(state, check, after, purpose=probe.purpose)
     try:
-        share = state.certified(probe, share, after + 1)
+        share = certified(state, probe, share, after + 1)
     except RefusedError:
         return Forecast(after, probe.purpose, 0.5, 0.5, False)
     low, high = read_outcome(probe, CodedRelease(probe.held(share)), share, {}).interval

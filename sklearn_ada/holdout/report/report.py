@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn_ada._table import percent, printable
+from sklearn_ada.holdout.records import AnswerRecord, Conversation, Genesis, RefusalRecord, read_record
 from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.outlook import Outlook, outlook_of
 from sklearn_ada.holdout.report.targets import Targets
-from sklearn_ada.holdout.session.state import Conversation
-from sklearn_ada.holdout.terms.outcome import answer_from_record
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.results import Answer
 
@@ -145,8 +144,12 @@ def report_of(ledger: Ledger[Conversation], *, answers: bool = True) -> HoldoutR
         Whether to list the single answers, for which all records are read once more; if not, ``answers`` and
         ``entries`` are empty.
     """
-    records = [r for r in ledger.records() if r.body.get("kind") in ("answer", "refusal")] if answers else []
-    genesis = ledger.genesis
+    genesis = Genesis(ledger.genesis)
+    listed = [
+        (record, read)
+        for record in (ledger.records() if answers else ())
+        if isinstance(read := read_record(record.body), AnswerRecord | RefusalRecord)
+    ]
     nats, asked, refused, fingerprint, rows, outlook, asked_by, targets = ledger.read(
         lambda state: (
             state.account.nats,
@@ -162,13 +165,13 @@ def report_of(ledger: Ledger[Conversation], *, answers: bool = True) -> HoldoutR
     return HoldoutReport(
         fingerprint=fingerprint,
         n_rows=rows,
-        confidence_level=genesis["confidence_level"],
-        tolerance=genesis["tolerance"],
+        confidence_level=genesis.confidence_level,
+        tolerance=genesis.tolerance,
         nats=nats,
         asked=asked,
         refused=refused,
-        answers=tuple((r.body["metric"]["name"], answer_from_record(r, genesis)) for r in records),
-        entries=tuple(Entry.of(record) for record in records),
+        answers=tuple((read.metric_name, read.answer(record, genesis)) for record, read in listed),
+        entries=tuple(Entry.of(record) for record, _ in listed),
         outlook=outlook,
         asked_by=asked_by,
         targets=targets,

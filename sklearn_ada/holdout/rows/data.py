@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.digest import canonical_digest, content_digest
+from sklearn_ada.holdout.rows.overlap import row_hashes
 from sklearn_ada.holdout.rows.partition import dealt_out, shuffled_rows, whole_groups
 from sklearn_ada.holdout.rows.ray_transport import as_ray_sends
 from sklearn_ada.holdout.rows.transport import Parcel, arrived, here
@@ -82,7 +83,7 @@ class HoldoutData:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pack what cannot be derived; a partition's key is the secret, and workers derive theirs."""
         if self._parcel is None:
-            derived = {"class_counts", "_partitions", "_parcel"}
+            derived = {"class_counts", "row_hashes", "_partitions", "_parcel"}
             values = {name: value for name, value in vars(self).items() if name not in derived}
             self._parcel = Parcel({**values, "_partitions": {}, "_parcel": None})
         here[self._token] = self
@@ -100,9 +101,19 @@ class HoldoutData:
     def __repr__(self) -> str:
         return f"HoldoutData({len(self)} rows)"
 
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the content, whatever container it came in."""
+        return content_digest(self.X, self.y)
+
+    @cached_property
+    def row_hashes(self) -> NDArray[np.uint64]:
+        """A hash of each row of X."""
+        return row_hashes(self.X)
+
     def fingerprint(self, secret: bytes) -> str:
         """Return the digest of the content, keyed so that it tells nobody whether a row is in it."""
-        return hmac.new(secret, content_digest(self.X, self.y).encode(), hashlib.sha256).hexdigest()
+        return hmac.new(secret, self.digest.encode(), hashlib.sha256).hexdigest()
 
     @cached_property
     def class_counts(self) -> NDArray[np.int64]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from sklearn_ada._solving import largest_integer
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
+from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import worst_half_width
 from sklearn_ada.holdout.questions.stable_median import StableQuestion
-from sklearn_ada.holdout.session.state import Conversation, RefusedError
-from sklearn_ada.holdout.terms.outcome import Share
+from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.state import RefusedError
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 
-__all__ = ["Probe", "admitted_at_once", "admitted_one_by_one", "share_ahead"]
+__all__ = ["Probe", "admitted_at_once", "admitted_one_by_one", "certified", "share_ahead"]
 
 Probe = CodedQuestion | GaussianQuestion | StableQuestion
 
@@ -40,7 +42,7 @@ def admitted_one_by_one(state: Conversation, probe: Probe) -> int:
     return count if count < within else largest_integer(admits, _MANY)
 
 
-def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | None = None) -> Share:
+def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | None = None) -> FailureBudget:
     """Return the share of the question after ``count`` more like ``probe``, whose guesses all held.
 
     A guess that holds is cheap, not free: its price is in the share. ``purpose`` is that of the question,
@@ -51,8 +53,20 @@ def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | No
     return share.after(sum(state.account.price_of_repeats(symbol, count) for symbol in probe.held(share)))
 
 
-def _admits(state: Conversation, probe: Probe, share: Share, count: int) -> bool:
+def certified(state: Conversation, question: Question, share: FailureBudget, count: int = 1) -> FailureBudget:
+    """Return the share with every route by which ``count`` answers like this one are certified.
+
+    Raises
+    ------
+    RefusedError
+        If there is none.
+    """
+    memory = state.memory.get(question.memory_name, {})
+    return state.certified(question.private_release(memory), share, count)
+
+
+def _admits(state: Conversation, probe: Probe, share: FailureBudget, count: int) -> bool:
     try:
-        return state.admits(*worst_half_width(probe, state.certified(probe, share, count)))
+        return state.admits(*worst_half_width(probe, certified(state, probe, share, count)))
     except RefusedError:
         return False

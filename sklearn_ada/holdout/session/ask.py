@@ -7,20 +7,22 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from sklearn_ada.accounting.zcdp_filter import RECORDS
 from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import member_key, question_key, subject_key
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
+from sklearn_ada.holdout.records.answer import AnswerRecord
+from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.refusal import RefusalRecord
+from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.admission import certified
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
-from sklearn_ada.holdout.session.state import Conversation, RefusedError
-from sklearn_ada.holdout.terms.asker import Asker
-from sklearn_ada.holdout.terms.outcome import Share, answer_from_record
-from sklearn_ada.holdout.terms.privacy import epsilon_or_none, rho_or_none
-from sklearn_ada.ledger import Ledger, canonical_json
+from sklearn_ada.holdout.session.session import Session
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.ledger import canonical_json
 from sklearn_ada.metrics import UndefinedMetricError, UnusableOutputsError
 from sklearn_ada.results import Answer
 
@@ -36,107 +38,117 @@ _FAILURE_OF = (
 
 
 def put_question(
+    session: Session,
     question: Question,
     estimator: Any,
-    data: HoldoutData,
-    ledger: Ledger[Conversation],
     *,
-    asker: Asker,
     model: str,
-    round_name: str | None,
-    once: bool,
+    round_name: str | None = None,
+    once: bool = False,
 ) -> Answer | None:
     """Return the holdout's answer; charged and durable before it is returned.
 
     Parameters
     ----------
-    asker : Asker
+    session : Session
+    question : Question
+        Made by `plan_question`.
+    estimator : fitted estimator
     model : str
         Digest of the fitted model, taken before it predicted anything.
-    round_name : str or None
+    round_name : str or None, default=None
         The round that the question belongs to, if it was fixed together with others.
-    once : bool
+    once : bool, default=False
         Return None if the same model, metric and mechanism were asked before with another guess.
     """
-    plan = question.describe()
+    data, mechanism = session.data, question.describe()
     guess = {} if question.guess is None else question.guess.describe()
     outputs = "" if question.guess is None else question.guess.outputs
-    subject = subject_key(model, question.metric, plan["name"], data.top_ups)
-    key = question_key(subject, question.purpose, guess, outputs, plan)
-    member = member_key(model, question.metric)
-    if once and ledger.find_subject(subject) is not None and ledger.find(key) is None:
+    subject = subject_key(model, question.metric, mechanism["name"], data.top_ups)
+    key = question_key(subject, question.purpose, guess, outputs, mechanism)
+    if once and session.ledger.find_subject(subject) is not None and session.find(key) is None:
         return None
+    member, release = member_key(model, question.metric), question.private_release({})
+    asked = {"metric": question.metric.describe(), "mechanism": mechanism, "guess": guess}
+    asked |= session.asker.stamp()
 
-    def admitted(state: Conversation) -> Share:
-        """Decide from the log alone: nothing that the holdout said about this question is in it."""
-        exhausted = state.outgrown(data.top_ups) or question.exhausted(
-            state.memory.get(question.memory_name, {})
-        )
-        if exhausted is not None:
-            raise RefusedError(exhausted)
-        share = state.share(question.purpose, round_name=state.open_round(round_name))
-        if isinstance(question, CodedQuestion):
-            share = state.declared(member, share)
-        share = state.certified(question, share)
-        if not state.admits(*worst_half_width(question, share)):
-            raise RefusedError(_too_wide(question, state))
-        return share
+    def admitted(state: Conversation) -> FailureBudget:
+        return _admitted(session, question, state, round_name, member)
 
-    def decide(state: Conversation) -> dict[str, Any]:
-        share = admitted(state)
-        try:
-            return told(state, share, sealed)
-        except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
-            return told(state, share, uncoded)
-
-    def told(state: Conversation, share: Share, sealed: Any) -> dict[str, Any]:
+    def answered(state: Conversation, share: FailureBudget, seen: Any) -> AnswerRecord:
         """Return the record of an answer, known to be writable."""
         draw = Draw(secret, key, state.memory.get(question.memory_name, {}))
-        event, memory = question.release(sealed, share, draw)
-        body = {
-            "kind": "answer",
-            "subject": subject,
-            "purpose": question.purpose,
-            "round": state.open_round(round_name),
-            **circumstances,
-            "memory_name": question.memory_name,
-            "memory": memory,
-            "event": event.to_dict(),
-            "price": state.account.price(event),
-            "epsilon": epsilon_or_none(event),
-            "rho": rho_or_none(event),
-            **unit,
-            "ln_delta": share.ln_certified,
-            "nats": share.nats,
-            "outcome": read_outcome(question, event, share, memory).describe(),
-        }
-        canonical_json(body)
-        return body
+        event, memory = question.release(seen, share, draw)
+        record = AnswerRecord.of(
+            state,
+            {
+                **asked,
+                "subject": subject,
+                "purpose": question.purpose,
+                "round": state.open_round(round_name),
+            },
+            event,
+            share,
+            read_outcome(question, event, share, memory),
+            release=release,
+            memory_name=question.memory_name,
+            memory=memory,
+        )
+        canonical_json(record.to_dict())
+        return record
 
-    unit = _unit(question)
-    uncoded = (Symbol(question.stream, FAILURES[6], question.scale),)
-    circumstances = {
-        "metric": question.metric.describe(),
-        "mechanism": plan,
-        "guess": guess,
-        **asker.stamp(),
-    }
+    def decide(state: Conversation) -> AnswerRecord:
+        share = admitted(state)
+        try:
+            return answered(state, share, seen)
+        except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
+            return answered(state, share, (Symbol(question.stream, FAILURES[6], question.scale),))
+
     try:
-        found = ledger.find(key, otherwise=admitted)
-        if found is not None:
-            return answer_from_record(found, ledger.genesis)
-        secret, discarded = ledger.secret(), discarded_copy(estimator)
-        with held_interrupts() as interrupts:
-            sealed = look(
-                question.evaluate, discarded, data, interrupts, stream=question.stream, scale=question.scale
-            )
-            record = ledger.charge(key, decide)
+        found = session.find(key, otherwise=admitted)
+        if found is None:
+            secret = session.secret
+            discarded = discarded_copy(estimator, f"Holdout.{question.purpose}")
+            with held_interrupts() as interrupts:
+                seen = look(
+                    question.evaluate, discarded, data, interrupts,
+                    stream=question.stream, scale=question.scale,
+                )  # fmt: skip
+                found = session.charge(key, decide)
     except RefusedError as refused:
         # Not how it would have been answered: the noise of an AUC tells the class counts.
-        asked = {**circumstances, "mechanism": {"name": plan["name"]}}
-        body = {"kind": "refusal", "purpose": question.purpose, "reason": str(refused), **asked}
-        record = ledger.charge(None, lambda state: body)
-    return answer_from_record(record, ledger.genesis)
+        refusal = RefusalRecord.of(
+            question.purpose, str(refused), {**asked, "mechanism": {"name": mechanism["name"]}}
+        )
+        return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
+    return AnswerRecord(found.body).answer(found, session.genesis)
+
+
+def _admitted(
+    session: Session, question: Question, state: Conversation, round_name: str | None, member: str
+) -> FailureBudget:
+    """Return what the question may spend. The log alone decides: nothing that the holdout says is in it.
+
+    Raises
+    ------
+    RefusedError
+        If it is not admitted.
+    """
+    memory = state.memory.get(question.memory_name, {})
+    exhausted = state.outgrown(session.data.top_ups) or question.exhausted(memory)
+    if exhausted is not None:
+        raise RefusedError(exhausted)
+    share = state.share(question.purpose, round_name=state.open_round(round_name))
+    if isinstance(question, CodedQuestion):
+        share = state.declared(member, share)
+    share = certified(state, question, share)
+    if not state.admits(*worst_half_width(question, share)):
+        raise RefusedError(
+            f"the next {question.purpose} could be less precise than the tolerance of "
+            f"{state.policy.tolerance:g}; use a larger tolerance with a new holdout, fewer questions, or "
+            "more holdout rows"
+        )
+    return share
 
 
 def look(
@@ -180,29 +192,13 @@ def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Sym
     return (Symbol(stream, FAILURES[3], scale), Symbol("index", int(is_interrupt), 2.0))
 
 
-def discarded_copy(estimator: Any) -> Any:
+def discarded_copy(estimator: Any, owner: str = "Holdout.check") -> Any:
     """Return a copy of a model, which may change when it predicts; TypeError if it cannot be copied."""
     try:
         return copy.deepcopy(estimator)
     except Exception as error:  # whatever the model's parts raise
         raise TypeError(
-            "The 'estimator' parameter of Holdout.ask must be a model that can be copied. Got "
+            f"The 'estimator' parameter of {owner} must be a model that can be copied. Got "
             f"{type(estimator).__name__} instead ({error}). Leave out what cannot be copied, such as a lock, "
             "or define __deepcopy__."
         ) from error
-
-
-def _too_wide(question: Question, state: Conversation) -> str:
-    return (
-        f"the next {question.purpose} could be less precise than the tolerance of "
-        f"{state.policy.tolerance:g}; use a larger tolerance with a new holdout, fewer questions, or more "
-        "holdout rows"
-    )
-
-
-def _unit(question: Question) -> dict[str, Any]:
-    """Return whose replacement the privacy of a question speaks of."""
-    release = question.private_release({})
-    if release is None:
-        return {"unit": RECORDS, "family": None}
-    return {"unit": release.unit, "family": release.family}

@@ -23,10 +23,9 @@ from typing import Any
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.questions.keys import member_key, model_digest
 from sklearn_ada.holdout.questions.models import check_model
-from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.state import Conversation
-from sklearn_ada.holdout.terms.asker import Asker
-from sklearn_ada.ledger import Ledger
+from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.family import FamilyRecord
+from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.metrics import Metric
 
 __all__ = ["declare_family"]
@@ -34,10 +33,9 @@ __all__ = ["declare_family"]
 _OWNER = "Holdout.declare"
 
 
-def declare_family(
-    models: Sequence[Any], metric: Metric, data: HoldoutData, ledger: Ledger[Conversation], asker: Asker
-) -> int:
+def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> int:
     """Record the models; return their number. See `Holdout.declare`."""
+    data = session.data
     served = data.has_interval(metric)
     if not served or data.rule(metric).size_is_released:
         why = "A ratio's is tuned by its guess, which is not fixed" if served else "Others rest on a median"
@@ -47,7 +45,7 @@ def declare_family(
         )  # fmt: skip
     members = []
     for model in models:
-        check_model(model, data)
+        check_model(model, data, _OWNER)
         metric.check_estimator(model)
         members.append(member_key(model_digest(model), metric))
     if not members:
@@ -55,16 +53,15 @@ def declare_family(
     if len(set(members)) < len(members):
         raise bad_parameter("models", _OWNER, "all different", "two models with the same state")
     members.sort()
-    body = {"kind": "family", "members": members, **asker.stamp()}
+    made = FamilyRecord.of(members, session.asker.stamp())
 
-    def decide(state: Conversation) -> dict[str, Any]:
+    def decide(state: Conversation) -> FamilyRecord:
         if not state.is_untouched:
             raise bad_parameter(
                 "models", _OWNER, "declared before the first question", "a holdout that was asked",
                 "Declare them first thing on a new holdout.",
             )  # fmt: skip
-        return body
+        return made
 
     key = "family " + hashlib.sha256(" ".join(members).encode()).hexdigest()
-    record = ledger.charge(key, decide)
-    return len(record.body["members"])
+    return FamilyRecord(session.charge(key, decide).body).size

@@ -16,6 +16,7 @@ from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.stable_median import StableQuestion
 from sklearn_ada.holdout.questions.thresholdout import NoiseSettings, NoisyCheck
 from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
 
@@ -25,36 +26,33 @@ Settings = float | MedianSettings | NoiseSettings | LadderSettings | None
 
 
 def plan_question(
+    session: Session,
     estimator: Any,
     scoring: Any,
-    mechanism: str,
+    purpose: str,
     guess: float | Guess | None,
     settings: Settings,
-    *,
-    data: HoldoutData,
-    policy: Policy,
-    secret: bytes,
 ) -> Question:
-    """Return the question, or raise before anything is looked at or charged (see `Holdout.ask`)."""
-    question = _question(estimator, scoring, mechanism, guess, settings, data, policy, secret)
-    return _check_privacy(question, policy)
+    """Return the question, or raise before anything is looked at or charged (see `Holdout.check`)."""
+    question = _question(session, estimator, scoring, purpose, guess, settings)
+    return _check_privacy(question, session.policy)
 
 
 def _question(
+    session: Session,
     estimator: Any,
     scoring: Any,
-    mechanism: str,
+    purpose: str,
     guess: float | Guess | None,
     settings: Settings,
-    data: HoldoutData,
-    policy: Policy,
-    secret: bytes,
 ) -> Question:
-    check_option(mechanism, "mechanism", "Holdout.ask", PURPOSES)
+    data, policy = session.data, session.policy
+    check_option(purpose, "purpose", "a question", PURPOSES)
+    owner = f"Holdout.{purpose}"
     metric = as_metric(scoring)
-    check_model(estimator, data)
+    check_model(estimator, data, owner)
     metric.check_estimator(estimator)
-    known = as_guess(guess, metric)
+    known = as_guess(guess, metric, owner)
     median = settings if isinstance(settings, MedianSettings) else None
     if settings is None and not metric.has_interval:
         median = MedianSettings()
@@ -65,8 +63,8 @@ def _question(
     except UndefinedMetricError as error:
         raise undefined_metric(metric, data.y, error) from error
     if median is not None:
-        return StableQuestion.plan(mechanism, metric, known, data, policy, median, secret)
-    if mechanism == "check" and known is None:
+        return StableQuestion.plan(purpose, metric, known, data, policy, median, session.partition)
+    if purpose == "check" and known is None:
         raise bad_parameter(
             "guess", "Holdout.check", "an estimate of the metric", None, "Take it from validation data."
         )
@@ -75,7 +73,7 @@ def _question(
     class_mix = policy.class_mix == "conditional" and data.is_classification
     try:
         coded = CodedQuestion.plan(
-            mechanism, metric, known, data, policy, class_mix=class_mix,
+            purpose, metric, known, data, policy, class_mix=class_mix,
             half_cell=None if isinstance(half_cell, LadderSettings) else half_cell,
         )  # fmt: skip
     except UndefinedMetricError as error:
@@ -101,7 +99,7 @@ def _check_privacy(question: Question, policy: Policy) -> Question:
     if policy.is_described or question.private_release({}) is not None:
         return question
     raise bad_parameter(
-        "mechanism", "Holdout.ask", "one with noise when route='differential_privacy'",
+        "settings", f"Holdout.{question.purpose}", "a mechanism with noise when route='differential_privacy'",
         question.describe()["name"],
         "Leave settings=None, use ThresholdoutScorer(noise='laplace') or StableHoldoutScorer, or open the "
         "holdout with route='both'.",
@@ -109,26 +107,31 @@ def _check_privacy(question: Question, policy: Policy) -> Question:
 
 
 def worst_question(
-    metric: Metric,
-    mechanism: str,
-    data: HoldoutData,
-    policy: Policy,
-    secret: bytes,
-    guess_rows: int | None,
+    session: Session, metric: Metric, purpose: str, guess_rows: int | None
 ) -> CodedQuestion | GaussianQuestion | StableQuestion:
     """Return a question about this metric with the worst guess: what admission has to reckon with.
 
     ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.
-    `UndefinedMetricError` if the labels do not allow the metric.
+    ValueError if the labels do not allow the metric.
     """
+    try:
+        return _worst(session, metric, purpose, guess_rows)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, session.data.y, error) from error
+
+
+def _worst(
+    session: Session, metric: Metric, purpose: str, guess_rows: int | None
+) -> CodedQuestion | GaussianQuestion | StableQuestion:
+    data, policy = session.data, session.policy
     if data.has_interval(metric):
         low, high = metric.bounds
         size = data.rule(metric).known_size(data.y) or len(data) / 2.0
         # A tenth less than its share, as classes need not be split evenly.
         behind = size if guess_rows is None else max(0.9 * size * guess_rows / len(data), 1.0)
         guess = Guess((low + high) / 2.0, behind)
-        coded = CodedQuestion.plan(mechanism, metric, guess, data, policy, class_mix=False)
+        coded = CodedQuestion.plan(purpose, metric, guess, data, policy, class_mix=False)
         return by_default(coded, data, policy)
     metric.check_classes(data.y)
     unbounded = None if metric.range else Guess(0.0, deviation=1.0)
-    return StableQuestion.plan(mechanism, metric, unbounded, data, policy, MedianSettings(), secret)
+    return StableQuestion.plan(purpose, metric, unbounded, data, policy, MedianSettings(), session.partition)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from sklearn_ada._checks import check_integer
+from sklearn_ada._checks import check_integer, check_option
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.admission import Probe, admitted_at_once
-from sklearn_ada.holdout.session.state import Conversation
-from sklearn_ada.holdout.terms.asker import Asker
-from sklearn_ada.ledger import Ledger
+from sklearn_ada.guarantees.description_length.weights import PURPOSES
+from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.round import RoundRecord
+from sklearn_ada.holdout.session.admission import admitted_at_once
+from sklearn_ada.holdout.session.plan import worst_question
+from sklearn_ada.holdout.session.session import Session
+from sklearn_ada.metrics import Metric, as_metric
 
 __all__ = ["open_round"]
 
@@ -18,26 +21,51 @@ _OWNER = "Holdout.open_round"
 
 
 def open_round(
+    session: Session,
     size: int,
-    probe: Probe,
-    key: str,
-    alternatives: int,
-    data: HoldoutData,
-    ledger: Ledger[Conversation],
-    asker: Asker,
     *,
-    record: bool,
+    purpose: str,
+    scoring: str | Callable[..., Any] | Metric,
+    key: str,
+    guess_rows: int | None = None,
+    alternatives: int = 1,
+    record: bool = True,
 ) -> str | None:
-    """Record a round of questions no worse than ``probe``; None if it was there. See `Holdout.open_round`."""
+    """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
+
+    They share the failure probability of one round, which makes each of them cheaper. All are admitted here
+    or none.
+
+    Parameters
+    ----------
+    session : Session
+    size : int
+    purpose : {"check", "certify"}
+    scoring : str, callable or Metric
+    key : str
+        Identity of the round. If it was declared before, None is returned: questions already answered are
+        free, and new ones stand alone.
+    guess_rows : int or None, default=None
+        How many rows the guesses come from; None takes as many as the holdout has.
+    alternatives : int, default=1
+        Among how many models, fixed now as well, the holdout will choose before each question is asked.
+    record : bool, default=True
+        False: only raise if they would not be admitted now.
+
+    Raises
+    ------
+    BudgetExhaustedError
+        If the tolerance does not admit them all; the message says how many it admits.
+    """
+    check_option(purpose, "purpose", _OWNER, PURPOSES)
+    probe = worst_question(session, as_metric(scoring), purpose, guess_rows)
     size = check_integer(size, "size", _OWNER)
     alternatives = check_integer(alternatives, "alternatives", _OWNER)
-    stamp, purpose = asker.stamp(), probe.purpose
-    key = f"{key} {data.top_ups}" if data.top_ups else key
+    stamp, top_ups = session.asker.stamp(), session.data.top_ups
+    key = f"{key} {top_ups}" if top_ups else key
 
-    def decide(state: Conversation) -> dict[str, Any]:
-        outgrown = state.outgrown(data.top_ups)
-        if outgrown is not None:
-            raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
+    def decide(state: Conversation) -> RoundRecord:
+        session.check_not_outgrown(state)
         most = admitted_at_once(state, probe, size, alternatives)
         if most < size:
             raise BudgetExhaustedError(
@@ -45,11 +73,9 @@ def open_round(
                 f"{most} of them: {size - most} too many. Search fewer candidates, use ask='winner', or take "
                 "a larger holdout or tolerance."
             )
-        share = state.share(purpose, size).among(alternatives)
-        body = {"kind": "round", "round": key, "purpose": purpose, "size": size, **stamp}
-        return {**body, "ln_delta": share.ln_delta, "nats": share.nats}
+        return RoundRecord.of(key, purpose, size, state.share(purpose, size).among(alternatives), stamp)
 
     if not record:
-        ledger.find(f"round {key}", otherwise=decide)
+        session.find(f"round {key}", otherwise=decide)
         return None
-    return key if ledger.charge(f"round {key}", decide).fresh else None
+    return key if session.charge(f"round {key}", decide).fresh else None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_ada._checks import bad_parameter, check_option, check_real
-from sklearn_ada.accounting.zcdp_filter import RECORDS, Unit
+from sklearn_ada.accounting.zcdp_filter import Unit
 from sklearn_ada.events import FAILURES, CodedRelease, Event, ExponentialMechanismEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length.cell_width import planned_questions
@@ -25,13 +25,13 @@ from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import model_digest, selection_key
 from sklearn_ada.holdout.questions.models import check_model
+from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.selection import SelectionRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.ask import another_error, discarded_copy, look
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
-from sklearn_ada.holdout.session.state import Conversation
-from sklearn_ada.holdout.terms.asker import Asker
-from sklearn_ada.holdout.terms.privacy import PrivateRelease, epsilon_or_none, rho_or_none
-from sklearn_ada.ledger import Ledger
+from sklearn_ada.holdout.session.session import Session
+from sklearn_ada.holdout.terms.privacy import PrivateRelease
 from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics import Metric, UndefinedMetricError, undefined_metric
 from sklearn_ada.metrics.kinds import Kind
@@ -40,14 +40,7 @@ from sklearn_ada.metrics.rows import guarded
 __all__ = ["select_model"]
 
 
-def select_model(
-    models: Sequence[Any],
-    metric: Metric,
-    data: HoldoutData,
-    ledger: Ledger[Conversation],
-    epsilon: float | str | None,
-    asker: Asker,
-) -> int:
+def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilon: float | str | None) -> int:
     """Return the number of the winner; recorded, so that the same models give the same winner.
 
     A model that fails on the holdout counts as the worst. See `Holdout.select`.
@@ -59,10 +52,46 @@ def select_model(
     ValueError
         If a model cannot be asked, or (with an epsilon) one record can move the metric without bound.
     """
+    data, count = session.data, len(models)
+    _check_models(models, metric, data)
+    choice = None if epsilon is None else PrivateChoice.plan(metric, data, count, epsilon)
+    digests = [model_digest(model) for model in models]
+    # What "auto" comes to depends on the budget, so a private ledger knows such a choice by that word.
+    named: float | str | None = None if choice is None else choice.epsilon
+    if epsilon == "auto" and session.read(lambda state: state.privacy is not None):
+        named = "auto"
+    key = selection_key(metric, digests, named, data.top_ups)
+    found = session.find(key, otherwise=lambda state: _admitted(session, state, choice, count))
+    if found is None:
+        for model in models:
+            discarded_copy(
+                model, "Holdout.select"
+            )  # raises before any is looked at; later it would be a failure
+        secret, stamp = session.secret, session.asker.stamp()
+        with held_interrupts() as interrupts:
+            values = _values(models, metric, data, interrupts)
+
+            def decide(state: Conversation) -> SelectionRecord:
+                admitted = _admitted(session, state, choice, count)
+                rng, interrupted = Draw(secret, key).question(), interrupts.raised
+                event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
+                release = None if choice is None else choice.release(event)
+                return SelectionRecord.of(state, metric.describe(), count, event, release, stamp)
+
+            found = session.charge(key, decide)
+    chosen = SelectionRecord(found.body).chosen
+    if isinstance(chosen, str) or chosen >= count:
+        why = chosen if isinstance(chosen, str) else "all of them failed"
+        raise ValueError(f"The holdout could not choose among {count} models: {why}. It was charged.")
+    return int(chosen)
+
+
+def _check_models(models: Sequence[Any], metric: Metric, data: HoldoutData) -> None:
+    """Raise unless every model can be asked for this metric."""
     if not len(models):
         raise bad_parameter("models", "Holdout.select", "a non-empty sequence of fitted models", models)
     for model in models:
-        check_model(model, data)
+        check_model(model, data, "Holdout.select")
         metric.check_estimator(model)
     try:
         metric.check_target(data.y)
@@ -74,44 +103,6 @@ def select_model(
         raise undefined_metric(metric, data.y, error) from error
     if not data.has_interval(metric):
         data.check_weights(metric)
-    draws = None if epsilon is None else PrivateChoice.plan(metric, data, len(models), epsilon)
-    digests = [model_digest(model) for model in models]
-    # What "auto" comes to depends on the budget, so a private ledger knows such a choice by that word.
-    named: float | str | None = None if draws is None else draws.epsilon
-    if epsilon == "auto" and ledger.read(lambda state: state.privacy is not None):
-        named = "auto"
-    key = selection_key(metric, digests, named, data.top_ups)
-    found = ledger.find(key, otherwise=lambda state: _admitted(state, draws, len(models), data))
-    if found is None:
-        for model in models:
-            discarded_copy(model)  # raises before any is looked at; later it would be a failure
-        secret, stamp = ledger.secret(), asker.stamp()
-        with held_interrupts() as interrupts:
-            values = _values(models, metric, data, interrupts)
-
-            def decide(state: Conversation) -> dict[str, Any]:
-                choice = _admitted(state, draws, len(models), data)
-                rng, interrupted = Draw(secret, key).question(), interrupts.raised
-                event = _chosen(values, metric, choice, rng, interrupted=interrupted)
-                return {
-                    "kind": "selection",
-                    "metric": metric.describe(),
-                    "models": len(models),
-                    **stamp,
-                    "event": event.to_dict(),
-                    "price": state.account.price(event),
-                    "epsilon": epsilon_or_none(event),
-                    "rho": rho_or_none(event),
-                    "unit": RECORDS if draws is None else draws.unit,
-                    "family": None,
-                }
-
-            found = ledger.charge(key, decide)
-    chosen = found.body["event"]["symbols"][-1]["value"]
-    if isinstance(chosen, str) or chosen >= len(models):
-        why = chosen if isinstance(chosen, str) else "all of them failed"
-        raise ValueError(f"The holdout could not choose among {len(models)} models: {why}. It was charged.")
-    return int(chosen)
 
 
 @dataclass(frozen=True)
@@ -158,6 +149,10 @@ class PrivateChoice:
         epsilon = check_real(epsilon, "epsilon", "a selection", low=0.0)
         return cls(epsilon, sensitivity, high - low, rule.unit, rule.family, is_auto)
 
+    def release(self, event: Event) -> PrivateRelease:
+        """Return what the choice releases."""
+        return PrivateRelease(event, self.unit, self.family)
+
     def within(self, state: Conversation, n: int, count: int) -> PrivateChoice:
         """Return the choice that the privacy budget affords: at most half of what is left of it.
 
@@ -184,19 +179,17 @@ class PrivateChoice:
 
 
 def _admitted(
-    state: Conversation, choice: PrivateChoice | None, count: int, data: HoldoutData
+    session: Session, state: Conversation, choice: PrivateChoice | None, count: int
 ) -> PrivateChoice | None:
     """Return how the choice is made, decided from the log alone; `BudgetExhaustedError` if it is not."""
-    outgrown = state.outgrown(data.top_ups)
-    if outgrown is not None:
-        raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
+    session.check_not_outgrown(state)
     if state.privacy is None or (state.policy.is_described and (choice is None or state.privacy.ended)):
         return choice
     release = None
     if choice is not None:
-        choice = choice.within(state, data.n_units, count)
+        choice = choice.within(state, session.data.n_units, count)
         event = ExponentialMechanismEvent(choice.epsilon, (Symbol("index", 0, float(count)),))
-        release = PrivateRelease(event, choice.unit, choice.family)
+        release = choice.release(event)
     refusal = state.privacy.refusal(release)
     if refusal is not None:
         raise BudgetExhaustedError(

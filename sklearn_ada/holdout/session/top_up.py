@@ -29,11 +29,10 @@ import numpy as np
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import LedgerMismatchError
+from sklearn_ada.holdout.records.top_up import TopUpRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.state import Conversation
-from sklearn_ada.holdout.terms.asker import Asker
+from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
-from sklearn_ada.ledger import Ledger
 from sklearn_ada.metrics.rows import stack_rows
 
 __all__ = ["pooled", "record_top_up"]
@@ -86,8 +85,8 @@ def pooled(data: HoldoutData, policy: Policy, X: Any, y: Any) -> HoldoutData:
     return whole
 
 
-def record_top_up(data: HoldoutData, ledger: Ledger[Conversation], asker: Asker) -> str:
-    """Record that the rows of ``data`` are the holdout from now on, and return their fingerprint.
+def record_top_up(session: Session) -> None:
+    """Record that the rows of this session are the holdout from now on.
 
     The same rows once more are free and change nothing.
 
@@ -96,13 +95,12 @@ def record_top_up(data: HoldoutData, ledger: Ledger[Conversation], asker: Asker)
     LedgerMismatchError
         If other rows were added in this place.
     """
-    fingerprint = data.fingerprint(ledger.secret())
-    body = {"kind": "top_up", "rows": len(data), "fingerprint": fingerprint, **asker.stamp()}
-    record = ledger.charge(f"top up {data.top_ups}", lambda state: body)
-    known = str(record.body["fingerprint"])
+    data, fingerprint = session.data, session.fingerprint
+    made = TopUpRecord.of(len(data), fingerprint, session.asker.stamp())
+    record = session.charge(f"top up {data.top_ups}", lambda state: made)
+    known = TopUpRecord(record.body).fingerprint
     if known != fingerprint:
         raise LedgerMismatchError(
             f"Other rows were added to this holdout before (fingerprint {known[:12]} with them, "
             f"{fingerprint[:12]} with these). Add those again, which is free, and these to what that returns."
         )
-    return fingerprint

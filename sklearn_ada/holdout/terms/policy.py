@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada._constants import LN_2
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.zcdp_filter import Unit
-from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.guarantees.description_length.cell_width import (
     choose_half_cell,
     planned_ln_deltas,
@@ -17,7 +17,6 @@ from sklearn_ada.guarantees.description_length.cell_width import (
 )
 from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
-from sklearn_ada.ledger import secret_digest
 
 __all__ = ["GRID_POINTS", "Policy", "check_promise"]
 
@@ -70,7 +69,7 @@ class Policy:
             )  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        if self.is_private and self.ln_beta > -math.log(2.0):
+        if self.is_private and self.ln_beta > -LN_2:
             raise bad_parameter(
                 "confidence_level", owner, f"at least 0.5 where route={self.route!r}", self.confidence_level,
                 "The theorem about privacy speaks of failures that are no likelier than not.",
@@ -79,7 +78,7 @@ class Policy:
     @property
     def ln_beta(self) -> float:
         """Logarithm of the failure probability that each route has for the whole conversation."""
-        return math.log1p(-self.confidence_level) - (math.log(2.0) if self.route == "both" else 0.0)
+        return math.log1p(-self.confidence_level) - (LN_2 if self.route == "both" else 0.0)
 
     @property
     def is_described(self) -> bool:
@@ -101,7 +100,7 @@ class Policy:
     @property
     def ln_gap(self) -> float:
         """Logarithm of the failure probability of the privacy route's gaps; the other half is for noise."""
-        return self.ln_beta - math.log(2.0)
+        return self.ln_beta - LN_2
 
     def privacy_budget(self, unit: Unit, n: int) -> float:
         """Return the rho that all questions together may cost, for replacing one ``unit`` of n records."""
@@ -131,25 +130,11 @@ class Policy:
         planned = planned_questions(self.expected_questions)
         return choose_half_cell(planned, error, deviation, size, check, certify, self.code)
 
-    def genesis(
-        self, fingerprint: str, n: int, split: dict[str, Any], secret: bytes, seed: bytes | None
-    ) -> dict[str, Any]:
-        """Return the genesis record; a ledger is opened only under the very same one."""
-        return {
-            "schema": SCHEMA_VERSION,
-            "fingerprint": fingerprint,
-            "rows": n,
-            "split": split,
-            "secret_digest": secret_digest(seed or secret),
-            "seeded": seed is not None,
-            **asdict(self),
-        }
-
     @classmethod
-    def from_genesis(cls, genesis: dict[str, Any]) -> Policy:
-        """Return the policy that a genesis record fixes."""
+    def from_dict(cls, body: dict[str, Any]) -> Policy:
+        """Return the policy that stands in a genesis record, among other things."""
         names = [each.name for each in fields(cls) if each.name != "code"]
-        return cls(code=Code(**genesis["code"]), **{name: genesis[name] for name in names})
+        return cls(code=Code(**body["code"]), **{name: body[name] for name in names})
 
 
 def check_promise(

@@ -1,0 +1,136 @@
+"""An answer: a question that was admitted, whatever came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_ada.events import Event
+from sklearn_ada.guarantees.certificate import Certificate
+from sklearn_ada.holdout.records.base import ReleaseRecord, release_body
+from sklearn_ada.holdout.records.genesis import Genesis
+from sklearn_ada.holdout.records.state import ConversationState
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.holdout.terms.outcome import Outcome
+from sklearn_ada.holdout.terms.privacy import PrivateRelease
+from sklearn_ada.ledger import Record
+from sklearn_ada.results import Answer, Cost
+
+__all__ = ["AnswerRecord"]
+
+
+class AnswerRecord(ReleaseRecord):
+    """What was asked, what was revealed, and what it certifies."""
+
+    kind = "answer"
+
+    @classmethod
+    def of(
+        cls,
+        state: ConversationState,
+        asked: dict[str, Any],
+        event: Event,
+        share: FailureBudget,
+        outcome: Outcome,
+        *,
+        release: PrivateRelease | None,
+        memory_name: str,
+        memory: dict[str, Any],
+    ) -> AnswerRecord:
+        """Return the record of an answer that is given now.
+
+        Parameters
+        ----------
+        state : ConversationState
+        asked : dict
+            Subject, purpose, round, metric, mechanism, guess and asker, ready for JSON.
+        event : Event
+        share : FailureBudget
+        outcome : Outcome
+        release : PrivateRelease or None
+            What the question was foreseen to release.
+        memory_name, memory : str, dict
+            What its mechanism remembers, and under which name.
+        """
+        return cls(
+            {
+                "kind": cls.kind,
+                **asked,
+                **release_body(state, event, release),
+                "memory_name": memory_name,
+                "memory": memory,
+                "ln_delta": share.ln_certified,
+                "nats": share.nats,
+                "outcome": outcome.to_dict(),
+            }
+        )
+
+    @property
+    def metric_name(self) -> str:
+        """Name of the metric."""
+        return str(self.body["metric"]["name"])
+
+    @property
+    def guess(self) -> dict[str, Any]:
+        """The guess that it was asked with, as `Guess.describe` gave it; empty if there was none."""
+        guess: dict[str, Any] = self.body["guess"]
+        return guess
+
+    def columns(self) -> dict[str, Any]:
+        """Return what a table shows of it, by the names of `Entry`."""
+        body, outcome = self.body, self.body["outcome"]
+        low, high = outcome["interval"]
+        return {
+            **super().columns(),
+            "metric": self.metric_name,
+            "mechanism": body["mechanism"]["name"],
+            "guess": self.guess.get("value"),
+            "answer": outcome["value"],
+            "low": low,
+            "high": high,
+            "verdict": outcome["verdict"],
+            "target": outcome["target"],
+            "reason": outcome["reason"],
+        }
+
+    def apply(self, state: ConversationState) -> None:
+        """Charge the release, count the question, and keep what was answered."""
+        body = self.body
+        super().apply(state)
+        state.count_asker(self.who)
+        state.count_question(body["purpose"], body["round"])
+        if "outcome" in body:
+            state.keep_value(body["outcome"]["value"], body["outcome"]["target"], body["metric"]["range"])
+        if body["memory_name"]:
+            state.memory[body["memory_name"]] = body["memory"]
+
+    def answer(self, record: Record, genesis: Genesis) -> Answer:
+        """Return the answer; the same record always gives the same one.
+
+        Parameters
+        ----------
+        record : Record
+            Where it stands in the ledger.
+        genesis : Genesis
+        """
+        body, outcome = self.body, Outcome.from_dict(self.body["outcome"])
+        low, high = outcome.interval
+        certificate = Certificate(
+            theorem=outcome.full_theorem,
+            confidence_level=genesis.confidence_level,
+            ln_delta=body["ln_delta"],
+            route=outcome.route,
+            target=outcome.target,
+            assumptions=genesis.assumptions,
+            vacuous=outcome.vacuous,
+        )
+        return Answer(
+            value=outcome.value,
+            interval=(low, high),
+            verdict=outcome.verdict,
+            cost=Cost(body["price"], epsilon=body["epsilon"], rho=body["rho"]),
+            certificate=certificate,
+            index=record.seq,
+            levels=outcome.levels,
+            reason=outcome.reason,
+            repeated=not record.fresh,
+        )

@@ -1,0 +1,118 @@
+"""The genesis: the first record of a ledger, which fixes everything that may not change later."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sklearn_ada.events import SCHEMA_VERSION
+from sklearn_ada.guarantees.description_length.theorem import ASSUMPTIONS
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.ledger import secret_digest
+
+__all__ = ["Genesis"]
+
+_SEEDED = "nobody who asks knows the random_state of the holdout"
+_BOUNDED = (
+    "no unit of the population weighs more than weight_bound, and of the holdout's weights only their mean "
+    "is known to anybody"
+)
+_SEEN = "the population has no class of which the holdout has no record"  # which classes it has is not priced
+
+
+@dataclass(frozen=True)
+class Genesis:
+    """Rows and policy of a holdout, as its ledger has them.
+
+    Parameters
+    ----------
+    body : dict
+        What the ledger holds, ready for JSON.
+    """
+
+    body: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, data: HoldoutData, policy: Policy, split: dict[str, Any], secret: bytes, seed: bytes | None
+    ) -> Genesis:
+        """Return the genesis of a ledger; one is opened only under the very same one.
+
+        Parameters
+        ----------
+        data : HoldoutData
+        policy : Policy
+        split : dict
+            How the rows were chosen.
+        secret : bytes
+            The ledger's.
+        seed : bytes or None
+            The secret that was asked for, where ``random_state`` is given.
+        """
+        return cls(
+            {
+                "schema": SCHEMA_VERSION,
+                "fingerprint": data.fingerprint(secret),
+                "rows": len(data),
+                "split": split,
+                "secret_digest": secret_digest(seed or secret),
+                "seeded": seed is not None,
+                **asdict(policy),
+                **data.describe_units(secret),
+                **data.describe_classes(policy),
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the ledger keeps."""
+        return self.body
+
+    @property
+    def policy(self) -> Policy:
+        """The policy, checked."""
+        return Policy.from_dict(self.body)
+
+    @property
+    def confidence_level(self) -> float:
+        """That of all intervals together."""
+        return float(self.body["confidence_level"])
+
+    @property
+    def tolerance(self) -> float | None:
+        """The largest half-width of an answer at which questions are admitted, as a share of the range."""
+        tolerance: float | None = self.body["tolerance"]
+        return tolerance
+
+    @property
+    def fingerprint(self) -> str:
+        """Keyed digest of the rows that the ledger began with."""
+        return str(self.body["fingerprint"])
+
+    @property
+    def rows(self) -> int:
+        """How many there were."""
+        return int(self.body["rows"])
+
+    @property
+    def n_units(self) -> int:
+        """Number of independent units: of groups if there are any, else of rows."""
+        return int(self.body.get("units", {}).get("number", self.rows))
+
+    @property
+    def n_classes(self) -> int | None:
+        """Number of classes whose counts are paid for; None where they are conditioned on."""
+        return len(self.body["class_counts"]) if "class_counts" in self.body else None
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What every certificate of the ledger rests on."""
+        independent, *others = ASSUMPTIONS
+        units = self.body.get("units", {})
+        if units.get("groups"):
+            independent = independent.replace("records", "groups", 1)
+        if units.get("weight_bound") is not None:
+            others.append(_BOUNDED)
+        if self.n_classes is not None:
+            others.append(_SEEN)
+        return (independent, *others, _SEEDED) if self.body["seeded"] else (independent, *others)

@@ -1,0 +1,22 @@
+"""The mean weight of the holdout's rows, told once and coarsely."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_ada.events import Event
+from sklearn_ada.holdout.records.base import ReleaseRecord
+from sklearn_ada.holdout.records.state import ConversationState
+
+__all__ = ["MeanWeightRecord"]
+
+
+class MeanWeightRecord(ReleaseRecord):
+    """In which bucket the mean weight lies. It comes before every question, and is none."""
+
+    kind = "mean weight"
+
+    @classmethod
+    def of(cls, state: ConversationState, event: Event, stamp: dict[str, Any]) -> MeanWeightRecord:
+        """Return the record of a mean weight that is released now."""
+        return cls({"kind": cls.kind, "event": event.to_dict(), "price": state.account.price(event), **stamp})

@@ -1,0 +1,31 @@
+"""A round: questions fixed before any of their answers is seen, which share what one may spend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_ada.holdout.records.base import LedgerRecord
+from sklearn_ada.holdout.records.state import ConversationState
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+
+__all__ = ["RoundRecord"]
+
+
+class RoundRecord(LedgerRecord):
+    """How many questions of which purpose, and the share of each of them."""
+
+    kind = "round"
+
+    @classmethod
+    def of(
+        cls, name: str, purpose: str, size: int, share: FailureBudget, stamp: dict[str, Any]
+    ) -> RoundRecord:
+        """Return the record of a round that is opened now."""
+        body = {"kind": cls.kind, "round": name, "purpose": purpose, "size": size, **stamp}
+        return cls({**body, "ln_delta": share.ln_delta, "nats": share.nats})
+
+    def apply(self, state: ConversationState) -> None:
+        """Count its questions, and keep their share."""
+        body = self.body
+        share = FailureBudget(body["ln_delta"], body["nats"])
+        state.begin_round(body["round"], body["purpose"], body["size"], share)

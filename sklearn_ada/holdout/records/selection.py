@@ -1,0 +1,42 @@
+"""A selection: one of several models was chosen, and only its number was revealed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_ada.accounting.polya_urn import symbols_of
+from sklearn_ada.events import Event
+from sklearn_ada.holdout.records.base import ReleaseRecord, release_body
+from sklearn_ada.holdout.records.state import ConversationState
+from sklearn_ada.holdout.terms.privacy import PrivateRelease
+
+__all__ = ["SelectionRecord"]
+
+
+class SelectionRecord(ReleaseRecord):
+    """Among how many models, by which metric, and which one."""
+
+    kind = "selection"
+
+    @classmethod
+    def of(
+        cls,
+        state: ConversationState,
+        metric: dict[str, Any],
+        count: int,
+        event: Event,
+        release: PrivateRelease | None,
+        stamp: dict[str, Any],
+    ) -> SelectionRecord:
+        """Return the record of a choice among ``count`` models that is made now."""
+        revealed = release_body(state, event, release)
+        return cls({"kind": cls.kind, "metric": metric, "models": count, **stamp, **revealed, "family": None})
+
+    def columns(self) -> dict[str, Any]:
+        """Return what a table shows of it, by the names of `Entry`."""
+        return {**super().columns(), "metric": self.body["metric"]["name"]}
+
+    @property
+    def chosen(self) -> int | str:
+        """Number of the winner; as many as there are models if all failed, or why there is none."""
+        return symbols_of(self.event)[-1].value

@@ -1,0 +1,117 @@
+"""What is said of an answer that is worth less than it looks: a vacuous one, or a median unasked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_regressor
+
+from sklearn_ada._notices import warn_user
+from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.question import Question
+from sklearn_ada.holdout.questions.stable_median import StableQuestion
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.session import Session
+from sklearn_ada.metrics import Metric
+from sklearn_ada.metrics.registry import WITH_INTERVAL
+from sklearn_ada.results import Answer
+
+__all__ = [
+    "certifies_nothing",
+    "is_chosen",
+    "median_notice",
+    "warn_if_vacuous",
+    "warn_of_median",
+    "why_vacuous",
+]
+
+
+def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
+    """Warn where a stable median will answer and the asker has not said that it should."""
+    if not isinstance(question, StableQuestion) or is_chosen(question.metric):
+        return
+    told = median_notice(question.metric, MedianSettings(), session.data, regression=is_regressor(estimator))
+    warn_user(
+        f"{told}; or accept the median: settings=MedianSettings(), from sklearn_ada.holdout.",
+        once=("median", session.fingerprint, question.metric.name),
+    )
+
+
+def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> None:
+    """Warn, once a process, of an answer that certifies nothing."""
+    if certifies_nothing(answer):
+        parts = len(question.rows) if isinstance(question, StableQuestion) else None
+        warn_user(
+            f"An answer of the holdout certifies nothing. {why_vacuous(session, parts)}",
+            once=("vacuous", session.fingerprint, "metric" if parts is None else "median"),
+        )
+
+
+def certifies_nothing(answer: Answer) -> bool:
+    """Return whether an answer has a value and an interval that was known before looking."""
+    return answer.answered and answer.certificate.vacuous
+
+
+def why_vacuous(session: Session, n_subsamples: int | None) -> str:
+    """Return why answers of a holdout are vacuous, from its size and its account alone.
+
+    Parameters
+    ----------
+    session : Session
+    n_subsamples : int or None
+        Of a stable median; None for a metric with an interval of its own.
+    """
+    data, policy = session.data, session.policy
+    nats = session.read(lambda state: state.account.nats)
+    units = f"{data.n_units} {'groups' if data.has_groups else 'rows'}"
+    if n_subsamples is not None:
+        units += f" in {n_subsamples} subsamples"
+    if policy.is_described:
+        what = f"with {nats:.3g} nats revealed"
+        fewer = "fewer surprises, as guesses that hold cost next to nothing"
+    else:
+        what, fewer = "for what privacy can certify", "fewer expected_questions, which means less noise"
+    if n_subsamples is not None:
+        fewer += "; or a metric with an interval of its own"
+    can_grow = policy.route == "description_length" and data.units is None
+    more = "more rows (top_up, or a larger holdout" if can_grow else "more rows (a larger holdout"
+    return (
+        "The interval is everything that the metric can be, because independent records are too few: "
+        f"{units}, {what}. What helps: {more}; plan_holdout says how many), or {fewer}."
+    )
+
+
+def is_chosen(metric: Metric) -> bool:
+    """Return whether the metric has an interval, and was declared to do without: ``kind="general"``."""
+    return metric.kind == "general" and metric.string in WITH_INTERVAL
+
+
+def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *, regression: bool) -> str:
+    """Return that the median of a metric is another quantity than the metric, and what has an interval.
+
+    Parameters
+    ----------
+    metric : Metric
+    settings : MedianSettings
+    data : HoldoutData
+    regression : bool
+        Whether the model is a regressor, however few values y has.
+    """
+    name = metric.name
+    size = data.subsample_size(settings.subsamples(data), stratify=settings.stratify)
+    units = "groups" if data.has_groups else "records"
+    return (
+        f"{name} has no interval of its own on this holdout. Its answers are the median of {name} over "
+        f"random subsamples of {size} {units}, which is another quantity than {name} on all rows and can be "
+        f"far from it. Use {_with_interval(metric, data, regression)}"
+    )
+
+
+def _with_interval(metric: Metric, data: HoldoutData, regression: bool) -> str:
+    if metric.string in WITH_INTERVAL and metric.range is None:
+        return f"a metric with an interval, here Metric({metric.string!r}, range=(low, 0))"
+    if regression or data.classes is None:
+        return "a metric with an interval, such as Metric('neg_mean_absolute_error', range=(low, 0))"
+    names = ["roc_auc"] if len(data.classes) == 2 else []
+    known = [repr(n) for n in (*names, "balanced_accuracy", "accuracy") if data.has_interval(Metric(n))]
+    return f"a metric with an interval, such as {', '.join(known)}"

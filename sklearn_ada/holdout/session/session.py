@@ -1,0 +1,144 @@
+"""What every question needs beside itself: the rows, the policy, the ledger that is charged, and who asks."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral
+from typing import Any, TypeVar
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError
+from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.records.answer import AnswerRecord
+from sklearn_ada.holdout.records.base import LedgerRecord
+from sklearn_ada.holdout.records.conversation import Conversation, read_record
+from sklearn_ada.holdout.records.genesis import Genesis
+from sklearn_ada.holdout.records.refusal import RefusalRecord
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.terms.asker import Asker
+from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.ledger import Ledger, Record, ledger_address, open_ledger
+from sklearn_ada.metrics.rows import Subsamples
+from sklearn_ada.results import Answer
+
+__all__ = ["Session"]
+
+Seen = TypeVar("Seen")
+
+
+@dataclass(frozen=True)
+class Session:
+    """The rows of a holdout under a policy, on an open ledger.
+
+    Parameters
+    ----------
+    data : HoldoutData
+    policy : Policy
+    ledger : Ledger
+    asker : Asker
+    """
+
+    data: HoldoutData
+    policy: Policy
+    ledger: Ledger[Conversation]
+    asker: Asker
+
+    @classmethod
+    def open(
+        cls,
+        data: HoldoutData,
+        policy: Policy,
+        asker: Asker,
+        *,
+        ledger: str | os.PathLike[str] | None,
+        split: dict[str, Any] | None,
+        random_state: int | None,
+    ) -> Session:
+        """Open or begin the ledger of some rows; see `Holdout` for the parameters.
+
+        Raises
+        ------
+        ValueError
+            If the policy cannot be kept on these rows, or random_state is no integer.
+        LedgerError
+            If the ledger cannot be used, or belongs to other rows or another policy.
+        """
+        data.check_policy(policy)
+        seed = _seed(random_state)
+
+        def genesis(secret: bytes) -> dict[str, Any]:
+            return Genesis.of(data, policy, split or {}, secret, seed).to_dict()
+
+        address = ledger_address(ledger, lambda: data.digest)
+        session = cls(data, policy, open_ledger(address, genesis, Conversation, secret=seed), asker)
+        assert session.fingerprint == session.genesis.fingerprint  # the ledger has compared them
+        return session
+
+    @cached_property
+    def genesis(self) -> Genesis:
+        """What was fixed when the ledger was begun."""
+        return Genesis(self.ledger.genesis)
+
+    @property
+    def secret(self) -> bytes:
+        """The ledger's secret, of which noise and subsamples are made; asked for nowhere else."""
+        return self.ledger.secret()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Keyed digest of the rows; it tells nobody whether a row is in the holdout."""
+        return self.data.fingerprint(self.secret)
+
+    def partition(self, n_subsamples: int, *, stratify: bool) -> Subsamples:
+        """Return the rows of disjoint subsamples, which nobody knows who does not know the secret."""
+        return self.data.partition(self.secret, n_subsamples, stratify=stratify)
+
+    def charge(self, key: str | None, decide: Callable[[Conversation], LedgerRecord]) -> Record:
+        """Record what ``decide`` makes of the state, or return what is recorded under this key."""
+        return self.ledger.charge(key, lambda state: decide(state).to_dict())
+
+    def find(self, key: str, otherwise: Callable[[Conversation], object] | None = None) -> Record | None:
+        """Return the record of this key; if there is none, call ``otherwise`` with the state."""
+        return self.ledger.find(key, otherwise=otherwise)
+
+    def read(self, look: Callable[[Conversation], Seen]) -> Seen:
+        """Return what ``look`` says of the state."""
+        seen: Seen = self.ledger.read(look)
+        return seen
+
+    def recorded_answer(self, number: int) -> Answer | None:
+        """Return the answer or refusal that a record holds, or None if there is none of that number."""
+        record = self.ledger.record(number)
+        read = None if record is None else read_record(record.body)
+        if record is None or not isinstance(read, AnswerRecord | RefusalRecord):
+            return None
+        return read.answer(record, self.genesis)
+
+    def guess_behind(self, answer: Answer) -> Guess:
+        """Return the guess that an answer of this holdout was asked with."""
+        record = self.ledger.record(answer.index)
+        if record is None:
+            raise LedgerError(f"The ledger has no record {answer.index}; ask the holdout that answered.")
+        return Guess(**AnswerRecord(record.body).guess)
+
+    def check_not_outgrown(self, state: Conversation) -> None:
+        """Raise BudgetExhaustedError if rows were added to the holdout since."""
+        outgrown = state.outgrown(self.data.top_ups)
+        if outgrown is not None:
+            raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
+
+    def of_rows(self, data: HoldoutData) -> Session:
+        """Return the session of other rows on the same ledger."""
+        return replace(self, data=data)
+
+
+def _seed(random_state: object) -> bytes | None:
+    if random_state is None:
+        return None
+    if not isinstance(random_state, Integral) or isinstance(random_state, bool):
+        raise bad_parameter("random_state", "Holdout", "an integer or None", random_state)
+    return hashlib.sha256(f"sklearn_ada random_state {int(random_state)}".encode()).digest()
