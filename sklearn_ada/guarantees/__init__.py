@@ -12,7 +12,6 @@ from sklearn_ada.guarantees.baselines import (
     sample_splitting_half_width,
     verdict_half_width,
 )
-from sklearn_ada.guarantees.certificate import Certificate
 from sklearn_ada.guarantees.description_length.cell_width import (
     choose_half_cell,
     planned_ln_deltas,
@@ -97,6 +96,7 @@ from sklearn_ada.guarantees.transfer.max_information import dwork_2015_max_infor
 from sklearn_ada.guarantees.transfer.mutual_information import gaussian_rogers
 from sklearn_ada.guarantees.transfer.pure_dp import pure_dp_half_width, pure_dp_interval
 from sklearn_ada.guarantees.transfer.thresholdout import ThresholdoutBound, thresholdout_direct
+from sklearn_ada.results import Certificate
 
 __all__ = [
     "Certificate",

@@ -16,6 +16,7 @@ from sklearn_ada.planning.recommendation import many, recommend
 from sklearn_ada.planning.solving import MOST_QUESTIONS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
 __all__ = ["HoldoutPlan"]
@@ -64,7 +65,7 @@ class HoldoutPlan(PlanRows):
         """Return one dict for each method."""
         return [asdict(row) for row in self.rows]
 
-    def plot(self, *, ax: Any = None) -> PlanDisplay:
+    def plot(self, *, ax: Axes | None = None) -> PlanDisplay:
         """Draw what was solved for as bars, one for each method that says something.
 
         Parameters
