@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sklearn_ada._solving import root
+from sklearn_ada._solving import enclosed_root
 from sklearn_ada.guarantees.transfer.gaussian_noise import GaussianBound, best_noise, check_answers
 
 __all__ = ["gaussian_rogers"]
@@ -71,8 +71,6 @@ def _rogers_minimum(twice_nats: float) -> float:
     """``min over l of (twice_nats - ln(1 - l))/l``, by the root in ``t = l/(1 - l)`` of ``t - ln(1+t)``."""
     t = 1e15
     if twice_nats < t:
-        t = root(
-            lambda t: t - math.log1p(t) - twice_nats, 0.0, 2.0 * twice_nats + 4.0, xtol=1e-12, rtol=1e-15
-        )
+        t, _ = enclosed_root(lambda t: t - math.log1p(t) - twice_nats, 0.0, 2.0 * twice_nats + 4.0)
     l = max(t, 1e-300) / (1.0 + t)  # noqa: E741 - the paper's letter; any is valid
     return (twice_nats - math.log1p(-l)) / l
