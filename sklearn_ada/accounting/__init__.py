@@ -1,4 +1,10 @@
-"""The price of an event: what mechanisms have cost, in every currency a guarantee can read."""
+"""Prices of events: what the answers given so far have cost, in each of two currencies.
+
+*Nats* of description length, for answers that are symbols of a code (`codes`, `polya_urn`); and *privacy
+loss*, for answers with noise: pure and approximate differential privacy (epsilon, delta), zero-concentrated
+differential privacy (rho, "zCDP") and Gaussian differential privacy (mu, "GDP"). Composition theorems say
+what many answers cost together.
+"""
 
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.composition import (

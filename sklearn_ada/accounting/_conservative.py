@@ -1,4 +1,4 @@
-"""Rounding and root finding towards the side that promises less."""
+"""Deltas rounded up and the smallest epsilon from above: errors of computation never promise too much."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ __all__ = ["ZCDPOdometer"]
 
 
 class ZCDPOdometer:
-    """With probability ``1 - delta`` the privacy loss is at most `epsilon` at every moment at once.
+    """A running bound: with probability ``1 - delta`` the privacy loss is at most `epsilon` at every moment.
 
     Each mechanism, its price and the moment at which `epsilon` is read may depend on all earlier outputs;
     no budget is fixed. With total price rho, ``epsilon = rho + 2*sqrt((rho + s) * (ln(1/delta) +

@@ -1,7 +1,8 @@
-"""The price of a symbol in nats, and the running total of everything revealed.
+"""The Polya urn: what an answer costs in nats, given the answers before it, and the sum of all prices.
 
-Cells are priced by a Polya urn, ``p(z) = (count(z) + a * prior(z)) / (N + a)``: guesses that hold become
-cheap, and the total does not depend on the order of the answers. Other streams have fixed codes.
+The number z of a cell has the probability ``p(z) = (count(z) + a * prior(z)) / (N + a)`` after N answers, of
+which ``count(z)`` were z. So the cell in which guesses are confirmed becomes cheap, and the total does not
+depend on the order of the answers. Other kinds of answers have codes that stay as they are.
 """
 
 from __future__ import annotations

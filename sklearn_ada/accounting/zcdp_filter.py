@@ -70,7 +70,9 @@ def subsamples_unit(n_subsamples: int, *, stratified: bool) -> Unit:
 
 
 class UnitZCDPFilter:
-    """Everything recorded together is ``budget(u)``-zCDP with respect to replacing one unit u in use.
+    """A zCDP budget for each privacy unit: all that is recorded keeps every budget of a unit in use.
+
+    Together it is ``budget(u)``-zCDP with respect to replacing one unit u.
 
     Group privacy converts costs: a change of s units of one kind is s^2 times as dear as a change of one
     (Bun, Steinke, TCC 2016, Proposition 1.9). Replacing one record changes one subsample of any partition;
@@ -198,7 +200,7 @@ class UnitZCDPFilter:
 
 
 class ZCDPFilter:
-    """Everything charged to one filter is together ``budget``-zCDP, whatever was charged and why.
+    """A zCDP budget: everything charged to it is together ``budget``-zCDP, whatever was charged and why.
 
     A `UnitZCDPFilter` with a single privacy unit, the record, that raises an error where it is exhausted.
 

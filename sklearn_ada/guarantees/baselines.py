@@ -1,4 +1,4 @@
-"""What route B has to beat: half-widths of methods that use neither noise nor a guess.
+"""Half-widths of simple methods, for comparison: no noise and no guess, such as splitting the holdout.
 
 Each returns the half-width within which k answers, means of values in [0, 1] over n records, are close to
 the population all at once except with probability beta: at their worst, or for shares that are expected to

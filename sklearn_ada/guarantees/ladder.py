@@ -1,4 +1,7 @@
-"""The Ladder: few conversations are possible, whatever is asked."""
+"""The Ladder, a leaderboard that only shows improvements: how close its best score is to the population.
+
+Few different conversations are possible with it, whatever is asked: a union bound over all of them is enough.
+"""
 
 from __future__ import annotations
 

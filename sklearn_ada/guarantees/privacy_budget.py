@@ -1,4 +1,4 @@
-"""How much privacy a ledger may spend in all, decided before the holdout is touched.
+"""How large a ledger's privacy budget (the zCDP parameter rho) should be, decided before anything is asked.
 
 A certificate by transfer is as wide as the noise of its answer plus the gap that the budget allows. Much
 noise spends little; the best budget balances the two for the number of questions expected.

@@ -1,6 +1,7 @@
-"""How an answer is drawn: each mechanism returns its answer with the event that says what happened.
+"""Mechanisms: procedures that answer a question about the holdout and say what they did.
 
-Every one returns a `Release`; none prices it. Randomness comes from the generator that is passed in.
+Each returns a `Release`: the answer, and the event that says what happened. What that costs is not theirs to
+say but `sklearn_ada.accounting`'s. Randomness comes from the generator that is passed in.
 """
 
 from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds, EffectiveRoundsAnswer

@@ -1,4 +1,4 @@
-"""What a plan takes for granted, besides two of rows, questions and width."""
+"""The assumptions of a plan, such as the expected score, besides two of rows, questions and width."""
 
 from __future__ import annotations
 

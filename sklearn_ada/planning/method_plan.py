@@ -1,4 +1,4 @@
-"""One row of a plan: one method, with whatever was left out solved for."""
+"""One row of a plan: for one method, whichever of rows, questions and width was left out."""
 
 from __future__ import annotations
 

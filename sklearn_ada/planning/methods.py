@@ -1,4 +1,4 @@
-"""Every method as one half-width, a function of records and questions. The formulas are the guarantees'."""
+"""The methods that a plan compares, each a half-width that depends on records and questions."""
 
 from __future__ import annotations
 

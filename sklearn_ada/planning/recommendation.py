@@ -1,4 +1,4 @@
-"""What to do, in words: which method, what the kept model gets, and when a plain holdout is enough."""
+"""A plan's recommendation in words: which method to use, and when a plain holdout is enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a monotone half-width crosses the one that is wanted."""
+"""The fewest rows, or the most questions, with which a half-width is as small as wanted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How wide the cells of a check should be, decided before the holdout is touched.
+"""How wide the cells of a check should be: they are fixed before the holdout is looked at.
 
 Wide cells rarely surprise but say little; narrow cells say more but each surprise costs nats that widen
 every later interval, above all that of the model which is kept in the end.

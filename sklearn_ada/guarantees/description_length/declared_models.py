@@ -12,7 +12,7 @@ __all__ = ["ln_declared"]
 def ln_declared(ln_beta: float, n_models: int) -> float:
     """Return ``ln(beta / (4 G))``, a declared model's failure probability, whatever is revealed.
 
-    Half of beta is for the G models that were declared before the first look, and each has two fixed
+    Half of beta is for the G models that were declared before the first answer, and each has two fixed
     questions (`sklearn_ada.holdout.session.declare`).
 
     Examples

@@ -1,4 +1,7 @@
-"""What coded checks and certifies will cost and certify: the plan of route A, before anything is asked.
+"""Expected half-widths of checks and certifies, for a plan before anything is asked.
+
+A *check* confirms a guess, or says in which cell around it the holdout's value lies; a *certify* gives the
+exact value.
 
 Guesses are taken to be right but for sampling: the difference between the holdout's value and the guess is
 normal. Some share of them may be wrong beyond that. Only the plan rests on this, never a certificate.
@@ -26,7 +29,7 @@ _NORMAL_NATS = 0.533  # mean of ln(1 + x^2) for a standard normal x
 
 @dataclass(frozen=True)
 class PlannedChecks:
-    """What k checks are expected to come to, and what then remains for one certify.
+    """Expected half-widths of k checks, and of one certify after them.
 
     Attributes
     ----------
@@ -80,7 +83,7 @@ def plan_checks(
     surprise_rate: float = 0.0,
     code: Code | None = None,
 ) -> PlannedChecks:
-    """Return what k checks of a holdout that expects k are expected to come to.
+    """Return the expected half-widths of k checks of a holdout that was opened for k.
 
     Parameters
     ----------

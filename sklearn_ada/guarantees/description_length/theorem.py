@@ -1,4 +1,4 @@
-"""Route A: what was said about the holdout, in nats, is all that an analyst can exploit.
+"""The theorem of description length: what was said about the holdout is all that an analyst can exploit.
 
 Theorem (description length; the prefix-code form of Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, NIPS
 2015; Guess-and-Check of Rogers et al., AISTATS 2020, is the case of a two-part code). Let a code fix,

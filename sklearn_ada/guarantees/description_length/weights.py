@@ -1,7 +1,8 @@
-"""How one failure probability is shared out among the questions of a conversation.
+"""Weights of questions and of rounds: how one failure probability is shared out in a conversation.
 
 Two purposes share beta: *checks* (coarse and cheap) and *certifies* (fine). Within a purpose, question j
-gets a weight pi_j, and the weights of all questions that can ever be asked sum to at most 1.
+gets a weight pi_j, and the weights of all questions that can ever be asked sum to at most 1. A *round* is a
+set of G questions fixed before any of their answers is seen: each has a G-th of the weight of its round.
 """
 
 from __future__ import annotations

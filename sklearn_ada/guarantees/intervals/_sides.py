@@ -1,4 +1,4 @@
-"""The two sides of an interval: half of delta each, and ends rounded outwards."""
+"""What all intervals share: half of the failure probability for each side, and the range of a variable."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def mirrored(low: float) -> float:
 
 
 def check_range(bounds: tuple[float, float], owner: str) -> tuple[float, float]:
+    """Return the bounds of a variable as floats, or raise ValueError."""
     low, high = bounds
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise bad_parameter("range", owner, "a pair of finite numbers low < high", bounds)
@@ -29,6 +30,7 @@ def check_range(bounds: tuple[float, float], owner: str) -> tuple[float, float]:
 
 
 def to_unit(low: float, high: float, bottom: float, top: float, owner: str) -> tuple[float, float]:
+    """Return what is known of a value, rescaled from ``[bottom, top]`` to [0, 1]."""
     low = check_real(low, "low_value", owner, low=bottom, high=top, closed="both")
     high = check_real(high, "high_value", owner, low=low, high=top, closed="both")
     width = top - bottom

@@ -1,4 +1,4 @@
-"""Route A certificates of a median of disjoint subsamples.
+"""Certificates of an exact median over disjoint subsamples, by description length.
 
 The holdout is cut once into m disjoint subsamples; phi is the metric on one of them. An answer v whose rank
 is known up to an error speaks of the population law of phi by the tail of a binomial at one fixed

@@ -1,4 +1,4 @@
-r"""Route B certificates of medians of disjoint subsamples: rank error, privacy, and what follows for phi.
+r"""Certificates of privately drawn medians over disjoint subsamples: rank error, privacy, and what follows.
 
 The holdout is cut once into m disjoint subsamples, independent draws from a law; phi, the metric on one of
 them, is rounded to a finite grid T and truncated to its range, and an answer v is drawn by the exponential

@@ -1,4 +1,4 @@
-"""How many subsamples, or what level: the best exponential mechanism for k stable medians.
+"""How many subsamples k private medians need, or what they certify: the best exponential mechanism.
 
 By the certificates of `stable_median`; the parameter of the mechanism is chosen numerically. Any parameter
 gives a valid certificate, so an inexact search costs width and never validity.

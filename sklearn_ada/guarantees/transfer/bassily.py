@@ -13,7 +13,7 @@ __all__ = ["bassily_2016"]
 def bassily_2016(
     alpha: float, beta: float, n_questions: int, epsilon: float, delta: float, n: int
 ) -> TransferBound:
-    """Bassily, Nissim, Smith, Steinke, Stemmer, Ullman (STOC 2016); lecture 19, Theorems 1.1 and 1.2.
+    """Return the half-width of Bassily et al. (STOC 2016); lecture 19, Theorems 1.1 and 1.2.
 
     If ``sqrt(12/n) <= epsilon <= 1/8`` and ``delta <= epsilon/16``, and each answer is within alpha of its
     sample value except with probability beta, then::

@@ -1,4 +1,4 @@
-"""What a transfer theorem gives: a half-width, a failure probability, and whether that says anything."""
+"""The result of a transfer theorem: a half-width and a failure probability, and whether they say anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""A sharper transfer theorem, proved here: no constants c and d, and a quarter of e^epsilon - 1.
+r"""A sharper transfer theorem, proved here: a quarter of the ``e^epsilon - 1`` of Jung et al. (ITCS 2020).
 
 Notation. S holds n independent draws from D, the whole conversation M(S) is private with respect to replacing
 one record, and B is any event determined by the conversation and by coins that are independent of S. For B
@@ -106,7 +106,7 @@ def approximate_dp_gap(epsilon: float, delta: float, beta: float) -> float:
 
 
 def direct_transfer(alpha: float, beta: float, epsilon: float, delta: float, failure: float) -> TransferBound:
-    """Theorem 2 for (epsilon, delta)-DP answers that are sample accurate at (alpha, beta).
+    """Return the half-width of Theorem 2 for (epsilon, delta)-DP answers that are sample accurate.
 
     With probability at least ``1 - failure``, for all questions at once, ``|a_j - q_j(D)|`` is at most::
 

@@ -1,4 +1,8 @@
-"""How the failure probability of the privacy route is shared out among families of questions."""
+"""Weights of families of questions: how the failure probability of private answers is shared out.
+
+A *family* are the questions whose answers one record moves in the same proportion: means, AUCs, recalls of
+one class, medians over one partition. Each has one gap between holdout and population.
+"""
 
 from __future__ import annotations
 

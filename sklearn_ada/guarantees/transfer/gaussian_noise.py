@@ -1,4 +1,4 @@
-"""Half-widths of k adaptive answers with Gaussian noise: four transfer theorems, noise chosen best.
+"""Gaussian noise: half-widths of k adaptive answers by three transfer theorems, with the best noise.
 
 Each answer is a mean of n values in [0, 1] plus noise of standard deviation sigma, so that k answers are
 exactly mu-GDP with ``mu = sqrt(k)/(n sigma)`` (Dong, Roth, Su 2022) and cost ``mu^2/2`` in zCDP. Without
@@ -218,6 +218,7 @@ def best_noise(half_width: Callable[[float], float], guess: float) -> float:
 def check_answers(
     n: int, n_questions: int, ln_beta: float, noise_scale: float | None, owner: str
 ) -> tuple[int, int, float, float | None]:
+    """Return the parameters that all bounds of Gaussian noise share, or raise ValueError."""
     return (
         check_integer(n, "n", owner),
         check_integer(n_questions, "n_questions", owner),

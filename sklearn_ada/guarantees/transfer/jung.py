@@ -14,7 +14,7 @@ __all__ = ["jung_2020", "jung_2020_best", "jung_2020_low_sensitivity", "jung_202
 def jung_2020(
     alpha: float, beta: float, epsilon: float, delta: float, *, c: float, d: float
 ) -> TransferBound:
-    """Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld (ITCS 2020), (epsilon, delta)-DP; lecture 23.
+    """Return the half-width of Jung et al. (ITCS 2020) for (epsilon, delta)-DP answers; lecture 23.
 
     For every ``c, d > 0`` answers that are sample accurate at (alpha, beta) are accurate for the population
     at::
@@ -55,7 +55,7 @@ def jung_2020(
 
 
 def jung_2020_best(alpha: float, ln_beta: float, epsilon: float, ln_delta: float, ln_failure: float) -> float:
-    """Jung et al. (ITCS 2020), (epsilon, delta)-DP, with the best c and d: the smallest alpha'.
+    """Return the half-width of `jung_2020` with the best c and d, the smallest alpha'.
 
     At failure probability beta' the choice ``c = sqrt(beta) u``, ``d = sqrt(delta/2) u`` with
     ``u = (sqrt(beta) + sqrt(2 delta))/beta'`` minimises ``c + 2 d`` (Lagrange), so that::
@@ -102,7 +102,7 @@ def jung_2020_best(alpha: float, ln_beta: float, epsilon: float, ln_delta: float
 
 
 def jung_2020_pure(alpha: float, beta: float, epsilon: float, n: int, eta: float) -> TransferBound:
-    """Jung et al. (ITCS 2020), pure epsilon-DP; lecture 23.
+    """Return the half-width of Jung et al. (ITCS 2020) for epsilon-DP answers; lecture 23.
 
     For every eta > 0::
 
@@ -153,7 +153,7 @@ def jung_2020_low_sensitivity(
     c: float,
     d: float,
 ) -> TransferBound:
-    """Jung et al. (ITCS 2020), questions of low sensitivity instead of means.
+    """Return the half-width of Jung et al. (ITCS 2020) for questions of low sensitivity instead of means.
 
     A question may be any function of the holdout with range at most 1 that changes by at most Delta when a
     record is replaced; its population value is its expectation on a fresh holdout. For every ``c, d > 0``::

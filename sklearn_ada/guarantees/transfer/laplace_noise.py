@@ -1,4 +1,4 @@
-"""k adaptive answers with Laplace noise: how close to the population, and how many records they need."""
+"""Laplace noise: half-widths of k adaptive answers, and how many records they need (lecture 19)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Pure differential privacy joined to description length, by approximate max-information.
+r"""Max-information: how private answers and coded answers of one conversation are certified together.
 
 A conversation y about S has beta-approximate max-information at most I if, except with probability beta over
 (S, y), its probability given S is at most e^I times its marginal probability (Dwork, Feldman, Hardt, Pitassi,

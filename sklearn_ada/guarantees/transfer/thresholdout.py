@@ -1,4 +1,4 @@
-"""Thresholdout with Laplace noise by a transfer theorem: what its privacy, not its transcript, is worth."""
+"""Thresholdout with Laplace noise, by a transfer theorem: how close its answers are to the population."""
 
 from __future__ import annotations
 

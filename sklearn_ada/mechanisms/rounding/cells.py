@@ -1,4 +1,4 @@
-"""Coded answers: the cell around the guess in which the empirical value lies.
+"""Cells of equal width around a guess: an answer says only in which of them the holdout's value lies.
 
 The one way a noiseless answer leaves the holdout. With coarse cells it is a *check* (Thresholdout without
 noise: the guess is confirmed unless it is off by more than the half cell); with cells as fine as the

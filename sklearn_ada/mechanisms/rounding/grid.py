@@ -1,4 +1,4 @@
-"""Finite ordered sets of numbers that are never enumerated: the range T of a private quantile."""
+"""Grids: finite ordered sets of numbers, of any size, to whose points answers are rounded."""
 
 from __future__ import annotations
 

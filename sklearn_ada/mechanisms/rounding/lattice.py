@@ -1,4 +1,4 @@
-"""A released number as a multiple of a power of two: what its last digits would tell.
+"""The lattice to which noisy answers are moved: multiples of a power of two, so that no last digit leaks.
 
 Floating point numbers are no real numbers. Which doubles ``value + noise`` can be depends on the value, down
 to the last bit: of the answers within 0.1 of 0 that Laplace noise of scale 1 gave to the value 0, only 5 %

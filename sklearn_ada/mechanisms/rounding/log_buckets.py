@@ -1,4 +1,4 @@
-"""Positive numbers told apart by their logarithm: what a size or a variance is released as."""
+"""Buckets of positive numbers that grow by a factor: a size or a variance is answered as one of them."""
 
 from __future__ import annotations
 
