@@ -15,7 +15,7 @@ OWN = {step: where for step, where in STEPS.items() if step != "fit"}  # that on
 @pytest.mark.parametrize("step", list(OWN))
 def test_every_step_of_the_profile_is_a_function_of_the_package(step):
     file, function = OWN[step]
-    (path,) = Path(sklearn_ada.__file__).parent.rglob(file)
+    (path,) = Path(sklearn_ada.__file__).parent.rglob(f"**/{file}")
     defined = {
         node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)
     }

@@ -13,14 +13,14 @@ from benchmarks.speed.finding import Finding
 __all__ = ["breakdown"]
 
 STEPS = {
-    "fit": ("_logistic.py", "fit"),
-    "all of the scorer": ("holdout_scorer.py", "answer"),
-    "digest of the guess rows": ("content.py", "rows_digest"),
-    "digest of the model": ("identity.py", "model_digest"),
-    "guess and question": ("scorers.py", "_plan"),
-    "look at the holdout": ("inquiry.py", "look"),
-    "charge": ("_chained.py", "charge"),
-    "of it the durable commit": ("_sqlite_file.py", "commit"),
+    "fit": ("linear_model/_logistic.py", "fit"),
+    "all of the scorer": ("scorers/base.py", "answer"),
+    "digest of the guess rows": ("digest/rows.py", "rows_digest"),
+    "digest of the model": ("questions/keys.py", "model_digest"),
+    "guess and question": ("scorers/scorers.py", "_plan"),
+    "look at the holdout": ("session/ask.py", "look"),
+    "charge": ("ledger/_chained.py", "charge"),
+    "of it the durable commit": ("ledger/_sqlite_file.py", "commit"),
 }
 
 
@@ -49,7 +49,7 @@ def _seconds(stats: Any, file: str, function: str) -> float:
     found = [
         times[3]  # cumulative
         for (path, _, name), times in stats.stats.items()
-        if (Path(path).name, name) == (file, function)
+        if Path(path).as_posix().endswith(f"/{file}") and name == function
     ]
     if not found:
         raise LookupError(f"{function} of {file} was not called: name another step")

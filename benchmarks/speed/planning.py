@@ -99,7 +99,7 @@ def _certificate(holdout: SimulatedHoldout, purpose: str, guess: Guess) -> float
 
     def read(state: Any) -> Any:
         share = certified(state, question, state.share(purpose))
-        event, memory = question.release(symbols, share, Draw(b"", ""))
-        return read_outcome(question, event, share, memory)
+        event, remembered = question.release(symbols, share, Draw(b"", ""))
+        return read_outcome(question, event, share, remembered)
 
     return timed(holdout.ledger.read, read)[0]

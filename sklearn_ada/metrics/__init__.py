@@ -1,6 +1,6 @@
 """What is asked: metrics, how each is measured, and how an answer about it is certified."""
 
-from sklearn_ada.metrics.kinds import Measured
+from sklearn_ada.metrics.interval_rules import Measured
 from sklearn_ada.metrics.labels import check_labels
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.metrics.outputs import UnusableOutputsError

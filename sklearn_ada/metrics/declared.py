@@ -19,7 +19,7 @@ from sklearn.metrics import (
 )
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.metrics.kinds import Range
+from sklearn_ada.metrics.interval_rules import Range
 
 __all__ = ["OF_ONE_CLASS", "check_is_scorer", "check_range"]
 

@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.metrics import blocks, scores
 from sklearn_ada.metrics.declared import OF_ONE_CLASS, check_is_scorer, check_range
-from sklearn_ada.metrics.kinds import Kind, Mean, Measured, Range
+from sklearn_ada.metrics.interval_rules import IntervalRule, Mean, Measured, Range
 from sklearn_ada.metrics.outputs import Response, canonical
 from sklearn_ada.metrics.registry import KINDS, KNOWN_RANGES, POSITIVE, REFUSED, RESPONSES, WITH_INTERVAL
 from sklearn_ada.metrics.response import available_response, classes_of, respond
@@ -90,7 +90,7 @@ class Metric:
     ) -> None:
         bounds = check_range(range)
         natural: Range | None = None
-        rule: Kind | None = None
+        rule: IntervalRule | None = None
         methods: tuple[str, ...] = (response_method,)
         response = Response("any", methods, target=None)
         self.string = scoring if isinstance(scoring, str) else None
@@ -138,7 +138,9 @@ class Metric:
         self.response = response
         self._rule = rule
 
-    def _of_class(self, scoring: str, rule: Kind | None, pos_label: Any) -> tuple[Any, Kind | None]:
+    def _of_class(
+        self, scoring: str, rule: IntervalRule | None, pos_label: Any
+    ) -> tuple[Any, IntervalRule | None]:
         """Return the scorer and the rule of a metric of one class for another class than 1."""
         if scoring not in POSITIVE:
             fix = f"Leave it out; it is for {', '.join(POSITIVE)}."
@@ -151,7 +153,7 @@ class Metric:
         return f"Metric({self.name!r}, kind={self.kind!r}, range={self.range})"
 
     @property
-    def rule(self) -> Kind:
+    def rule(self) -> IntervalRule:
         """How the metric becomes an interval; raises ValueError if only the stable median can do it."""
         if self._rule is None or self.range is None:
             reason = "is no mean of bounded scores" if self._rule is None else "has no finite range"
@@ -242,7 +244,7 @@ class Metric:
         return classes_of(estimator, self.name) if self.response.needs_classes else None
 
     def measure(
-        self, estimator: Any, y: NDArray[Any], outputs: NDArray[Any], rule: Kind | None = None
+        self, estimator: Any, y: NDArray[Any], outputs: NDArray[Any], rule: IntervalRule | None = None
     ) -> Measured:
         """Return the value on some rows and what it rests on, by this rule or the metric's own."""
         return (rule or self.rule).measure(y, outputs, self._classes(estimator), self.bounds)

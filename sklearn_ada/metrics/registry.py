@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sklearn.metrics import get_scorer_names
 
 from sklearn_ada.metrics import scores
-from sklearn_ada.metrics.kinds import AUC, ClassMean, Kind, Mean, Range, Ratio
+from sklearn_ada.metrics.interval_rules import AUC, ClassMean, IntervalRule, Mean, Range, Ratio
 from sklearn_ada.metrics.outputs import (
     ALL_SCORES,
     CLASS_SCORES,
@@ -40,12 +40,12 @@ class Classified:
 
     Attributes
     ----------
-    rule : Kind
+    rule : IntervalRule
     range : tuple of float or None
         Bounds of one record's score; None if they must be declared.
     """
 
-    rule: Kind
+    rule: IntervalRule
     range: Range | None = _UNIT
 
 

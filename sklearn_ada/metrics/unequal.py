@@ -23,13 +23,13 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.accounting.zcdp_filter import SAME_WEIGHT
 from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
-from sklearn_ada.metrics.kinds import ClassMean, Kind, Mean, Measured, Range
+from sklearn_ada.metrics.interval_rules import ClassMean, IntervalRule, Mean, Measured, Range
 from sklearn_ada.metrics.units import Units
 
 __all__ = ["UnequalMean", "unequal"]
 
 
-def unequal(rule: Kind, units: Units, name: str) -> Kind:
+def unequal(rule: IntervalRule, units: Units, name: str) -> IntervalRule:
     """Return the rule of a metric for a holdout with weights or groups.
 
     Raises
@@ -47,7 +47,7 @@ def unequal(rule: Kind, units: Units, name: str) -> Kind:
 
 
 @dataclass(frozen=True)
-class UnequalMean(Kind):
+class UnequalMean(IntervalRule):
     """A mean, or a mean of class means, over the units of one holdout."""
 
     base: Mean | ClassMean

@@ -28,8 +28,8 @@ def register(sizeof: Any) -> None:
 
 def _register_scorers(sizeof: Any) -> None:
     from sklearn_ada.holdout import Holdout, HoldoutData, Session
-    from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
-    from sklearn_ada.model_selection.recording import RecordingScorer
+    from sklearn_ada.model_selection.running.recording import RecordingScorer
+    from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 
     sizeof.register((Holdout, HoldoutData, HoldoutScorer, RecordingScorer, Session), _with_content(sizeof))
 

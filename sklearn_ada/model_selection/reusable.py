@@ -25,22 +25,26 @@ from sklearn_ada.holdout import (
 )
 from sklearn_ada.metrics import Metric, check_labels, n_rows, take_rows
 from sklearn_ada.metrics.rows import own_copy
-from sklearn_ada.model_selection.candidates import columns_of, n_candidates, ranked, refitted
-from sklearn_ada.model_selection.chosen_mechanism import chosen_median, chosen_metric, chosen_scorer
-from sklearn_ada.model_selection.delegation import DelegatesToBest
-from sklearn_ada.model_selection.engines import candidates_of, last_round, told_to_ask, told_to_forget
-from sklearn_ada.model_selection.guesses import guess_from_folds, guess_from_validation
-from sklearn_ada.model_selection.metadata import FitParams
-from sklearn_ada.model_selection.own_scores import plain_scoring, score_name, scores_otherwise
-from sklearn_ada.model_selection.parameters import check_parameters
-from sklearn_ada.model_selection.recording import RecordingScorer, certified_columns
-from sklearn_ada.model_selection.sealed import masked, told_to_validate
-from sklearn_ada.model_selection.setting_aside import set_aside
-from sklearn_ada.model_selection.simplest import best_of
-from sklearn_ada.model_selection.splitter import ValidationSplit
-from sklearn_ada.model_selection.unscored import no_candidate_scored
-from sklearn_ada.model_selection.warnings_of_search import warn_of_median, warn_of_outcome
-from sklearn_ada.model_selection.wrapping import WrapsSearch
+from sklearn_ada.model_selection.estimator.delegation import DelegatesToBest
+from sklearn_ada.model_selection.estimator.wrapping import WrapsSearch
+from sklearn_ada.model_selection.running.candidates import columns_of, n_candidates, ranked, refitted
+from sklearn_ada.model_selection.running.engines import candidates_of, last_round, told_to_ask, told_to_forget
+from sklearn_ada.model_selection.running.guesses import guess_from_folds, guess_from_validation
+from sklearn_ada.model_selection.running.masks import masked, told_to_validate
+from sklearn_ada.model_selection.running.metadata import FitParams
+from sklearn_ada.model_selection.running.own_scores import plain_scoring, score_name, scores_otherwise
+from sklearn_ada.model_selection.running.recording import RecordingScorer, certified_columns
+from sklearn_ada.model_selection.running.simplest import best_of
+from sklearn_ada.model_selection.running.unscored import no_candidate_scored
+from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
+from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
+    chosen_median,
+    chosen_metric,
+    chosen_scorer,
+)
+from sklearn_ada.model_selection.setting_up.parameters import check_parameters
+from sklearn_ada.model_selection.setting_up.setting_aside import set_aside
+from sklearn_ada.model_selection.setting_up.warnings import warn_of_median, warn_of_outcome
 from sklearn_ada.results import Answer
 
 __all__ = ["ReusableHoldoutCV"]
@@ -287,14 +291,14 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         self, X: Any, y: Any, params: FitParams, metric: Metric, median: MedianSettings | None
     ) -> None:
         """Let the search run as it is, or on validation rows, then certify its best, or the best of a few."""
-        sealed = self.ask == "candidates"
-        count = n_candidates(self.search) if sealed else 1 if self.ask == "winner" else int(self.ask)
+        hidden = self.ask == "candidates"
+        count = n_candidates(self.search) if hidden else 1 if self.ask == "winner" else int(self.ask)
         assert count is not None  # `check_reveal` has refused other searches
         drawing = self.mechanism == "exponential_mechanism"
         selecting = drawing or (self.reveal == "winner" and count > 1)
         plain = plain_scoring(metric)
         search = clone(self.search)
-        if sealed:
+        if hidden:
             search = told_to_validate(search, plain, ValidationSplit(self.holdout_, self.validation))
         elif scores_otherwise(search, self.scoring):
             search.set_params(scoring=plain)
@@ -304,7 +308,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         told: dict[str, Any] = {"purpose": "certify", "scoring": metric, "key": key}
         size, among = (1, count) if selecting else (count, 1)
         open_round(session, size, alternatives=among, record=False, **told)  # before the long work
-        search.fit(own_copy(X), y, **(params.of_asking() if sealed else params.of_search))
+        search.fit(own_copy(X), y, **(params.of_asking() if hidden else params.of_search))
         results, scores, order = ranked(search, name)
         chosen = [index for index in order[:count] if np.isfinite(scores[index])]
         if not chosen:
@@ -318,7 +322,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
             winner = self.holdout_.select(models, scoring=metric, epsilon="auto" if drawing else None)
             chosen, models = [chosen[winner]], [models[winner]]
         t = None if median is None else median.subsample_size(session.data)
-        same_metric = not sealed and own_scoring in (self.scoring, metric.scoring, plain)
+        same_metric = not hidden and own_scoring in (self.scoring, metric.scoring, plain)
         self.answers_ = []
         for index, model in zip(chosen, models, strict=True):
             guess = None
@@ -334,7 +338,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         self.best_index_ = best_of(answers, chosen, results["params"], self.one_standard_error)
         self.best_answer_ = answers[self.best_index_]
         self.best_estimator_ = models[chosen.index(self.best_index_)]
-        if sealed:
+        if hidden:
             results = masked(results, self.best_index_, self.best_answer_.value)
         self.search_, self.cv_results_ = search, results
         self.cv_results_.update(columns_of(self.answers_, chosen, len(scores)))

@@ -26,7 +26,7 @@ from sklearn_ada.holdout.terms.privacy import NoPrivacy
 from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL, Cells
 from sklearn_ada.mechanisms.rounding.log_buckets import LogBuckets
 from sklearn_ada.metrics import Measured, Metric
-from sklearn_ada.metrics.kinds import Kind
+from sklearn_ada.metrics.interval_rules import IntervalRule
 
 __all__ = ["CodedQuestion"]
 
@@ -45,7 +45,7 @@ class CodedQuestion(NoPrivacy):
     ----------
     purpose : {"check", "certify"}
     metric : Metric
-    rule : Kind
+    rule : IntervalRule
         How the metric becomes an interval on these rows.
     guess : Guess
     cells : Cells
@@ -64,7 +64,7 @@ class CodedQuestion(NoPrivacy):
 
     purpose: str
     metric: Metric
-    rule: Kind
+    rule: IntervalRule
     guess: Guess
     cells: Cells
     stream: str
@@ -140,11 +140,11 @@ class CodedQuestion(NoPrivacy):
         }
 
     @property
-    def memory_name(self) -> str:
+    def state_name(self) -> str:
         """Return nothing: only the urn remembers, and it belongs to the whole ledger."""
         return ""
 
-    def exhausted(self, memory: dict[str, Any]) -> None:
+    def exhausted(self, state: dict[str, Any]) -> None:
         """Return None: there is no budget but the tolerance."""
 
     def measure(self, estimator: Any, data: HoldoutData) -> Measured:
@@ -165,17 +165,17 @@ class CodedQuestion(NoPrivacy):
             return (symbol, Symbol("count", offset, _COUNT_SCALE))
         return (symbol,)
 
-    def held(self, share: FailureBudget) -> tuple[Symbol, ...]:
+    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact."""
         symbol = Symbol(self.stream, 0, self.scale)
         more = self.rule.size_is_released or self.variance is not None
         return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
 
     def release(
-        self, sealed: tuple[Symbol, ...], share: FailureBudget, draw: Draw
+        self, seen: tuple[Symbol, ...], share: FailureBudget, draw: Draw
     ) -> tuple[CodedRelease, dict[str, Any]]:
         """Return the event of releasing these symbols; nothing is drawn and nothing remembered."""
-        return CodedRelease(sealed), {}
+        return CodedRelease(seen), {}
 
     def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer (for a ratio: at the foreseen denominator) and the
@@ -187,7 +187,7 @@ class CodedQuestion(NoPrivacy):
         size = self._size_of(0) if self.rule.size_is_released else self.size
         return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta, width), width
 
-    def read(self, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
         low, high = self.metric.bounds
         symbols = symbols_of(event)
@@ -236,7 +236,7 @@ class CodedQuestion(NoPrivacy):
 
 
 def _worth_releasing(
-    rule: Kind, unit: float, deviation: float | None, size: float, ln_delta: float
+    rule: IntervalRule, unit: float, deviation: float | None, size: float, ln_delta: float
 ) -> float | None:
     """Return the variance that is expected if an interval that uses it promises to be narrower, or None.
 

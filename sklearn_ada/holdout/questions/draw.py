@@ -22,13 +22,13 @@ class Draw:
         The ledger's.
     key : str
         Identity of the question.
-    memory : dict
+    state : dict
         What the mechanism recorded last; empty at first, and for mechanisms that remember nothing.
     """
 
     secret: bytes = field(repr=False)
     key: str
-    memory: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
 
     def question(self) -> np.random.Generator:
         """Return the generator of this question: asked again, it draws the same."""

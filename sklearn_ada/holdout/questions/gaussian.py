@@ -80,7 +80,7 @@ class GaussianQuestion(NoisyQuestion):
         return self.symbol_scale
 
     @property
-    def memory_name(self) -> str:
+    def state_name(self) -> str:
         """Return nothing: every draw is a function of its question."""
         return ""
 
@@ -94,24 +94,24 @@ class GaussianQuestion(NoisyQuestion):
             "noise": self.deviation,
         }
 
-    def held(self, share: FailureBudget) -> tuple[Symbol, ...]:
+    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact and the noise zero."""
         return (Symbol(self.stream, 0, self.scale),)
 
-    def exhausted(self, memory: dict[str, Any]) -> None:
+    def exhausted(self, state: dict[str, Any]) -> None:
         """Return None: there is no budget but those of the routes."""
 
     def release(
-        self, sealed: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
+        self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
     ) -> tuple[Event, dict[str, Any]]:
         """Add the noise of this question and return the cell of the sum."""
-        if isinstance(sealed, tuple):
-            return CodedRelease(sealed), {}
-        noisy = with_normal(sealed, self.deviation, draw.question())
+        if isinstance(seen, tuple):
+            return CodedRelease(seen), {}
+        noisy = with_normal(seen, self.deviation, draw.question())
         symbol = Symbol(self.stream, self.cells.index(noisy), self.scale)
         return GaussianEvent(self.multiplier, (symbol,)), {}
 
-    def private_release(self, memory: dict[str, Any]) -> PrivateRelease:
+    def private_release(self, state: dict[str, Any]) -> PrivateRelease:
         """Return the one Gaussian release."""
         return PrivateRelease(GaussianEvent(self.multiplier), self.unit, self.family)
 

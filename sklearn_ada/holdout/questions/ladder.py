@@ -77,7 +77,7 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         return cls(coded, step / width)
 
     @cached_property  # once: a metric that cannot be read gets a nonce, and so a ladder of its own
-    def memory_name(self) -> str:
+    def state_name(self) -> str:
         """Name of the ladder that this question belongs to."""
         return json.dumps(["ladder", self.step, metric_identity(self.metric)], sort_keys=True)
 
@@ -85,21 +85,21 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         """Return a JSON-ready description of everything that is fixed."""
         return {**self.coded.describe(), "name": "ladder", "step": self.step}
 
-    def exhausted(self, memory: dict[str, Any]) -> str | None:
+    def exhausted(self, state: dict[str, Any]) -> str | None:
         """Return None: a ladder has no budget of its own."""
         return None
 
     def release(
-        self, sealed: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
+        self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
     ) -> tuple[Event, dict[str, Any]]:
         """Return by how many steps the best loss fell, and the new best."""
-        best = draw.memory.get("best")
+        best = draw.state.get("best")
         stream, scale = (self.stream, self.scale) if best is not None else ("lattice", self._spread)
-        if isinstance(sealed, tuple):  # in the code that a value would use, or there would be mass for both
-            first, *more = sealed
+        if isinstance(seen, tuple):  # in the code that a value would use, or there would be mass for both
+            first, *more = seen
             return CodedRelease((Symbol(stream, first.value, scale), *more)), {"best": best}
         ladder = Ladder(self.step, best)
-        ladder.ask(self._loss(sealed))
+        ladder.ask(self._loss(seen))
         assert ladder.best is not None
         if best is None:  # the first answer is a value, coded around the guess
             expected = round(self._loss(self.coded.cells.guess) / self.step)
@@ -114,13 +114,13 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         half = self.step * (high - low)
         return self.coded.rule.half_width_bound(half, self.coded.size, share.ln_delta, high - low), high - low
 
-    def read(self, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what the rung certifies: the value of an improvement, an upper end of anything else."""
         (low, high), target = self.metric.bounds, self.coded.target
         symbol = symbols_of(event)[0]
         if isinstance(symbol.value, str):
             return Outcome.failed(symbol.value, (low, high), target)
-        best = high - memory["best"] * self.step * self._width
+        best = high - state["best"] * self.step * self._width
         reach = self.step * self._width
         improved = symbol.stream == "lattice" or symbol.value > 0
         known = (best - reach if improved else low, best + reach)

@@ -66,7 +66,7 @@ class NoisyQuestion(RefinedCheck, ABC):
         reach, rule = self.half_cell + self.allowance(share.ln_noise), self.coded.rule
         return rule.half_width_bound(reach, self.coded.size, share.ln_delta - LN_2, high - low), high - low
 
-    def read(self, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what description length certifies: half of the share is for sampling, half for noise."""
         known = self._widened(event, share.ln_noise)
         if isinstance(known, Outcome):

@@ -41,28 +41,28 @@ class Question(Protocol):
         """The expected size of that symbol."""
 
     @property
-    def memory_name(self) -> str:
+    def state_name(self) -> str:
         """Name under which its mechanism remembers earlier questions; empty if it remembers nothing."""
 
     def describe(self) -> dict[str, Any]:
         """Return everything that is fixed, ready for JSON."""
 
-    def exhausted(self, memory: dict[str, Any]) -> str | None:
+    def exhausted(self, state: dict[str, Any]) -> str | None:
         """Return why the mechanism answers no more, judged from what it remembers, or None."""
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Any:
         """Look at the holdout and return what was seen, sealed."""
 
-    def release(self, sealed: Any, share: FailureBudget, draw: Draw) -> tuple[Event, dict[str, Any]]:
+    def release(self, seen: Any, share: FailureBudget, draw: Draw) -> tuple[Event, dict[str, Any]]:
         """Return what leaves the holdout, and what the mechanism remembers of it."""
 
     def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer and the width of the metric's range."""
 
-    def read(self, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what the release certifies by description length."""
 
-    def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
+    def private_release(self, state: dict[str, Any]) -> PrivateRelease | None:
         """Return the dearest release that can come of it, or None if there is no privacy in it."""
 
     def private_half_width(self, transfer: TransferShare) -> float:

@@ -26,9 +26,9 @@ def worst_half_width(question: Question, share: FailureBudget) -> tuple[float, f
     return min(bounds, default=math.inf), width
 
 
-def read_outcome(question: Question, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
+def read_outcome(question: Question, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
     """Return what a release certifies."""
-    described = question.read(event, share, memory) if share.described else None
+    described = question.read(event, share, state) if share.described else None
     if share.transfer is None:
         assert described is not None  # a question without any route was refused
         return described

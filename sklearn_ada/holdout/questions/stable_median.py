@@ -145,14 +145,14 @@ class StableQuestion:
         return self.grid.index(np.where(np.isnan(values), -np.inf, values))
 
     @property
-    def memory_name(self) -> str:
+    def state_name(self) -> str:
         """Return nothing: every draw is a function of its question."""
         return ""
 
-    def exhausted(self, memory: dict[str, Any]) -> None:
+    def exhausted(self, state: dict[str, Any]) -> None:
         """Return None: there is no budget but the tolerance."""
 
-    def held(self, share: FailureBudget) -> tuple[Symbol, ...]:
+    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact and the spread as expected."""
         symbol = Symbol(self.stream, 0, self.scale)
         level = self._outer_level(share)
@@ -162,19 +162,19 @@ class StableQuestion:
         return (symbol, *[Symbol("spread", round(scale), scale)] * 2)
 
     def release(
-        self, sealed: NDArray[np.int64] | tuple[Symbol, ...], share: FailureBudget, draw: Draw
+        self, seen: NDArray[np.int64] | tuple[Symbol, ...], share: FailureBudget, draw: Draw
     ) -> tuple[Event, dict[str, Any]]:
         """Draw the median (and, for a certify, the outer quantiles) and return what was released."""
-        if isinstance(sealed, tuple):
-            return CodedRelease(sealed), {}
+        if isinstance(seen, tuple):
+            return CodedRelease(seen), {}
         rng = draw.question()
-        median = self.drawing.quantile(sealed, 0.5, rng)
+        median = self.drawing.quantile(seen, 0.5, rng)
         symbols = [Symbol(self.stream, median - self.centre, self.scale)]
         level = self._outer_level(share)
         if level > 0.0:
             scale = self._spread_scale(level)
-            low = min(self.drawing.quantile(sealed, level, rng), median)
-            high = max(self.drawing.quantile(sealed, 1.0 - level, rng), median)
+            low = min(self.drawing.quantile(seen, level, rng), median)
+            high = max(self.drawing.quantile(seen, 1.0 - level, rng), median)
             symbols += [Symbol("spread", median - low, scale), Symbol("spread", high - median, scale)]
         if self.drawing.is_exact:
             return CodedRelease(tuple(symbols)), {}
@@ -186,7 +186,7 @@ class StableQuestion:
         level = self._level(share) if self.purpose == "check" else self._outer_level(share)
         return 0.5 - level, 1.0
 
-    def read(self, event: Event, share: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify by description length."""
         covered = median_is_covered(
             len(self.rows),
@@ -197,7 +197,7 @@ class StableQuestion:
         theorem = "binomial tail of a quantile (after Feldman, Steinke 2017)"
         return self._outcome(event, self._level(share), covered, theorem)
 
-    def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
+    def private_release(self, state: dict[str, Any]) -> PrivateRelease | None:
         """Return one draw, or three for a certify; the exact median has no privacy."""
         if self.drawing.is_exact:
             return None

@@ -118,7 +118,7 @@ class NoisyCheck(NoisyQuestion):
         return cls(coded, settings, _DEFAULT_SCALE * threshold, sensitivity)
 
     @cached_property  # once: a metric that cannot be read gets a nonce, and so a budget of its own
-    def memory_name(self) -> str:
+    def state_name(self) -> str:
         """Name of the Thresholdout that this question belongs to: its metric and its settings."""
         settings = self.settings
         name = ["thresholdout", settings.noise, settings.scale, settings.max_hits, settings.threshold]
@@ -133,35 +133,38 @@ class NoisyCheck(NoisyQuestion):
             "max_hits": self.settings.max_hits,
         }
 
-    def exhausted(self, memory: dict[str, Any]) -> str | None:
+    def exhausted(self, state: dict[str, Any]) -> str | None:
         """Return why nothing more is answered, or None."""
-        if memory.get("hits", 0) >= self.settings.hits:
+        if state.get("hits", 0) >= self.settings.hits:
             return f"all {self.settings.hits} hits of this Thresholdout are used"
         return None
 
     def release(
-        self, sealed: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
+        self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
     ) -> tuple[Event, dict[str, Any]]:
         """Compare with noise and return what is released, and what is remembered."""
-        memory = {"opened": draw.memory.get("opened", False), "hits": draw.memory.get("hits", 0)}
-        if isinstance(sealed, tuple):
-            return CodedRelease(sealed), memory
+        state = {
+            "opened": draw.state.get("opened", False),
+            "hits": draw.state.get("hits", 0),
+        }
+        if isinstance(seen, tuple):
+            return CodedRelease(seen), state
         rng, scale, threshold = draw.question(), self.scale_of_noise, self.coded.cells.half_cell
-        value, guess = sealed, self.coded.cells.guess
+        value, guess = seen, self.coded.cells.guess
         if self.settings.noise == "laplace":
-            threshold = laplace_threshold(threshold, scale, draw.run(self.memory_name, memory["hits"]))
+            threshold = laplace_threshold(threshold, scale, draw.run(self.state_name, state["hits"]))
             corrected = laplace_correction(guess, value, threshold, scale, rng)
         else:
             corrected = gaussian_correction(guess, value, threshold, scale, rng)
         hit = corrected is not None
         symbols = (Symbol(self.stream, 0 if corrected is None else self._cell(corrected), self.scale),)
-        event = self._event(symbols, hit=hit, opened=memory["opened"])
-        return event, {"opened": True, "hits": memory["hits"] + int(hit)}
+        event = self._event(symbols, hit=hit, opened=state["opened"])
+        return event, {"opened": True, "hits": state["hits"] + int(hit)}
 
-    def private_release(self, memory: dict[str, Any]) -> PrivateRelease:
+    def private_release(self, state: dict[str, Any]) -> PrivateRelease:
         """Return the opening of the Thresholdout, later nothing (Laplace), or two Gaussian releases."""
         event = self._event(
-            (Symbol(self.stream, 0, self.scale),), hit=True, opened=memory.get("opened", False)
+            (Symbol(self.stream, 0, self.scale),), hit=True, opened=state.get("opened", False)
         )
         return PrivateRelease(event, self.unit, self.family)
 

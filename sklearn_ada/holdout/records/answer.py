@@ -32,8 +32,8 @@ class AnswerRecord(ReleaseRecord):
         outcome: Outcome,
         *,
         release: PrivateRelease | None,
-        memory_name: str,
-        memory: dict[str, Any],
+        state_name: str,
+        mechanism_state: dict[str, Any],
     ) -> AnswerRecord:
         """Return the record of an answer that is given now.
 
@@ -47,7 +47,7 @@ class AnswerRecord(ReleaseRecord):
         outcome : Outcome
         release : PrivateRelease or None
             What the question was foreseen to release.
-        memory_name, memory : str, dict
+        state_name, mechanism_state : str, dict
             What its mechanism remembers, and under which name.
         """
         return cls(
@@ -55,8 +55,8 @@ class AnswerRecord(ReleaseRecord):
                 "kind": cls.kind,
                 **asked,
                 **release_body(state, event, release),
-                "memory_name": memory_name,
-                "memory": memory,
+                "memory_name": state_name,
+                "memory": mechanism_state,
                 "ln_delta": share.ln_certified,
                 "nats": share.nats,
                 "outcome": outcome.to_dict(),
@@ -100,7 +100,7 @@ class AnswerRecord(ReleaseRecord):
         if "outcome" in body:
             state.keep_value(body["outcome"]["value"], body["outcome"]["target"], body["metric"]["range"])
         if body["memory_name"]:
-            state.memory[body["memory_name"]] = body["memory"]
+            state.mechanism_states[body["memory_name"]] = body["memory"]
 
     def answer(self, record: Record, genesis: Genesis) -> Answer:
         """Return the answer; the same record always gives the same one.

@@ -69,7 +69,7 @@ class ConversationState:
         How many questions each name has put, the refused among them; "?" gave none.
     targets : dict
         How many scores were given of each target.
-    memory : dict
+    mechanism_states : dict
         What each stateful mechanism recorded last, by its name.
     """
 
@@ -91,7 +91,7 @@ class ConversationState:
         self.top_ups = 0
         self.askers: dict[str, int] = {}
         self.targets: dict[str, int] = {}
-        self.memory: dict[str, dict[str, Any]] = {}
+        self.mechanism_states: dict[str, dict[str, Any]] = {}
         self.is_untouched = True
         self._last_value: tuple[float, float, float] | None = None
         self._rounds: dict[str, Round] = {}

@@ -96,7 +96,7 @@ def _forecast(state: Conversation, check: Probe, probe: Probe, worst: Probe, aft
         share = certified(state, probe, share, after + 1)
     except RefusedError:
         return Forecast(after, probe.purpose, 0.5, 0.5, False)
-    low, high = read_outcome(probe, CodedRelease(probe.held(share)), share, {}).interval
+    low, high = read_outcome(probe, CodedRelease(probe.expected_symbols(share)), share, {}).interval
     bound, width = worst_half_width(worst, share)
     return Forecast(after, probe.purpose, (high - low) / 2.0, bound, state.admits(bound, width))
 

@@ -20,7 +20,7 @@ from sklearn_ada.holdout.rows.ray_transport import as_ray_sends
 from sklearn_ada.holdout.rows.transport import Parcel, arrived, here
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, Units, check_labels, unequal
-from sklearn_ada.metrics.kinds import Kind
+from sklearn_ada.metrics.interval_rules import IntervalRule
 from sklearn_ada.metrics.rows import Subsamples, n_rows
 
 __all__ = ["HoldoutData"]
@@ -136,7 +136,7 @@ class HoldoutData:
         """Weights of the records, if they were given."""
         return self.units.weight if self.units is not None and self.units.has_weight else None
 
-    def rule(self, metric: Metric) -> Kind:
+    def rule(self, metric: Metric) -> IntervalRule:
         """Return how a metric becomes an interval on these rows; ValueError if only a stable median can.
 
         Class counts that are paid for may be known to everybody. How classes and weights (or groups) go

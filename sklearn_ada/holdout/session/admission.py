@@ -50,7 +50,9 @@ def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | No
     """
     own = purpose in (None, probe.purpose)
     share = state.share(purpose or probe.purpose, ahead=count if own else 0)
-    return share.after(sum(state.account.price_of_repeats(symbol, count) for symbol in probe.held(share)))
+    return share.after(
+        sum(state.account.price_of_repeats(symbol, count) for symbol in probe.expected_symbols(share))
+    )
 
 
 def certified(state: Conversation, question: Question, share: FailureBudget, count: int = 1) -> FailureBudget:
@@ -61,8 +63,8 @@ def certified(state: Conversation, question: Question, share: FailureBudget, cou
     RefusedError
         If there is none.
     """
-    memory = state.memory.get(question.memory_name, {})
-    return state.certified(question.private_release(memory), share, count)
+    mechanism_state = state.mechanism_states.get(question.state_name, {})
+    return state.certified(question.private_release(mechanism_state), share, count)
 
 
 def _admits(state: Conversation, probe: Probe, share: FailureBudget, count: int) -> bool:

@@ -77,8 +77,8 @@ def put_question(
 
     def answered(state: Conversation, share: FailureBudget, seen: Any) -> AnswerRecord:
         """Return the record of an answer, known to be writable."""
-        draw = Draw(secret, key, state.memory.get(question.memory_name, {}))
-        event, memory = question.release(seen, share, draw)
+        draw = Draw(secret, key, state.mechanism_states.get(question.state_name, {}))
+        event, mechanism_state = question.release(seen, share, draw)
         record = AnswerRecord.of(
             state,
             {
@@ -89,10 +89,10 @@ def put_question(
             },
             event,
             share,
-            read_outcome(question, event, share, memory),
+            read_outcome(question, event, share, mechanism_state),
             release=release,
-            memory_name=question.memory_name,
-            memory=memory,
+            state_name=question.state_name,
+            mechanism_state=mechanism_state,
         )
         canonical_json(record.to_dict())
         return record
@@ -134,8 +134,8 @@ def _admitted(
     RefusedError
         If it is not admitted.
     """
-    memory = state.memory.get(question.memory_name, {})
-    exhausted = state.outgrown(session.data.top_ups) or question.exhausted(memory)
+    mechanism_state = state.mechanism_states.get(question.state_name, {})
+    exhausted = state.outgrown(session.data.top_ups) or question.exhausted(mechanism_state)
     if exhausted is not None:
         raise RefusedError(exhausted)
     share = state.share(question.purpose, round_name=state.open_round(round_name))

@@ -34,7 +34,7 @@ from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.privacy import PrivateRelease
 from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics import Metric, UndefinedMetricError, undefined_metric
-from sklearn_ada.metrics.kinds import Kind
+from sklearn_ada.metrics.interval_rules import IntervalRule
 from sklearn_ada.metrics.rows import guarded
 
 __all__ = ["select_model"]
@@ -242,7 +242,7 @@ def _values(
     return [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
 
 
-def _value(metric: Metric, rule: Kind | None, estimator: Any, data: HoldoutData) -> float:
+def _value(metric: Metric, rule: IntervalRule | None, estimator: Any, data: HoldoutData) -> float:
     estimator = discarded_copy(estimator)
     if rule is None:
         return metric.whole(estimator, guarded(data.X), data.y, sample_weight=data.weight)

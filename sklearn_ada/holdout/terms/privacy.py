@@ -188,7 +188,7 @@ class PrivacyAccount:
 class NoPrivacy:
     """What a question without noise says of the privacy route: nothing."""
 
-    def private_release(self, memory: dict[str, Any]) -> None:
+    def private_release(self, mechanism_state: dict[str, Any]) -> None:
         """Return None."""
 
     def private_half_width(self, transfer: TransferShare) -> float:

@@ -16,7 +16,7 @@ from sklearn_ada.holdout import (
     plan_question,
 )
 from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL
-from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
+from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 
 __all__ = ["LadderScorer", "StableHoldoutScorer", "ThresholdoutScorer"]
 
@@ -27,7 +27,7 @@ class ThresholdoutScorer(HoldoutScorer):
     The metric on the X and y that the search passes is the guess. If the holdout's value is within the
     threshold of it, the guess itself is returned; if not, the middle of the cell in which the holdout's
     value lies. Each answer is certified by description length together with all others of its ledger
-    (Dwork et al., Science 2015 and NIPS 2015; theorem in `guarantees.description_length.theorem`).
+    (Dwork et al., Science 2015 and NIPS 2015; theorem in `sklearn_ada.guarantees.description_length`).
 
     Parameters
     ----------

@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.base import clone
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.model_selection.candidates import n_candidates
-from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
-from sklearn_ada.model_selection.splitter import ValidationSplit
+from sklearn_ada.model_selection.running.candidates import n_candidates
+from sklearn_ada.model_selection.scorers.base import HoldoutScorer
+from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
 
 __all__ = ["check_reveal", "masked", "told_to_validate"]
 

@@ -108,8 +108,8 @@ def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale
     share, rng, misses, naive = FailureBudget(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
     for run in range(runs):
         value = rng.binomial(n, 0.42) / n  # away from the guess, so that values are corrected
-        event, memory = question.release(value, share, Draw(b"secret", str(run)))
-        outcome = question.read(event, share, memory)
+        event, remembered = question.release(value, share, Draw(b"secret", str(run)))
+        outcome = question.read(event, share, remembered)
         misses += not outcome.interval[0] <= 0.42 <= outcome.interval[1]
         naive += not abs(outcome.value - 0.42) <= 0.02 + math.sqrt(math.log(2 / delta) / (2 * n))
     assert stats.binomtest(misses, runs, delta, alternative="greater").pvalue > 1e-6
@@ -214,11 +214,11 @@ def test_the_ladder_covers_on_both_sides():
     share, rng, misses = FailureBudget(math.log(delta), 0.0), np.random.default_rng(0), 0
     for run in range(runs):
         value = rng.binomial(n, 0.6) / n
-        event, memory = question.release(value, share, Draw(b"", str(run)))
-        low, high = question.read(event, share, memory).interval
+        event, remembered = question.release(value, share, Draw(b"", str(run)))
+        low, high = question.read(event, share, remembered).interval
         misses += not low <= 0.6 <= high
-        event, memory = question.release(value, share, Draw(b"", "", {"best": 100}))
-        low, high = question.read(event, share, memory).interval
+        event, remembered = question.release(value, share, Draw(b"", "", {"best": 100}))
+        low, high = question.read(event, share, remembered).interval
         assert (low, high >= 0.6) == (0.0, True)
     assert stats.binomtest(misses, runs, delta, alternative="greater").pvalue > 1e-6
     assert misses > 0.2 * runs * delta  # and not because it says nothing
@@ -356,5 +356,5 @@ def test_a_failure_is_released_by_every_mechanism():
     share, failure = FailureBudget(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
     noisy = NoisyCheck.plan(coded, NoiseSettings("laplace", 0.01), data, Policy())
     for question in (noisy, LadderQuestion.plan(coded, LadderSettings())):
-        event, memory = question.release(failure, share, Draw(b"", ""))
-        assert question.read(event, share, memory).verdict == "failed"
+        event, remembered = question.release(failure, share, Draw(b"", ""))
+        assert question.read(event, share, remembered).verdict == "failed"

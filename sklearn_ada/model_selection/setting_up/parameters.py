@@ -6,13 +6,13 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.holdout import Holdout, check_promise
-from sklearn_ada.model_selection.engines import check_search
-from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
-from sklearn_ada.model_selection.own_scores import own_scorings
-from sklearn_ada.model_selection.sealed import check_reveal
-from sklearn_ada.model_selection.simplest import check_rule
-from sklearn_ada.model_selection.splitter import ValidationSplit, is_share
-from sklearn_ada.model_selection.time_order import check_time_order
+from sklearn_ada.model_selection.running.engines import check_search
+from sklearn_ada.model_selection.running.masks import check_reveal
+from sklearn_ada.model_selection.running.own_scores import own_scorings
+from sklearn_ada.model_selection.running.simplest import check_rule
+from sklearn_ada.model_selection.scorers.base import HoldoutScorer
+from sklearn_ada.model_selection.scorers.splitter import ValidationSplit, is_share
+from sklearn_ada.model_selection.setting_up.time_order import check_time_order
 
 __all__ = ["check_parameters"]
 

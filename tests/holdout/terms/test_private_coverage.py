@@ -44,11 +44,11 @@ class Conversant:
         except RefusedError as error:
             raise BudgetExhaustedError(str(error)) from None
         self.asked += 1
-        event, memory = self.question.release(value, share, Draw(self.secret, str(self.asked)))
+        event, remembered = self.question.release(value, share, Draw(self.secret, str(self.asked)))
         body = {"kind": "answer", "purpose": "certify", "round": None, "memory_name": "", "unit": RECORDS}
         price = self.state.account.price(event)
         self.state.advance({**body, "family": self.question.family, "price": price, "event": event.to_dict()})
-        return read_outcome(self.question, event, share, memory)
+        return read_outcome(self.question, event, share, remembered)
 
 
 def _attack(seed, n_questions):

@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_ada.digest import Undigestible, canonical_digest
 from sklearn_ada.metrics.rows import own_copy
-from sklearn_ada.model_selection.engines import candidates_of, last_round
+from sklearn_ada.model_selection.running.engines import candidates_of, last_round
 from sklearn_ada.results import Answer
 
 __all__ = ["columns_of", "n_candidates", "ranked", "refitted"]

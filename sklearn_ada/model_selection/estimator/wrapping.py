@@ -9,9 +9,9 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import get_tags
 
 from sklearn_ada.holdout import Holdout
-from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
-from sklearn_ada.model_selection.metadata import router_of
-from sklearn_ada.model_selection.shown import ShowsScore
+from sklearn_ada.model_selection.estimator.shown import ShowsScore
+from sklearn_ada.model_selection.running.metadata import router_of
+from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 
 __all__ = ["WrapsSearch"]
 

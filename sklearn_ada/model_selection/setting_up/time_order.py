@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.model_selection import TimeSeriesSplit
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
-from sklearn_ada.model_selection.splitter import is_share
+from sklearn_ada.model_selection.scorers.base import HoldoutScorer
+from sklearn_ada.model_selection.scorers.splitter import is_share
 
 __all__ = ["check_time_order", "is_ordered_in_time"]
 

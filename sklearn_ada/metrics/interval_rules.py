@@ -25,7 +25,7 @@ from sklearn_ada.guarantees.intervals.hoeffding import hoeffding, hoeffding_half
 from sklearn_ada.guarantees.intervals.ratio import ratio_half_width, ratio_interval
 from sklearn_ada.metrics.target import UndefinedMetricError, check_known, check_positive, check_two_labels
 
-__all__ = ["AUC", "ClassMean", "Kind", "Mean", "Measured", "Ratio"]
+__all__ = ["AUC", "ClassMean", "IntervalRule", "Mean", "Measured", "Ratio"]
 
 Range = tuple[float, float]
 
@@ -48,7 +48,7 @@ class Measured:
     deviation: float | None = None
 
 
-class Kind(ABC):
+class IntervalRule(ABC):
     """How a metric is measured and what its intervals rest on."""
 
     counts = False
@@ -74,7 +74,7 @@ class Kind(ABC):
     def known_size(self, y: NDArray[Any]) -> float | None:
         """Return the size that the labels alone decide, or None if it depends on the predictions."""
 
-    def foreseeing(self, value: float, share: float | None, y: NDArray[Any]) -> Kind:
+    def foreseeing(self, value: float, share: float | None, y: NDArray[Any]) -> IntervalRule:
         """Return this rule tuned to a guess: its value, and its size as a share of the rows, if known."""
         return self
 
@@ -99,7 +99,7 @@ class Kind(ABC):
 
 
 @dataclass(frozen=True)
-class Mean(Kind):
+class Mean(IntervalRule):
     """The mean of one bounded score per record.
 
     Parameters
@@ -176,7 +176,7 @@ class Mean(Kind):
         return super().interval(known, size, ln_delta, bounds)
 
 
-class AUC(Kind):
+class AUC(IntervalRule):
     """The area under the ROC curve of a binary classifier, ties counting one half."""
 
     theorem = "Chernoff-KL for two-sample U-statistics (Hoeffding 1963)"
@@ -206,7 +206,7 @@ class AUC(Kind):
 
 
 @dataclass(frozen=True)
-class ClassMean(Kind):
+class ClassMean(IntervalRule):
     """The mean over classes of the share of each class that is predicted right.
 
     Parameters
@@ -288,7 +288,7 @@ class ClassMean(Kind):
 
 
 @dataclass(frozen=True)
-class Ratio(Kind):
+class Ratio(IntervalRule):
     """Precision, Jaccard index or F1 of one class: a ratio of two counts of records.
 
     J, the precision or the Jaccard index, is the true positives over the denominator N, and

@@ -15,9 +15,9 @@ from sklearn_ada.digest import content_digest
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.ledger import ledger_address
 from sklearn_ada.metrics import check_labels, n_rows, take_rows
-from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
-from sklearn_ada.model_selection.splitter import is_share, split_rows
-from sklearn_ada.model_selection.time_order import check_time_order
+from sklearn_ada.model_selection.scorers.base import HoldoutScorer
+from sklearn_ada.model_selection.scorers.splitter import is_share, split_rows
+from sklearn_ada.model_selection.setting_up.time_order import check_time_order
 
 __all__ = ["set_aside"]
 

@@ -28,8 +28,8 @@ def _read(question, mean, deviation, ln_delta, monkeypatch):
     monkeypatch.setattr(
         CodedQuestion, "measure", lambda *_: Measured(mean, question.size, deviation), raising=True
     )
-    event, memory = question.release(question.evaluate(None, None), FailureBudget(ln_delta, 0.0), None)
-    return question.read(event, FailureBudget(ln_delta, 0.0), memory), event
+    event, remembered = question.release(question.evaluate(None, None), FailureBudget(ln_delta, 0.0), None)
+    return question.read(event, FailureBudget(ln_delta, 0.0), remembered), event
 
 
 def test_a_model_of_low_variance_gets_a_narrower_interval(rows, tmp_path):

@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout import Holdout, session_of
-from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
+from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.results import Answer
 
 __all__ = ["RecordingScorer", "certified_columns"]

@@ -1,4 +1,4 @@
-"""Write the golden ledger anew: ``python -m tests.ledger.make_golden``. Only with a new schema version."""
+"""Write the golden ledger, for a new schema version: ``python -m tests.holdout.records.make_golden``."""
 
 import contextlib
 import json

@@ -1,7 +1,8 @@
 """A ledger of schema version 1 as it was written once: it must be written and read the same for ever.
 
 If a test fails because the format was changed on purpose, the schema version must change with it, and these
-golden files stay, for old ledgers must still be read. `python -m tests.ledger.make_golden` writes new ones.
+golden files stay, for old ledgers must still be read. `python -m tests.holdout.records.make_golden` writes
+new ones.
 """
 
 import contextlib
@@ -19,8 +20,8 @@ from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.records.conversation import Conversation, read_record
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash
+from tests.holdout.records.make_golden import dump
 from tests.ledger.ledger_backends import Tally
-from tests.ledger.make_golden import dump
 
 FOLDER = pathlib.Path(__file__).parent
 DUMP = (FOLDER / "golden_schema_1.sql").read_text()

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_ada.metrics import Metric, n_rows, take_rows
-from sklearn_ada.model_selection.splitter import split_rows
+from sklearn_ada.model_selection.scorers.splitter import split_rows
 
 __all__ = ["no_candidate_scored"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada.holdout import Guess, guess_from_rows, median_guess_from_rows
 from sklearn_ada.metrics import Metric, n_rows, take_rows
-from sklearn_ada.model_selection.splitter import split_rows
+from sklearn_ada.model_selection.scorers.splitter import split_rows
 
 __all__ = ["guess_from_folds", "guess_from_validation"]
 

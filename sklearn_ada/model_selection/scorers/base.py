@@ -27,8 +27,8 @@ from sklearn_ada.holdout import (
     warn_if_vacuous,
 )
 from sklearn_ada.metrics import Metric, as_metric
-from sklearn_ada.model_selection.callers import NotAScore, check_caller, misused, refusal_of_columns
-from sklearn_ada.model_selection.splitter import ValidationSplit
+from sklearn_ada.model_selection.scorers.callers import NotAScore, check_caller, misused, refusal_of_columns
+from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
 from sklearn_ada.results import Answer
 
 __all__ = ["HoldoutScorer", "SelectBest"]

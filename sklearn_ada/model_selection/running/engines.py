@@ -15,8 +15,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.model_selection.recording import RecordingScorer
-from sklearn_ada.model_selection.splitter import ValidationSplit
+from sklearn_ada.model_selection.running.recording import RecordingScorer
+from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
 
 __all__ = ["candidates_of", "check_search", "last_round", "told_to_ask", "told_to_forget"]
 

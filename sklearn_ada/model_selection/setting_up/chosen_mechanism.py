@@ -11,9 +11,9 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout import Holdout, MedianSettings, session_of
 from sklearn_ada.metrics import Metric, as_metric
 from sklearn_ada.metrics.registry import NEED_EVERY_CLASS
-from sklearn_ada.model_selection.holdout_scorer import HoldoutScorer
-from sklearn_ada.model_selection.own_scores import metric_of
-from sklearn_ada.model_selection.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.model_selection.running.own_scores import metric_of
+from sklearn_ada.model_selection.scorers.base import HoldoutScorer
+from sklearn_ada.model_selection.scorers.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
 
 __all__ = ["chosen_median", "chosen_metric", "chosen_scorer"]
 

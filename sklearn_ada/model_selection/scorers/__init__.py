@@ -1,0 +1,1 @@
+"""Drop-in scorers, the split that they take guesses from, and whom they refuse to serve."""

@@ -1,0 +1,1 @@
+"""What `ReusableHoldoutCV` decides before anything is fitted: metric, mechanism, holdout."""
