@@ -8,6 +8,8 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
+from sklearn_ada import _session_token  # names the session before any worker is started  # noqa: F401
+
 if TYPE_CHECKING:
     from sklearn_ada._api import *  # noqa: F403
 

@@ -70,8 +70,8 @@ class Holdout:
     ledger : path-like, str or None, default=None
         A path: a file that keeps the count across processes and days. ``"postgresql://..."``: a database
         that serves several machines. ``":memory:"``: this process alone, nothing durable. None: one
-        temporary file for these data in this process. With the last two, a second ``Holdout`` of the same
-        data goes on paying.
+        temporary file for these data in this session, which is this interpreter and all processes that
+        descend from it. With the last two, a second ``Holdout`` of the same data goes on paying.
     sample_weight : array-like of shape (n,) or None, default=None
         Weights of these rows. Means and class means are then certified at the holdout's weights, which
         anybody may know; other metrics by the stable median of the weighted metric.

@@ -21,8 +21,13 @@ __all__ = [
 ]
 
 
-_OWN = "This process's ledger for these data"
+_OWN = "This session's ledger for these data"
 _OF_ITS_OWN = "For rows that nobody has asked about give a ledger of their own: ledger='holdout.db'."
+_WOULD_VOID = (
+    "If these are its rows, changed, open it with the rows as they were: a second ledger would be a second "
+    "budget for one holdout, and no interval of either would hold any more. For rows that nobody has asked "
+    "about, "
+)
 
 
 class Row(NamedTuple):
@@ -109,14 +114,13 @@ def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str,
                 f"{_OWN} {other} and was begun by {_maker(stored)}, as a second holdout of them would be a "
                 f"fresh budget. {_OF_ITS_OWN}"
             )
-        raise LedgerMismatchError(
-            f"The ledger {name!r} {other}. Use ledger=None, {instead}, or the Holdout that it belongs to."
-        )
+        raise LedgerMismatchError(f"The ledger {name!r} {other}. {_WOULD_VOID}{instead} is right.")
     different = sorted(k for k in stored.keys() | expected.keys() if stored.get(k) != expected.get(k))
     if different:
         shown = [k for k in different if k not in ("secret_digest", "seeded")]
         was = ", ".join(f"{k}={stored.get(k)!r}" for k in shown) or "another random_state"
-        whose, end = f"The ledger {name!r}", ", or a new holdout."
+        end = ", or rows that nobody has asked about, with a ledger of their own."
+        whose = f"The ledger {name!r}"
         if instead is None:
             whose, end = _OWN, f". {_OF_ITS_OWN}"
         raise LedgerMismatchError(

@@ -96,7 +96,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         See `Holdout`.
     ledger : path-like, str or None, default=None
         Where the count is kept: a file, ``"postgresql://..."`` or ``":memory:"``; see `Holdout`. None: one
-        temporary ledger for these data in this process, so that a second search on them goes on paying.
+        temporary ledger for these data in this session, so that a second search on them goes on paying.
     random_state : int or None, default=None
         Seeds the split together with the data's fingerprint; never the ledger's secret.
 

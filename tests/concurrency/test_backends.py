@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.holdout import session_of
-from sklearn_ada.holdout.rows.transport import here
+from sklearn_ada.holdout.rows.transport import in_this_process
 from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
 
 pytestmark = pytest.mark.thorough
@@ -217,7 +217,7 @@ def test_what_others_pickle_holds_the_rows_all_the_same(workers, tmp_path):
         bare(scorer, scorer.cv).fit(np.zeros((400, 50)), CLASSES[:400])
         packed = pickle.dumps(holdout)
     assert len(packed) > session_of(holdout).data.X.nbytes
-    here.clear()  # as in another process
+    in_this_process.clear()  # as in another process
     assert (session_of(pickle.loads(packed)).data.X == session_of(holdout).data.X).all()
 
 

@@ -216,7 +216,7 @@ def mismatch(action, **params):
     with pytest.raises(LedgerMismatchError) as caught:
         action(**params)
     message = str(caught.value)
-    assert message.startswith("This process's ledger for these data ")
+    assert message.startswith("This session's ledger for these data ")
     assert message.endswith(
         "For rows that nobody has asked about give a ledger of their own: ledger='holdout.db'."
     )
@@ -254,7 +254,7 @@ def test_a_search_on_data_of_a_holdout_is_told_of_the_holdout(unnamed):
 
 def test_a_named_ledger_is_told_by_its_name(holdout, rows):
     with pytest.raises(
-        LedgerMismatchError, match=r"^The ledger 'ledger\.db' .* Use the same .*, or a new holdout"
+        LedgerMismatchError, match=r"^The ledger 'ledger\.db' .* Use the same .*, or rows that nobody"
     ):
         Holdout(rows[2], rows[3], tolerance=0.05, ledger=holdout.ledger.path)
     with pytest.raises(LedgerMismatchError, match=r"^The ledger 'ledger\.db' belongs to another holdout"):

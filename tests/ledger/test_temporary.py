@@ -1,4 +1,4 @@
-"""Ledgers without a path: one for the same data in a process, gone with the process that made it."""
+"""Ledgers without a path: one for the same data in a session, gone with the interpreter that began it."""
 
 import os
 import subprocess
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
+from sklearn_ada._session_token import VARIABLE
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
 from sklearn_ada.ledger import temporary_ledger_path
 from tests.ledger.fitted_models import Constant
@@ -61,9 +62,11 @@ def test_a_ledger_that_vanished_is_not_begun_anew_by_a_second_holdout():
 
 
 def run(script, **kwargs):
+    """Run a script in an interpreter that begins a session of its own."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     command = [sys.executable, "-c", textwrap.dedent(script)]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, **kwargs)
+    own = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, env=own, **kwargs)
 
 
 def test_the_folder_is_gone_after_the_process_but_not_after_its_forks():
@@ -99,27 +102,26 @@ def test_an_uncaught_error_does_not_leave_the_folder_behind():
     assert not os.path.exists(os.path.dirname(done.stdout.strip()))
 
 
-@pytest.mark.parametrize(
-    "context",
-    [
-        "spawn",
-        pytest.param("fork"),
-    ],
-)
-def test_a_worker_takes_its_own_ledgers_with_it(context):
+@pytest.mark.parametrize("context", ["spawn", "fork"])
+def test_a_worker_uses_the_ledgers_of_its_parent_and_leaves_them_there(context):
     done = run(
         f"""
-        import multiprocessing
+        import multiprocessing, os
         from sklearn_ada.ledger import temporary_ledger_path
         if __name__ == "__main__":
             with multiprocessing.get_context({context!r}).Pool(1) as pool:
-                print(pool.apply(temporary_ledger_path, ("of the worker",)))
+                there = pool.apply(temporary_ledger_path, ("some data",))
+                open(there, "w").close()
                 pool.close()
                 pool.join()
+            assert os.path.exists(there)
+            print(there, temporary_ledger_path("some data"))
         """
     )
     assert done.returncode == 0, done.stderr
-    assert not os.path.exists(os.path.dirname(done.stdout.strip()))
+    there, here = done.stdout.split()
+    assert there == here
+    assert not os.path.exists(os.path.dirname(there))
 
 
 def test_others_may_not_read_the_folder():
@@ -128,11 +130,16 @@ def test_others_may_not_read_the_folder():
 
 
 def test_the_lock_file_goes_with_the_ledger():
-    script = (
-        "from sklearn_ada.ledger import *; import os; path = temporary_ledger_path('data')\n"
-        "from tests.ledger.ledger_backends import Genesis, Tally\n"
-        "SQLiteLedger.create_or_open(path, Genesis(), Tally).charge('k', lambda state: {})\n"
-        "assert os.path.exists(path + '-lock'); print(path)"
+    done = run(
+        """
+        import os
+        from sklearn_ada.ledger import SQLiteLedger, temporary_ledger_path
+        from tests.ledger.ledger_backends import Genesis, Tally
+        path = temporary_ledger_path("data")
+        SQLiteLedger.create_or_open(path, Genesis(), Tally).charge("k", lambda state: {})
+        assert os.path.exists(path + "-lock")
+        print(path)
+        """
     )
-    path = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
-    assert not os.path.exists(os.path.dirname(path))
+    assert done.returncode == 0, done.stderr
+    assert not os.path.exists(os.path.dirname(done.stdout.strip()))

@@ -17,7 +17,7 @@ from sklearn_ada.digest import canonical_digest, content_digest
 from sklearn_ada.holdout.rows.overlap import row_hashes
 from sklearn_ada.holdout.rows.partition import dealt_out, shuffled_rows, whole_groups
 from sklearn_ada.holdout.rows.ray_transport import as_ray_sends
-from sklearn_ada.holdout.rows.transport import Parcel, arrived, here
+from sklearn_ada.holdout.rows.transport import Parcel, in_this_process, unpacked_once
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, Units, check_labels, unequal
 from sklearn_ada.metrics.interval_rules import IntervalRule
@@ -86,8 +86,8 @@ class HoldoutData:
             derived = {"class_counts", "row_hashes", "_partitions", "_parcel"}
             values = {name: value for name, value in vars(self).items() if name not in derived}
             self._parcel = Parcel({**values, "_partitions": {}, "_parcel": None})
-        here[self._token] = self
-        return arrived, (self._token, HoldoutData, as_ray_sends(self._parcel))
+        in_this_process[self._token] = self
+        return unpacked_once, (self._token, HoldoutData, as_ray_sends(self._parcel))
 
     def __len__(self) -> int:
         return len(self.y)

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Parcel", "arrived", "here"]
+__all__ = ["Parcel", "in_this_process", "unpacked_once"]
 
 Shipped = TypeVar("Shipped")
 
-here: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+in_this_process: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 """What this process has, made here or unpacked, by token."""
 _latest: list[Any] = []  # what was unpacked last is kept, as nothing else holds it between tasks
 
@@ -59,13 +59,13 @@ class Parcel:
         return {**self._values, **pickle.loads(self._content.data, buffers=self._buffers)}
 
 
-def arrived(token: str, kind: type[Shipped], parcel: Parcel) -> Shipped:
+def unpacked_once(token: str, kind: type[Shipped], parcel: Parcel) -> Shipped:
     """Return what has this token: what this process has already, or else what is in the parcel."""
-    found = here.get(token)
+    found = in_this_process.get(token)
     if found is None:
         found = object.__new__(kind)
         vars(found).update(parcel.unpacked())
-        here[token] = found
+        in_this_process[token] = found
         _latest[:] = [found]
     return found
 

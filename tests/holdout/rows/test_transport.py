@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.holdout import session_of
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.rows.transport import Parcel, here
+from sklearn_ada.holdout.rows.transport import Parcel, in_this_process
 
 N = 10_000
 LARGE = 600_000  # bytes; joblib maps an array of a million or more into memory
@@ -79,7 +79,7 @@ def test_it_would_show():
 def test_the_rows_arrive_as_they_were(kind):
     data = HoldoutData(ROWS[kind], Y, sample_weight=1.0 + Y)
     packed = pickle.dumps(data)
-    here.clear()  # as in another process
+    in_this_process.clear()  # as in another process
     copy = pickle.loads(packed)
     assert copy is not data
     assert type(copy.X) is type(data.X)
@@ -95,7 +95,7 @@ def test_a_process_that_has_the_rows_does_not_unpack_them_again():
     data = HoldoutData(TEXTS, Y)
     packed = pickle.dumps(data)
     assert pickle.loads(packed) is data
-    here.clear()
+    in_this_process.clear()
     assert pickle.loads(packed) is pickle.loads(packed)
 
 
