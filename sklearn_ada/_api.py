@@ -9,7 +9,6 @@ from sklearn_ada.exceptions import (
     LedgerUnavailableError,
     UnsupportedEventError,
 )
-from sklearn_ada.guarantees.certificate import Certificate
 from sklearn_ada.holdout import Holdout, HoldoutReport
 from sklearn_ada.inspection import AnswersDisplay, HoldoutBudgetDisplay
 from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds
@@ -21,7 +20,7 @@ from sklearn_ada.model_selection import (
     ThresholdoutScorer,
 )
 from sklearn_ada.planning import HoldoutPlan, PlanDisplay, plan_holdout
-from sklearn_ada.results import Answer, Cost
+from sklearn_ada.results import Answer, Certificate, Cost
 
 __all__ = [
     "Answer",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["axes_or_new"]
 
 
-def axes_or_new(ax: Any, what: str, size: tuple[float, float]) -> Any:
+def axes_or_new(ax: Axes | None, what: str, size: tuple[float, float]) -> Axes:
     """Return ``ax``, or the axes of a new figure of this size in inches if it is None.
 
     Raises

@@ -1,4 +1,4 @@
-"""One sentence for every bad argument: what was expected, what came, how to mend it."""
+"""Checks of arguments, with one form of error: what was expected, what came, how to mend it."""
 
 import math
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""Warnings that point at the caller's own line, and those that are said once.
+"""Warnings that point at the line of the user's code, and can be limited to one a process.
 
 Python's own filter cannot keep a repeated warning quiet here: it forgets what it has shown whenever somebody
 enters ``warnings.catch_warnings``, as every question to a holdout does, and every task of a search.

@@ -1,13 +1,14 @@
-"""What an asker gets: an answer and what it cost."""
+"""What whoever asks a holdout gets: an answer, what it cost, and what its interval is worth."""
 
 from __future__ import annotations
 
 import html
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
-__all__ = ["VERDICTS", "Answer", "Cost"]
+from sklearn_ada._table import percent
+
+__all__ = ["VERDICTS", "Answer", "Certificate", "Cost"]
 
 VERDICTS = ("agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused")
 """What an answer can say of its question; only the last two come without a value."""
@@ -31,6 +32,45 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class Certificate:
+    """The promise that comes with an answer.
+
+    With probability at least ``confidence_level`` over the draw of the holdout, all intervals given out
+    by one ledger contain their ``target`` at once, however adaptively the questions were chosen.
+
+    Attributes
+    ----------
+    theorem : str
+        The theorem that makes the promise.
+    confidence_level : float
+        Probability that all intervals of the ledger hold together.
+    ln_delta : float
+        Logarithm of the share of the failure probability that this one interval used (by privacy: that all
+        intervals of its kind used together).
+    target : str
+        The population quantity that the interval contains.
+    assumptions : tuple of str
+        What must be true; none can be checked from the holdout alone.
+    vacuous : bool
+        True where nothing is certified that was not known before looking.
+    route : {"description_length", "differential_privacy", "both"}
+        Which theory certifies this answer.
+    """
+
+    theorem: str
+    confidence_level: float
+    ln_delta: float
+    target: str
+    assumptions: tuple[str, ...]
+    vacuous: bool
+    route: str = "description_length"
+
+    def __str__(self) -> str:
+        worth = "VACUOUS: it says nothing" if self.vacuous else "valid for all answers together"
+        return f"{percent(self.confidence_level)} {worth}; target: {self.target}; by {self.theorem}"
+
+
+@dataclass(frozen=True)
 class Answer:
     """An answer of the holdout with the interval that it certifies.
 
@@ -45,7 +85,7 @@ class Answer:
         the best so far. Of a certified value, whether it is exact or drawn with noise. Otherwise why there is
         no value.
     cost : Cost
-    certificate : object
+    certificate : Certificate or None
         The theorem, the confidence level, the target and the assumptions of the interval; its
         ``vacuous`` says that nothing is certified. None for a refusal.
     index : int
@@ -64,7 +104,7 @@ class Answer:
     interval: tuple[float, float]
     verdict: str
     cost: Cost
-    certificate: Any
+    certificate: Certificate | None
     index: int
     levels: tuple[float, float] | None = None
     reason: str | None = None
@@ -84,7 +124,7 @@ class Answer:
     @property
     def target(self) -> str | None:
         """What the value is a score of: the certificate's target; None for a refusal."""
-        return None if self.certificate is None else str(self.certificate.target)
+        return None if self.certificate is None else self.certificate.target
 
     def __str__(self) -> str:
         return "; ".join(self._told)

@@ -27,7 +27,7 @@ def test_every_place_of_noise_is_found_and_can_be_halved():
     where = {(Path(place.path).stem, place.function) for place in found}
     assert {("noise", "with_laplace"), ("noise", "with_normal"), ("noise", "randomized_response")} <= where
     assert {
-        ("quantile", "_runs"),
+        ("exponential", "_runs"),
         ("selection", "report_noisy_max"),
         ("thresholdout", "laplace_correction"),
     } <= where

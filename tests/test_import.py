@@ -7,13 +7,16 @@ import sys
 
 import pytest
 
-PACKAGES = ("sklearn_ada", "sklearn_ada.accounting", "sklearn_ada.guarantees", "sklearn_ada.mechanisms")
+import sklearn_ada
+
+FLOORS = ("sklearn_ada.accounting", "sklearn_ada.guarantees", "sklearn_ada.mechanisms")
+PACKAGES = ("sklearn_ada", *FLOORS, "sklearn_ada.planning")
 EXTRAS = ("IPython", "matplotlib", "optuna", "pandas", "polars", "psycopg", "sqlalchemy")
 
 
 def loaded_by(statement):
     """Return the modules that a fresh interpreter has after a statement."""
-    code = f"import sklearn.model_selection; {statement}; import sys; print(*sys.modules)"
+    code = f"{statement}; import sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
@@ -21,7 +24,7 @@ def loaded_by(statement):
 def test_no_extra_is_imported_even_with_every_name():
     without = f"import sys; sys.modules.update(dict.fromkeys({EXTRAS}))"  # whoever imports one fails
     every_name = "; ".join(f"from {package} import *" for package in PACKAGES)
-    assert {f"{package}._api" for package in PACKAGES} <= loaded_by(f"{without}; {every_name}")
+    assert {"sklearn_ada.model_selection", *PACKAGES} <= loaded_by(f"{without}; {every_name}")
 
 
 def test_it_would_fail():
@@ -30,29 +33,42 @@ def test_it_would_fail():
 
 
 def test_an_import_loads_nothing_before_a_name_is_used():
-    own = {name for name in loaded_by("import sklearn_ada") if name.startswith("sklearn_ada")}
-    assert own == {"sklearn_ada", "sklearn_ada._lazy", "sklearn_ada._session_token"}
+    loaded = loaded_by("import sklearn_ada")
+    own = {name for name in loaded if name.startswith("sklearn_ada")}
+    assert own == {"sklearn_ada", "sklearn_ada._session_token"}
+    assert not loaded & {"numpy", "scipy", "sklearn", "joblib"}
 
 
-def test_a_holdout_needs_not_every_mechanism():
-    own = loaded_by("from sklearn_ada.holdout import Holdout")
-    assert "sklearn_ada.mechanisms.quantile" in own
-    assert "sklearn_ada.mechanisms.multiplicative_weights" not in own
-    assert "sklearn_ada.mechanisms._api" not in own
+@pytest.mark.parametrize("floor", FLOORS)
+def test_a_floor_of_formulas_needs_neither_scikit_learn_nor_the_floors_above(floor):
+    loaded = loaded_by(f"from {floor} import *")
+    assert floor in loaded
+    assert not loaded & {
+        "sklearn",
+        "joblib",
+        "sklearn_ada.holdout",
+        "sklearn_ada.metrics",
+        "sklearn_ada.ledger",
+    }
+
+
+def test_every_public_name_of_the_package_is_what_it_was_meant_to_be():
+    api = importlib.import_module("sklearn_ada._api")
+    assert sklearn_ada.__all__ == api.__all__
+    assert all(getattr(sklearn_ada, name) is getattr(api, name) for name in api.__all__)
+    assert set(api.__all__) <= set(dir(sklearn_ada))
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_every_public_name_is_what_it_was_meant_to_be(package):
-    module, api = importlib.import_module(package), importlib.import_module(f"{package}._api")
-    assert module.__all__ == api.__all__
-    assert all(getattr(module, name) is getattr(api, name) for name in module.__all__)
-    assert set(module.__all__) <= set(dir(module))
-    submodules = {info.name for info in pkgutil.iter_modules(module.__path__)}
+def test_no_public_name_is_that_of_a_module(package):
+    module = importlib.import_module(package)
+    assert all(hasattr(module, name) for name in module.__all__)
+    submodules = {info.name for info in pkgutil.iter_modules(module.__path__)} - {"__main__"}
     assert not submodules & set(module.__all__)  # importing the module would hide the name
-    assert all(getattr(module, name).__name__ == f"{package}.{name}" for name in submodules - {"__main__"})
+    for name in submodules:
+        assert importlib.import_module(f"{package}.{name}") is getattr(module, name)
 
 
 @pytest.mark.parametrize("name", ["no_such_name", "_private", "__wrapped__"])
 def test_another_name_is_an_attribute_error(name):
-    for package in PACKAGES:
-        assert not hasattr(importlib.import_module(package), name)
+    assert not hasattr(sklearn_ada, name)

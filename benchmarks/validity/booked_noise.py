@@ -18,7 +18,7 @@ from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
-from sklearn_ada.mechanisms.grid import UniformGrid
+from sklearn_ada.mechanisms.rounding.grid import UniformGrid
 
 __all__ = ["BOOKED", "Booked"]
 

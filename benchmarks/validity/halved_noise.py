@@ -168,7 +168,7 @@ def _noticed(root: Path, place: Place) -> str:
     """Return the first test that fails in a copy of the repository, or nothing; likely ones are run first."""
     likely = [TESTS[1]]
     if FOLDERS[0] in place.path:
-        files = [path for path in (root / TESTS[0]).glob("test_*.py") if path.stem != "test_bad_input"]
+        files = [path for path in (root / TESTS[0]).rglob("test_*.py") if path.stem != "test_bad_input"]
         own = [path for path in files if path.stem == f"test_{Path(place.path).stem}"]
         likely = [f"{path}" for path in own or files if own or place.function in path.read_text()]
     return _first_failure(root, *likely) or _first_failure(root, *TESTS)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.validity.populations import Classifier, Population, Says
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada.guarantees.intervals import clopper_pearson
+from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
 from sklearn_ada.holdout import session_of
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.ladder import LadderSettings

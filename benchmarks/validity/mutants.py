@@ -34,13 +34,13 @@ from benchmarks.validity.kernels import (
 )
 from benchmarks.validity.populations import COINS, HUNDRED_CLASSES, Population
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada.accounting.description_length import DescriptionLength, symbols_of
-from sklearn_ada.guarantees import weights
-from sklearn_ada.guarantees.description_length import ln_delta
+from sklearn_ada.accounting.polya_urn import DescriptionLength, symbols_of
+from sklearn_ada.guarantees.description_length import weights
+from sklearn_ada.guarantees.description_length.theorem import ln_delta
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.records.state import RefusedError
-from sklearn_ada.mechanisms.cells import Cells
+from sklearn_ada.mechanisms.rounding.cells import Cells
 
 __all__ = ["MUTANTS", "Mutant", "coins"]
 
@@ -84,7 +84,7 @@ def _coin_at_the_edge(rng: np.random.Generator) -> bool:
 
 
 def _one_side() -> AbstractContextManager[Any]:
-    return patch("sklearn_ada.guarantees.intervals.ln_side", lambda ln, owner: min(ln, -_LN2))
+    return patch("sklearn_ada.guarantees.intervals.clopper_pearson.ln_side", lambda ln, owner: min(ln, -_LN2))
 
 
 def _no_share() -> AbstractContextManager[Any]:

@@ -1,10 +1,90 @@
-"""The price of an event: what mechanisms have cost, in every currency a guarantee can read."""
+"""Prices of events: what the answers given so far have cost, in each of two currencies.
 
-from typing import TYPE_CHECKING
+*Nats* of description length, for answers that are symbols of a code (`codes`, `polya_urn`); and *privacy
+loss*, for answers with noise: pure and approximate differential privacy (epsilon, delta), zero-concentrated
+differential privacy (rho, "zCDP") and Gaussian differential privacy (mu, "GDP"). Composition theorems say
+what many answers cost together.
+"""
 
-from sklearn_ada._lazy import lazy_names
+from sklearn_ada.accounting.codes import Code
+from sklearn_ada.accounting.composition import (
+    EpsilonDelta,
+    advanced_composition,
+    advanced_composition_simple,
+    basic_composition,
+    heterogeneous_composition,
+)
+from sklearn_ada.accounting.gaussian_dp import (
+    GaussianPrivacyLoss,
+    gaussian_composition,
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_log_delta,
+    gaussian_mu,
+)
+from sklearn_ada.accounting.odometer import ZCDPOdometer
+from sklearn_ada.accounting.optimal_composition import (
+    optimal_composition_delta,
+    optimal_composition_epsilon,
+)
+from sklearn_ada.accounting.polya_urn import DescriptionLength
+from sklearn_ada.accounting.privacy_loss import (
+    PrivacyLossDistribution,
+    finite_privacy_loss,
+    leaky_randomized_response_loss,
+    randomized_response_loss,
+)
+from sklearn_ada.accounting.pure_dp import approximate_dp_cost, pure_dp_cost, thresholdout_epsilon
+from sklearn_ada.accounting.zcdp import (
+    exponential_mechanism_zcdp,
+    gaussian_zcdp,
+    laplace_zcdp,
+    pure_dp_zcdp,
+    thresholdout_zcdp,
+    zcdp_cost,
+)
+from sklearn_ada.accounting.zcdp_conversion import (
+    zcdp_delta,
+    zcdp_delta_simple,
+    zcdp_epsilon,
+    zcdp_epsilon_simple,
+)
+from sklearn_ada.accounting.zcdp_filter import ZCDPFilter, admits
 
-if TYPE_CHECKING:
-    from sklearn_ada.accounting._api import *  # noqa: F403
-
-__getattr__, __dir__ = lazy_names(__name__)
+__all__ = [
+    "Code",
+    "DescriptionLength",
+    "EpsilonDelta",
+    "GaussianPrivacyLoss",
+    "PrivacyLossDistribution",
+    "ZCDPFilter",
+    "ZCDPOdometer",
+    "admits",
+    "advanced_composition",
+    "advanced_composition_simple",
+    "approximate_dp_cost",
+    "basic_composition",
+    "exponential_mechanism_zcdp",
+    "finite_privacy_loss",
+    "gaussian_composition",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "gaussian_log_delta",
+    "gaussian_mu",
+    "gaussian_zcdp",
+    "heterogeneous_composition",
+    "laplace_zcdp",
+    "leaky_randomized_response_loss",
+    "optimal_composition_delta",
+    "optimal_composition_epsilon",
+    "pure_dp_cost",
+    "pure_dp_zcdp",
+    "randomized_response_loss",
+    "thresholdout_epsilon",
+    "thresholdout_zcdp",
+    "zcdp_cost",
+    "zcdp_delta",
+    "zcdp_delta_simple",
+    "zcdp_epsilon",
+    "zcdp_epsilon_simple",
+]

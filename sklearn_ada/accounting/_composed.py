@@ -1,4 +1,4 @@
-"""The price of composed events, for every currency in which prices add up."""
+"""The price of several events together, where prices add up."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""Rounding and root finding towards the side that promises less."""
+"""Deltas rounded up and the smallest epsilon from above: errors of computation never promise too much."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+
+from sklearn_ada._solving import enclosed_root
 
 __all__ = ["exp_upward", "smallest_epsilon"]
 
@@ -13,25 +15,17 @@ def exp_upward(log_delta: float) -> float:
     return min(1.0, math.nextafter(math.exp(min(log_delta, 0.0)), math.inf))
 
 
-def smallest_epsilon(holds: Callable[[float], bool], upper: float) -> float:
-    """Return the smallest epsilon found at which ``holds`` is true, from above.
+def smallest_epsilon(excess: Callable[[float], float], upper: float) -> float:
+    """Return the smallest epsilon at which a falling ``excess`` is not positive, from above.
 
-    ``holds`` must be monotone. ``upper`` is a guess of where it is true; it is doubled until it is. The
-    answer is an epsilon at which ``holds`` was evaluated and true, within 1e-13 (relative) of the edge.
+    ``upper`` is a guess of where it is not; it is doubled until it is. The answer is an epsilon at which
+    ``excess`` was evaluated and not positive.
     """
-    if holds(0.0):
+    if excess(0.0) <= 0.0:
         return 0.0
     low, high = 0.0, upper
-    while not holds(high):
+    while not excess(high) <= 0.0:
         low, high = high, 2.0 * high
         if not math.isfinite(high):
             raise OverflowError("No finite epsilon was found.")
-    while high - low > 1e-13 * high:
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        if holds(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return enclosed_root(excess, low, high, rising=False, halvings=60)[1]

@@ -1,4 +1,4 @@
-"""Sums of costs without rounding, so that no budget is passed by steps too small to be seen in a float."""
+"""Exact sums of costs: a budget must not be passed by steps that are too small to change a float."""
 
 from __future__ import annotations
 

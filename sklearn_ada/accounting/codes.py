@@ -1,6 +1,8 @@
-"""Codes: sub-probabilities over everything a question can reveal, fixed before the answer exists.
+"""Codes: how likely each possible answer is taken to be, fixed before the answer exists.
 
-Every code keeps mass for failures, or it would be no code. All return natural logarithms.
+A *code* gives each outcome of a question a probability, at most 1 in sum; an outcome of probability p costs
+``-ln p`` nats. Failures are outcomes too, so every code keeps some probability for them. All functions
+return natural logarithms.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import math
 from dataclasses import dataclass
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
+from sklearn_ada._constants import LN_2
 from sklearn_ada.events import FAILURES, MOST_OFFSET, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
@@ -53,7 +56,7 @@ def _integer(value: object, owner: str) -> int:
 
 @dataclass(frozen=True)
 class Code:
-    """The parameters of all codes of one ledger, fixed in its genesis.
+    """The parameters of all codes of one ledger, fixed when it is created.
 
     Parameters
     ----------
@@ -88,7 +91,7 @@ class Code:
             check_real(getattr(self, name), name, "Code", low=0.0, high=1.0)
 
     def ln_prior(self, symbol: Symbol) -> float:
-        """Return the log mass of a symbol under its stream's law, before any urn has learned."""
+        """Return the log probability of a symbol in the code of its kind, before any answer was given."""
         stream, value, scale = symbol.stream, symbol.value, symbol.scale
         if stream == "overlap":
             return self._ln_overlap(symbol)
@@ -107,7 +110,7 @@ class Code:
                 raise bad_parameter("value", "Symbol", f"an index in [0, {scale:g})", value)
             return ln_rest - math.log(scale)
         if stream == "spread":  # never negative, so twice the two-sided mass, once for 0
-            return ln_rest + ln_cauchy(value, scale) + (math.log(2.0) if value > 0 else 0.0)
+            return ln_rest + ln_cauchy(value, scale) + (LN_2 if value > 0 else 0.0)
         return ln_rest + ln_cauchy(value, scale)
 
     def _ln_cells(self, value: int) -> float:

@@ -1,6 +1,7 @@
 """Closed-form composition of (epsilon, delta)-differential privacy: basic and advanced.
 
-k mechanisms, each (epsilon, delta)-DP whatever came before, each chosen with the earlier outputs in view.
+*Composition* is the privacy of several mechanisms together: here k of them, each (epsilon, delta)-DP whatever
+came before, each chosen with the earlier outputs in view.
 `sklearn_ada.accounting.optimal_composition_epsilon` is never worse than anything here.
 """
 

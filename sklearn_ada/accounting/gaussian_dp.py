@@ -190,7 +190,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     log_delta = math.log(check_real(delta, "delta", "gaussian_epsilon", low=0.0, high=1.0))
     # Mean and tail of the privacy loss N(mu**2/2, mu**2) give an epsilon that is too large.
     upper = mu * (mu / 2.0 + math.sqrt(-2.0 * log_delta))
-    return smallest_epsilon(lambda e: _log_delta(mu, e) <= log_delta, upper)
+    return smallest_epsilon(lambda e: _log_delta(mu, e) - log_delta, upper)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def optimal_composition_epsilon(composed_delta: float, k: int, epsilon: float, d
     largest_loss = k * epsilon
     return min(
         largest_loss,
-        smallest_epsilon(lambda e: _composed_delta(e, k, epsilon, delta) <= composed_delta, largest_loss),
+        smallest_epsilon(lambda e: _composed_delta(e, k, epsilon, delta) - composed_delta, largest_loss),
     )
 
 

@@ -157,7 +157,7 @@ class PrivacyLossDistribution:
         if delta < self.infinite_mass:
             raise bad_parameter("delta", owner, f"at least infinite_mass = {self.infinite_mass:g}", delta)
         largest = max(0.0, float(self.losses.max(initial=0.0)))
-        return smallest_epsilon(lambda e: self.delta(e) <= delta, largest)
+        return smallest_epsilon(lambda e: self.delta(e) - delta, largest)
 
     def compose(self, other: PrivacyLossDistribution) -> PrivacyLossDistribution:
         """Return the law of the sum of two independent losses.

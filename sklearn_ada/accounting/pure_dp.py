@@ -1,4 +1,4 @@
-"""Pure and approximate differential privacy: the price of events under basic composition."""
+"""Prices in pure and approximate differential privacy: epsilon and delta of events, which add up."""
 
 from __future__ import annotations
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
-
 from sklearn_ada._checks import check_real
+from sklearn_ada._solving import enclosed_root
 from sklearn_ada.accounting._conservative import exp_upward
 
 __all__ = ["zcdp_delta", "zcdp_delta_simple", "zcdp_epsilon", "zcdp_epsilon_simple"]
@@ -167,21 +166,9 @@ def zcdp_epsilon_simple(rho: float, delta: float) -> float:
     return rho + 2.0 * math.sqrt(rho) * math.sqrt(-math.log(delta))
 
 
-# ln of the smallest and of the largest order (minus 1) ever tried.
-_LOG_LOW, _LOG_HIGH = -700.0, 700.0
-
-
 def _solve_order(increasing: Callable[[float, float], float]) -> float:
     """Return t > 0 where ``increasing(t, ln t)`` changes sign, or the nearer end of the range tried."""
-
-    def at(log_t: float) -> float:
-        return increasing(math.exp(log_t), log_t)
-
-    if at(_LOG_LOW) >= 0.0:
-        return math.exp(_LOG_LOW)
-    if at(_LOG_HIGH) <= 0.0:
-        return math.exp(_LOG_HIGH)
-    return math.exp(float(brentq(at, _LOG_LOW, _LOG_HIGH, xtol=1e-12)))
+    return math.exp(enclosed_root(lambda log_t: increasing(math.exp(log_t), log_t), -700.0, 700.0)[0])
 
 
 def _log1p_inverse(log_t: float) -> float:

@@ -1,8 +1,10 @@
-"""What happened: frozen, self-validating, versioned records of what a mechanism released.
+"""Events: frozen, self-validating, versioned records of what was released about the holdout.
 
-Constitution. An event says only what happened, never what it costs: prices belong to
-``sklearn_ada.accounting``, so an old ledger can be read again under a better theorem. The meaning of an
-event type, and of each of its fields, never changes; a new meaning is a new type.
+A *mechanism* is a procedure that answers a question about the holdout; each answer comes with an *event*,
+such as "Gaussian noise with this multiplier was added" or "this symbol of a code was said". An event says
+only what happened, never what it costs: prices belong to ``sklearn_ada.accounting``, so an old ledger can be
+read again under a better theorem. The meaning of an event type, and of each of its fields, never changes; a
+new meaning is a new type.
 """
 
 from sklearn_ada.events._base import SCHEMA_VERSION, Event, event_from_dict

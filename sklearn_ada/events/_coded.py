@@ -1,4 +1,8 @@
-"""Releases from a countable set: symbols of a code, each of which will have a price in nats."""
+"""Answers that are symbols of a code: outcomes whose probabilities are fixed before the answer exists.
+
+Saying a symbol to which the code gives the probability p costs ``-ln p`` *nats*, the unit of information with
+natural logarithms; `sklearn_ada.accounting` computes it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ STREAMS = ("cells", "lattice", "grid", "spread", "count", "index", "overlap")
 
 @dataclass(frozen=True)
 class Symbol(Event):
-    """One symbol of a code, centred so that 0 is the expected outcome.
+    """One outcome of a code, as its offset from the outcome that is expected: 0 is what was expected.
 
     Parameters
     ----------

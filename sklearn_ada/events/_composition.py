@@ -1,4 +1,4 @@
-"""Several events as one."""
+"""Several events, or one event many times, as a single event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Releases of differentially private mechanisms (neighbours: one record, or one subsample, replaced).
+"""Answers of differentially private mechanisms, whose noise hides what any one record contributes.
+
+Two holdouts are *neighbours* if they differ in one record (or one subsample) that was replaced. A mechanism
+is *differentially private* if the laws of its answers on neighbours are close.
 
 An event whose output was also rounded to a grid carries the released ``symbols``, so that it has a price
 under description length too; ``symbols=None`` says that the output was continuous.

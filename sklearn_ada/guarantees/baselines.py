@@ -1,4 +1,4 @@
-"""What route B has to beat: half-widths of methods that use neither noise nor a guess.
+"""Half-widths of simple methods, for comparison: no noise and no guess, such as splitting the holdout.
 
 Each returns the half-width within which k answers, means of values in [0, 1] over n records, are close to
 the population all at once except with probability beta: at their worst, or for shares that are expected to
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 
-from scipy.optimize import minimize_scalar
-
 from sklearn_ada._checks import check_integer, check_real
-from sklearn_ada.guarantees.expected_width import expected_half_width
+from sklearn_ada._constants import LN_2
+from sklearn_ada.guarantees._minimising import best_scale
+from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 
 __all__ = [
     "nonadaptive_half_width",
@@ -146,10 +146,7 @@ def rounding_half_width(
         ln_sum = math.log(k) if cells == 1.0 else _ln_geometric_sum(math.log(cells), k)
         return expected_half_width(n, ln_beta - ln_sum, expected_value, reach=0.5 / cells)
 
-    best = minimize_scalar(
-        lambda ln_cells: half_width(math.exp(ln_cells)), bounds=(1e-3, math.log(4.0 * n)), method="bounded"
-    )
-    near = math.floor(math.exp(float(best.x)))
+    near = math.floor(best_scale(half_width, 1e-3, math.log(4.0 * n)))
     return min(half_width(float(cells)) for cells in {1, max(near, 1), near + 1})
 
 
@@ -190,7 +187,7 @@ def verdict_half_width(
     0.036
     """
     n, k, ln_beta = _check(n, n_questions, ln_beta, "verdict_half_width")
-    return expected_half_width(n, ln_beta - _ln_geometric_sum(math.log(2.0), k), expected_value)
+    return expected_half_width(n, ln_beta - _ln_geometric_sum(LN_2, k), expected_value)
 
 
 def _ln_geometric_sum(ln_cells: float, k: int) -> float:

@@ -1,15 +1,19 @@
-"""The Ladder: few conversations are possible, whatever is asked."""
+"""The Ladder, a leaderboard that only shows improvements: how close its best score is to the population.
+
+Few different conversations are possible with it, whatever is asked: a union bound over all of them is enough.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from sklearn_ada._checks import check_integer, check_real
-from sklearn_ada.guarantees.expected_width import expected_half_width
+from sklearn_ada._constants import LN_2
+from sklearn_ada.guarantees._minimising import best_scale
+from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 
 __all__ = ["LadderBound", "blum_hardt_2015", "ladder_transcripts"]
 
@@ -117,12 +121,7 @@ def blum_hardt_2015(
     if step is not None:
         rungs = math.floor(1.0 / check_real(step, "step", owner, low=0.0, high=1.0, closed="high")) + 1
         return LadderBound(half_width(rungs, step), step)
-    best = minimize_scalar(
-        lambda ln_rungs: half_width(math.exp(ln_rungs), math.exp(-ln_rungs)),
-        bounds=(math.log(2.0), math.log(4.0 * n)),
-        method="bounded",
-    )
-    near = math.floor(math.exp(float(best.x)))
+    near = math.floor(best_scale(lambda rungs: half_width(rungs, 1.0 / rungs), LN_2, math.log(4.0 * n)))
     # The smallest step with so many rungs is just above 1/rungs.
     steps = [(rungs, (1.0 + 1e-9) / rungs) for rungs in (near, near + 1) if rungs >= 2]
     return min(LadderBound(half_width(rungs, step), step) for rungs, step in steps)

@@ -1,4 +1,4 @@
-"""How much privacy a ledger may spend in all, decided before the holdout is touched.
+"""How large a ledger's privacy budget (the zCDP parameter rho) should be, decided before anything is asked.
 
 A certificate by transfer is as wide as the noise of its answer plus the gap that the budget allows. Much
 noise spends little; the best budget balances the two for the number of questions expected.
@@ -10,17 +10,17 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtri_exp
 
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._constants import LN_2
+from sklearn_ada._solving import enclosed_root
 from sklearn_ada.accounting.zcdp import exponential_mechanism_zcdp, thresholdout_zcdp
-from sklearn_ada.guarantees.direct_transfer import zcdp_gap
-from sklearn_ada.guarantees.stable_median import median_rank_error
+from sklearn_ada.guarantees._minimising import best_scale
+from sklearn_ada.guarantees.medians.stable_median import median_rank_error
+from sklearn_ada.guarantees.transfer.direct import zcdp_gap
 
 __all__ = ["exponential_epsilon", "records_budget", "subsamples_budget", "thresholdout_scale"]
-
-_LN2 = math.log(2.0)
 
 
 @lru_cache(maxsize=256)
@@ -44,7 +44,7 @@ def records_budget(n: int, n_questions: int, ln_gap: float, ln_noise: float) -> 
     """
     n = check_integer(n, "n", "records_budget")
     k = check_integer(n_questions, "n_questions", "records_budget")
-    z = -float(ndtri_exp(check_real(ln_noise, "ln_noise", "records_budget", high=0.0) - _LN2))
+    z = -float(ndtri_exp(check_real(ln_noise, "ln_noise", "records_budget", high=0.0) - LN_2))
     return _best_rho(lambda rho: z * math.sqrt(k / (2.0 * rho)) / n + zcdp_gap(rho, ln_gap))
 
 
@@ -92,11 +92,8 @@ def exponential_epsilon(rho: float) -> float:
     high = math.sqrt(8.0 * rho) + rho + 2.0
     while exponential_mechanism_zcdp(high) < rho:
         high *= 2.0
-    root = brentq(
-        lambda epsilon: exponential_mechanism_zcdp(epsilon) / rho - 1.0,
-        0.5 * math.sqrt(8.0 * rho), high, xtol=1e-300, rtol=1e-12,
-    )  # fmt: skip
-    return float(root)
+    low = 0.5 * math.sqrt(8.0 * rho)
+    return enclosed_root(lambda epsilon: exponential_mechanism_zcdp(epsilon) / rho - 1.0, low, high)[0]
 
 
 def thresholdout_scale(rho: float, sensitivity: float, max_hits: int) -> float:
@@ -120,10 +117,9 @@ def thresholdout_scale(rho: float, sensitivity: float, max_hits: int) -> float:
     rho = check_real(rho, "rho", "thresholdout_scale", low=0.0)
     sensitivity = check_real(sensitivity, "sensitivity", "thresholdout_scale", low=0.0)
     hits = check_integer(max_hits, "max_hits", "thresholdout_scale")
-    root = brentq(lambda x: math.log(thresholdout_zcdp(math.exp(x), hits) / rho), -60.0, 5.0, xtol=1e-12)
-    return sensitivity / math.exp(float(root)) * (1.0 + 1e-9)
+    ln_cost = enclosed_root(lambda x: math.log(thresholdout_zcdp(math.exp(x), hits) / rho), -60.0, 5.0)[0]
+    return sensitivity / math.exp(ln_cost) * (1.0 + 1e-9)
 
 
 def _best_rho(width: Callable[[float], float]) -> float:
-    best = minimize_scalar(lambda x: width(math.exp(x)), bounds=(-40.0, 1.0), method="bounded")
-    return float(f"{math.exp(float(best.x)):.3g}")
+    return float(f"{best_scale(width, -40.0, 1.0):.3g}")

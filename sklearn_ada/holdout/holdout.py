@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._checks import check_option
 from sklearn_ada.exceptions import HoldoutLeakError
-from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE, PURPOSES
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.keys import model_digest
 from sklearn_ada.holdout.records.conversation import Conversation
@@ -123,7 +123,7 @@ class Holdout:
         confidence_level: float = 0.95,
         tolerance: float | None = None,
         expected_questions: int | None = None,
-        check_share: float = 0.1,
+        check_share: float = CHECK_SHARE,
         route: str = "description_length",
         ledger: str | os.PathLike[str] | None = None,
         sample_weight: ArrayLike | None = None,

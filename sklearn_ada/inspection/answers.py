@@ -10,6 +10,7 @@ from sklearn_ada._axes import axes_or_new
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada._table import percent
 from sklearn_ada.holdout import Holdout, HoldoutReport
+from sklearn_ada.holdout.report.notices import certifies_nothing
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.inspection.source import report_from
 
@@ -130,7 +131,7 @@ class AnswersDisplay:
             ax.scatter(
                 [answer.index for answer in mine],
                 [answer.value for answer in mine],
-                facecolors=["none" if answer.certificate.vacuous else _COLOURS[verdict] for answer in mine],
+                facecolors=["none" if certifies_nothing(answer) else _COLOURS[verdict] for answer in mine],
                 edgecolors=_COLOURS[verdict], s=20, label=verdict,
             )  # fmt: skip
         guesses = [(answer.index, entry.guess) for answer, entry in shown if entry.guess is not None]

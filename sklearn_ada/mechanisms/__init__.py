@@ -1,13 +1,91 @@
-"""How an answer is drawn: each mechanism returns its answer with the event that says what happened.
+"""Mechanisms: procedures that answer a question about the holdout and say what they did.
 
-Every one returns a `Release`; none prices it. Randomness comes from the generator that is passed in.
+Each returns a `Release`: the answer, and the event that says what happened. What that costs is not theirs to
+say but `sklearn_ada.accounting`'s. Randomness comes from the generator that is passed in.
 """
 
-from typing import TYPE_CHECKING
+from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds, EffectiveRoundsAnswer
+from sklearn_ada.mechanisms.ladder import Ladder, ParameterFreeLadder
+from sklearn_ada.mechanisms.learner import private_learner
+from sklearn_ada.mechanisms.medians.binary_search import (
+    binary_search_error,
+    binary_search_quantile,
+    n_counting_questions,
+    search_quantile,
+)
+from sklearn_ada.mechanisms.medians.exact import exact_quantile, grid_quantile
+from sklearn_ada.mechanisms.medians.exponential import (
+    exponential_quantile,
+    private_quantile,
+    quantile_log_law,
+    rank_error,
+)
+from sklearn_ada.mechanisms.multiplicative_weights import (
+    PrivateMultiplicativeWeights,
+    multiplicative_weights_median,
+    multiplicative_weights_sample_size,
+)
+from sklearn_ada.mechanisms.noise import gaussian_mechanism, laplace_mechanism, randomized_response
+from sklearn_ada.mechanisms.release import Release
+from sklearn_ada.mechanisms.rounding.cells import Cells
+from sklearn_ada.mechanisms.rounding.grid import ExplicitGrid, Grid, LogGrid, UniformGrid
+from sklearn_ada.mechanisms.rounding.rounded import Rounding, rounded
+from sklearn_ada.mechanisms.selection import (
+    exponential_mechanism,
+    permute_and_flip,
+    private_minimum,
+    report_noisy_max,
+    selection_error,
+)
+from sklearn_ada.mechanisms.sparse_vector import SparseVector, above_threshold, sparse_vector_error
+from sklearn_ada.mechanisms.splitting import SampleSplitting
+from sklearn_ada.mechanisms.state import StatefulMechanism
+from sklearn_ada.mechanisms.thresholdout import Thresholdout, ThresholdoutAnswer, gaussian_thresholdout
+from sklearn_ada.mechanisms.verification import Verification, verification_sample_size
 
-from sklearn_ada._lazy import lazy_names
-
-if TYPE_CHECKING:
-    from sklearn_ada.mechanisms._api import *  # noqa: F403
-
-__getattr__, __dir__ = lazy_names(__name__)
+__all__ = [
+    "Cells",
+    "EffectiveRounds",
+    "EffectiveRoundsAnswer",
+    "ExplicitGrid",
+    "Grid",
+    "Ladder",
+    "LogGrid",
+    "ParameterFreeLadder",
+    "PrivateMultiplicativeWeights",
+    "Release",
+    "Rounding",
+    "SampleSplitting",
+    "SparseVector",
+    "StatefulMechanism",
+    "Thresholdout",
+    "ThresholdoutAnswer",
+    "UniformGrid",
+    "Verification",
+    "above_threshold",
+    "binary_search_error",
+    "binary_search_quantile",
+    "exact_quantile",
+    "exponential_mechanism",
+    "exponential_quantile",
+    "gaussian_mechanism",
+    "gaussian_thresholdout",
+    "grid_quantile",
+    "laplace_mechanism",
+    "multiplicative_weights_median",
+    "multiplicative_weights_sample_size",
+    "n_counting_questions",
+    "permute_and_flip",
+    "private_learner",
+    "private_minimum",
+    "private_quantile",
+    "quantile_log_law",
+    "randomized_response",
+    "rank_error",
+    "report_noisy_max",
+    "rounded",
+    "search_quantile",
+    "selection_error",
+    "sparse_vector_error",
+    "verification_sample_size",
+]

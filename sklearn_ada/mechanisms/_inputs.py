@@ -1,4 +1,4 @@
-"""Arrays, generators and counts, checked before anything is drawn from them."""
+"""Checks of arrays, random generators and saved states, before anything is drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fresh slices of the holdout, each used until a verification catches it overfitted."""
+"""EffectiveRounds: the holdout is cut into slices, each used until a verification finds it overfitted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from sklearn_ada._checks import bad_parameter, check_integer
 from sklearn_ada.mechanisms._inputs import check_generator, check_values
-from sklearn_ada.mechanisms.median import exact_quantile
-from sklearn_ada.mechanisms.release import Release, Rounding, check_rounding, composed
+from sklearn_ada.mechanisms.medians.exact import exact_quantile
+from sklearn_ada.mechanisms.release import Release, composed
+from sklearn_ada.mechanisms.rounding.rounded import Rounding, check_rounding
 from sklearn_ada.mechanisms.state import StatefulMechanism
 from sklearn_ada.mechanisms.verification import Verification
 
@@ -41,7 +42,7 @@ class EffectiveRoundsAnswer:
 
 @dataclass
 class EffectiveRounds(StatefulMechanism):
-    """Answer with the median of a slice until a verification says N, then go on with the next slice.
+    """Answer with the median of a slice until a verification finds it overfitted, then with the next slice's.
 
     The number of questions is limited only by how often the analyst defeats a slice: a slice is
     replaced when the verification, on subsamples of its own, finds its answer implausible, and the

@@ -13,11 +13,11 @@ from sklearn_ada._checks import bad_parameter, check_integer, check_real
 from sklearn_ada.events import Event, LaplaceEvent
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms._inputs import check_generator, check_indices, check_values, describe
-from sklearn_ada.mechanisms.binary_search import search_quantile
-from sklearn_ada.mechanisms.grid import Grid
-from sklearn_ada.mechanisms.lattice import on_lattice
+from sklearn_ada.mechanisms.medians.binary_search import search_quantile
 from sklearn_ada.mechanisms.noise import with_laplace
 from sklearn_ada.mechanisms.release import Release, composed
+from sklearn_ada.mechanisms.rounding.grid import Grid
+from sklearn_ada.mechanisms.rounding.lattice import on_lattice
 from sklearn_ada.mechanisms.sparse_vector import SparseVector
 from sklearn_ada.mechanisms.state import StatefulMechanism
 
@@ -56,7 +56,7 @@ class PrivateMultiplicativeWeights(StatefulMechanism):
     Notes
     -----
     AboveThreshold, redrawn after each hit, compares the model's error with ``3 alpha / 4``. At a hit
-    the answer has Laplace noise, is moved to a lattice (`sklearn_ada.mechanisms.lattice`), and the model
+    the answer has Laplace noise, is moved to a lattice (`rounding.lattice`), and the model
     moves towards it with learning rate ``2 alpha``. Suppose
     the noise of a comparison is at most ``alpha / 4`` and of an answer less than ``alpha / 2``. Then
     unanswered errors are at most alpha, and a hit means an error g >= alpha/2 of known sign. By

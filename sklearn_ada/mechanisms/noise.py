@@ -15,8 +15,9 @@ import numpy as np
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.events import Event, GaussianEvent, LaplaceEvent, RandomizedResponseEvent, Symbol
 from sklearn_ada.mechanisms._inputs import check_generator
-from sklearn_ada.mechanisms.lattice import on_lattice
-from sklearn_ada.mechanisms.release import Release, Rounding, check_rounding
+from sklearn_ada.mechanisms.release import Release
+from sklearn_ada.mechanisms.rounding.lattice import on_lattice
+from sklearn_ada.mechanisms.rounding.rounded import Rounding, check_rounding
 
 __all__ = ["gaussian_mechanism", "laplace_mechanism", "randomized_response", "with_laplace", "with_normal"]
 
@@ -67,7 +68,7 @@ def laplace_mechanism(
     """Release a low-sensitivity number with Laplace noise: epsilon-differentially private.
 
     The noise has scale ``sensitivity / epsilon``. The sum is moved to a lattice of a thousandth of that
-    (`sklearn_ada.mechanisms.lattice` has the reason), then clipped and rounded. All this comes after the
+    (`rounding.lattice` has the reason), then clipped and rounded. All this comes after the
     noise, so it costs nothing; a rounded answer is a symbol as well, with a price under description length.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The sparse vector technique: any number of "below" for the price of the few "above"."""
+"""The sparse vector technique: is a number above a threshold? Only the answers "above" cost privacy."""
 
 from __future__ import annotations
 

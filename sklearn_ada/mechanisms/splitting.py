@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sklearn_ada._checks import bad_parameter, check_integer
-from sklearn_ada.mechanisms.release import Release, Rounding, rounded
+from sklearn_ada.mechanisms.release import Release
+from sklearn_ada.mechanisms.rounding.rounded import Rounding, rounded
 from sklearn_ada.mechanisms.state import StatefulMechanism
 
 __all__ = ["SampleSplitting"]

@@ -1,4 +1,4 @@
-"""Mechanisms that remember: their state can be exported to JSON and restored."""
+"""Mechanisms with a state, such as a count of corrections, that can be written to JSON and restored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["StatefulMechanism"]
 
 
 class StatefulMechanism(ABC):
-    """A dataclass whose fields, parameters and memory alike, are its whole state.
+    """A dataclass whose fields, parameters and what it keeps between answers, are its whole state.
 
     The state is as secret as the holdout: it holds the noise that protects it.
     """

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada.events import GaussianEvent, SelfComposedEvent, ThresholdoutEvent
 from sklearn_ada.mechanisms._inputs import check_generator
-from sklearn_ada.mechanisms.lattice import on_lattice
 from sklearn_ada.mechanisms.noise import noise_scale, with_laplace, with_normal
 from sklearn_ada.mechanisms.release import Release
+from sklearn_ada.mechanisms.rounding.lattice import on_lattice
 from sklearn_ada.mechanisms.state import StatefulMechanism
 
 __all__ = [
@@ -96,7 +96,7 @@ def gaussian_correction(
 class ThresholdoutAnswer:
     """What Thresholdout says: the guess if it agrees with the holdout, else a noisy holdout value.
 
-    A noisy value is moved to a lattice of a thousandth of its noise (`sklearn_ada.mechanisms.lattice`).
+    A noisy value is moved to a lattice of a thousandth of its noise (`rounding.lattice`).
     """
 
     verdict: Literal["agrees", "differs"]

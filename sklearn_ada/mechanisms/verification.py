@@ -1,4 +1,4 @@
-"""Is a guess a plausible value of an estimator? Yes or no, until too many were no."""
+"""Verification: is a guess a plausible value of an estimator? Yes or no, until too many were no."""
 
 from __future__ import annotations
 

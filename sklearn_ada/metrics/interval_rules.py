@@ -17,15 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from sklearn_ada.accounting.unit_filter import RECORDS, SAME_CLASS
-from sklearn_ada.guarantees.intervals import (
-    chernoff_kl,
-    class_mean_size,
-    clopper_pearson,
-    hoeffding,
-    hoeffding_half_width,
-)
-from sklearn_ada.guarantees.ratio import ratio_half_width, ratio_interval
+from sklearn_ada.accounting.zcdp_filter import RECORDS, SAME_CLASS
+from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
+from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
+from sklearn_ada.guarantees.intervals.effective_size import class_mean_size
+from sklearn_ada.guarantees.intervals.hoeffding import hoeffding, hoeffding_half_width
+from sklearn_ada.guarantees.intervals.ratio import ratio_half_width, ratio_interval
 from sklearn_ada.metrics.target import UndefinedMetricError, check_known, check_positive, check_two_labels
 
 __all__ = ["AUC", "ClassMean", "IntervalRule", "Mean", "Measured", "Ratio"]
@@ -296,7 +293,7 @@ class Ratio(IntervalRule):
 
     J, the precision or the Jaccard index, is the true positives over the denominator N, and
     ``F1 = 2J / (1 + J)``. N depends on the predictions, so it is released (coarsely, rounded down) and
-    priced; the interval does not condition on it (`sklearn_ada.guarantees.ratio`).
+    priced; the interval does not condition on it (`sklearn_ada.guarantees.intervals.ratio`).
 
     Parameters
     ----------

@@ -20,8 +20,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.accounting.unit_filter import SAME_WEIGHT
-from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding
+from sklearn_ada.accounting.zcdp_filter import SAME_WEIGHT
+from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
+from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
 from sklearn_ada.metrics.interval_rules import ClassMean, IntervalRule, Mean, Measured, Range
 from sklearn_ada.metrics.units import Units
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_real
-from sklearn_ada.guarantees.intervals import bounded_weight_size, kish_size
+from sklearn_ada.guarantees.intervals.effective_size import bounded_weight_size, kish_size
 
 __all__ = ["Units", "is_missing"]
 

@@ -359,6 +359,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         """Set what users read, and leave no holdout in the inner search."""
         self.best_score_ = self.best_answer_.value
         self.best_score_interval_ = self.best_answer_.interval
+        assert self.best_answer_.certificate is not None  # it has a value
         self.best_score_target_ = self.best_answer_.certificate.target
         self.scorer_ = metric.score
         if self.ask == "candidates":

@@ -1,4 +1,4 @@
-"""Plans: which method certifies what, how many questions it answers, how many records it needs.
+"""Plans before a holdout is used: which method certifies what, for how many questions and records.
 
 A method is a half-width as a function of the records and the questions; its formula lives in
 `sklearn_ada.guarantees`. Solving for either of the other two is the same search for all of them.

@@ -1,4 +1,4 @@
-"""What a plan takes for granted, besides two of rows, questions and width."""
+"""The assumptions of a plan, such as the expected score, besides two of rows, questions and width."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE
+from sklearn_ada.guarantees.medians.exact_median import DRAWN_POINTS
 
 __all__ = ["Assumptions"]
 
@@ -18,9 +20,9 @@ class Assumptions:
     expected_value: float | None = 0.85
     guess_rows: int | None = None
     surprise_rate: float = 0.0
-    check_share: float = 0.1
+    check_share: float = CHECK_SHARE
     subsample_size: int = 20
-    grid_size: int = 401
+    grid_size: int = DRAWN_POINTS
 
     def __post_init__(self) -> None:
         owner = "plan_holdout"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from sklearn_ada._axes import axes_or_new
+from sklearn_ada.planning.plan_rows import PlanRows
 
 if TYPE_CHECKING:
-    from sklearn_ada.planning.holdout_plan import HoldoutPlan
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["PlanDisplay"]
 
@@ -39,15 +41,15 @@ class PlanDisplay:
     'half-width'
     """
 
-    def __init__(self, plan: HoldoutPlan) -> None:
+    def __init__(self, plan: PlanRows) -> None:
         self.plan = plan
 
     @classmethod
-    def from_plan(cls, plan: HoldoutPlan, *, ax: Any = None) -> PlanDisplay:
+    def from_plan(cls, plan: PlanRows, *, ax: Axes | None = None) -> PlanDisplay:
         """Draw a plan; see `plot`."""
         return cls(plan).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> PlanDisplay:
+    def plot(self, *, ax: Axes | None = None) -> PlanDisplay:
         """Draw the bars.
 
         Parameters
@@ -79,5 +81,5 @@ class PlanDisplay:
         ax.set(xscale="log", xlabel=_AXES[solved_for])
         ax.margins(x=0.15)
         ax.invert_yaxis()
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         return self

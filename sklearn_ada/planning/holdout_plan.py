@@ -1,4 +1,4 @@
-"""`HoldoutPlan`: the rows of a plan, the best of them, and what to do."""
+"""`HoldoutPlan`: the rows of a plan as a table, a picture and words."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ada._table import aligned, percent
-from sklearn_ada.planning.assumptions import Assumptions
 from sklearn_ada.planning.display import PlanDisplay
 from sklearn_ada.planning.method_plan import MethodPlan
-from sklearn_ada.planning.methods import ALL, LEVEL, MEAN
+from sklearn_ada.planning.plan_rows import PlanRows
 from sklearn_ada.planning.recommendation import many, recommend
 from sklearn_ada.planning.solving import MOST_QUESTIONS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
 __all__ = ["HoldoutPlan"]
 
 
 @dataclass(frozen=True, repr=False)
-class HoldoutPlan:
+class HoldoutPlan(PlanRows):
     """What every method certifies; made by `plan_holdout`.
 
     Attributes
@@ -40,43 +40,10 @@ class HoldoutPlan:
         One for each method. ``plan["coded checks"]`` is the row of that name.
     """
 
-    n: int | None
-    n_questions: int | None
-    width: float | None
-    given: Assumptions
-    rows: tuple[MethodPlan, ...]
-
-    @property
-    def solved_for(self) -> str:
-        """Which of "n", "n_questions" and "width" was left out."""
-        return next(name for name in ("n", "n_questions", "width") if getattr(self, name) is None)
-
-    @property
-    def best(self) -> MethodPlan | None:
-        """The best method that certifies every answer to adaptive questions about means; None if none does.
-
-        For a single question that is a plain holdout.
-        """
-        if self.n_questions != 1:
-            return self._best_of(MEAN)
-        return None if self["one use"].vacuous else self["one use"]
-
-    @property
-    def best_median(self) -> MethodPlan | None:
-        """The best stable median, for metrics that are not means; None if none certifies anything."""
-        return self._best_of(LEVEL)
-
     @property
     def recommendation(self) -> str:
         """What to do, in words."""
         return recommend(self)
-
-    def __getitem__(self, method: str) -> MethodPlan:
-        for row in self.rows:
-            if row.method == method:
-                return row
-        known = ", ".join(repr(row.method) for row in self.rows)
-        raise KeyError(f"The plan has no method {method!r}. It has {known}.")
 
     def to_frame(self) -> DataFrame:
         """Return a data frame with the methods as index and a column for each attribute of `MethodPlan`.
@@ -98,7 +65,7 @@ class HoldoutPlan:
         """Return one dict for each method."""
         return [asdict(row) for row in self.rows]
 
-    def plot(self, *, ax: Any = None) -> PlanDisplay:
+    def plot(self, *, ax: Axes | None = None) -> PlanDisplay:
         """Draw what was solved for as bars, one for each method that says something.
 
         Parameters
@@ -146,15 +113,6 @@ class HoldoutPlan:
             f"Plan for {' and '.join(filter(None, known))}; {kind}; all intervals hold together with "
             f"{percent(self.given.confidence_level)}"
         )
-
-    def _best_of(self, unit: str) -> MethodPlan | None:
-        able = [
-            row
-            for row in self.rows
-            if row.adaptive and row.certifies == ALL and row.unit == unit and not row.vacuous
-        ]
-        sign = -1.0 if self.solved_for == "n_questions" else 1.0
-        return min(able, key=lambda row: sign * getattr(row, self.solved_for), default=None)
 
 
 _HEAD = ("method", "records", "questions", "half-width", "of", "certifies", "adaptive")

@@ -1,11 +1,11 @@
-"""One row of a plan: one method, with whatever was left out solved for."""
+"""One row of a plan: for one method, whichever of rows, questions and width was left out."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from sklearn_ada.guarantees.transfer_bound import is_vacuous
+from sklearn_ada.guarantees.transfer.bound import is_vacuous
 from sklearn_ada.planning.methods import ONE, Method
 from sklearn_ada.planning.solving import MOST_QUESTIONS, MOST_ROWS, fewest_rows, most_questions
 

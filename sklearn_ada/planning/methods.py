@@ -1,4 +1,4 @@
-"""Every method as one half-width, a function of records and questions. The formulas are the guarantees'."""
+"""The methods that a plan compares, each a half-width that depends on records and questions."""
 
 from __future__ import annotations
 
@@ -9,22 +9,33 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 from scipy.stats import poisson
 
+from sklearn_ada._constants import LN_2
 from sklearn_ada.guarantees.baselines import (
     nonadaptive_half_width,
     rounding_half_width,
     sample_splitting_half_width,
     verdict_half_width,
 )
-from sklearn_ada.guarantees.expected_width import expected_half_width
-from sklearn_ada.guarantees.feldman_steinke import feldman_steinke_2017_theorem_4_3
-from sklearn_ada.guarantees.gaussian import gaussian_bassily, gaussian_direct, gaussian_jung, gaussian_rogers
+from sklearn_ada.guarantees.description_length.declared_models import ln_declared
+from sklearn_ada.guarantees.description_length.planned_checks import (
+    PlannedChecks,
+    plan_certifies,
+    plan_checks,
+    wilson_deviation,
+)
+from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 from sklearn_ada.guarantees.ladder import blum_hardt_2015
-from sklearn_ada.guarantees.median import quantile_interval, uniform_code_level
-from sklearn_ada.guarantees.median_planning import stable_median_level
-from sklearn_ada.guarantees.planned_checks import PlannedChecks, plan_certifies, plan_checks, wilson_deviation
-from sklearn_ada.guarantees.sample_size import laplace_bassily
-from sklearn_ada.guarantees.thresholdout import thresholdout_direct
-from sklearn_ada.guarantees.weights import ln_declared
+from sklearn_ada.guarantees.medians.exact_median import (
+    MEDIAN_DEVIATION,
+    quantile_interval,
+    uniform_code_level,
+)
+from sklearn_ada.guarantees.medians.feldman_steinke import feldman_steinke_2017_theorem_4_3
+from sklearn_ada.guarantees.medians.stable_median_plan import stable_median_level
+from sklearn_ada.guarantees.transfer.gaussian_noise import gaussian_bassily, gaussian_direct, gaussian_jung
+from sklearn_ada.guarantees.transfer.laplace_noise import laplace_bassily
+from sklearn_ada.guarantees.transfer.mutual_information import gaussian_rogers
+from sklearn_ada.guarantees.transfer.thresholdout import thresholdout_direct
 from sklearn_ada.planning.assumptions import Assumptions
 
 __all__ = ["ALL", "BEST_SO_FAR", "KEPT", "LEVEL", "MEAN", "ONE", "VERDICTS", "Method", "methods"]
@@ -35,7 +46,6 @@ BEST_SO_FAR, VERDICTS = "the best so far", "pass or fail"
 
 _BASSILY_BETA = 0.25  # beyond it the theorem has a further condition
 _FALSE_HITS = 0.05  # of a right guess, expected in a whole Thresholdout
-_MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
 
 
 @dataclass(frozen=True)
@@ -144,7 +154,7 @@ def _noisy(given: Assumptions) -> tuple[Method, ...]:
         return lambda n, k: bound(n, k) if beta <= _BASSILY_BETA else math.inf
 
     def thresholdout(n: int, k: int) -> float:
-        if ln_beta > -math.log(2.0):
+        if ln_beta > -LN_2:
             return math.inf
         threshold = -given.guess_error(n) * float(ndtri(0.5 * _FALSE_HITS / k))
         hits = max(int(poisson.ppf(0.95, _FALSE_HITS + k * given.surprise_rate)), 1)
@@ -153,7 +163,7 @@ def _noisy(given: Assumptions) -> tuple[Method, ...]:
     return (
         Method(
             "Gaussian noise, direct", lambda n, k: gaussian_direct(n, k, ln_beta).half_width, ALL,
-            "transfer theorem of sklearn_ada.guarantees.direct_transfer",
+            "transfer theorem of sklearn_ada.guarantees.transfer.direct",
         ),
         Method(
             "Gaussian noise, Jung", lambda n, k: gaussian_jung(n, k, ln_beta).half_width, ALL,
@@ -196,9 +206,9 @@ def _medians(given: Assumptions) -> tuple[Method, ...]:
         return lambda m, k: level(m - 1 + m % 2, k)
 
     def guessed(m: int, k: int) -> float:
-        error = _MEDIAN_DEVIATION * math.sqrt(1.0 / m + 1.0 / (guess_subsamples or m))
+        error = MEDIAN_DEVIATION * math.sqrt(1.0 / m + 1.0 / (guess_subsamples or m))
         checks = plan_checks(
-            k, error, _MEDIAN_DEVIATION, m, ln_beta,
+            k, error, MEDIAN_DEVIATION, m, ln_beta,
             check_share=given.check_share, surprise_rate=given.surprise_rate,
         )  # fmt: skip
         return checks.check(lambda ln_delta: quantile_interval(m, 0.0, ln_delta)[0])

@@ -17,13 +17,13 @@ def plan_holdout(
     n_questions: int | None = None,
     width: float | None = None,
     *,
-    confidence_level: float = 0.95,
-    expected_value: float | None = 0.85,
-    guess_rows: int | None = None,
-    surprise_rate: float = 0.0,
-    check_share: float = 0.1,
-    subsample_size: int = 20,
-    grid_size: int = 401,
+    confidence_level: float = Assumptions.confidence_level,
+    expected_value: float | None = Assumptions.expected_value,
+    guess_rows: int | None = Assumptions.guess_rows,
+    surprise_rate: float = Assumptions.surprise_rate,
+    check_share: float = Assumptions.check_share,
+    subsample_size: int = Assumptions.subsample_size,
+    grid_size: int = Assumptions.grid_size,
 ) -> HoldoutPlan:
     """Say what a holdout can certify, by every method: given two of records, questions and width, the third.
 

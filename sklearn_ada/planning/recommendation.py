@@ -1,25 +1,21 @@
-"""What to do, in words: which method, what the kept model gets, and when a plain holdout is enough."""
+"""A plan's recommendation in words: which method to use, and when a plain holdout is enough."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sklearn_ada.planning.method_plan import MethodPlan
+from sklearn_ada.planning.plan_rows import PlanRows
 from sklearn_ada.planning.solving import MOST_QUESTIONS, MOST_ROWS
-
-if TYPE_CHECKING:
-    from sklearn_ada.planning.holdout_plan import HoldoutPlan
-    from sklearn_ada.planning.method_plan import MethodPlan
 
 __all__ = ["many", "recommend"]
 
 
-def recommend(plan: HoldoutPlan) -> str:
+def recommend(plan: PlanRows) -> str:
     """Return a few sentences."""
     means = {"n": _rows, "n_questions": _questions, "width": _widths}[plan.solved_for](plan)
     return f"{means} {_medians(plan)}"
 
 
-def _widths(plan: HoldoutPlan) -> str:
+def _widths(plan: PlanRows) -> str:
     one, fixed, best, kept = _compared(plan)
     records, questions = many(plan.n, "record"), many(plan.n_questions, "adaptive question")
     if one.vacuous:
@@ -42,7 +38,7 @@ def _widths(plan: HoldoutPlan) -> str:
     )
 
 
-def _rows(plan: HoldoutPlan) -> str:
+def _rows(plan: PlanRows) -> str:
     one, fixed, best, kept = _compared(plan)
     if best is None:
         few = f"No holdout of up to {MOST_ROWS:,} records, the most that is planned for, certifies"
@@ -58,7 +54,7 @@ def _rows(plan: HoldoutPlan) -> str:
     )
 
 
-def _questions(plan: HoldoutPlan) -> str:
+def _questions(plan: PlanRows) -> str:
     one, fixed, best, _ = _compared(plan)
     records = many(plan.n, "record")
     if one.vacuous:
@@ -72,11 +68,11 @@ def _questions(plan: HoldoutPlan) -> str:
     )
 
 
-def _compared(plan: HoldoutPlan) -> tuple[MethodPlan, MethodPlan, MethodPlan | None, MethodPlan]:
+def _compared(plan: PlanRows) -> tuple[MethodPlan, MethodPlan, MethodPlan | None, MethodPlan]:
     return plan["one use"], plan["fixed in advance"], plan.best, plan["certify after checks"]
 
 
-def _medians(plan: HoldoutPlan) -> str:
+def _medians(plan: PlanRows) -> str:
     best = plan.best_median
     if best is None:
         return "For metrics that are not means, stable medians certify nothing here."
@@ -88,7 +84,7 @@ def _medians(plan: HoldoutPlan) -> str:
     return f"For metrics that are not means: {best.method}, {reached}."
 
 
-def _condition(plan: HoldoutPlan) -> str:
+def _condition(plan: PlanRows) -> str:
     """Return what coded checks are planned on; other methods need no guess."""
     if plan.best is None or plan.best.method != "coded checks":
         return ""
@@ -98,7 +94,7 @@ def _condition(plan: HoldoutPlan) -> str:
     return f", if at most {rate:.3g} of the guesses are off by more than sampling explains"
 
 
-def _tolerance(plan: HoldoutPlan) -> str:
+def _tolerance(plan: PlanRows) -> str:
     """Return what a width that is planned at an expected value is not."""
     if not _condition(plan) or plan.given.expected_value is None:
         return ""

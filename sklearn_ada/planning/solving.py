@@ -1,9 +1,13 @@
-"""Where a monotone half-width crosses the one that is wanted."""
+"""The fewest rows, or the most questions, with which a half-width is as small as wanted."""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sklearn_ada._solving import largest_integer
 
 __all__ = ["MOST_QUESTIONS", "MOST_ROWS", "fewest_rows", "most_questions"]
 
@@ -42,7 +46,7 @@ def most_questions(half_width: Callable[[int], float], width: float) -> int:
     start, value = 1, half_width(1)
     while value > width and start < MOST_QUESTIONS and (later := half_width(_STRIDE * start)) < value:
         start, value = _STRIDE * start, later
-    return _last(lambda value: value <= width, half_width, width, MOST_QUESTIONS, start)
+    return _last(lambda value: value <= width, half_width, width, MOST_QUESTIONS, min(start, MOST_QUESTIONS))
 
 
 def _last(
@@ -52,51 +56,40 @@ def _last(
     most: int,
     start: int = 1,
 ) -> int:
-    """Return the last x in [1, most] at which ``half_width(x)`` holds, 0 if that fails at ``start``.
+    """Return the last x in [1, most] at which ``half_width(x)`` holds; 0 if there is none."""
+    crossing = _FalsePosition()
 
-    ``holds`` was true at the x returned and false at x + 1, both as computed. Between the two ends false
-    position in logarithms (the Illinois rule) needs a few steps, as half-widths are nearly powers; bisection
-    takes over where it stalls, or where a half-width is infinite.
+    def noted(x: int) -> bool:
+        value = half_width(x)
+        crossing.gaps[x] = math.log(value / width) if 0.0 < value < math.inf else math.nan
+        return holds(value)
+
+    return largest_integer(noted, most, start=start, stride=_STRIDE, guess=crossing)
+
+
+@dataclass
+class _FalsePosition:
+    """Guesses by false position in logarithms (the Illinois rule): half-widths are nearly powers.
+
+    Where it stalls, or where a half-width is infinite, the geometric middle is guessed.
     """
-    low, low_gap = 0, math.nan
-    high = start
-    while True:
-        value = half_width(high)
-        gap = _ln_ratio(value, width)
-        if not holds(value):
-            break
-        low, low_gap = high, gap
-        if high == most:
-            return most
-        high = min(_STRIDE * high, most)
-    high_gap, stalled, held_before = gap, 0, None
-    while high - low > 1:
-        guess = _false_position(low, low_gap, high, high_gap) if stalled < 3 else _middle(low, high)
-        middle = min(max(guess, low + 1), high - 1)
-        value, before = half_width(middle), high - low
-        held = holds(value)
-        if held:
-            low, low_gap = middle, _ln_ratio(value, width)
-            high_gap *= 0.5 if held_before is True else 1.0
-        else:
-            high, high_gap = middle, _ln_ratio(value, width)
-            low_gap *= 0.5 if held_before is False else 1.0
-        held_before = held
-        stalled = stalled + 1 if high - low > before // 2 else 0
-    return low
 
+    gaps: defaultdict[int, float] = field(default_factory=lambda: defaultdict(lambda: math.nan))
+    # ln(half-width/width) wherever it was computed
+    ends: tuple[int, int] | None = None
+    held: bool | None = None  # at the last guess
+    stalled: int = 0
 
-def _false_position(low: int, low_gap: float, high: int, high_gap: float) -> int:
-    """Return where the line through both ends, in logarithms, crosses; their middle if there is none."""
-    share = low_gap / (low_gap - high_gap) if low_gap != high_gap else math.nan
-    if low == 0 or not 0.0 < share < 1.0:
-        return _middle(low, high)
-    return round(math.exp(math.log(low) + share * (math.log(high) - math.log(low))))
-
-
-def _middle(low: int, high: int) -> int:
-    return math.isqrt(max(low, 1) * high)
-
-
-def _ln_ratio(value: float, width: float) -> float:
-    return math.log(value / width) if 0.0 < value < math.inf else math.nan
+    def __call__(self, low: int, high: int) -> int:
+        if self.ends is not None:
+            held = low != self.ends[0]
+            self.stalled = self.stalled + 1 if high - low > (self.ends[1] - self.ends[0]) // 2 else 0
+            if held is self.held:  # the other end was kept twice: it counts half from now on
+                self.gaps[high if held else low] *= 0.5
+            self.held = held
+        self.ends = low, high
+        low_gap, high_gap = self.gaps[low], self.gaps[high]
+        share = low_gap / (low_gap - high_gap) if low_gap != high_gap else math.nan
+        if self.stalled >= 3 or not 0.0 < share < 1.0:
+            return math.isqrt(max(low, 1) * high)
+        return round(math.exp(math.log(low) + share * (math.log(high) - math.log(low))))

@@ -18,7 +18,7 @@ from sklearn_ada.cli import main
 from sklearn_ada.events import event_from_dict
 from sklearn_ada.holdout import MedianSettings
 from sklearn_ada.ledger import SQLiteLedger
-from sklearn_ada.mechanisms.grid import UniformGrid
+from sklearn_ada.mechanisms.rounding.grid import UniformGrid
 from tests import asking
 from tests.ledger.ledger_backends import Tally
 from tests.ledger.postgresql_server import PASSWORD

@@ -25,8 +25,8 @@ from sklearn_ada import Holdout
 from sklearn_ada.holdout import MedianSettings, NoiseSettings
 from sklearn_ada.ledger import _memory
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.mechanisms.binary_search import noisy_search
-from sklearn_ada.mechanisms.quantile import exponential_quantile
+from sklearn_ada.mechanisms.medians.binary_search import noisy_search
+from sklearn_ada.mechanisms.medians.exponential import exponential_quantile
 from tests import asking
 
 FALSE_ALARM = 1e-6

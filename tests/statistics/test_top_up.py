@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada.accounting.description_length import DescriptionLength
+from sklearn_ada.accounting.polya_urn import DescriptionLength
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.records.conversation import Conversation
 

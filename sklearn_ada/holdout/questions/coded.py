@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn_ada._checks import check_real
-from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.accounting.polya_urn import symbols_of
 from sklearn_ada.events import CodedRelease, Event, Symbol
-from sklearn_ada.guarantees.bernstein import empirical_bernstein
-from sklearn_ada.guarantees.intervals import chernoff_kl
-from sklearn_ada.guarantees.planned_checks import wilson_deviation
+from sklearn_ada.guarantees.description_length.planned_checks import wilson_deviation
+from sklearn_ada.guarantees.intervals.bernstein import empirical_bernstein
+from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.rows.data import HoldoutData
@@ -23,8 +23,8 @@ from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import NoPrivacy
-from sklearn_ada.mechanisms.cells import LEAST_CELL, Cells
-from sklearn_ada.mechanisms.log_buckets import LogBuckets
+from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL, Cells
+from sklearn_ada.mechanisms.rounding.log_buckets import LogBuckets
 from sklearn_ada.metrics import Measured, Metric
 from sklearn_ada.metrics.interval_rules import IntervalRule
 

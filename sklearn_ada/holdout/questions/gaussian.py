@@ -12,9 +12,9 @@ from typing import Any
 
 from scipy.special import ndtri_exp
 
-from sklearn_ada.accounting.unit_filter import RECORDS
+from sklearn_ada.accounting.zcdp_filter import RECORDS
 from sklearn_ada.events import CodedRelease, Event, GaussianEvent, Symbol
-from sklearn_ada.guarantees.cell_width import planned_questions
+from sklearn_ada.guarantees.description_length.cell_width import planned_questions
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.noisy import NoisyQuestion, bounded_sensitivity
@@ -22,8 +22,8 @@ from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivateRelease
-from sklearn_ada.mechanisms.cells import Cells
 from sklearn_ada.mechanisms.noise import with_normal
+from sklearn_ada.mechanisms.rounding.cells import Cells
 
 __all__ = ["GaussianQuestion"]
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_real
-from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.accounting.polya_urn import symbols_of
 from sklearn_ada.events import CodedRelease, Event, Symbol
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
@@ -22,8 +22,8 @@ from sklearn_ada.holdout.questions.question import RefinedCheck
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.privacy import NoPrivacy
-from sklearn_ada.mechanisms.cells import LEAST_CELL
 from sklearn_ada.mechanisms.ladder import Ladder
+from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL
 
 __all__ = ["LadderQuestion", "LadderSettings"]
 

@@ -8,18 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.accounting.unit_filter import Unit, subsamples_unit
+from sklearn_ada.accounting.zcdp_filter import Unit, subsamples_unit
 from sklearn_ada.events import Event, ExponentialMechanismEvent, GaussianEvent, Symbol
-from sklearn_ada.guarantees.cell_width import planned_questions
+from sklearn_ada.guarantees.description_length.cell_width import planned_questions
 from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.terms.policy import Policy
-from sklearn_ada.mechanisms.binary_search import (
+from sklearn_ada.mechanisms.medians.binary_search import (
     binary_search_error,
     n_counting_questions,
     noisy_search,
 )
-from sklearn_ada.mechanisms.quantile import exponential_quantile, grid_quantile, rank_error
+from sklearn_ada.mechanisms.medians.exact import grid_quantile
+from sklearn_ada.mechanisms.medians.exponential import exponential_quantile, rank_error
 
 __all__ = ["MedianDraw"]
 

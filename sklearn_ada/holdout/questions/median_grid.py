@@ -6,16 +6,15 @@ import math
 from typing import NamedTuple
 
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada.guarantees.medians.exact_median import DRAWN_POINTS, MEDIAN_DEVIATION
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.terms.policy import GRID_POINTS, Policy
-from sklearn_ada.mechanisms.grid import Grid, UniformGrid
+from sklearn_ada.mechanisms.rounding.grid import Grid, UniformGrid
 from sklearn_ada.metrics import Metric
 
 __all__ = ["MedianGrid", "lay_grid", "open_levels", "rounding", "spread_of"]
 
-_MEDIAN_DEVIATION = 1.2533  # standard deviation of a normal sample's median, over sigma / sqrt(m)
-_DRAWN_POINTS = 401  # of a drawn check's grid, centred at a guess: more would need more privacy budget
 _EXACT_POINTS = 20_001  # of an exact median: its price does not depend on them, so it reaches far
 _STEPS_AN_ERROR = 10.0  # of an exact certify: finer would cost more and say no more
 _NOISE_IN_ERRORS = 3.0  # of a drawn certify, about, so that its steps are whole errors
@@ -107,10 +106,10 @@ def _around(
 ) -> MedianGrid:
     """Return a grid around the guess: a check's is so coarse that a good guess is the grid point itself."""
     m = float(n_subsamples)
-    error = _MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
+    error = MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
     if purpose == "check":
-        half_cell, scale = policy.half_cell(error, _MEDIAN_DEVIATION * spread, m), 0.0
-        points = _EXACT_POINTS if method == "exact" else _DRAWN_POINTS
+        half_cell, scale = policy.half_cell(error, MEDIAN_DEVIATION * spread, m), 0.0
+        points = _EXACT_POINTS if method == "exact" else DRAWN_POINTS
     elif method == "exact":
         half_cell, scale, points = error / (2.0 * _STEPS_AN_ERROR), _STEPS_AN_ERROR, _EXACT_POINTS
     else:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.mechanisms.grid import Grid
+from sklearn_ada.mechanisms.rounding.grid import Grid
 
 __all__ = ["MedianSettings"]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.accounting.description_length import symbols_of
-from sklearn_ada.accounting.unit_filter import Unit
+from sklearn_ada._constants import LN_2
+from sklearn_ada.accounting.polya_urn import symbols_of
+from sklearn_ada.accounting.zcdp_filter import Unit
 from sklearn_ada.events import Event
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.question import RefinedCheck
@@ -19,8 +19,6 @@ from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.privacy import TransferShare
 
 __all__ = ["NoisyQuestion", "bounded_sensitivity"]
-
-_LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class NoisyQuestion(RefinedCheck, ABC):
         """Return the worst half-width of the answer and the width of the range."""
         low, high = self.metric.bounds
         reach, rule = self.half_cell + self.allowance(share.ln_noise), self.coded.rule
-        return rule.half_width_bound(reach, self.coded.size, share.ln_delta - _LN2, high - low), high - low
+        return rule.half_width_bound(reach, self.coded.size, share.ln_delta - LN_2, high - low), high - low
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what description length certifies: half of the share is for sampling, half for noise."""
@@ -74,7 +72,7 @@ class NoisyQuestion(RefinedCheck, ABC):
         if isinstance(known, Outcome):
             return known
         rule, bounds = self.coded.rule, self.metric.bounds
-        interval = rule.interval(known, self.coded.size, share.ln_delta - _LN2, bounds)
+        interval = rule.interval(known, self.coded.size, share.ln_delta - LN_2, bounds)
         return self._outcome(event, interval, f"{rule.theorem}; tail of the noise")
 
     def private_half_width(self, transfer: TransferShare) -> float:

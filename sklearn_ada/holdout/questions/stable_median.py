@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada._constants import LN_2
+from sklearn_ada.accounting.polya_urn import symbols_of
 from sklearn_ada.events import (
     FAILURES,
     CodedRelease,
@@ -22,7 +23,7 @@ from sklearn_ada.events import (
     Event,
     Symbol,
 )
-from sklearn_ada.guarantees.median import median_is_covered, outer_levels, quantile_interval
+from sklearn_ada.guarantees.medians.exact_median import median_is_covered, outer_levels, quantile_interval
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.median_draw import MedianDraw
@@ -33,13 +34,11 @@ from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivateRelease, TransferShare
-from sklearn_ada.mechanisms.grid import Grid
+from sklearn_ada.mechanisms.rounding.grid import Grid
 from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.rows import Subsamples
 
 __all__ = ["StableQuestion"]
-
-_LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True)
@@ -252,7 +251,7 @@ class StableQuestion:
 
     def _ln_sampling(self, share: FailureBudget) -> float:
         """Half of the share is for the sampling, half for the mechanism's own noise, if there is any."""
-        return share.ln_delta if self.drawing.is_exact else share.ln_delta - _LN2
+        return share.ln_delta if self.drawing.is_exact else share.ln_delta - LN_2
 
     def _rank_error(self, ln_noise: float) -> float:
         """Return the largest rank error of up to three draws."""

@@ -15,7 +15,8 @@ from functools import cached_property
 from typing import Any
 
 from sklearn_ada._checks import check_integer, check_option, check_real
-from sklearn_ada.accounting.unit_filter import RECORDS
+from sklearn_ada._constants import LN_2
+from sklearn_ada.accounting.zcdp_filter import RECORDS
 from sklearn_ada.events import (
     CodedRelease,
     CoveredRelease,
@@ -24,7 +25,7 @@ from sklearn_ada.events import (
     Symbol,
     ThresholdoutEvent,
 )
-from sklearn_ada.guarantees.cell_width import planned_questions
+from sklearn_ada.guarantees.description_length.cell_width import planned_questions
 from sklearn_ada.guarantees.privacy_budget import thresholdout_scale
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
@@ -38,7 +39,6 @@ from sklearn_ada.mechanisms.thresholdout import gaussian_correction, laplace_cor
 
 __all__ = ["NoiseSettings", "NoisyCheck"]
 
-_LN2 = math.log(2.0)
 _DEFAULT_HITS = 20
 _DEFAULT_SCALE = 0.02  # of the threshold
 _LEAST_SCALE = 1e-12  # of the metric's range; and the largest is its inverse
@@ -190,9 +190,9 @@ class NoisyCheck(NoisyQuestion):
         runs with much of it may last longer, so the bound holds for all runs that there can be at once.
         """
         if self.settings.noise == "laplace":  # 2s for the run and 4s when it agrees, s when not
-            tail, runs = _LN2 - ln_noise, math.log(self.settings.hits + 1.0)
+            tail, runs = LN_2 - ln_noise, math.log(self.settings.hits + 1.0)
             return self.scale_of_noise * (2.0 * (tail + runs) + 4.0 * tail)
-        return self.scale_of_noise * math.sqrt(2.0 * (_LN2 - ln_noise))
+        return self.scale_of_noise * math.sqrt(2.0 * (LN_2 - ln_noise))
 
     def _cell(self, corrected: float) -> int:
         """Return the number of the cell of a corrected value, never 0."""

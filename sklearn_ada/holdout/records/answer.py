@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn_ada.events import Event
-from sklearn_ada.guarantees.certificate import Certificate
 from sklearn_ada.holdout.records.base import ReleaseRecord, release_body
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.state import ConversationState
@@ -13,7 +12,7 @@ from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.privacy import PrivateRelease
 from sklearn_ada.ledger import Record
-from sklearn_ada.results import Answer, Cost
+from sklearn_ada.results import Answer, Certificate, Cost
 
 __all__ = ["AnswerRecord"]
 

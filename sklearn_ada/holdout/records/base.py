@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sklearn_ada.accounting.unit_filter import RECORDS, Unit
+from sklearn_ada.accounting.zcdp_filter import RECORDS, Unit
 from sklearn_ada.events import Event, event_from_dict
 from sklearn_ada.holdout.records.state import ConversationState
 from sklearn_ada.holdout.terms.privacy import PrivateRelease, epsilon_or_none, rho_or_none

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sklearn_ada.events import SCHEMA_VERSION
-from sklearn_ada.guarantees.description_length import ASSUMPTIONS
+from sklearn_ada.guarantees.description_length.theorem import ASSUMPTIONS
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.ledger import secret_digest

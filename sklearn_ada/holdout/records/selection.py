@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn_ada.accounting.description_length import symbols_of
+from sklearn_ada.accounting.polya_urn import symbols_of
 from sklearn_ada.events import Event
 from sklearn_ada.holdout.records.base import ReleaseRecord, release_body
 from sklearn_ada.holdout.records.state import ConversationState

@@ -9,18 +9,19 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn_ada.accounting.description_length import DescriptionLength
+from sklearn_ada._constants import LN_2
+from sklearn_ada.accounting.polya_urn import DescriptionLength
 from sklearn_ada.events import Event
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.guarantees import weights
-from sklearn_ada.guarantees.description_length import class_count_nats, ln_delta
+from sklearn_ada.guarantees.description_length import weights
+from sklearn_ada.guarantees.description_length.class_counts import class_count_nats
+from sklearn_ada.guarantees.description_length.declared_models import ln_declared
+from sklearn_ada.guarantees.description_length.theorem import ln_delta
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivacyAccount, PrivateRelease
 
 __all__ = ["ConversationState", "RefusedError", "Round"]
-
-_LN2 = math.log(2.0)
 
 
 class RefusedError(Exception):
@@ -132,7 +133,7 @@ class ConversationState:
 
     def declare(self, members: list[str]) -> None:
         """Set half of the failure probability aside for declared models."""
-        self._family, self._ln_undeclared = frozenset(members), -_LN2
+        self._family, self._ln_undeclared = frozenset(members), -LN_2
         self._nats_before_family = self.account.nats
 
     def grow(self, rows: int, fingerprint: str) -> None:
@@ -177,7 +178,7 @@ class ConversationState:
         """Return the better of a share and that of a declared model, which no answer can change."""
         if member not in self._family:
             return share
-        own = weights.ln_declared(self.policy.ln_beta, len(self._family)) - self._nats_before_family
+        own = ln_declared(self.policy.ln_beta, len(self._family)) - self._nats_before_family
         return replace(share, ln_delta=max(own, share.ln_delta))
 
     def certified(

@@ -49,7 +49,7 @@ def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> Non
 
 def certifies_nothing(answer: Answer) -> bool:
     """Return whether an answer has a value and an interval that was known before looking."""
-    return answer.answered and answer.certificate.vacuous
+    return answer.answered and answer.certificate is not None and answer.certificate.vacuous
 
 
 def why_vacuous(session: Session, n_subsamples: int | None) -> str:

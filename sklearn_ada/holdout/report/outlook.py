@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_ada.events import CodedRelease
-from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width

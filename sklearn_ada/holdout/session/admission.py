@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from sklearn_ada._solving import largest_integer
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
 from sklearn_ada.holdout.questions.question import Question
@@ -27,7 +26,7 @@ def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives:
         share = state.share(probe.purpose, size).among(alternatives)
         return _admits(state, probe, share, size)
 
-    return _largest(admits, most)
+    return largest_integer(admits, most)
 
 
 def admitted_one_by_one(state: Conversation, probe: Probe) -> int:
@@ -39,8 +38,8 @@ def admitted_one_by_one(state: Conversation, probe: Probe) -> int:
     # Weights fall within the expected questions and again beyond them, and rise in between.
     expected = (state.policy.expected_questions or 0) if probe.purpose == "check" else 0
     within = max(expected - state.asked[probe.purpose], 0)
-    count = _largest(admits, within)
-    return count if count < within else _largest(admits, _MANY)
+    count = largest_integer(admits, within)
+    return count if count < within else largest_integer(admits, _MANY)
 
 
 def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | None = None) -> FailureBudget:
@@ -73,15 +72,3 @@ def _admits(state: Conversation, probe: Probe, share: FailureBudget, count: int)
         return state.admits(*worst_half_width(probe, certified(state, probe, share, count)))
     except RefusedError:
         return False
-
-
-def _largest(admits: Callable[[int], bool], most: int) -> int:
-    """Return the largest count up to ``most`` that is admitted, if all up to it are and none beyond."""
-    low, high = 0, 1
-    while high <= most and admits(high):
-        low, high = high, 2 * high
-    high = min(high, most + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if admits(middle) else (low, middle)
-    return low

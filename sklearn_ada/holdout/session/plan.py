@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_option
-from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
 from sklearn_ada.holdout.questions.guess import Guess, as_guess

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn_ada._checks import check_integer, check_option
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.round import RoundRecord
 from sklearn_ada.holdout.session.admission import admitted_at_once

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from sklearn_ada._checks import bad_parameter, check_option, check_real
-from sklearn_ada.accounting.unit_filter import Unit
+from sklearn_ada.accounting.zcdp_filter import Unit
 from sklearn_ada.events import FAILURES, CodedRelease, Event, ExponentialMechanismEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.guarantees.cell_width import planned_questions
+from sklearn_ada.guarantees.description_length.cell_width import planned_questions
 from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import model_digest, selection_key

@@ -7,7 +7,7 @@ asked. If the nats L and the weights pi run on across every top-up, then with pr
 ``1 - beta``, for all questions before and after every top-up at once, the fixed-question interval at
 ``delta = beta * pi * exp(-L)`` holds.
 
-Proof. Condition on all randomness other than the records. As in `sklearn_ada.guarantees.description_length`
+Proof. Condition on all randomness other than the records. As in `guarantees.description_length.theorem`
 the conversation is a tree whose nodes are transcripts. A top-up reveals nothing about the records, so it is a
 part of the transcript with one continuation, and each node still fixes, before any record is seen, both its
 question and its n; a fixed-question interval about the first n records holds at any fixed n. The union bound

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from sklearn_ada._checks import check_option
-from sklearn_ada.guarantees import description_length, direct_transfer
+from sklearn_ada.guarantees.description_length import theorem as description_length
+from sklearn_ada.guarantees.transfer import direct as direct_transfer
 from sklearn_ada.results import VERDICTS
 
 __all__ = ["Outcome"]

@@ -7,9 +7,15 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada._constants import LN_2
 from sklearn_ada.accounting.codes import Code
-from sklearn_ada.accounting.unit_filter import Unit
-from sklearn_ada.guarantees.cell_width import choose_half_cell, planned_ln_deltas, planned_questions
+from sklearn_ada.accounting.zcdp_filter import Unit
+from sklearn_ada.guarantees.description_length.cell_width import (
+    choose_half_cell,
+    planned_ln_deltas,
+    planned_questions,
+)
+from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
 
 __all__ = ["GRID_POINTS", "Policy", "check_promise"]
@@ -45,7 +51,7 @@ class Policy:
     confidence_level: float = 0.95
     tolerance: float | None = None
     expected_questions: int | None = None
-    check_share: float = 0.1
+    check_share: float = CHECK_SHARE
     route: str = "description_length"
     class_mix: str = "conditional"
     code: Code = field(default_factory=Code)
@@ -63,7 +69,7 @@ class Policy:
             )  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        if self.is_private and self.ln_beta > -math.log(2.0):
+        if self.is_private and self.ln_beta > -LN_2:
             raise bad_parameter(
                 "confidence_level", owner, f"at least 0.5 where route={self.route!r}", self.confidence_level,
                 "The theorem about privacy speaks of failures that are no likelier than not.",
@@ -72,7 +78,7 @@ class Policy:
     @property
     def ln_beta(self) -> float:
         """Logarithm of the failure probability that each route has for the whole conversation."""
-        return math.log1p(-self.confidence_level) - (math.log(2.0) if self.route == "both" else 0.0)
+        return math.log1p(-self.confidence_level) - (LN_2 if self.route == "both" else 0.0)
 
     @property
     def is_described(self) -> bool:
@@ -94,7 +100,7 @@ class Policy:
     @property
     def ln_gap(self) -> float:
         """Logarithm of the failure probability of the privacy route's gaps; the other half is for noise."""
-        return self.ln_beta - math.log(2.0)
+        return self.ln_beta - LN_2
 
     def privacy_budget(self, unit: Unit, n: int) -> float:
         """Return the rho that all questions together may cost, for replacing one ``unit`` of n records."""

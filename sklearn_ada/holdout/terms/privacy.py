@@ -1,10 +1,10 @@
 """The privacy route: what is spent of its budget, and what an answer is worth while it lasts.
 
 The conversation is kept rho-zCDP for a rho that the policy fixes, with a filter for every unit in use. Half
-of the route's failure probability beta <= 1/2 is for the gap of `sklearn_ada.guarantees.direct_transfer`,
+of the route's failure probability beta <= 1/2 is for the gap of `sklearn_ada.guarantees.transfer.direct`,
 half for the noise of the answers. The gap speaks of questions that records move in the same proportion
 (means; AUCs; one kind of class mean) at one unit: each such *family* has a share of its own, which its name
-fixes (`sklearn_ada.guarantees.weights.family_weight`). A share in the order in which families appear would be
+fixes (`guarantees.transfer.family_weights`). A share in the order in which families appear would be
 chosen by the conversation, which may have seen by then which family fails.
 
 Theorem. Let a family have the share ``p0 = beta v/2`` of the gaps, v fixed in advance, and its answers the
@@ -36,12 +36,12 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from sklearn_ada.accounting.pure_dp import pure_dp_cost
-from sklearn_ada.accounting.unit_filter import RECORDS, Unit, UnitZCDPFilter
 from sklearn_ada.accounting.zcdp import zcdp_cost
+from sklearn_ada.accounting.zcdp_filter import RECORDS, Unit, UnitZCDPFilter
 from sklearn_ada.events import Event
 from sklearn_ada.exceptions import UnsupportedEventError
-from sklearn_ada.guarantees.direct_transfer import zcdp_gap
-from sklearn_ada.guarantees.weights import family_weight
+from sklearn_ada.guarantees.transfer.direct import zcdp_gap
+from sklearn_ada.guarantees.transfer.family_weights import family_weight
 
 __all__ = ["NoPrivacy", "PrivacyAccount", "PrivateRelease", "TransferShare", "epsilon_or_none", "rho_or_none"]
 

@@ -6,7 +6,6 @@ probability. So it is made of released answers only, and is never smaller than w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -15,6 +14,7 @@ from scipy.special import ndtri_exp
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada._constants import LN_2
 from sklearn_ada.results import Answer
 
 __all__ = ["best_of", "check_rule", "standard_error"]
@@ -32,7 +32,8 @@ def standard_error(answer: Answer) -> float:
     >>> round(standard_error(answer), 5)
     0.01
     """
-    return answer.half_width / -float(ndtri_exp(answer.certificate.ln_delta - math.log(2.0)))
+    assert answer.certificate is not None  # it has a value
+    return answer.half_width / -float(ndtri_exp(answer.certificate.ln_delta - LN_2))
 
 
 def best_of(

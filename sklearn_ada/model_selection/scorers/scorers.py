@@ -15,7 +15,7 @@ from sklearn_ada.holdout import (
     median_guess_from_rows,
     plan_question,
 )
-from sklearn_ada.mechanisms.cells import LEAST_CELL
+from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 
 __all__ = ["LadderScorer", "StableHoldoutScorer", "ThresholdoutScorer"]

@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.holdout import Guess, MedianSettings, median_guess_from_rows
-from sklearn_ada.mechanisms.grid import UniformGrid
+from sklearn_ada.mechanisms.rounding.grid import UniformGrid
 from tests import asking
 
 BAD_GUESSES = [None, np.nan, np.inf, -0.01, 1.01, "0.9", True, [0.9], Guess(np.nan), Guess(2.0)]

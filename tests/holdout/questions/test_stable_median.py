@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.guarantees.median import outer_levels, quantile_interval
+from sklearn_ada.guarantees.medians.exact_median import outer_levels, quantile_interval
 from sklearn_ada.holdout import Guess, MedianSettings
 from sklearn_ada.holdout.questions.guess import median_guess_from_rows
 from sklearn_ada.holdout.rows.data import HoldoutData

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn_ada import Holdout
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.events import FAILURES, Symbol
-from sklearn_ada.guarantees.weights import round_weight
+from sklearn_ada.guarantees.description_length.weights import round_weight
 from sklearn_ada.holdout.terms.outcome import Outcome
 from tests import asking
 

@@ -8,7 +8,7 @@ import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.accounting import exponential_mechanism_zcdp
-from sklearn_ada.accounting.unit_filter import (
+from sklearn_ada.accounting.zcdp_filter import (
     RECORDS,
     SAME_CLASS,
     SAME_WEIGHT,
@@ -17,7 +17,7 @@ from sklearn_ada.accounting.unit_filter import (
     subsamples_unit,
 )
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.guarantees.weights import FAMILY_WEIGHTS, family_weight
+from sklearn_ada.guarantees.transfer.family_weights import FAMILY_WEIGHTS, family_weight
 from sklearn_ada.holdout import MedianSettings, session_of
 from sklearn_ada.metrics import Metric
 from tests import asking

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.accounting.unit_filter import RECORDS
+from sklearn_ada.accounting.zcdp_filter import RECORDS
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw

@@ -1,0 +1,149 @@
+"""Certificates of an exact median over disjoint subsamples, by description length.
+
+The holdout is cut once into m disjoint subsamples; phi is the metric on one of them. An answer v whose rank
+is known up to an error speaks of the population law of phi by the tail of a binomial at one fixed
+threshold, so no uniform bound is needed, and the ends are Clopper-Pearson's.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
+
+__all__ = [
+    "DRAWN_POINTS",
+    "MEDIAN_DEVIATION",
+    "median_is_covered",
+    "outer_levels",
+    "quantile_interval",
+    "uniform_code_level",
+]
+
+MEDIAN_DEVIATION = 1.2533
+"""Standard deviation of the median of m normal values, times sqrt(m)/sigma: about sqrt(pi/2)."""
+
+DRAWN_POINTS = 401
+"""Points of the grid of a median that is drawn with noise: more would need more privacy budget."""
+
+
+def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> tuple[float, float]:
+    """Return levels (l, 1 - l): the answer is between the quantiles of phi at these levels.
+
+    If at most ``(1/2 + rank_error) m`` of the m values are below v and as many above it, then, except with
+    probability delta, ``P[phi <= v] >= l`` and ``P[phi >= v] >= l``. With ``l = 0`` nothing is said.
+
+    Proof of one side: let A be the union of ``{phi <= w}`` over all w with ``P[phi <= w] < l``; then
+    ``P(A) <= l`` and A is fixed. If ``P[phi <= v] < l``, at least ``(1/2 - rank_error) m`` of the values are
+    in A, which is a binomial tail.
+
+    Parameters
+    ----------
+    n_subsamples : int
+    rank_error : float
+        At least 0; from 1/2 on the interval is vacuous. 0 for the exact median.
+    ln_delta : float
+        Logarithm of the failure probability of the sampling; that of the rank error comes on top.
+
+    Examples
+    --------
+    >>> low, high = quantile_interval(400, 0.0, math.log(0.05))
+    >>> round(low, 3), round(high, 3)
+    (0.45, 0.55)
+    """
+    m = check_integer(n_subsamples, "n_subsamples", "quantile_interval")
+    rank_error = check_real(rank_error, "rank_error", "quantile_interval", low=0.0, closed="low")
+    count = math.ceil(m * (0.5 - rank_error) - 1e-9)
+    if count <= 0:
+        return 0.0, 1.0
+    low = _at_least(count, m, ln_delta)
+    return low, 1.0 - low
+
+
+def uniform_code_level(n_subsamples: int, n_questions: int, grid_size: int, ln_beta: float) -> float:
+    """Return the level of the last of k exact grid medians, each priced evenly over its grid.
+
+    `quantile_interval` by description length: the k - 1 answers before cost ``ln|T|`` nats each, and every
+    question has the weight 1/k. With guesses that hold, a code that is centred at them needs far less.
+
+    Parameters
+    ----------
+    n_subsamples : int
+        m, at least 1.
+    n_questions : int
+        k, at least 1, fixed in advance.
+    grid_size : int
+        ``|T|``, at least the size of every grid.
+    ln_beta : float
+        Logarithm of the failure probability, at most 0.
+
+    Returns
+    -------
+    float
+        The answer is in the (level, 1 - level) quantile interval; 0 is vacuous.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(uniform_code_level(546, 10, 1000, math.log(0.05)), 3)
+    0.269
+    """
+    k = check_integer(n_questions, "n_questions", "uniform_code_level")
+    size = check_integer(grid_size, "grid_size", "uniform_code_level")
+    ln_beta = check_real(ln_beta, "ln_beta", "uniform_code_level", high=0.0, closed="high")
+    return quantile_interval(n_subsamples, 0.0, ln_beta - math.log(k) - (k - 1) * math.log(size))[0]
+
+
+def outer_levels(n_subsamples: int, rank_error: float, ln_delta: float) -> tuple[float, float]:
+    """Return sample levels (l, 1 - l) whose quantiles enclose the population median of phi.
+
+    The largest l for which `median_is_covered` holds, or 0 if there is none.
+
+    Examples
+    --------
+    >>> low, high = outer_levels(400, 0.0, math.log(0.05))
+    >>> round(low, 3), round(high, 3)
+    (0.448, 0.552)
+    """
+    m = check_integer(n_subsamples, "n_subsamples", "outer_levels")
+    rank_error = check_real(rank_error, "rank_error", "outer_levels", low=0.0, closed="low")
+    _, high = quantile_interval(m, 0.0, ln_delta)
+    count = math.floor((1.0 - high) * m)  # a start close to the answer; then down to where it holds
+    while count >= 0 and not median_is_covered(m, count / m, 0.0, ln_delta):
+        count -= 1
+    level = count / m - rank_error
+    return (level, 1.0 - level) if level > 0.0 else (0.0, 1.0)
+
+
+def median_is_covered(n_subsamples: int, level: float, rank_error: float, ln_delta: float) -> bool:
+    """Return whether sample quantiles at ``level`` and ``1 - level`` enclose the population median.
+
+    True if, except with probability delta, a value with at most ``(level + rank_error) m`` of the m
+    values below it is not above the population median of phi, and mirrored. Proof: were it above, at
+    most that many of the values would be ``<= median``, each of which has probability at least 1/2.
+
+    Examples
+    --------
+    >>> median_is_covered(400, 0.44, 0.0, math.log(0.05)), median_is_covered(400, 0.49, 0.0, math.log(0.05))
+    (True, False)
+    """
+    m = check_integer(n_subsamples, "n_subsamples", "median_is_covered")
+    level = check_real(level, "level", "median_is_covered", low=0.0, high=0.5, closed="both")
+    rank_error = check_real(rank_error, "rank_error", "median_is_covered", low=0.0, closed="low")
+    if level == 0.0 or level + rank_error >= 0.5:
+        return False
+    count = math.floor(m * (level + rank_error) + 1e-9)
+    _, high = clopper_pearson(0, count, m, ln_delta)
+    return high <= 0.5
+
+
+@lru_cache(maxsize=64)  # a question needs the same one three times: admitted, charged, read
+def _at_least(count: int, m: int, ln_delta: float) -> float:
+    """Return a bound from below for a probability whose event came ``count`` times or more among m."""
+    return clopper_pearson(count, m, m, ln_delta)[0]

@@ -1,0 +1,1 @@
+"""The median, or another quantile, of a metric's values on subsamples: exact, or drawn privately."""

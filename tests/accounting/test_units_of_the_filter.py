@@ -1,0 +1,84 @@
+"""The filter for several privacy units: conversions by brute force, budgets kept at every unit."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_ada.accounting.zcdp_filter import RECORDS, Unit, UnitZCDPFilter
+
+
+def of(parts):
+    """Return the unit with this number of parts; 0 for records."""
+    return Unit(f"{parts} subsamples", parts) if parts else RECORDS
+
+
+def _touched(n, unit, other, rng):
+    """How many units of ``other`` change when the records of one ``unit`` do, at most over its units."""
+    orders = {m: rng.permutation(n)[: m * (n // m)].reshape(m, -1) for m in {unit, other} - {0}}
+    groups = [[i] for i in range(n)] if unit == 0 else orders[unit].tolist()
+    if other == 0:
+        return max(len(group) for group in groups)
+    if unit == other:
+        return 1
+    return max(sum(bool(set(group) & set(part)) for part in orders[other].tolist()) for group in groups)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(n=st.integers(4, 40), seed=st.integers(0, 999), data=st.data())
+def test_a_cost_is_carried_over_to_other_units_by_as_many_as_can_change(n, seed, data):
+    unit, other = (data.draw(st.integers(0, n)) for _ in range(2))
+    units = UnitZCDPFilter(n, lambda unit: math.inf)
+    units.record(of(other), 1.0)
+    assert units.spent(of(unit)) >= _touched(n, unit, other, np.random.default_rng(seed)) ** 2 - 1e-12
+
+
+def test_the_conversion_is_not_wasteful():
+    units = UnitZCDPFilter(1000, lambda unit: math.inf)
+    units.record(RECORDS, 1e-4)
+    units.record(of(100), 1e-3)
+    assert units.spent(RECORDS) == pytest.approx(1e-4 + 1e-3)
+    assert units.spent(of(100)) == pytest.approx(1e-2 + 1e-3)  # ten records a subsample
+    assert units.spent(of(500)) == pytest.approx(4e-4 + 4e-3)  # two records touch two subsamples
+    assert units.spent(of(2)) == pytest.approx(1e-4 * 500**2 + 1e-3 * 100**2)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(costs=st.lists(st.tuples(st.sampled_from([0, 10, 20]), st.floats(0.0, 0.5)), max_size=12))
+def test_no_unit_in_use_ever_exceeds_its_budget(costs):
+    budgets = {0: 0.3, 10: 1.0, 20: 0.7}
+    units, used = UnitZCDPFilter(100, lambda unit: budgets[unit.parts]), set()
+    for unit, cost in costs:
+        if units.admits(of(unit), cost):
+            units.record(of(unit), cost)
+            used.add(unit)
+        assert all(units.spent(of(u)) <= budgets[u] for u in used)
+
+
+def test_many_at_once_are_admitted_only_together():
+    units = UnitZCDPFilter(100, lambda unit: 1.0)
+    assert units.admits(RECORDS, 0.25, count=4)
+    assert not units.admits(RECORDS, 0.25, count=5)
+
+
+@pytest.mark.parametrize("cost", [math.nan, -1.0, math.inf, None])
+def test_a_cost_that_is_no_cost_is_refused(cost):
+    units = UnitZCDPFilter(100, lambda unit: 1.0)
+    with pytest.raises(ValueError, match="'cost' parameter"):
+        units.admits(RECORDS, cost)
+    with pytest.raises(ValueError, match="'cost' parameter"):
+        units.record(RECORDS, cost)
+
+
+@pytest.mark.parametrize("unit", [Unit("u", -1), Unit("u", 101), Unit("u", 0.5), 100, None], ids=str)
+def test_a_unit_that_cannot_be_is_refused(unit):
+    with pytest.raises(ValueError, match="'unit' parameter"):
+        UnitZCDPFilter(100, lambda unit: 1.0).record(unit, 0.1)
+
+
+def test_partitions_of_one_size_are_different_units():
+    units = UnitZCDPFilter(1000, lambda unit: math.inf)
+    units.record(of(100), 1e-3)
+    assert units.spent(Unit("100 stratified subsamples", 100)) == pytest.approx(10**2 * 1e-3)

@@ -1,0 +1,209 @@
+"""Weights sum to at most one, codes are sub-probabilities, prices are those of the urn."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_ada.accounting.codes import Code, ln_cauchy, ln_geometric
+from sklearn_ada.accounting.polya_urn import DescriptionLength, urn_nats
+from sklearn_ada.events import (
+    FAILURES,
+    MOST_OFFSET,
+    CodedRelease,
+    ExponentialMechanismEvent,
+    LaplaceEvent,
+    Symbol,
+)
+from sklearn_ada.exceptions import UnsupportedEventError
+from sklearn_ada.guarantees.description_length.cell_width import choose_half_cell
+from sklearn_ada.guarantees.description_length.weights import round_weight
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(
+    st.sampled_from(["check", "certify"]),
+    st.lists(st.integers(1, 500), min_size=1, max_size=60),
+    st.one_of(st.none(), st.integers(1, 2000)),
+)
+def test_weights_of_any_sequence_of_rounds_sum_to_at_most_one(purpose, sizes, expected):
+    first, total = 0, 0.0
+    for size in sizes:
+        weight = round_weight(purpose, first, size, expected)
+        assert weight > 0
+        total += size * weight
+        first += size
+    assert total <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("purpose", ["check", "certify"])
+@pytest.mark.parametrize("expected", [None, 7])
+def test_a_round_weighs_as_much_as_its_questions_one_by_one(purpose, expected):
+    for first, size in itertools.product(range(12), range(1, 9)):
+        alone = sum(round_weight(purpose, first + i, 1, expected) for i in range(size))
+        assert size * round_weight(purpose, first, size, expected) == pytest.approx(alone)
+
+
+def test_all_weight_is_used_in_the_limit():
+    assert 10**9 * round_weight("check", 0, 10**9) == pytest.approx(1.0)
+    assert 10**9 * round_weight("certify", 0, 10**9) == pytest.approx(1.0)
+
+
+def test_integer_laws_are_normalised():
+    geometric = sum(math.exp(ln_geometric(z, 0.3)) for z in range(-200, 201))
+    assert geometric == pytest.approx(1.0)
+    scale, reach = 7.0, 100_000
+    z = np.arange(-reach, reach + 1)
+    mass = np.arctan((z + 0.5) / scale) - np.arctan((z - 0.5) / scale)
+    mine = sum(math.exp(ln_cauchy(int(k), scale)) for k in range(-2000, 2001))
+    assert mine == pytest.approx(mass[reach - 2000 : reach + 2001].sum() / math.pi)
+    assert mine < 1.0
+
+
+@pytest.mark.parametrize("stream", ["cells", "lattice", "grid", "count", "spread"])
+def test_every_code_with_its_failures_sums_to_at_most_one(stream):
+    code = Code(decay=0.2, failure_mass=0.05)
+    low = 0 if stream == "spread" else -3000
+    total = sum(math.exp(code.ln_prior(Symbol(stream, z, 4.0))) for z in range(low, 3001))
+    total += sum(math.exp(code.ln_prior(Symbol(stream, reason, 4.0))) for reason in FAILURES)
+    assert 0.98 < total <= 1.0 + 1e-12
+
+
+def test_index_and_overlap_codes_sum_to_at_most_one():
+    code = Code()
+    index = sum(math.exp(code.ln_prior(Symbol("index", i, 5.0))) for i in range(5))
+    overlap = sum(math.exp(code.ln_prior(Symbol("overlap", i))) for i in (0, 1))
+    assert index <= 1.0
+    assert overlap == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="index in"):
+        code.ln_prior(Symbol("index", 5, 5.0))
+
+
+def _release(value):
+    return CodedRelease((Symbol("cells", value),))
+
+
+def _cells_prior(z, decay, tail_mass):
+    near = (1 - decay) / (1 + decay) * decay ** abs(z)
+    return (1 - tail_mass) * near + tail_mass * (math.atan(z + 0.5) - math.atan(z - 0.5)) / math.pi
+
+
+@pytest.mark.parametrize("z", [0, 1, -1, 2, 17, -400])
+def test_the_prior_of_cells_is_geometric_with_a_tail_that_is_not(z):
+    code = Code(failure_mass=0.01)
+    assert math.exp(code.ln_prior(Symbol("cells", z))) == pytest.approx(0.99 * _cells_prior(z, 1e-3, 1e-5))
+
+
+def test_a_guess_that_is_far_off_costs_little_more_than_one_that_is_just_off():
+    """A geometric law alone would ask seven nats for every cell."""
+    code = Code()
+    worst = [-code.ln_prior(Symbol("cells", z)) for z in (10, 100, 1000)]
+    assert worst == pytest.approx([17, 22, 26.5], abs=0.5)
+    assert -ln_geometric(10, code.decay) > 69
+
+
+def test_urn_prices_are_those_of_the_formula():
+    code = Code(urn_weight=3.0, decay=0.1, tail_mass=0.2, failure_mass=0.01)
+    account = DescriptionLength(code)
+    counts: dict[object, int] = {}
+    for size, value in enumerate([0, 0, 1, 0, -2, FAILURES[1], 1]):
+        failed = isinstance(value, str)
+        prior = 0.01 / len(FAILURES) if failed else 0.99 * _cells_prior(value, 0.1, 0.2)
+        expected = -math.log((counts.get(value, 0) + 3.0 * prior) / (size + 3.0))
+        assert account.record(_release(value)) == pytest.approx(expected)
+        counts[value] = counts.get(value, 0) + 1
+
+
+def test_the_total_does_not_depend_on_the_order():
+    values = [0, 0, 1, 0, -1, 3, 0, FAILURES[0]]
+    totals = []
+    for order in itertools.islice(itertools.permutations(values), 0, 5000, 250):
+        account = DescriptionLength(Code())
+        for value in order:
+            account.record(_release(value))
+        totals.append(account.nats)
+    assert totals == pytest.approx([totals[0]] * len(totals))
+
+
+def test_an_event_of_many_symbols_costs_what_its_symbols_cost():
+    values = [0, 1, 1, 0, -1]
+    one_by_one, at_once = DescriptionLength(Code()), DescriptionLength(Code())
+    for value in values:
+        one_by_one.record(_release(value))
+    at_once.record(CodedRelease(tuple(Symbol("cells", v) for v in values)))
+    assert at_once.nats == pytest.approx(one_by_one.nats)
+
+
+def test_the_urn_is_a_sub_probability_after_any_history():
+    account = DescriptionLength(Code(decay=0.2, failure_mass=0.05))
+    for value in (0, 0, 2, FAILURES[0], -1):
+        account.record(_release(value))
+    total = sum(math.exp(-account.price(_release(z))) for z in range(-2000, 2001))
+    total += sum(math.exp(-account.price(_release(reason))) for reason in FAILURES)
+    assert total == pytest.approx(1.0, abs=1e-6)
+    assert total < 1.0
+
+
+def test_a_continuous_release_has_no_price():
+    with pytest.raises(UnsupportedEventError, match="no price"):
+        DescriptionLength(Code()).price(LaplaceEvent(0.5))
+
+
+def test_a_drawn_symbol_costs_what_a_coded_one_does():
+    symbols = (Symbol("grid", 3, 5.0),)
+    account = DescriptionLength(Code())
+    drawn = account.price(ExponentialMechanismEvent(0.5, symbols))
+    assert drawn == account.price(CodedRelease(symbols))
+
+
+def test_closed_form_of_the_urn_is_its_product():
+    code = Code()
+    account = DescriptionLength(code)
+    for value in [0] * 30 + [1, -1, 1]:
+        account.record(_release(value))
+    assert urn_nats(33, np.array([3]), code)[0] == pytest.approx(account.nats)
+
+
+def test_half_cells_grow_with_the_questions_and_shrink_with_the_records():
+    few = choose_half_cell(10, 0.005, 0.4, 1e4, -5.0, -3.3, Code())
+    many = choose_half_cell(1000, 0.005, 0.4, 1e4, -9.6, -3.3, Code())
+    large = choose_half_cell(10, 0.0005, 0.4, 1e6, -5.0, -3.3, Code())
+    assert large < few < many
+
+
+@pytest.mark.parametrize("bad", [math.nan, -1.0, 0.0, math.inf])
+def test_nan_never_gives_a_cell_width(bad):
+    with pytest.raises(ValueError, match="standard_error"):
+        choose_half_cell(10, bad, 0.4, 1e4, -5.0, -3.3, Code())
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, None, "x"])
+def test_nan_has_no_mass_and_no_price(bad):
+    for call in (
+        lambda: ln_geometric(bad, 0.5),
+        lambda: ln_geometric(0, bad),
+        lambda: ln_cauchy(bad, 1.0),
+        lambda: ln_cauchy(0, bad),
+        lambda: Code(urn_weight=bad),
+        lambda: Code(decay=bad),
+        lambda: Code(tail_mass=bad),
+        lambda: Code(failure_mass=bad),
+        lambda: Code(leak_mass=bad),
+        lambda: DescriptionLength(bad),
+        lambda: DescriptionLength(Code()).price(bad),
+        lambda: DescriptionLength(Code()).record(bad),
+    ):
+        with pytest.raises(ValueError, match="must be"):
+            call()
+
+
+@pytest.mark.parametrize("law", [ln_geometric, ln_cauchy], ids=["geometric", "cauchy"])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_an_offset_has_a_price_up_to_the_most_there_is_and_none_beyond(law, sign):
+    assert -math.inf < law(sign * MOST_OFFSET, 0.5) < law(sign, 0.5)
+    for beyond in (MOST_OFFSET + 1, 10**17):
+        with pytest.raises(ValueError, match=f"from -{MOST_OFFSET} to {MOST_OFFSET}"):
+            law(sign * beyond, 0.5)

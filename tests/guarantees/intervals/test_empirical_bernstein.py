@@ -1,0 +1,86 @@
+"""Bernstein's interval: the published form, coverage, and twins that miss."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_ada.guarantees import chernoff_kl
+from sklearn_ada.guarantees.intervals.bernstein import empirical_bernstein
+
+
+@pytest.mark.parametrize("delta", [0.5, 0.01, 1e-9])
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-3.0, 1.0)])
+def test_it_is_the_published_bound_for_both_sides(delta, bounds):
+    n, variance, width = 5000, 0.02, bounds[1] - bounds[0]
+    low, high = empirical_bernstein(0.5, 0.6, variance * width**2, n, math.log(delta), bounds)
+    side = math.log(2.0 / (delta / 2.0))
+    reach = math.sqrt(2 * variance * side / n) + 7 * side / (3 * (n - 1))
+    assert high == pytest.approx(min(0.6 + width * reach, bounds[1]), rel=1e-9)
+    assert low == pytest.approx(max(0.5 - width * reach, bounds[0]), rel=1e-9)
+
+
+def _laws(rng, shape):
+    """Means that are hard for a variance: a rare large score, two values, and unequal laws."""
+    yield rng.random(shape) < 0.002, 0.002
+    yield rng.choice([0.4, 0.6], size=shape), 0.5
+    p = np.linspace(0.0, 0.3, shape[1])
+    yield rng.random(shape) < p, float(p.mean())
+    yield rng.beta(0.05, 2.0, size=shape), 0.05 / 2.05
+
+
+def _misses(scores, mean, delta, allowance=1.0, dropped=0.0):
+    n, count = scores.shape[1], 0
+    for row in scores.astype(float):
+        low, high = empirical_bernstein(
+            row.mean(), row.mean(), row.var(ddof=1) * allowance, n, math.log(delta)
+        )
+        count += (
+            not low + dropped * 7 * math.log(4 / delta) / (3 * (n - 1))
+            <= mean
+            <= high - dropped * (7 * math.log(4 / delta) / (3 * (n - 1)))
+        )
+    return count
+
+
+def test_it_covers_every_law():
+    rng, delta, runs = np.random.default_rng(0), 0.1, 600
+    for scores, mean in _laws(rng, (runs, 400)):
+        assert stats.binom.sf(_misses(scores, mean, delta) - 1, runs, delta) > 1e-6
+
+
+def test_without_its_second_term_a_rare_score_is_missed():
+    rng, delta, runs = np.random.default_rng(1), 0.1, 600
+    scores, mean = next(iter(_laws(rng, (runs, 400))))
+    assert stats.binom.sf(_misses(scores, mean, delta, dropped=1.0) - 1, runs, delta) < 1e-6
+
+
+def test_with_half_the_variance_two_values_are_missed():
+    """Where the second term is small the first is tight up to constants; a tenth of it is not enough."""
+    rng, delta, runs = np.random.default_rng(2), 0.3, 600
+    scores = rng.choice([0.0, 1.0], size=(runs, 20_000))
+    assert stats.binom.sf(_misses(scores, 0.5, delta, allowance=0.1) - 1, runs, delta) < 1e-6
+
+
+def test_it_is_narrower_than_chernoff_where_scores_vary_little():
+    low, high = empirical_bernstein(0.2, 0.2, 0.01, 10_000, -5.0)
+    usual = chernoff_kl(0.2, 0.2, 10_000, -5.0)
+    assert high - low < 0.5 * (usual[1] - usual[0])
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("variance", -0.1),
+        ("variance", math.nan),
+        ("n", 1),
+        ("ln_delta", 0.1),
+        ("low", 2.0),
+        ("bounds", (1.0, 0.0)),
+    ],
+)
+def test_bad_input_is_named(parameter, value):
+    good = {"low": 0.5, "high": 0.5, "variance": 0.1, "n": 10, "ln_delta": -3.0, "bounds": (0.0, 1.0)}
+    with pytest.raises(ValueError, match=f"The '{parameter}' parameter of empirical_bernstein"):
+        empirical_bernstein(**{**good, parameter: value})

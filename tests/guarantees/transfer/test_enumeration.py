@@ -1,0 +1,365 @@
+"""Theorems checked exactly where everything can be enumerated, and shown to fail when shrunk."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp, ndtr
+from scipy.stats import binom
+
+from sklearn_ada.guarantees.intervals.chernoff import bernoulli_kl
+from sklearn_ada.guarantees.medians.feldman_steinke import (
+    feldman_steinke_2017_theorem_4_6,
+    feldman_steinke_2017_theorem_4_7,
+)
+from sklearn_ada.guarantees.medians.stable_median import (
+    median_level_direct,
+    median_level_jung,
+    median_rank_error,
+)
+from sklearn_ada.guarantees.transfer.direct import (
+    approximate_dp_gap,
+    direct_transfer,
+    gaussian_dp_gap,
+    zcdp_gap,
+)
+from sklearn_ada.guarantees.transfer.max_information import (
+    dwork_2015_max_information,
+    joined_nats,
+    max_information,
+)
+from sklearn_ada.guarantees.transfer.pure_dp import pure_dp_half_width, pure_dp_interval
+
+ORDERS = 1.0 + np.exp(np.linspace(-6.0, 6.0, 60))
+
+
+class Mechanism:
+    """A mechanism with finitely many outputs on all data sets of n records from a law on few values."""
+
+    def __init__(self, n, law, output_law):
+        self.n, self.law = n, np.asarray(law)
+        self.data = list(itertools.product(range(len(law)), repeat=n))
+        self.outputs = np.array([output_law(np.array(d)) for d in self.data])
+        self.outputs = self.outputs / self.outputs.sum(axis=1, keepdims=True)
+        weights = np.array([np.prod(self.law[list(d)]) for d in self.data])
+        self.joint = weights[:, None] * self.outputs
+        self.marginal = self.joint.sum(axis=0)
+        index = {d: i for i, d in enumerate(self.data)}
+        self.pairs = [
+            (index[d], index[(*d[:i], v, *d[i + 1 :])])
+            for d in self.data
+            for i in range(n)
+            for v in range(len(law))
+            if v != d[i]
+        ]
+
+    def pure_epsilon(self):
+        return max(np.log(self.outputs[a] / self.outputs[b]).max() for a, b in self.pairs)
+
+    def delta(self, epsilon):
+        return max(
+            np.maximum(self.outputs[a] - math.exp(epsilon) * self.outputs[b], 0.0).sum()
+            for a, b in self.pairs
+        )
+
+    def rho(self):
+        a, b = (self.outputs[list(side)] for side in zip(*self.pairs, strict=True))
+        ratio = np.log(a) - np.log(b)
+        renyi = [logsumexp((o - 1.0) * ratio, b=a, axis=1).max() / (o - 1.0) / o for o in ORDERS]
+        return max(renyi) * (1.0 + 1e-4)
+
+    def overfitting(self):
+        """For each output the mean of S[q] - D[q] given it, at the 0/1-valued question worst for it."""
+        values = range(len(self.law))
+        counts = np.array([[d.count(v) / self.n for v in values] for d in self.data])
+        posterior = (self.joint.T @ counts) / self.marginal[:, None]
+        return np.maximum(posterior - self.law, 0.0).sum(axis=1)
+
+    def events(self):
+        """Pairs (probability, worst mean overfitting) of all events."""
+        gaps = self.overfitting()
+        for size in range(1, len(gaps) + 1):
+            for chosen in itertools.combinations(range(len(gaps)), size):
+                p = self.marginal[list(chosen)]
+                yield p.sum(), (p * gaps[list(chosen)]).sum() / p.sum()
+
+
+def random_mechanisms(count, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        n, n_values, n_outputs = rng.integers(1, 4), rng.integers(2, 4), rng.integers(2, 5)
+        scores = rng.normal(size=(n_values, n_outputs)) * rng.choice([0.1, 0.5, 1.5])
+        law = rng.dirichlet(np.full(n_values, rng.choice([0.5, 5.0])))
+        yield Mechanism(n, law, lambda d, s=scores: np.exp(s[d].sum(axis=0)))
+
+
+def test_gap_of_functions_of_low_sensitivity_is_scaled_by_the_sum_of_sensitivities():
+    """Random functions of the whole data set instead of means; each output picks the worst of a few."""
+    rng = np.random.default_rng(1)
+    for mechanism in random_mechanisms(40, seed=2):
+        functions = rng.uniform(size=(6, len(mechanism.data))) ** rng.choice([0.3, 3.0])
+        index = {d: i for i, d in enumerate(mechanism.data)}
+        total = 0.0
+        for f in functions:
+            by_record = [
+                max(
+                    abs(f[index[d]] - f[index[(*d[:i], v, *d[i + 1 :])]])
+                    for d in mechanism.data
+                    for v in range(len(mechanism.law))
+                )
+                for i in range(mechanism.n)
+            ]
+            total = max(total, sum(by_record))
+        gaps = functions @ (mechanism.joint / mechanism.marginal)
+        gaps = (gaps - (functions @ mechanism.joint.sum(axis=1))[:, None]).max(axis=0)
+        rho = mechanism.rho()
+        for y, gap in enumerate(gaps):
+            ln_p = math.log(min(mechanism.marginal[y], 1.0))
+            assert gap <= total * zcdp_gap(rho, ln_p) + 1e-12
+
+
+def gaussian_mechanism(mu, share, threshold):
+    """One record, 1 with probability ``share``; the output is whether N(mu * record, 1) passes."""
+    return Mechanism(
+        1,
+        [1.0 - share, share],
+        lambda d: np.array([ndtr(mu * d[0] - threshold), ndtr(threshold - mu * d[0])]),
+    )
+
+
+def test_gaps_hold_for_all_events_of_random_mechanisms():
+    for mechanism in random_mechanisms(60, seed=0):
+        rho, pure = mechanism.rho(), mechanism.pure_epsilon()
+        deltas = {e: min(mechanism.delta(e), 1.0) for e in (0.0, 0.1, 0.3, 1.0)}
+        for p, gap in mechanism.events():
+            p = min(p, 1.0 - 1e-12)
+            assert gap <= zcdp_gap(rho, math.log(p)) + 1e-12
+            assert gap <= math.tanh(pure / 4.0) + 1e-12
+            assert all(gap <= approximate_dp_gap(e, d, p) + 1e-12 for e, d in deltas.items())
+
+
+def tightness(gap_of):
+    """Largest ratio of the true overfitting to its bound over mechanisms with one record."""
+    worst = 0.0
+    for mu, share, threshold in itertools.product(
+        (0.05, 0.2, 0.7), (0.35, 0.45, 0.5, 0.55, 0.65), (0.5, 1.0, 2.0, 3.0)
+    ):
+        mechanism = gaussian_mechanism(mu, share, threshold)
+        p, gap = mechanism.marginal[0], mechanism.overfitting()[0]
+        worst = max(worst, gap / gap_of(mechanism, mu, p))
+    return worst
+
+
+@pytest.mark.parametrize(
+    ("gap_of", "least"),
+    [
+        (lambda mechanism, mu, p: gaussian_dp_gap(mu, math.log(p)), 0.85),
+        (lambda mechanism, mu, p: zcdp_gap(mu**2 / 2.0, math.log(p)), 0.6),
+        (lambda mechanism, mu, p: approximate_dp_gap(mu, mechanism.delta(mu), p), 0.75),
+        (lambda mechanism, mu, p: math.tanh(mechanism.pure_epsilon() / 4.0), 0.95),
+    ],
+    ids=["gaussian", "zcdp", "approximate", "pure"],
+)
+def test_gaps_are_tight_so_that_a_smaller_one_would_fail(gap_of, least):
+    assert least <= tightness(gap_of) <= 1.0
+
+
+def test_direct_transfer_holds_for_a_mechanism_that_overfits_and_misses():
+    """Answers that are right on S except with probability beta, and an analyst who picks the worst event."""
+    epsilon, delta = 0.4, 0.0
+    flip = 1.0 / (1.0 + math.exp(epsilon))
+    # One record, uniform on {0, 1}; randomised response r; question 1(x = r), answered 1: wrong w.p. flip.
+    for failure in (0.2, 0.5):
+        half_width = direct_transfer(0.0, flip, epsilon, delta, failure).half_width
+        assert half_width >= 0.5  # every answer is 1/2 away from the population
+    # without the share of the missing answers it would claim too much
+    assert approximate_dp_gap(epsilon, delta, 0.5) < 0.5
+
+
+@pytest.mark.parametrize("epsilon", [0.02, 0.3, 1.0])
+@pytest.mark.parametrize("p", [0.02, 0.3, 0.5, 0.9])
+def test_pure_dp_theorem_against_the_law_of_the_worst_output(epsilon, p):
+    """An output of likelihood proportional to e^(epsilon * count): given it, the records are independent."""
+    n = 60
+    tilted = p * math.exp(epsilon) / (1.0 - p + p * math.exp(epsilon))
+    for ln_eta in (math.log(0.3), math.log(1e-3), -12.0):
+        low_ends = [pure_dp_interval(c / n, c / n, epsilon, n, ln_eta)[0] for c in range(n + 1)]
+        miss = sum(binom.pmf(c, n, tilted) for c in range(n + 1) if low_ends[c] > p)
+        assert miss <= math.exp(ln_eta) * (1.0 + 1e-9)
+        # mirrored: the interval of 1 - q
+        low, high = pure_dp_interval(0.3, 0.6, epsilon, n, ln_eta)
+        mirrored = pure_dp_interval(0.4, 0.7, epsilon, n, ln_eta)
+        assert (1.0 - high, 1.0 - low) == pytest.approx(mirrored, abs=1e-9)
+
+
+def test_pure_dp_theorem_needs_its_factor():
+    """With half the epsilon the interval misses more often than eta allows."""
+    n, p, epsilon, ln_eta = 2000, 0.5, 0.3, math.log(0.01)
+    tilted = p * math.exp(epsilon) / (1.0 - p + p * math.exp(epsilon))
+    counts = np.arange(n + 1)
+
+    def miss(claimed):
+        # low ends increase with the count, so the first count that misses can be found by bisection
+        low, high = 0, n
+        while high - low > 1:
+            c = (low + high) // 2
+            low, high = (low, c) if pure_dp_interval(c / n, c / n, claimed, n, ln_eta)[0] > p else (c, high)
+        return binom.pmf(counts[high:], n, tilted).sum()
+
+    assert miss(epsilon) <= 0.01
+    assert miss(epsilon / 2.0) > 0.5
+
+
+def test_the_value_on_the_holdout_itself_is_no_end_of_the_pure_dp_interval():
+    """It is no part of the conversation, and one eta does not pay for both of its sides: three fair coins."""
+    eta, law = 0.1251, {count / 3: math.comb(3, count) / 8 for count in range(4)}
+
+    def misses(low_value, high_value):
+        low, high = pure_dp_interval(low_value, high_value, 0.0, 3, math.log(eta))
+        return not low <= 0.5 <= high
+
+    by_value = sum(chance * misses(value, value) for value, chance in law.items())
+    assert by_value == 0.25 > 1.9 * eta
+    for low in law:  # whatever a conversation without any privacy loss can have said: it knows nothing
+        for high in law:
+            if low <= high:
+                wrong = sum(chance for value, chance in law.items() if not low <= value <= high)
+                assert misses(low, high) <= wrong + eta
+
+
+def test_pure_dp_half_width_contains_the_interval():
+    for answer, epsilon, n in itertools.product((0.01, 0.5, 0.97), (0.001, 0.1, 1.0), (50, 10_000)):
+        low, high = pure_dp_interval(answer, answer, epsilon, n, math.log(0.05))
+        half_width = pure_dp_half_width(0.0, epsilon, n, math.log(0.05))
+        assert answer - half_width <= low + 1e-12
+        assert high <= answer + half_width + 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.2, 1.0])
+def test_max_information_against_the_law_of_the_worst_output(epsilon):
+    """The log-ratio is linear in the count of ones among records of which half are ones in the population."""
+    n = 400
+    tilted = 0.5 * math.exp(epsilon) / (0.5 + 0.5 * math.exp(epsilon))
+    counts = np.arange(n + 1)
+    ratio = counts * math.log(tilted / 0.5) + (n - counts) * math.log((1.0 - tilted) / 0.5)
+    law = binom.pmf(counts, n, tilted)
+
+    def exceeds(bound):
+        return law[ratio > bound].sum()
+
+    for ln_b in (-1.0, -5.0, -14.0, -20.0):
+        bound = max_information(epsilon, n, ln_b)
+        assert exceeds(bound) <= math.exp(ln_b)
+        assert bound <= dwork_2015_max_information(epsilon, n, ln_b)
+    assert exceeds(0.8 * max_information(epsilon, n, -14.0)) > math.exp(-14.0)
+    if epsilon == 1.0:  # where the mean is most of it
+        assert exceeds(0.65 * max_information(epsilon, n, -1.0)) > math.exp(-1.0)
+
+
+def test_joined_nats_is_the_corrected_sum():
+    """The private part pays for the coded nats too; the published constants give an upper bound."""
+    nats, epsilon, n, slack, weight = 40.0, 0.01, 10_000, 0.01, 0.2
+    joined = joined_nats(nats, epsilon, n, math.log(slack), weight)
+    published = (
+        nats + epsilon**2 * n / 2.0 + epsilon * math.sqrt(n * (nats + math.log(2.0 / (slack * weight))) / 2.0)
+    )
+    each_node = math.log(slack * weight) - nats  # what one node of the tree may fail with
+    assert nats + max_information(epsilon, n, each_node) <= joined * (1.0 + 1e-12)
+    assert joined <= published
+    assert joined_nats(nats, 0.0, n, math.log(slack), weight) == nats
+
+
+def test_theorem_4_6_for_a_record_that_is_named():
+    """One subsample, uniform on ten values; randomised response names two of them, the record more likely.
+
+    phi is 1 on one of the two and -1 on the other, so that both are outside of the interval of any level
+    above 1/10: both sides of the theorem are used.
+    """
+    level = 0.1 + 1e-9
+    for epsilon in (0.0, 0.1, 0.5, 2.0):
+        named = 2.0 * math.exp(epsilon) / (2.0 * math.exp(epsilon) + 8.0)
+        assert named <= feldman_steinke_2017_theorem_4_6(level, epsilon, 0.0)
+    assert feldman_steinke_2017_theorem_4_6(level, 0.0, 0.01) == pytest.approx(0.21)
+
+
+def test_theorem_4_7_is_a_union_of_theorem_4_6():
+    m, k, epsilon, delta, beta = 100, 10, 0.7, 1e-6, 0.05
+    level = feldman_steinke_2017_theorem_4_7(m, k, epsilon, delta, beta)
+    failure = feldman_steinke_2017_theorem_4_6(level, epsilon, delta)
+    assert k * m * failure + beta / 2.0 == pytest.approx(beta)
+
+
+def median_mechanism(m, law, epsilon):
+    """The exponential mechanism for the median of m values on the grid of all values."""
+    grid = np.arange(len(law))
+
+    def output_law(d):
+        below, above = (d[:, None] < grid).sum(axis=0), (d[:, None] > grid).sum(axis=0)
+        return np.exp(-epsilon * np.maximum(below, above) / 2.0)
+
+    return Mechanism(m, law, output_law)
+
+
+def level_misses(mechanism, level):
+    """Probability that an output is outside of the (level, 1 - level) quantile interval of the law."""
+    at_most = np.cumsum(mechanism.law)
+    at_least = 1.0 - at_most + mechanism.law
+    return mechanism.marginal[(at_most < level) | (at_least < level)].sum()
+
+
+def rank_errors(mechanism):
+    grid = np.arange(len(mechanism.law))
+    data = np.array(mechanism.data)
+    below = (data[:, :, None] < grid).sum(axis=1)
+    above = (data[:, :, None] > grid).sum(axis=1)
+    return np.maximum(np.maximum(below, above) / mechanism.n - 0.5, 0.0)
+
+
+def worst_tail_mean(mechanism, p):
+    """Exact mean of the rank error over its worst tail of probability p."""
+    errors, weights = rank_errors(mechanism).ravel(), mechanism.joint.ravel()
+    order = np.argsort(-errors)
+    taken = np.diff(np.minimum(np.cumsum(weights[order]), p), prepend=0.0)
+    return (taken * errors[order]).sum() / p
+
+
+def test_median_level_holds_exactly_and_needs_the_privacy():
+    caught = 0
+    certified = 0
+    for law, epsilon, m in itertools.product(
+        ([0.5, 0.5], [0.3, 0.4, 0.3], [0.2, 0.7, 0.1], [0.05, 0.45, 0.45, 0.05]), (0.3, 1.0, 3.0), (3, 5)
+    ):
+        mechanism = median_mechanism(m, law, epsilon)
+        rho = mechanism.rho()
+        for beta in (0.01, 0.05, 0.3):
+            a = worst_tail_mean(mechanism, beta)
+            level = median_level_direct(a, rho, math.log(beta))
+            certified += level > 0.0
+            assert level_misses(mechanism, level * (1.0 - 1e-9)) <= beta
+            caught += level_misses(mechanism, max(0.5 - a - 1e-9, 0.0)) > beta
+    assert certified > 30
+    assert caught > 0
+
+
+def test_median_rank_error_holds_exactly():
+    for law, epsilon, m in itertools.product(([0.5, 0.5], [0.2, 0.7, 0.1]), (0.3, 1.0, 3.0), (3, 6)):
+        mechanism = median_mechanism(m, law, epsilon)
+        errors = rank_errors(mechanism)
+        for beta in (0.01, 0.05, 0.3):
+            bound = median_rank_error(m, 1, len(law), epsilon, math.log(beta))
+            assert (mechanism.outputs * (errors >= bound)).sum(axis=1).max() <= beta
+            mean = median_rank_error(m, 1, len(law), epsilon, math.log(beta), mean=True)
+            assert worst_tail_mean(mechanism, beta) <= mean
+
+
+def test_median_level_direct_is_never_below_jung():
+    for a, rho, ln_beta in itertools.product((0.0, 0.05, 0.2), (1e-6, 1e-4, 1e-2), (-3.0, -10.0)):
+        jung = median_level_jung(a, -math.inf, rho, ln_beta)
+        assert median_level_direct(a, rho, ln_beta) >= jung
+
+
+def test_bernoulli_divergence_is_what_the_interval_solves():
+    low, high = pure_dp_interval(0.4, 0.4, 0.0, 500, math.log(0.01))
+    assert 500 * bernoulli_kl(0.4, low) == pytest.approx(math.log(100.0), rel=1e-6)
+    assert 500 * bernoulli_kl(0.4, high) == pytest.approx(math.log(100.0), rel=1e-6)
