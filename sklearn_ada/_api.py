@@ -9,7 +9,14 @@ from sklearn_ada.exceptions import (
     LedgerUnavailableError,
     UnsupportedEventError,
 )
-from sklearn_ada.holdout import Holdout, HoldoutReport
+from sklearn_ada.holdout import (
+    Guess,
+    Holdout,
+    HoldoutReport,
+    LadderSettings,
+    MedianSettings,
+    NoiseSettings,
+)
 from sklearn_ada.inspection import AnswersDisplay, HoldoutBudgetDisplay
 from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds
 from sklearn_ada.metrics import Metric
@@ -29,17 +36,21 @@ __all__ = [
     "Certificate",
     "Cost",
     "EffectiveRounds",
+    "Guess",
     "Holdout",
     "HoldoutBudgetDisplay",
     "HoldoutLeakError",
     "HoldoutPlan",
     "HoldoutReport",
     "LadderScorer",
+    "LadderSettings",
     "LedgerDamagedError",
     "LedgerError",
     "LedgerMismatchError",
     "LedgerUnavailableError",
+    "MedianSettings",
     "Metric",
+    "NoiseSettings",
     "PlanDisplay",
     "ReusableHoldoutCV",
     "StableHoldoutScorer",

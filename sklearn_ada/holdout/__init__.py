@@ -5,6 +5,7 @@ from sklearn_ada.holdout.questions.guess import Guess, guess_from_rows, median_g
 from sklearn_ada.holdout.questions.keys import model_digest, subject_key
 from sklearn_ada.holdout.questions.ladder import LadderSettings
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.models import discarded_copy
 from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
 from sklearn_ada.holdout.report.notices import (
     certifies_nothing,
@@ -16,7 +17,7 @@ from sklearn_ada.holdout.report.notices import (
 from sklearn_ada.holdout.report.report import HoldoutReport
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.rows.overlap import row_hashes
-from sklearn_ada.holdout.session.ask import discarded_copy, put_question
+from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.plan import plan_question
 from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session

@@ -19,7 +19,7 @@ from sklearn_ada.holdout.report.report import HoldoutReport, report_of
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import admitted_one_by_one
 from sklearn_ada.holdout.session.ask import put_question
-from sklearn_ada.holdout.session.check_overlap import overlaps
+from sklearn_ada.holdout.session.check_overlap import check_not_held_out, overlaps
 from sklearn_ada.holdout.session.declare import declare_family
 from sklearn_ada.holdout.session.mean_weight import release_mean_weight
 from sklearn_ada.holdout.session.plan import Settings, plan_question, worst_question
@@ -109,8 +109,8 @@ class Holdout:
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_digits(return_X_y=True)
     >>> holdout = Holdout(X[1000:], y[1000:], random_state=0)
-    >>> model = LogisticRegression(C=0.01, max_iter=1000).fit(X[:1000], y[:1000])
-    >>> answer = holdout.certify(model, scoring="accuracy", guess=0.9)
+    >>> model = LogisticRegression(C=0.01, max_iter=1000).fit(X[:900], y[:900])
+    >>> answer = holdout.certify(model, scoring="accuracy", guess_from=(X[900:1000], y[900:1000]))
     >>> answer.certificate.target
     "population accuracy at the holdout's class mix"
     """
@@ -146,7 +146,13 @@ class Holdout:
             release_mean_weight(self._session)
 
     def check(
-        self, estimator: Any, *, scoring: Scoring, guess: float | Guess, settings: Settings = None
+        self,
+        estimator: Any,
+        *,
+        scoring: Scoring,
+        guess: float | Guess | None = None,
+        guess_from: tuple[Any, ArrayLike] | None = None,
+        settings: Settings = None,
     ) -> Answer:
         """Ask whether a guess holds: coarse and cheap.
 
@@ -158,9 +164,12 @@ class Holdout:
         estimator : fitted estimator
             Must predict row by row; a copy is asked and discarded.
         scoring : str, callable or Metric
-        guess : float or Guess
+        guess : float, Guess or None, default=None
             The metric estimated without the holdout, from validation data. Only a stable median does
             without (None).
+        guess_from : tuple (X, y) or None, default=None
+            Validation rows, on which the guess is computed. They must not be the holdout's, which is checked
+            and charged as by `check_overlap`.
         settings : float, MedianSettings, NoiseSettings, LadderSettings or None
             Which mechanism answers, and how. None: cells around the guess, or the stable median where
             nothing else can certify the metric. A number: cells of this half-width.
@@ -175,6 +184,8 @@ class Holdout:
             For a bad question; nothing was charged.
         LedgerError
             If the ledger cannot be used; nothing was charged.
+        HoldoutLeakError
+            If the rows of ``guess_from`` contain the holdout's.
 
         Warns
         -----
@@ -182,7 +193,7 @@ class Holdout:
             If the answer is vacuous; and, before anything is charged, if it will be a stable median though no
             settings say so. Each once a process.
         """
-        return self._ask(estimator, scoring, "check", guess, settings)
+        return self._ask(estimator, scoring, "check", guess, settings, guess_from=guess_from)
 
     def certify(
         self,
@@ -190,6 +201,7 @@ class Holdout:
         *,
         scoring: Scoring,
         guess: float | Guess | None = None,
+        guess_from: tuple[Any, ArrayLike] | None = None,
         settings: Settings = None,
     ) -> Answer:
         """Ask for the exact value of a model that is kept.
@@ -203,6 +215,8 @@ class Holdout:
             As for `check`.
         guess : float, Guess or None, default=None
             The metric estimated without the holdout: the nearer it is, the less the answer costs.
+        guess_from : tuple (X, y) or None, default=None
+            Validation rows, on which the guess is computed; see `check`.
         settings : MedianSettings or None
             How a stable median is drawn. None: the exact value where the metric has an interval.
 
@@ -220,7 +234,7 @@ class Holdout:
         UserWarning
             As for `check`.
         """
-        return self._ask(estimator, scoring, "certify", guess, settings)
+        return self._ask(estimator, scoring, "certify", guess, settings, guess_from=guess_from)
 
     def _ask(
         self,
@@ -230,10 +244,11 @@ class Holdout:
         guess: float | Guess | None,
         settings: Settings,
         round_name: str | None = None,
+        guess_from: tuple[Any, Any] | None = None,
     ) -> Answer:
         """Ask for a metric of one fitted model; see `check` and `certify`."""
         model = model_digest(estimator)  # before it predicts anything
-        question = plan_question(self._session, estimator, scoring, purpose, guess, settings)
+        question = plan_question(self._session, estimator, scoring, purpose, guess, settings, guess_from)
         if settings is None:
             warn_of_median(self._session, question, estimator)
         answer = put_question(self._session, question, estimator, model=model, round_name=round_name)
@@ -308,11 +323,7 @@ class Holdout:
         ----------
         X : array-like, frame or sparse matrix of shape (m, ...)
         """
-        if overlaps(self._session, X):
-            raise HoldoutLeakError(
-                "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of "
-                "X, on which models are fitted and from which guesses are taken; ReusableHoldoutCV does it."
-            )
+        check_not_held_out(self._session, X)
 
     def top_up(self, X: Any, y: ArrayLike) -> Holdout:
         """Add fresh rows; from then on questions go to the holdout that is returned.

@@ -12,6 +12,7 @@ from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.terms.policy import GRID_POINTS, Policy
 from sklearn_ada.mechanisms.rounding.grid import Grid, UniformGrid
 from sklearn_ada.metrics import Metric
+from sklearn_ada.metrics.registry import WITH_INTERVAL
 
 __all__ = ["MedianGrid", "lay_grid", "open_levels", "rounding", "spread_of"]
 
@@ -54,13 +55,15 @@ def lay_grid(
         return _around(guess, spread, n_subsamples, policy, purpose, settings.method)
     if metric.range is not None:
         return _wide(UniformGrid(*metric.range, GRID_POINTS))
+    is_mean = metric.string in WITH_INTERVAL
+    range_of_it = f"declare its range, Metric({metric.name!r}, range=(low, 0)), " if is_mean else ""
     raise bad_parameter(
         "grid",
         "MedianSettings",
         f"given for {metric.name}, which has no finite range, unless the guess comes from rows",
         settings.grid,
-        "Ask with settings=MedianSettings(grid=UniformGrid(low, high, size)), "
-        "StableHoldoutScorer with such a grid, or a guess by median_guess_from_rows.",
+        f"Take the guess from validation rows, guess_from=(X_val, y_val), {range_of_it}or ask with "
+        "settings=MedianSettings(grid=UniformGrid(low, high, size)).",
     )
 
 

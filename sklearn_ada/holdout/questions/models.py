@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.rows.data import HoldoutData
 
-__all__ = ["check_model"]
+__all__ = ["check_model", "discarded_copy"]
 
 
 def check_model(estimator: Any, data: HoldoutData, owner: str) -> None:
@@ -48,6 +49,18 @@ def check_model(estimator: Any, data: HoldoutData, owner: str) -> None:
                 f"{len(classes)} classes, {len(missing)} missing",
                 "Fit on labels like the holdout's.",
             )
+
+
+def discarded_copy(estimator: Any, owner: str = "Holdout.check") -> Any:
+    """Return a copy of a model, which may change when it predicts; TypeError if it cannot be copied."""
+    try:
+        return copy.deepcopy(estimator)
+    except Exception as error:  # whatever the model's parts raise
+        raise TypeError(
+            f"The 'estimator' parameter of {owner} must be a model that can be copied. Got "
+            f"{type(estimator).__name__} instead ({error}). Leave out what cannot be copied, such as a lock, "
+            "or define __deepcopy__."
+        ) from error
 
 
 def _check_fitted(estimator: Any) -> None:

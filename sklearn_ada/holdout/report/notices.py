@@ -32,7 +32,7 @@ def warn_of_median(session: Session, question: Question, estimator: Any) -> None
         return
     told = median_notice(question.metric, MedianSettings(), session.data, regression=is_regressor(estimator))
     warn_user(
-        f"{told}; or accept the median: settings=MedianSettings(), from sklearn_ada.holdout.",
+        f"{told}; or accept the median: settings=MedianSettings().",
         once=("median", session.fingerprint, question.metric.name),
     )
 

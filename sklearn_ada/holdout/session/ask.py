@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +10,7 @@ from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import member_key, question_key, subject_key
+from sklearn_ada.holdout.questions.models import discarded_copy
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
 from sklearn_ada.holdout.records.answer import AnswerRecord
@@ -26,7 +26,7 @@ from sklearn_ada.ledger import canonical_json
 from sklearn_ada.metrics import UndefinedMetricError, UnusableOutputsError
 from sklearn_ada.results import Answer
 
-__all__ = ["another_error", "discarded_copy", "look", "put_question"]
+__all__ = ["another_error", "look", "put_question"]
 
 _FAILURE_OF = (
     (UnusableOutputsError, FAILURES[4]),  # it and the next are ValueErrors
@@ -190,15 +190,3 @@ def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Sym
     always follows the first, for ln 2 nats.
     """
     return (Symbol(stream, FAILURES[3], scale), Symbol("index", int(is_interrupt), 2.0))
-
-
-def discarded_copy(estimator: Any, owner: str = "Holdout.check") -> Any:
-    """Return a copy of a model, which may change when it predicts; TypeError if it cannot be copied."""
-    try:
-        return copy.deepcopy(estimator)
-    except Exception as error:  # whatever the model's parts raise
-        raise TypeError(
-            f"The 'estimator' parameter of {owner} must be a model that can be copied. Got "
-            f"{type(estimator).__name__} instead ({error}). Leave out what cannot be copied, such as a lock, "
-            "or define __deepcopy__."
-        ) from error

@@ -8,11 +8,21 @@ from typing import Any
 import numpy as np
 
 from sklearn_ada.events import CodedRelease, Symbol
+from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.holdout.records.overlap import OverlapRecord
 from sklearn_ada.holdout.rows.overlap import is_leak, row_hashes
 from sklearn_ada.holdout.session.session import Session
 
-__all__ = ["overlaps"]
+__all__ = ["check_not_held_out", "overlaps"]
+
+
+def check_not_held_out(session: Session, X: Any) -> None:
+    """Raise `HoldoutLeakError` if rows X contain the holdout, or part of it beyond chance; charged."""
+    if overlaps(session, X):
+        raise HoldoutLeakError(
+            "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of "
+            "X, on which models are fitted and from which guesses are taken; ReusableHoldoutCV does it."
+        )
 
 
 def overlaps(session: Session, X: Any) -> bool:

@@ -8,14 +8,20 @@ from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
-from sklearn_ada.holdout.questions.guess import Guess, as_guess
+from sklearn_ada.holdout.questions.guess import (
+    Guess,
+    as_guess,
+    guess_from_rows,
+    median_guess_from_rows,
+)
 from sklearn_ada.holdout.questions.ladder import LadderQuestion, LadderSettings
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
-from sklearn_ada.holdout.questions.models import check_model
+from sklearn_ada.holdout.questions.models import check_model, discarded_copy
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.stable_median import StableQuestion
 from sklearn_ada.holdout.questions.thresholdout import NoiseSettings, NoisyCheck
 from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.check_overlap import check_not_held_out
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
@@ -32,9 +38,10 @@ def plan_question(
     purpose: str,
     guess: float | Guess | None,
     settings: Settings,
+    guess_from: tuple[Any, Any] | None = None,
 ) -> Question:
     """Return the question, or raise before anything is looked at or charged (see `Holdout.check`)."""
-    question = _question(session, estimator, scoring, purpose, guess, settings)
+    question = _question(session, estimator, scoring, purpose, guess, settings, guess_from)
     return _check_privacy(question, session.policy)
 
 
@@ -45,6 +52,7 @@ def _question(
     purpose: str,
     guess: float | Guess | None,
     settings: Settings,
+    guess_from: tuple[Any, Any] | None,
 ) -> Question:
     data, policy = session.data, session.policy
     check_option(purpose, "purpose", "a question", PURPOSES)
@@ -62,11 +70,17 @@ def _question(
             metric.check_classes(data.y)
     except UndefinedMetricError as error:
         raise undefined_metric(metric, data.y, error) from error
+    if guess_from is not None:
+        known = _guess_from(session, estimator, metric, median, guess, guess_from, owner)
     if median is not None:
         return StableQuestion.plan(purpose, metric, known, data, policy, median, session.partition)
     if purpose == "check" and known is None:
         raise bad_parameter(
-            "guess", "Holdout.check", "an estimate of the metric", None, "Take it from validation data."
+            "guess",
+            "Holdout.check",
+            "an estimate of the metric",
+            None,
+            "Take it from validation data, or give those: guess_from=(X_val, y_val).",
         )
     assert not isinstance(settings, MedianSettings)
     half_cell = settings.threshold if isinstance(settings, NoiseSettings) else settings
@@ -83,6 +97,29 @@ def _question(
     if isinstance(settings, LadderSettings):
         return LadderQuestion.plan(coded, settings)
     return by_default(coded, data, policy) if settings is None else coded
+
+
+def _guess_from(
+    session: Session,
+    estimator: Any,
+    metric: Metric,
+    median: MedianSettings | None,
+    guess: object,
+    rows: tuple[Any, Any],
+    owner: str,
+) -> Guess:
+    """Return the metric of a copy of the model on validation rows; raise if they are the holdout's."""
+    if guess is not None:
+        raise bad_parameter("guess_from", owner, "None where a guess is given", "both", "Give one of them.")
+    if not (isinstance(rows, tuple | list) and len(rows) == 2):
+        got = f"{type(rows).__name__}"
+        raise bad_parameter("guess_from", owner, "a pair of validation rows and labels, (X, y)", got)
+    X, y = rows
+    check_not_held_out(session, X)
+    model = discarded_copy(estimator, owner)
+    if median is None:
+        return guess_from_rows(metric, model, X, y)
+    return median_guess_from_rows(metric, model, X, y, median.subsample_size(session.data))
 
 
 def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:

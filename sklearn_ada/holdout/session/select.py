@@ -24,11 +24,11 @@ from sklearn_ada.guarantees.description_length.cell_width import planned_questio
 from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import model_digest, selection_key
-from sklearn_ada.holdout.questions.models import check_model
+from sklearn_ada.holdout.questions.models import check_model, discarded_copy
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.selection import SelectionRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.ask import another_error, discarded_copy, look
+from sklearn_ada.holdout.session.ask import another_error, look
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.privacy import PrivateRelease

@@ -60,17 +60,18 @@ def test_unknown_purpose_is_refused(holdout, model, purpose, uncharged, sentence
 
 
 @pytest.mark.parametrize("name", ["neg_mean_absolute_error", "neg_mean_squared_error"])
-def test_a_mean_without_a_range_names_the_stable_median(holdout, rows, name, uncharged, sentence):
+def test_a_mean_without_a_range_is_told_to_declare_one(holdout, rows, name, uncharged, sentence):
     regressor = Ridge().fit(rows[0], rows[1])
-    with uncharged(holdout), pytest.raises(ValueError, match=r"StableHoldoutScorer"):
+    with uncharged(holdout), pytest.raises(ValueError, match=rf"Metric\('{name}', range=\(low, 0\)\)"):
         holdout.check(regressor, scoring=name, guess=-1.0)
+    assert holdout.check(regressor, scoring=Metric(name, range=(-4.0, 0.0)), guess=-1.0).answered
 
 
 def test_without_a_range_the_median_says_how_to_give_a_grid(holdout, rows, uncharged, sentence):
     regressor = Ridge().fit(rows[0], rows[1])
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("grid", "MedianSettings")) as error:
         holdout.certify(regressor, scoring="r2", guess=0.5)
-    assert "Ask with settings=MedianSettings(grid=UniformGrid(low, high, size))" in str(error.value)
+    assert "ask with settings=MedianSettings(grid=UniformGrid(low, high, size))" in str(error.value)
     settings = MedianSettings(grid=UniformGrid(-1.0, 1.0, 201))
     answer = holdout.certify(regressor, scoring="r2", guess=0.5, settings=settings)
     assert answer.answered
