@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-__all__ = ["aligned", "percent", "printable"]
+__all__ = ["aligned", "counted", "percent", "printable"]
 
 
 def percent(share: float) -> str:
@@ -14,6 +14,18 @@ def percent(share: float) -> str:
     ('95%', '97.5%', '99.9999999%')
     """
     return f"{100.0 * share:.12g}%"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "certify"), counted(2, "certify"), counted(0, "check")
+    ('1 certify', '2 certifies', '0 checks')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
 
 
 def printable(text: str) -> str:

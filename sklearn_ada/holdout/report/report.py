@@ -6,7 +6,7 @@ import html
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn_ada._table import percent, printable
+from sklearn_ada._table import counted, percent, printable
 from sklearn_ada.holdout.records import AnswerRecord, Conversation, Genesis, RefusalRecord, read_record
 from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.outlook import Outlook, outlook_of
@@ -97,7 +97,7 @@ class HoldoutReport:
         )
 
     def _summary(self) -> str:
-        asked = ", ".join(f"{count} {_NOUNS[purpose][count != 1]}" for purpose, count in self.asked.items())
+        asked = ", ".join(counted(count, purpose) for purpose, count in self.asked.items())
         return (
             f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused, "
             f"{self.nats:.3g} nats revealed; all intervals hold together with "
@@ -117,7 +117,6 @@ class HoldoutReport:
 
 
 _SHOWN = 10
-_NOUNS = {"check": ("check", "checks"), "certify": ("certify", "certifies")}
 
 
 def _line(metric: str, answer: Answer, entry: Entry, targets: Targets) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sklearn_ada._checks import check_integer, check_option
+from sklearn_ada._table import counted
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.records.conversation import Conversation
@@ -69,7 +70,7 @@ def open_round(
         most = admitted_at_once(state, probe, size, alternatives)
         if most < size:
             raise BudgetExhaustedError(
-                f"{size} {purpose}s were planned, and within {state.policy.limits} the holdout can answer "
+                f"{counted(size, purpose)} planned, and within {state.policy.limits} the holdout can answer "
                 f"{most} of them: {size - most} too many. Search fewer candidates, use ask='winner', or take "
                 "a larger holdout or tolerance."
             )
