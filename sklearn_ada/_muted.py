@@ -12,9 +12,11 @@ stands there that drops some and hands on the others. Dropped is what comes
 - from a thread that did not exist when a block that still runs began, such as joblib's within a ``predict``;
   from the same thread later, too, as long as any block runs. A thread that enters a block itself is heard.
 
-A thread that existed before is not known to work for a block: a pool of threads that a model set up earlier
-is heard. A filter that turns warnings into errors still does so: the error is raised where the warning was.
-Processes that a block starts by loky or spawn have filters of their own and write to standard error.
+What a block records of its own warnings by ``catch_warnings(record=True)`` it gets: what it does may depend
+on them. A thread that existed before is not known to work for a block: a pool of threads that a model set up
+earlier is heard. A filter that turns warnings into errors still does so: the error is raised where the
+warning was. Processes that a block starts by loky or spawn have filters of their own and write to standard
+error.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 __all__ = ["muted"]
@@ -42,14 +45,16 @@ class _Blocks:
     def __init__(self) -> None:
         self._lock = threading.RLock()  # a handler of a signal may warn, too
         self._running: dict[object, tuple[threading.Thread, dict[int, threading.Thread]]] = {}
+        self._places: dict[object, FrameType | None] = {}  # where the block stands
         self._heard: weakref.WeakSet[threading.Thread] = weakref.WeakSet()  # entered a block themselves
         self._hired: weakref.WeakSet[threading.Thread] = weakref.WeakSet()  # came up while a block ran
         self._hook: Callable[[Any], None] | None = None
         self._before: Callable[[Any], None] | None = None
 
-    def begin(self) -> object:
+    def begin(self, place: FrameType | None) -> object:
         block, thread = object(), threading.current_thread()
         with self._lock:
+            self._places[block] = place
             self._heard.add(thread)
             self._hired.discard(thread)
             # Threads themselves, not their numbers: those are given again.
@@ -60,6 +65,7 @@ class _Blocks:
 
     def end(self, block: object) -> None:
         with self._lock:
+            self._places.pop(block, None)
             _, there = self._running.pop(block, (None, None))
             if there is None:  # begun by another thread of a process that forked since
                 return
@@ -74,6 +80,7 @@ class _Blocks:
         self._lock = threading.RLock()
         thread = threading.current_thread()
         self._running = {block: run for block, run in self._running.items() if run[0] is thread}
+        self._places = {block: self._places[block] for block in self._running}
         if not self._running:
             self._take_hook()
 
@@ -81,10 +88,13 @@ class _Blocks:
         before = getattr(warnings, _PLACE)
 
         def hook(message: Any) -> None:
-            if self._is_muted():
-                _forget(message)
-            else:
+            if not self._is_muted():
                 before(message)
+                return
+            _forget(message)
+            log = getattr(getattr(warnings, "_showwarnmsg_impl", None), "__self__", None)
+            if isinstance(log, list) and self._holds_inside(log):
+                log.append(message)  # the block records its own
 
         self._hook, self._before = hook, before
         setattr(warnings, _PLACE, hook)
@@ -94,6 +104,17 @@ class _Blocks:
         if self._hook is not None and getattr(warnings, _PLACE) is self._hook:
             setattr(warnings, _PLACE, self._before)
         self._hook = self._before = None
+
+    def _holds_inside(self, log: list[Any]) -> bool:
+        """Return whether a function of this thread holds a list, from the one that warns out to the block."""
+        with self._lock:
+            ends = [place for place in self._places.values() if place is not None]
+        for frame in _frames():
+            if any(frame is end for end in ends):
+                return False
+            if any(value is log for value in frame.f_locals.values()):
+                return True
+        return False
 
     def _is_muted(self) -> bool:
         thread = threading.current_thread()
@@ -111,16 +132,20 @@ def _forget(message: Any) -> None:
     """Take a dropped warning off the lists of those shown, which hold its text and would silence it later."""
     text, category = str(message.message), message.category
     getattr(warnings, "onceregistry", {}).pop((text, category), None)
-    frame = sys._getframe(1)
-    places = [vars(sys)]
-    while frame is not None:
-        places.append(frame.f_globals)
-        frame = frame.f_back  # type: ignore[assignment]
-    for place in places:
+    for place in (vars(sys), *(frame.f_globals for frame in _frames())):
         registry = place.get("__warningregistry__")
         if isinstance(registry, dict):
             for key in ((text, category, message.lineno), (text, category, 0), (text, category)):
                 registry.pop(key, None)
+
+
+def _frames() -> Iterator[FrameType]:
+    """Yield the frames of this thread outside of this module, the innermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals is not globals():
+            yield frame
+        frame = frame.f_back
 
 
 _blocks = _Blocks()
@@ -150,5 +175,7 @@ def muted() -> Iterator[None]:
             stack.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")
         if _HAS_PLACE:
-            stack.callback(_blocks.end, _blocks.begin())
+            caller = sys._getframe(1).f_back  # of contextlib's own
+            stack.callback(_blocks.end, _blocks.begin(caller))
+            del caller
         yield

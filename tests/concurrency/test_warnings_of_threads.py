@@ -238,11 +238,34 @@ def test_recording_warnings_in_another_thread_goes_on_working(holdout, waiting):
     assert [str(each.message) for each in caught] == ["mine", "mine too"]
 
 
+def test_a_model_that_records_its_own_warnings_gets_them_and_nobody_else_does(holdout, shown):
+    """It predicts by them, here as elsewhere."""
+    seen = []
+
+    def record(X):
+        with warnings.catch_warnings(record=True) as mine:
+            warnings.simplefilter("always")
+            directly(X)
+        seen.append(len(mine))
+        directly(X)
+
+    with warnings.catch_warnings(record=True) as outer:
+        warnings.simplefilter("always")
+        assert holdout.certify(Warns(record), scoring="accuracy").answered
+    assert seen == [5]
+    assert not [each for each in outer if MARKER in str(each.message)]
+    assert shown == []
+
+
+@pytest.mark.parametrize("level", [1, 8, 100])
 @pytest.mark.parametrize("action", ["default", "module", "once", "always"])
-def test_no_list_of_warnings_shown_keeps_the_text_of_a_dropped_one(holdout, action):
+def test_no_list_of_warnings_shown_keeps_the_text_of_a_dropped_one(holdout, action, level):
+    def blaming_others(X):
+        warnings.warn(f"the row {X[0, 0]} is strange", UserWarning, stacklevel=level)
+
     with warnings.catch_warnings():
         warnings.simplefilter(action)
-        holdout.certify(Warns(directly), scoring="accuracy")
+        holdout.certify(Warns(blaming_others), scoring="accuracy")
         registries = [getattr(each, "__warningregistry__", {}) for each in list(sys.modules.values())]
     assert MARKER not in str([*registries, globals().get("__warningregistry__"), warnings.onceregistry])
 
