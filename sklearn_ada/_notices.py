@@ -1,7 +1,7 @@
 """Warnings that point at the line of the user's code, and can be limited to one a process.
 
 Python's own filter cannot keep a repeated warning quiet here: it forgets what it has shown whenever somebody
-enters ``warnings.catch_warnings``, as every question to a holdout does, and every task of a search.
+enters ``warnings.catch_warnings``, as every task of a search does.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ SCHEMA_VERSION = 1
 
 _TYPES: dict[str, type[Event]] = {}
 _MOST_READ = 10_000
-_read: dict[str, Event] = {}  # a long ledger repeats the same few events, which are frozen
+_read: dict[object, Event] = {}  # a long ledger repeats the same few events, which are frozen
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,21 @@ class Event:
 
 def event_from_dict(body: dict[str, Any]) -> Event:
     """Return the event written by `Event.to_dict`; an unknown type or field is an error."""
-    text = repr(body)  # tells True from 1 and 1 from 1.0, which a tuple of the values would not
-    event = _read.get(text)
+    written = _written(body)
+    event = _read.get(written)
     if event is None:
         if len(_read) >= _MOST_READ:
             _read.clear()
-        event = _read[text] = _built(body)
+        event = _read[written] = _built(body)
     return event
+
+
+def _written(body: dict[str, Any]) -> object:
+    """Return what tells True from 1 and 1 from 1.0, which a tuple of the values would not."""
+    try:
+        return marshal.dumps(body, 2)  # without references, which depend on more than the content
+    except ValueError:  # not made of JSON's types alone
+        return repr(body)
 
 
 def _built(body: dict[str, Any]) -> Event:

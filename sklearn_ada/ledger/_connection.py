@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -101,6 +102,8 @@ class Connection(ABC):
                 f"The ledger {name!r} is not the one that was opened: its genesis differs."
             )
         self._genesis = parse_json(row.text)
+        if row.subject != self._genesis.get("subject"):  # no hash vouches for it
+            raise damage(name, "its first record is not what was recorded")
         try:
             self.state = start(self._genesis)
         except (KeyError, TypeError, ValueError) as error:
@@ -179,6 +182,9 @@ class Connection(ABC):
 
     def check_whole(self) -> None:
         """Refuse a ledger that lacks what this process has already read of it, or hides some of it."""
+        before = next(iter(self.rows(-sys.maxsize, -1)), None)
+        if before is not None:
+            raise damage(self.name, f"record {before.seq} is before the first")
         seq, digest = _seen.get(self._key, self._reached)
         row = self.row(seq)
         if row is None or row.hash != digest:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger._chain import Row, genesis_row
+from sklearn_ada.ledger._chain import Row, damage, genesis_row
 from sklearn_ada.ledger._connection import CommitLostError, Connection
 from sklearn_ada.ledger._records import parse_json
 from sklearn_ada.ledger._watch import Watch
@@ -57,6 +57,18 @@ _SETTINGS = sa.text(
     " set_config('idle_in_transaction_session_timeout', '60s', false),"
     " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
     " WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)"
+)
+# A role's own limit would end the wait for the lock; the second one is newer than some servers.
+_NO_LIMITS = sa.text(
+    "SELECT set_config(name, '0', false) FROM pg_settings"
+    " WHERE name IN ('statement_timeout', 'transaction_timeout')"
+)
+# How often rows of records were changed or deleted, which no ledger does. The server counts it about a second
+# late; before version 15 it would take too long to ask for it.
+_CHANGES: sa.ColumnClause[int] = sa.literal_column(
+    "CASE WHEN current_setting('server_version_num')::int < 150000 THEN 0 ELSE"
+    f" pg_stat_get_tuples_updated('{_records.name}'::regclass)"
+    f" + pg_stat_get_tuples_deleted('{_records.name}'::regclass) END"
 )
 
 
@@ -99,6 +111,7 @@ class Place:
         )
         db = engine.connect()
         db.execute(_SETTINGS)
+        db.execute(_NO_LIMITS)
         return db
 
     def read_book(self) -> tuple[dict[str, Any], bytes]:
@@ -179,6 +192,7 @@ class Session(Connection):
     def __init__(self, place: Place, genesis_hash: str, start: Callable[[dict[str, Any]], Any]) -> None:
         self._place = place
         self._added: Row | None = None
+        self._known_changes: int | None = None
         self._connect()
         if self.head() is None and self.row(0) is None:
             raise place.gone()
@@ -201,6 +215,13 @@ class Session(Connection):
         with self._watch:
             self._db.exec_driver_sql(f"BEGIN ISOLATION LEVEL {mode}")
         self._head = self._read_head(write)
+
+    def catch_up(self) -> None:
+        """Fold in what others recorded since; read all again if rows of records were changed or deleted."""
+        super().catch_up()
+        if self._known_changes not in (None, self._changes):
+            self.verify_again()
+        self._known_changes = self._changes
 
     def commit(self) -> None:
         """Commit: the record is durable when this returns.
@@ -233,9 +254,12 @@ class Session(Connection):
         return self._read_head(lock=False)
 
     def _read_head(self, lock: bool) -> tuple[int, str] | None:
-        query = sa.select(_books.c.count, _books.c.hash).where(_books.c.book == self._place.book)
+        query = sa.select(_books.c.count, _books.c.hash, _CHANGES).where(_books.c.book == self._place.book)
         found = self._all(query.with_for_update() if lock else query)
-        return (found[0][0], found[0][1]) if found else None
+        if not found:
+            return None
+        count, digest, self._changes = found[0]
+        return count, digest
 
     def rows(self, first: int, last: int | None = None) -> Iterator[Row]:
         """Return rows in order, fetched page by page."""
@@ -259,9 +283,11 @@ class Session(Connection):
     def add(self, row: Row) -> None:
         """Write the row and the head."""
         mine = _books.c.book == self._place.book
-        with self._watch:
-            self._db.execute(_records.insert().values((self._place.book, *row)))
-            self._db.execute(_books.update().where(mine).values(count=row.seq + 1, hash=row.hash))
+        head = _books.update().where(mine).values(count=row.seq + 1, hash=row.hash)
+        added = self._all(_records.insert().values((self._place.book, *row)).returning(_records.c.hash))
+        moved = self._all(head.returning(_books.c.hash))
+        if added != [(row.hash,)] or moved != [(row.hash,)]:  # a trigger may swallow or alter them
+            raise damage(self.name, f"record {row.seq} is not kept as it was written")
         self._added = row
 
     def secret(self) -> bytes:
@@ -301,7 +327,7 @@ class Session(Connection):
             self.forget()
             raise
 
-    def _all(self, query: sa.Select[Any]) -> list[Any]:
+    def _all(self, query: sa.Executable) -> list[Any]:
         with self._watch:
             return list(self._db.execute(query))
 

@@ -55,7 +55,9 @@ def chain_hash(previous: str, seq: int, key: str | None, text: str) -> str:
     """
     # A hash and a number have no line breaks, a quoted key neither: no two records are written alike.
     name = "null" if key is None else quoted(key)
-    return hashlib.sha256(f"{previous}\n{seq}\n{name}\n{text}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{previous}\n{seq}\n{name}\n".encode())
+    digest.update(text.encode())
+    return digest.hexdigest()
 
 
 def secret_digest(secret: bytes) -> str:

@@ -7,6 +7,7 @@ import uuid
 
 import pytest
 
+from benchmarks.validity.chaos import chaos
 from tests.concurrency.chaos import Rampage, audit, different_guesses
 
 pytestmark = pytest.mark.thorough
@@ -39,3 +40,24 @@ def test_a_file_survives_much_chaos(tmp_path, seed):
 @pytest.mark.parametrize("seed", range(12, 22))
 def test_a_database_survives_much_chaos(tmp_path, seed, postgresql):
     survive(postgresql.url(uuid.uuid4().hex), tmp_path, seed, 2000, 0.3, 40, postgresql)
+
+
+@pytest.mark.slow
+def test_charges_of_a_file_that_is_read_and_of_killed_processes_are_all_there_once(tmp_path):
+    found = chaos(str(tmp_path / "ledger.db"), tmp_path, 10_000)
+    assert found.is_clean, found
+    assert found.delivered >= 10_000
+    assert found.kills > 5
+
+
+@pytest.mark.slow
+def test_charges_of_broken_sessions_and_of_killed_processes_are_all_there_once(tmp_path, postgresql):
+    found = chaos(postgresql.url(uuid.uuid4().hex), tmp_path, 10_000)
+    assert found.is_clean, found
+    assert min(found.kills, found.terminated) > 5
+
+
+def test_a_little_chaos_with_readers_and_kills(tmp_path):
+    found = chaos(str(tmp_path / "ledger.db"), tmp_path, 400, pause=0.3)
+    assert found.is_clean, found
+    assert found.kills > 0

@@ -1,5 +1,10 @@
 """Rows of a book in PostgreSQL edited past the ledger: found as in a file."""
 
+import subprocess
+import sys
+import threading
+import time
+
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
@@ -72,3 +77,104 @@ def test_a_cut_tail_with_the_head_made_good_is_seen_by_who_knew_more(backend):
             ledger.charge("new", lambda state: {})
     with pytest.raises(LedgerDamagedError):
         list(ledger.records())
+
+
+UNDER_AN_OPEN_BOOK = {
+    name: EDITS[name]
+    for name in (
+        "body",
+        "body no JSON",
+        "key",
+        "key removed",
+        "subject",
+        "hash",
+        "row deleted",
+        "rows swapped",
+    )
+}
+
+
+@pytest.mark.parametrize("again", ["k2", "new"])
+@pytest.mark.parametrize("statements", UNDER_AN_OPEN_BOOK.values(), ids=UNDER_AN_OPEN_BOOK)
+def test_what_is_edited_under_an_open_book_is_seen_once_the_server_has_counted_it(backend, statements, again):
+    address = backend.address()
+    ledger = fill(backend.open(address), SIZE)
+    assert backend.run("SHOW server_version_num", address).scalar() >= "150000"
+    for statement in statements:
+        backend.run(statement, address)  # it counts what a session did when that ends
+    for _ in range(2):
+        with pytest.raises((LedgerDamagedError, LedgerMismatchError)):
+            ledger.charge(again, lambda state: {})
+
+
+def test_edits_of_another_book_and_changes_without_effect_do_no_harm(backend):
+    address, other = backend.address(), backend.address("other")
+    ledger = fill(backend.open(address), SIZE)
+    fill(backend.open(other), SIZE)
+    backend.run("UPDATE sklearn_ada_records SET key = key WHERE book = :book", address)
+    backend.remove(other)
+    assert ledger.charge("new", lambda state: {"before": count(state)}).body == {"before": SIZE}
+
+
+def test_records_of_others_are_not_taken_for_edits(backend, monkeypatch):
+    address = backend.address()
+    ledger = fill(backend.open(address), SIZE)
+    session = pytest.importorskip("sklearn_ada.ledger._postgresql").Session
+    monkeypatch.setattr(session, "verify_again", lambda self: pytest.fail("taken for an edit"))
+    for number in range(3):
+        code = (
+            "import sys; from sklearn_ada.ledger import SQLLedger\n"
+            "from tests.ledger.ledger_backends import Genesis, Tally\n"
+            "ledger = SQLLedger.create_or_open(sys.argv[1], Genesis(), Tally)\n"
+            f"ledger.charge('other {number}', lambda state: {{}})"
+        )
+        subprocess.run([sys.executable, "-c", code, address], check=True)
+        ledger.charge(f"own {number}", lambda state: {})
+
+
+@pytest.mark.parametrize("table", ["records", "books"])
+def test_a_trigger_that_swallows_what_is_written_charges_nothing(backend, table):
+    address = backend.address()
+    ledger = fill(backend.open(address), SIZE)
+    run = lambda statement: backend.run(statement, address)  # noqa: E731
+    run("CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+    name = f"sklearn_ada_{table}"
+    run(f"CREATE TRIGGER t BEFORE INSERT OR UPDATE ON {name} FOR EACH ROW EXECUTE FUNCTION swallow()")
+    try:
+        with pytest.raises(LedgerDamagedError):
+            ledger.charge("new", lambda state: {})
+    finally:
+        run(f"DROP TRIGGER t ON {name}")
+        run("DROP FUNCTION swallow")
+    assert ledger.charge("new", lambda state: {"before": count(state)}).body == {"before": SIZE}
+
+
+@pytest.mark.parametrize("setting", ["statement_timeout", "lock_timeout", "transaction_timeout"])
+def test_a_role_without_patience_waits_for_the_lock_all_the_same(backend, setting):
+    address = backend.address()
+    fill(backend.open(address), 1)
+    known = backend.run(f"SELECT 1 FROM pg_settings WHERE name = '{setting}'", address).all()
+    if not known:
+        pytest.skip("this server has no such setting")
+    forget_connections()
+    backend.run(f"ALTER ROLE asker SET {setting} = '200ms'", address)
+    try:
+        ledger = backend.open(address)
+        with backend.engine().connect() as other:
+            book = address.partition("book=")[2]
+            if setting != "lock_timeout":
+                other.exec_driver_sql(f"SET {setting} = 0")
+                other.commit()
+            other.exec_driver_sql(f"SELECT 1 FROM sklearn_ada_books WHERE book = '{book}' FOR UPDATE")
+            waiting = threading.Thread(target=time.sleep, args=(1.0,))
+            waiting.start()
+            done = []
+            charging = threading.Thread(target=lambda: done.append(ledger.charge("new", lambda state: {})))
+            charging.start()
+            waiting.join()
+            assert not done
+            other.rollback()
+            charging.join()
+    finally:
+        backend.run(f"ALTER ROLE asker RESET {setting}", address)
+    assert [record.seq for record in done] == [2]

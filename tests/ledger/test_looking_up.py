@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.ledger import SQLiteLedger
+from sklearn_ada.ledger._sqlite_file import SQLiteFile
 from tests.ledger.ledger_backends import Genesis, Tally
 
 ROWS = np.random.default_rng(0).normal(size=(400, 2))
@@ -29,6 +30,33 @@ def test_a_search_never_reads_the_whole_ledger(ask, tmp_path, monkeypatch):
     monkeypatch.setattr(SQLiteLedger, "records", no_reading)
     search.fit(ROWS, LABELS)
     assert all(answer.answered for answer in search.answers_)
+
+
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+def test_a_search_reads_few_of_three_thousand_records(ask, tmp_path, monkeypatch):
+    """The last ones, and those asked for by name with their neighbours, however many there are."""
+    path = tmp_path / "ledger.db"
+    ReusableHoldoutCV(SEARCH, ask=ask, ledger=path).fit(ROWS, LABELS)
+    other = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [4, 5], "max_features": [1]})
+    search = ReusableHoldoutCV(other, ask=ask, ledger=path).fit(ROWS, LABELS)
+    ledger = search.holdout_.ledger
+    body = {"kind": "refusal", "purpose": "check", "reason": "", "who": None}
+    ledger._connection()._db.execute("PRAGMA synchronous = OFF")
+    for _ in range(3000):
+        ledger.charge(None, lambda state: body)
+    read, rows = [], SQLiteFile.rows
+
+    def counted(self, first, last=None):
+        for row in rows(self, first, last):
+            read.append(row.seq)
+            yield row
+
+    monkeypatch.setattr(SQLiteFile, "rows", counted)
+    other = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [6, 7], "max_features": [2]})
+    search = ReusableHoldoutCV(other, ask=ask, ledger=path).fit(ROWS, LABELS)
+    assert all(answer.answered for answer in search.answers_)
+    assert 0 < len(read) < 100
+    assert sum(seq < 3000 for seq in read) <= 3 * len(search.answers_)
 
 
 @pytest.mark.parametrize("command", [["show", "--limit", "2"], ["report"], ["head"], ["verify"]])

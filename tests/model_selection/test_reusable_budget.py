@@ -43,9 +43,7 @@ def test_more_candidates_than_the_budget_are_refused_before_the_first_fit(
     model = recorder["classifier"]()
     tolerance = just_below(X, y, tmp_path, 40)
     wrapped = ReusableHoldoutCV(SEARCHES[search](model), tolerance=tolerance, ledger=tmp_path / "ledger.db")
-    with pytest.raises(
-        BudgetExhaustedError, match=r"40 checks planned.* can answer (\d+) of them"
-    ) as caught:
+    with pytest.raises(BudgetExhaustedError, match=r"40 checks planned.* can answer (\d+) of them") as caught:
         wrapped.fit(X, y)
     assert not model.fitted_on
     message = str(caught.value)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from sklearn_ada._muted import muted
 from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
@@ -163,15 +163,16 @@ def look(
     """Evaluate a discarded copy of a model; a failure is a symbol like any other.
 
     A ``KeyboardInterrupt`` of the model's own is a failure, too; `interrupts` raises it again in the end.
-    Warnings raised on the way may quote holdout values, so they are dropped.
+    Warnings raised on the way may quote holdout values, so they are dropped; where a filter turns them into
+    errors, the model has failed.
     """
     try:
-        interrupts.looking = True
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            seen = evaluate(discarded, data)
-        interrupts.looking = False
-        return seen
+        with muted():
+            try:
+                interrupts.looking = True
+                return evaluate(discarded, data)
+            finally:
+                interrupts.looking = False
     except BaseException as error:  # whatever a model raises on the holdout has a price, SystemExit too
         interrupts.looking = False
         # Its own type, as an error may have a ``__class__`` that raises another one.

@@ -11,6 +11,8 @@ from scipy.stats import binom, binomtest
 
 from sklearn_ada import Holdout, HoldoutLeakError
 from sklearn_ada.holdout.rows.overlap import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
+from sklearn_ada.holdout.session import check_overlap
+from sklearn_ada.holdout.session.check_overlap import is_whole
 
 
 def test_no_false_alarm_on_discrete_rows_split_at_random():
@@ -167,6 +169,52 @@ def test_a_small_holdout_as_training_data_is_a_leak(rows, tmp_path):
     holdout = Holdout(rows[2][:4], rows[3][:4], ledger=tmp_path / "ledger.db")
     with pytest.raises(HoldoutLeakError):
         holdout.check_overlap(rows[2][:4])
+
+
+@pytest.mark.parametrize("size", [4, 20, 250])
+def test_a_holdout_in_another_order_as_training_data_is_a_recorded_leak(rows, tmp_path, size):
+    X, y = rows[2][:size], rows[3][:size]
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
+    for order in (np.random.default_rng(0).permutation(size), np.arange(size)):
+        with pytest.raises(HoldoutLeakError, match="rows of the holdout"):
+            holdout.check_overlap(X[order])
+    assert holdout.report().nats == pytest.approx(-math.log(1e-6))  # the same rows, paid for once
+
+
+def test_a_holdout_with_repeated_rows_is_found_in_another_order():
+    rng = np.random.default_rng(0)
+    own = row_hashes(rng.integers(0, 2, size=(250, 3)))
+    assert is_whole(rng.permutation(own), own)
+
+
+def test_innocent_rows_of_few_kinds_are_hardly_ever_taken_for_the_holdout():
+    """Though they are often the same ones: the shares of the population are those that make it likeliest."""
+    same = taken = 0
+    for seed in range(5000):
+        rng = np.random.default_rng(seed)
+        own, other = (row_hashes(rng.integers(0, 2, size=(20, 1))) for _ in range(2))
+        if (own != other).any():
+            same += bool((np.sort(own) == np.sort(other)).all())
+            taken += is_whole(other, own)
+    assert same > 400
+    assert taken == 0
+
+
+@pytest.mark.parametrize("counts", [(2, 1, 1), (2, 2), (3, 1)])
+def test_the_chance_of_the_same_rows_is_that_of_all_samples(counts, monkeypatch):
+    """And the threshold is where it was said to be."""
+    own = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)
+    n = len(own)
+    kinds = np.repeat(np.arange(len(counts)), counts)
+    chance = sum(
+        math.prod(counts[kind] / n for kind in sample)
+        for sample in product(range(len(counts)), repeat=n)
+        if sorted(sample) == sorted(kinds)
+    )
+    monkeypatch.setattr(check_overlap, "_CHANCE", chance * 1.001)
+    assert is_whole(own[::-1], own)
+    monkeypatch.setattr(check_overlap, "_CHANCE", chance * 0.999)
+    assert not is_whole(own[::-1], own)
 
 
 def test_the_verdict_of_a_leak_is_priced(holdout, rows):
