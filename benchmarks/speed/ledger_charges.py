@@ -20,6 +20,7 @@ from benchmarks.speed.stored import labels, row_numbers, variants
 from benchmarks.speed.timing import by_turns, timed
 from sklearn_ada import Holdout
 from sklearn_ada.events import event_from_dict
+from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
 from sklearn_ada.ledger import canonical_json
 from sklearn_ada.ledger._chain import Row, next_row
 
@@ -116,6 +117,12 @@ def long_ledger(path: Path, seed: int, n_records: int) -> Path:
             state.advance(charged)
             seq, digest = row.seq, row.hash
             yield row
+            if seq % EVERY == 0:
+                checkpoint = CheckpointRecord.of(state).to_dict()
+                row = next_row(seq, digest, f"checkpoint {seq}", checkpoint)
+                state.advance(checkpoint)
+                seq, digest = row.seq, row.hash
+                yield row
 
     with closing(sqlite3.connect(path)) as db, db:
         db.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?)", rows())

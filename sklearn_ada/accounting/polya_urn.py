@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +113,20 @@ class DescriptionLength:
                 self._sizes[symbol.stream] += 1
         self.nats += price
         return price
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the total and what the urns hold, ready for JSON."""
+        return {
+            "nats": self.nats,
+            "urns": {name: [*map(list, urn.items())] for name, urn in self._urns.items()},
+        }
+
+    def restore(self, told: dict[str, Any]) -> None:
+        """Go on from what `to_dict` told."""
+        self.nats = told["nats"]
+        for name, held in told["urns"].items():
+            self._urns[name] = Counter(dict(held))
+            self._sizes[name] = self._urns[name].total()
 
     def _price(self, symbols: tuple[Symbol, ...]) -> float:
         if len(symbols) == 1:  # nearly always, and replay is quicker without the rest

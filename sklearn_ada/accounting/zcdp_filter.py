@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
 from sklearn_ada.accounting._exact import exactly, within
@@ -154,6 +154,14 @@ class UnitZCDPFilter:
         return next(
             ((each, float(total)) for each, total in totals if not within(total, self._budget(each))), None
         )
+
+    def to_list(self) -> list[list[Any]]:
+        """Return what was recorded of each unit, exactly, ready for JSON."""
+        return [[*unit, str(cost)] for unit, cost in self._spent.items()]
+
+    def restore(self, told: list[list[Any]]) -> None:
+        """Go on from what `to_list` told."""
+        self._spent = {Unit(name, parts): Fraction(cost) for name, parts, cost in told}
 
     def record(self, unit: Unit, cost: float) -> None:
         """Add the cost of a mechanism, admitted before it ran.

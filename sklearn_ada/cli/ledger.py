@@ -18,7 +18,7 @@ from sklearn_ada.cli.table import aligned, number, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.entry import Entry
-from sklearn_ada.holdout.report.report import HoldoutReport, report_of
+from sklearn_ada.holdout.report.report import HoldoutReport, summary_of
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.ledger import Ledger, open_existing_ledger
 
@@ -64,9 +64,9 @@ def show_ledger(arguments: argparse.Namespace) -> None:
             )
         )
     else:
-        size, records = ledger.tail(arguments.limit)
+        reached, records = ledger.tail(arguments.limit)
         entries = [Entry.of(record) for record in records]
-        told = f"the last {len(entries)} of {size:,} records; those before them were not read"
+        told = f"the last {len(entries)} of {reached.count:,} records; those before them were not read"
     if arguments.json:
         _print_json([entry.to_dict() for entry in entries])
     elif arguments.csv:
@@ -99,8 +99,8 @@ def print_head(arguments: argparse.Namespace) -> None:
 
 
 def report_ledger(arguments: argparse.Namespace) -> None:
-    """Print what is spent and what is left."""
-    report = report_of(_open(arguments.file), answers=False)
+    """Print what is spent and what is left, of a long ledger from the last checkpoint on."""
+    report = summary_of(_open(arguments.file, replay=False))
     if arguments.json:
         _print_json(report.to_dict())
     else:

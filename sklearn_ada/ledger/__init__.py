@@ -6,7 +6,7 @@ folds them: the state of a conversation is a function of the log and nothing els
 """
 
 from sklearn_ada.ledger._contract import Ledger, Record
-from sklearn_ada.ledger._head import parse_head
+from sklearn_ada.ledger._head import Head, parse_head
 from sklearn_ada.ledger._memory import MemoryLedger
 from sklearn_ada.ledger._opening import ledger_address, open_existing_ledger, open_ledger
 from sklearn_ada.ledger._records import canonical_json, chain_hash, secret_digest
@@ -15,6 +15,7 @@ from sklearn_ada.ledger._sqlite import SQLiteLedger
 from sklearn_ada.ledger._temporary import temporary_ledger_path
 
 __all__ = [
+    "Head",
     "Ledger",
     "MemoryLedger",
     "Record",

@@ -114,9 +114,10 @@ class ChainedLedger(Ledger[State]):
         """Return the record of this number, if there is one, without reading the others."""
         return self._transact(functools.partial(_numbered, seq=seq))
 
-    def tail(self, size: int) -> tuple[int, list[Record]]:
-        """Return how many records there are, and so many of the last, verified against the head."""
-        return self._transact(functools.partial(_tail, size=size, name=self.name))
+    def tail(self, size: int) -> tuple[Head, list[Record]]:
+        """Return the head, and so many of the last records, verified against it."""
+        (count, digest), records = self._transact(functools.partial(_tail, size=size, name=self.name))
+        return Head.of(count - 1, digest, self._genesis_hash), records
 
     def head(self) -> str:
         """Return how far the ledger goes, as a line of text to keep: see `check_head`."""
@@ -184,7 +185,7 @@ def _numbered(connection: Connection, seq: int) -> Record | None:
     return connection.record(seq)
 
 
-def _tail(connection: Connection, size: int, name: str) -> tuple[int, list[Record]]:
+def _tail(connection: Connection, size: int, name: str) -> tuple[tuple[int, str], list[Record]]:
     head = connection.head()
     if head is None:
         raise damage(name, "its head is missing")
@@ -195,4 +196,4 @@ def _tail(connection: Connection, size: int, name: str) -> tuple[int, list[Recor
     records = [Record(row.seq, row.key, body) for row, body in continued(rows, seq, digest, name)]
     if not rows or seq != first - 1 or (rows[-1].seq + 1, rows[-1].hash) != tuple(head):
         raise damage(name, "its head does not match its last record")
-    return head[0], records
+    return (head[0], head[1]), records

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from sklearn_ada.ledger._head import Head, parse_head
+
 __all__ = ["Fold", "Ledger", "Record", "State"]
 
 
@@ -96,13 +98,13 @@ class Ledger(ABC, Generic[State]):
         """Return the record of this number, if there is one; backends do not read the others for it."""
         return next((record for record in self.records() if record.seq == seq), None)
 
-    def tail(self, size: int) -> tuple[int, list[Record]]:
-        """Return how many records there are, and so many of the last, verified against the head.
+    def tail(self, size: int) -> tuple[Head, list[Record]]:
+        """Return the head, and so many of the last records, verified against it.
 
         Backends do not read those before them, not even if this process reads the ledger for the first time.
         """
         records = list(self.records())
-        return len(records), records[max(len(records) - size, 0) :]
+        return parse_head(self.head()), records[max(len(records) - size, 0) :]
 
     @abstractmethod
     def head(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn_ada.holdout.records.answer import AnswerRecord
 from sklearn_ada.holdout.records.base import LedgerRecord
+from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
 from sklearn_ada.holdout.records.family import FamilyRecord
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.mean_weight import MeanWeightRecord
@@ -15,14 +16,15 @@ from sklearn_ada.holdout.records.round import RoundRecord
 from sklearn_ada.holdout.records.selection import SelectionRecord
 from sklearn_ada.holdout.records.state import ConversationState
 from sklearn_ada.holdout.records.top_up import TopUpRecord
+from sklearn_ada.ledger import Head, Ledger
 
-__all__ = ["Conversation", "read_record"]
+__all__ = ["Conversation", "from_last_checkpoint", "read_record"]
 
 _CLASSES: dict[str, type[LedgerRecord]] = {
     each.kind: each
     for each in (
-        AnswerRecord, FamilyRecord, MeanWeightRecord, OverlapRecord, RefusalRecord, RoundRecord,
-        SelectionRecord, TopUpRecord,
+        AnswerRecord, CheckpointRecord, FamilyRecord, MeanWeightRecord, OverlapRecord, RefusalRecord,
+        RoundRecord, SelectionRecord, TopUpRecord,
     )
 }  # fmt: skip
 
@@ -50,3 +52,22 @@ class Conversation(ConversationState):
         record = _CLASSES[body["kind"]](body)
         record.apply(self)
         self.is_untouched = self.is_untouched and isinstance(record, MeanWeightRecord)
+
+
+def from_last_checkpoint(ledger: Ledger[Conversation]) -> tuple[Conversation, Head] | None:
+    """Return the state and the head of a ledger, read from its last checkpoint on; None if there is none.
+
+    The records from there on are verified against the head, and those before them not at all.
+    """
+    if ledger.tail(1)[0].count <= EVERY:
+        return None
+    head, records = ledger.tail(EVERY + 1)
+    for number in range(len(records) - 1, -1, -1):
+        last = read_record(records[number].body)
+        if isinstance(last, CheckpointRecord) and last.state is not None:
+            state = Conversation(ledger.genesis)
+            state.restore(last.state)
+            for record in records[number + 1 :]:
+                state.advance(record.body)
+            return state, head
+    return None

@@ -5,6 +5,7 @@ What each kind of record does to it stands in the record's own module.
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,12 @@ from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivacyAccount, PrivateRelease
 
 __all__ = ["ConversationState", "RefusedError", "Round"]
+
+
+_PLAIN = (
+    "fingerprint", "rows", "units", "asked", "refused", "top_ups", "askers", "targets", "mechanism_states",
+    "is_untouched",
+)  # fmt: skip
 
 
 class RefusedError(Exception):
@@ -142,6 +149,36 @@ class ConversationState:
         self.top_ups += 1
         self._rounds.clear()
         self._family = frozenset()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON; rounds that have no room left make no difference any more."""
+        rounds = {name: each for name, each in self._rounds.items() if each.left > 0}
+        return {
+            **{name: getattr(self, name) for name in _PLAIN},
+            "account": self.account.to_dict(),
+            "privacy": None if self.privacy is None else self.privacy.to_dict(),
+            "last_value": None if self._last_value is None else list(self._last_value),
+            "rounds": {n: [r.share.ln_delta, r.share.nats, r.left] for n, r in rounds.items()},
+            "family": sorted(self._family),
+            "before_family": [self._nats_before_family, self._ln_undeclared],
+        }
+
+    def restore(self, told: dict[str, Any]) -> None:
+        """Become what `to_dict` told."""
+        told = copy.deepcopy(told)
+        for name in _PLAIN:
+            setattr(self, name, told[name])
+        self.account.restore(told["account"])
+        if self.privacy is not None:
+            self.privacy.restore(told["privacy"])
+        value = told["last_value"]
+        self._last_value = None if value is None else (value[0], value[1], value[2])
+        self._rounds = {
+            name: Round(FailureBudget(ln_delta, nats), left)
+            for name, (ln_delta, nats, left) in told["rounds"].items()
+        }
+        self._family = frozenset(told["family"])
+        self._nats_before_family, self._ln_undeclared = told["before_family"]
 
     # What is decided from it.
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn_ada._table import counted, percent, printable
 from sklearn_ada.holdout.records import AnswerRecord, Conversation, Genesis, RefusalRecord, read_record
+from sklearn_ada.holdout.records.conversation import from_last_checkpoint
 from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.outlook import Outlook, outlook_of
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.results import Answer
 
-__all__ = ["HoldoutReport", "report_of"]
+__all__ = ["HoldoutReport", "report_of", "summary_of"]
 
 
 @dataclass(frozen=True)
@@ -133,46 +134,48 @@ def _signature(entry: Entry) -> str:
     return " from ".join(printable(name) for name in (entry.who, entry.label) if name)
 
 
-def report_of(ledger: Ledger[Conversation], *, answers: bool = True) -> HoldoutReport:
-    """Return the report of a ledger, read back from its records.
-
-    Parameters
-    ----------
-    ledger : Ledger
-    answers : bool, default=True
-        Whether to list the single answers, for which all records are read once more; if not, ``answers`` and
-        ``entries`` are empty.
-    """
+def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
+    """Return the report of a ledger with all its answers, read back from its records."""
     genesis = Genesis(ledger.genesis)
     listed = [
         (record, read)
-        for record in (ledger.records() if answers else ())
+        for record in ledger.records()
         if isinstance(read := read_record(record.body), AnswerRecord | RefusalRecord)
     ]
-    nats, asked, refused, fingerprint, rows, outlook, asked_by, targets = ledger.read(
-        lambda state: (
-            state.account.nats,
-            dict(state.asked),
-            state.refused,
-            state.fingerprint,
-            state.rows,
-            outlook_of(state, 0.5 if state.last_value is None else state.last_value),
-            dict(state.askers),
-            Targets(state.targets).counts,
-        )
-    )
-    return HoldoutReport(
-        fingerprint=fingerprint,
-        n_rows=rows,
-        confidence_level=genesis.confidence_level,
-        tolerance=genesis.tolerance,
-        nats=nats,
-        asked=asked,
-        refused=refused,
+    summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))
+    return replace(
+        summary,
         answers=tuple((read.metric_name, read.answer(record, genesis)) for record, read in listed),
         entries=tuple(Entry.of(record) for record, _ in listed),
-        outlook=outlook,
-        asked_by=asked_by,
-        targets=targets,
         head=ledger.head(),
+    )
+
+
+def summary_of(ledger: Ledger[Conversation]) -> HoldoutReport:
+    """Return the report of a ledger without its answers, of a long one from its last checkpoint on.
+
+    What is read is verified against the head. ``ledger verify`` reads and verifies all the rest.
+    """
+    genesis, found = Genesis(ledger.genesis), from_last_checkpoint(ledger)
+    if found is not None:
+        return replace(_summary(found[0], genesis), head=str(found[1]))
+    summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))
+    return replace(summary, head=ledger.head())
+
+
+def _summary(state: Conversation, genesis: Genesis) -> HoldoutReport:
+    return HoldoutReport(
+        fingerprint=state.fingerprint,
+        n_rows=state.rows,
+        confidence_level=genesis.confidence_level,
+        tolerance=genesis.tolerance,
+        nats=state.account.nats,
+        asked=dict(state.asked),
+        refused=state.refused,
+        answers=(),
+        entries=(),
+        outlook=outlook_of(state, 0.5 if state.last_value is None else state.last_value),
+        asked_by=dict(state.askers),
+        targets=Targets(state.targets).counts,
+        head="",
     )

@@ -15,6 +15,7 @@ from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.records.answer import AnswerRecord
 from sklearn_ada.holdout.records.base import LedgerRecord
+from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
 from sklearn_ada.holdout.records.conversation import Conversation, read_record
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.refusal import RefusalRecord
@@ -99,7 +100,10 @@ class Session:
 
     def charge(self, key: str | None, decide: Callable[[Conversation], LedgerRecord]) -> Record:
         """Record what ``decide`` makes of the state, or return what is recorded under this key."""
-        return self.ledger.charge(key, lambda state: decide(state).to_dict())
+        record = self.ledger.charge(key, lambda state: decide(state).to_dict())
+        if record.fresh and record.seq % EVERY == 0:
+            self.ledger.charge(f"checkpoint {record.seq}", lambda state: CheckpointRecord.of(state).to_dict())
+        return record
 
     def find(self, key: str, otherwise: Callable[[Conversation], object] | None = None) -> Record | None:
         """Return the record of this key; if there is none, call ``otherwise`` with the state."""

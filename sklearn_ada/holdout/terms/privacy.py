@@ -180,6 +180,15 @@ class PrivacyAccount:
         else:
             self._filter.record(unit, rho)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is spent, ready for JSON."""
+        return {"spent": self._filter.to_list(), "ended": self.ended}
+
+    def restore(self, told: dict[str, Any]) -> None:
+        """Go on from what `to_dict` told."""
+        self._filter.restore(told["spent"])
+        self.ended = told["ended"]
+
     def end(self, reason: str) -> None:
         """End the route."""
         self.ended = self.ended or reason

@@ -1,0 +1,138 @@
+"""A checkpoint holds what the records before it amount to, and a summary of a long ledger starts from it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from sklearn_ada import Holdout
+from sklearn_ada.cli import main
+from sklearn_ada.exceptions import LedgerDamagedError
+from sklearn_ada.holdout import session_of
+from sklearn_ada.holdout.records import conversation
+from sklearn_ada.holdout.records.checkpoint import CheckpointRecord
+from sklearn_ada.holdout.records.conversation import Conversation, from_last_checkpoint
+from sklearn_ada.holdout.session import session
+from sklearn_ada.ledger import open_existing_ledger
+from tests.ledger.fitted_models import Constant
+from tests.transcripts.conversations import CONVERSATIONS, HELD, X
+
+QUICK = ("accuracy", "choices", "both_routes", "topped_up", "declared", "thresholdout", "searches")
+ROWS, LABELS = np.arange(800.0).reshape(400, 2), (np.arange(400) % 4 == 0).astype(int)
+
+
+@pytest.fixture
+def often(monkeypatch):
+    """Checkpoints after every 17 records."""
+    monkeypatch.setattr(session, "EVERY", 17)
+    monkeypatch.setattr(conversation, "EVERY", 17)
+
+
+@pytest.fixture
+def asked(often, tmp_path):
+    holdout = Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db", who="ada")
+    model = Constant(0).fit(ROWS, LABELS)
+    for number in range(40):
+        holdout.check(model, scoring="accuracy", guess=0.7 + 0.002 * number)
+    return holdout
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in QUICK else pytest.mark.thorough) for n in CONVERSATIONS]
+)
+def test_a_state_that_is_restored_is_the_state(name, often, tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.transcripts.conversations.QUESTIONS", 60)
+    opened = []
+
+    def open_holdout(truth, **options):
+        path = tmp_path / f"{len(opened)}.db"
+        opened.append(Holdout(X[HELD], truth[HELD], random_state=5, ledger=path, **options))
+        return opened[-1]
+
+    CONVERSATIONS[name](open_holdout)
+    assert opened
+    for holdout in opened:
+        whole = holdout.ledger.read(lambda state: state.to_dict())
+        restored, head = from_last_checkpoint(holdout.ledger)
+        assert restored.to_dict() == whole
+        assert str(head) == holdout.ledger.head()
+        for purpose in ("check", "certify"):
+            assert restored.share(purpose) == holdout.ledger.read(lambda s, purpose=purpose: s.share(purpose))
+        assert holdout.ledger.verify() == head.count
+
+
+def test_a_checkpoint_comes_after_so_many_records_once(asked):
+    kinds = [record.body.get("kind") for record in asked.ledger.records()]
+    assert [seq for seq, kind in enumerate(kinds) if kind == "checkpoint"] == [18, 35]
+    assert asked.report().asked["check"] == 40
+
+
+def test_the_report_of_a_long_ledger_is_that_of_all_its_records(asked, capsys, monkeypatch):
+    whole = asked.report().to_dict()
+
+    def no_reading(self):
+        raise AssertionError("the whole ledger was read")
+
+    monkeypatch.setattr(type(asked.ledger), "read", no_reading)
+    monkeypatch.setattr(type(asked.ledger), "records", no_reading)
+    assert main(["ledger", "report", asked.ledger.path, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(whole))
+
+
+def test_a_state_that_was_edited_is_found(asked):
+    (first, *_) = [r for r in asked.ledger.records() if r.body.get("kind") == "checkpoint"]
+    for path, value in ((("asked", "check"), 3), (("account", "nats"), 0.001), (("refused",), 1)):
+        body = json.loads(json.dumps(first.body))
+        inner = body["state"]
+        for name in path[:-1]:
+            inner = inner[name]
+        inner[path[-1]] = value
+        state = Conversation(asked.ledger.genesis)
+        for record in list(asked.ledger.records())[1 : first.seq]:
+            state.advance(record.body)
+        state.advance(first.body)  # as it is
+        with pytest.raises(LedgerDamagedError, match="state"):
+            state.advance(body)
+
+
+def test_a_state_that_is_too_large_is_left_out_and_nothing_else_changes(often, tmp_path, monkeypatch):
+    monkeypatch.setattr("sklearn_ada.holdout.records.checkpoint._LARGEST", 100)
+    holdout = Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db")
+    for number in range(20):
+        holdout.check(Constant(0).fit(ROWS, LABELS), scoring="accuracy", guess=0.7 + 0.002 * number)
+    assert from_last_checkpoint(holdout.ledger) is None
+    assert main(["ledger", "report", holdout.ledger.path]) == 0
+    assert holdout.ledger.verify() == 22
+
+
+def test_a_short_ledger_needs_none(tmp_path):
+    holdout = Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db")
+    assert from_last_checkpoint(holdout.ledger) is None
+
+
+def test_a_repeated_question_writes_no_second_checkpoint(asked):
+    count = asked.ledger.verify()
+    model = Constant(0).fit(ROWS, LABELS)
+    for number in range(40):
+        assert asked.check(model, scoring="accuracy", guess=0.7 + 0.002 * number).repeated
+    assert asked.ledger.verify() == count
+
+
+def test_another_process_reads_it(asked):
+    ledger = open_existing_ledger(asked.ledger.path, Conversation, replay=False)
+    state, _ = from_last_checkpoint(ledger)
+    assert state.asked == {"check": 40, "certify": 0}
+    assert session_of(asked).read(lambda current: current.account.nats) == state.account.nats
+
+
+def test_what_is_restored_goes_on_its_own(asked):
+    """The record that it was restored from stays as it is."""
+    ledger = asked.ledger
+    records = list(ledger.records())
+    body = next(r.body for r in records if r.body.get("kind") == "checkpoint")
+    before = json.dumps(body)
+    state = Conversation(ledger.genesis)
+    state.restore(CheckpointRecord(body).state)
+    state.advance(records[19].body)
+    assert json.dumps(body) == before
