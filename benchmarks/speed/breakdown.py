@@ -19,8 +19,8 @@ STEPS = {
     "digest of the model": ("questions/keys.py", "model_digest"),
     "guess and question": ("scorers/scorers.py", "_plan"),
     "look at the holdout": ("session/ask.py", "look"),
-    "charge": ("ledger/_chained.py", "charge"),
-    "of it the durable commit": ("ledger/_sqlite_file.py", "commit"),
+    "charge": ("ledger/log/chained.py", "charge"),
+    "of it the durable commit": ("ledger/sqlite/file.py", "commit"),
 }
 
 

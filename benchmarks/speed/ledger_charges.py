@@ -22,7 +22,7 @@ from sklearn_ada import Holdout
 from sklearn_ada.events import event_from_dict
 from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
 from sklearn_ada.ledger import canonical_json
-from sklearn_ada.ledger._chain import Row, next_row
+from sklearn_ada.ledger.log.chain import Row, next_row
 
 N_ROWS = 1_000
 N_PROCESSES = 8

@@ -5,14 +5,14 @@ order in which they were charged, each chained to the one before. What a record 
 folds them: the state of a conversation is a function of the log and nothing else.
 """
 
-from sklearn_ada.ledger._contract import Ledger, Record
-from sklearn_ada.ledger._head import Head, parse_head
-from sklearn_ada.ledger._memory import MemoryLedger
-from sklearn_ada.ledger._opening import ledger_address, open_existing_ledger, open_ledger
-from sklearn_ada.ledger._records import canonical_json, chain_hash, secret_digest
-from sklearn_ada.ledger._sql import SQLLedger
-from sklearn_ada.ledger._sqlite import SQLiteLedger
-from sklearn_ada.ledger._temporary import temporary_ledger_path
+from sklearn_ada.ledger.log.contract import Ledger, Record
+from sklearn_ada.ledger.log.head import Head, parse_head
+from sklearn_ada.ledger.log.writing import canonical_json, chain_hash, secret_digest
+from sklearn_ada.ledger.memory import MemoryLedger
+from sklearn_ada.ledger.opening import ledger_address, open_existing_ledger, open_ledger
+from sklearn_ada.ledger.postgresql.ledger import SQLLedger
+from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
+from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path
 
 __all__ = [
     "Head",

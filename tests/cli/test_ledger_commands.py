@@ -303,7 +303,7 @@ def test_an_older_copy_another_ledger_and_a_parted_one_do_not_continue_a_head(le
 CRASHED = """
 import os, sys
 from sklearn_ada import Holdout
-from sklearn_ada.ledger import _sqlite_file
+from sklearn_ada.ledger.sqlite import file as _sqlite_file
 from tests.cli.test_ledger_commands import X, Y
 from sklearn.dummy import DummyClassifier
 holdout = Holdout(X, Y, ledger=sys.argv[1], tolerance=0.4)
@@ -336,7 +336,7 @@ def test_a_ledger_whose_writer_crashed_can_be_looked_at(crashed, action):
 
 
 def test_a_crashed_ledger_that_may_only_be_read_says_what_to_do(crashed, monkeypatch, printed):
-    monkeypatch.setattr("sklearn_ada.ledger._sqlite_file.os.access", lambda path, mode: False)
+    monkeypatch.setattr("sklearn_ada.ledger.sqlite.file.os.access", lambda path, mode: False)
     assert "must be undone first" in printed("verify", crashed)
     monkeypatch.undo()
     assert "3 records agree" in printed("verify", crashed)

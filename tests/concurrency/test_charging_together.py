@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada.ledger import SQLiteLedger, _connection
+from sklearn_ada.ledger import SQLiteLedger
+from sklearn_ada.ledger.log import connection as _connection
 from tests.ledger.fitted_models import Constant
 from tests.ledger.ledger_backends import Genesis, PostgreSQLBackend, SQLiteBackend, Tally, count
 
@@ -231,7 +232,8 @@ def test_a_process_killed_inside_a_transaction_charges_nothing(tmp_path):
 KILLED_AFTER_WRITING = textwrap.dedent(
     """
     import sys, threading
-    from sklearn_ada.ledger import SQLiteLedger, _sqlite_file
+    from sklearn_ada.ledger import SQLiteLedger
+    from sklearn_ada.ledger.sqlite import file as _sqlite_file
     from tests.ledger.ledger_backends import Genesis, Tally
     ledger = SQLiteLedger.create_or_open(sys.argv[1], Genesis(), Tally)
     ledger.charge("before", lambda state: {"text": "x" * 50_000})

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada import ThresholdoutScorer
-from sklearn_ada.ledger import _connection
+from sklearn_ada.ledger.log import connection as _connection
 from tests.concurrency.searching import MANY_LEAVES, X, Y, holdout_at, search_with
 
 pytestmark = pytest.mark.thorough

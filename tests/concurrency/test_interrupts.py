@@ -13,9 +13,10 @@ import time
 
 import pytest
 
-from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, _connection
-from sklearn_ada.ledger._interrupts import InterruptsHeld
-from sklearn_ada.ledger._lock_file import LockFile
+from sklearn_ada.ledger import MemoryLedger, SQLiteLedger
+from sklearn_ada.ledger.log import connection as _connection
+from sklearn_ada.ledger.log.interrupts import InterruptsHeld
+from sklearn_ada.ledger.sqlite.lock_file import LockFile
 from tests.ledger.damages import forget_connections
 from tests.ledger.ledger_backends import Genesis, MemoryBackend, Tally, count
 

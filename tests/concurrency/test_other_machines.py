@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger import _network
+from sklearn_ada.ledger.sqlite import network as _network
 from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
 from tests.concurrency.test_searches import questions
 from tests.ledger.ledger_backends import SQLiteBackend

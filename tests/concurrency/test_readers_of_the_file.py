@@ -15,8 +15,10 @@ import threading
 import pytest
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger import SQLiteLedger, _lock_file, _sqlite_file, open_existing_ledger
-from sklearn_ada.ledger._lock_file import LockFile
+from sklearn_ada.ledger import SQLiteLedger, open_existing_ledger
+from sklearn_ada.ledger.sqlite import file as _sqlite_file
+from sklearn_ada.ledger.sqlite import lock_file as _lock_file
+from sklearn_ada.ledger.sqlite.lock_file import LockFile
 from tests.ledger.ledger_backends import Genesis, Tally, count
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

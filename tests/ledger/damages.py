@@ -10,7 +10,9 @@ import tempfile
 from hypothesis import strategies as st
 
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.ledger import SQLiteLedger, _connection, _sqlite, canonical_json, chain_hash, secret_digest
+from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash, secret_digest
+from sklearn_ada.ledger.log import connection as _connection
+from sklearn_ada.ledger.sqlite import ledger as _sqlite
 from tests.ledger.ledger_backends import Tally, count, fill
 
 SIZE = 12

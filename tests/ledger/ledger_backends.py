@@ -4,7 +4,8 @@ import os
 import pickle
 import uuid
 
-from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, SQLLedger, _memory
+from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, SQLLedger
+from sklearn_ada.ledger import memory as _memory
 
 FINGERPRINT = "0123456789abcdef" * 4
 

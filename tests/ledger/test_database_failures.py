@@ -12,7 +12,10 @@ pytestmark = pytest.mark.thorough
 sa = pytest.importorskip("sqlalchemy")
 
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError  # noqa: E402
-from sklearn_ada.ledger import _connection, _postgresql, _watch, open_existing_ledger  # noqa: E402
+from sklearn_ada.ledger import open_existing_ledger  # noqa: E402
+from sklearn_ada.ledger.log import connection as _connection  # noqa: E402
+from sklearn_ada.ledger.postgresql import session as _postgresql  # noqa: E402
+from sklearn_ada.ledger.postgresql import watch as _watch  # noqa: E402
 from tests.concurrency.test_charging_together import in_a_fork  # noqa: E402
 from tests.ledger.broken_network import Network  # noqa: E402
 from tests.ledger.ledger_backends import Genesis, PostgreSQLBackend, Tally, count, fill  # noqa: E402

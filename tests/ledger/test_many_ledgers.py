@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.ledger import _connection
+from sklearn_ada.ledger.log import connection as _connection
 from tests.ledger.ledger_backends import MemoryBackend, PostgreSQLBackend, SQLiteBackend, count, fill
 
 pytestmark = pytest.mark.thorough

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.ledger import _chain, _connection
+from sklearn_ada.ledger.log import chain as _chain
+from sklearn_ada.ledger.log import connection as _connection
 from tests.ledger.damages import (
     DAMAGES,
     SECRET,

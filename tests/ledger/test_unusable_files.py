@@ -9,7 +9,9 @@ import sqlite3
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.ledger import SQLiteLedger, _connection, _sqlite_file
+from sklearn_ada.ledger import SQLiteLedger
+from sklearn_ada.ledger.log import connection as _connection
+from sklearn_ada.ledger.sqlite import file as _sqlite_file
 from tests.ledger.ledger_backends import Genesis, Tally, count, fill
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.thorough
 @pytest.fixture(autouse=True)
 def no_ledgers_of_other_checks(monkeypatch):
     """Several checks use the same rows with another random_state, which one process refuses."""
-    monkeypatch.setattr("sklearn_ada.ledger._temporary._paths", {})
+    monkeypatch.setattr("sklearn_ada.ledger.sqlite.temporary._paths", {})
 
 
 @pytest.mark.filterwarnings("ignore")

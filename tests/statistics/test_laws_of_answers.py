@@ -23,7 +23,7 @@ from benchmarks.validity.kernels import (
 )
 from sklearn_ada import Holdout
 from sklearn_ada.holdout import MedianSettings, NoiseSettings
-from sklearn_ada.ledger import _memory
+from sklearn_ada.ledger import memory as _memory
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.mechanisms.medians.binary_search import noisy_search
 from sklearn_ada.mechanisms.medians.exponential import exponential_quantile

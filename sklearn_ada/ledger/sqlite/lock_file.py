@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger._interrupts import deliver_interrupt
+from sklearn_ada.ledger.log.interrupts import deliver_interrupt
 
 try:
     import fcntl

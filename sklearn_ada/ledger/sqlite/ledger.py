@@ -12,14 +12,13 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerUnavailableError
-from sklearn_ada.ledger._chain import Row, check_schema, compare_genesis, genesis_row
-from sklearn_ada.ledger._chained import ChainedLedger
-from sklearn_ada.ledger._connection import lock
-from sklearn_ada.ledger._contract import State
-from sklearn_ada.ledger._interrupts import InterruptsHeld
-from sklearn_ada.ledger._network import check_local
-from sklearn_ada.ledger._records import parse_json
-from sklearn_ada.ledger._sqlite_file import (
+from sklearn_ada.ledger.log.chain import Row, check_schema, compare_genesis, genesis_row
+from sklearn_ada.ledger.log.chained import ChainedLedger
+from sklearn_ada.ledger.log.connection import lock
+from sklearn_ada.ledger.log.contract import State
+from sklearn_ada.ledger.log.interrupts import InterruptsHeld
+from sklearn_ada.ledger.log.writing import parse_json
+from sklearn_ada.ledger.sqlite.file import (
     APPLICATION_ID,
     SQLiteFile,
     locked_file,
@@ -27,8 +26,9 @@ from sklearn_ada.ledger._sqlite_file import (
     secret_in,
     translated,
 )
-from sklearn_ada.ledger._sqlite_schema import create_tables
-from sklearn_ada.ledger._temporary import is_temporary
+from sklearn_ada.ledger.sqlite.network import check_local
+from sklearn_ada.ledger.sqlite.schema import create_tables
+from sklearn_ada.ledger.sqlite.temporary import is_temporary
 
 __all__ = ["SQLiteLedger"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from sklearn_ada.ledger._head import Head, parse_head
+from sklearn_ada.ledger.log.head import Head, parse_head
 
 __all__ = ["Fold", "Ledger", "Record", "State"]
 

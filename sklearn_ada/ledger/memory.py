@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger._chain import Row, compare_genesis, genesis_row
-from sklearn_ada.ledger._chained import ChainedLedger
-from sklearn_ada.ledger._connection import Connection, lock
-from sklearn_ada.ledger._contract import State
-from sklearn_ada.ledger._records import parse_json
+from sklearn_ada.ledger.log.chain import Row, compare_genesis, genesis_row
+from sklearn_ada.ledger.log.chained import ChainedLedger
+from sklearn_ada.ledger.log.connection import Connection, lock
+from sklearn_ada.ledger.log.contract import State
+from sklearn_ada.ledger.log.writing import parse_json
 
 __all__ = ["MemoryLedger"]
 

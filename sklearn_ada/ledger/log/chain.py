@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sklearn_ada.events import SCHEMA_VERSION
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
-from sklearn_ada.ledger._records import canonical_json, chain_hash, parse_json
+from sklearn_ada.ledger.log.writing import canonical_json, chain_hash, parse_json
 
 __all__ = [
     "Row",

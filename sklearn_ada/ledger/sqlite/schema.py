@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 from functools import cache
 
-from sklearn_ada.ledger._chain import damage
+from sklearn_ada.ledger.log.chain import damage
 
 __all__ = ["check_schema_objects", "create_tables"]
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from sklearn_ada.ledger._chain import Row, continued, damage, genesis_row
-from sklearn_ada.ledger._connection import Connection, connection_to, lock
-from sklearn_ada.ledger._contract import Ledger, Record, State
-from sklearn_ada.ledger._head import Head, head_contradiction, parse_head
-from sklearn_ada.ledger._interrupts import InterruptsHeld
-from sklearn_ada.ledger._transaction import transact
+from sklearn_ada.ledger.log.chain import Row, continued, damage, genesis_row
+from sklearn_ada.ledger.log.connection import Connection, connection_to, lock
+from sklearn_ada.ledger.log.contract import Ledger, Record, State
+from sklearn_ada.ledger.log.head import Head, head_contradiction, parse_head
+from sklearn_ada.ledger.log.interrupts import InterruptsHeld
+from sklearn_ada.ledger.log.transaction import transact
 
 __all__ = ["ChainedLedger"]
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.ledger._chain import Row, damage
-from sklearn_ada.ledger._connection import Connection
-from sklearn_ada.ledger._lock_file import LockFile, NoLock
-from sklearn_ada.ledger._sqlite_header import Header, HeaderFile
-from sklearn_ada.ledger._sqlite_schema import check_schema_objects
+from sklearn_ada.ledger.log.chain import Row, damage
+from sklearn_ada.ledger.log.connection import Connection
+from sklearn_ada.ledger.sqlite.header import Header, HeaderFile
+from sklearn_ada.ledger.sqlite.lock_file import LockFile, NoLock
+from sklearn_ada.ledger.sqlite.schema import check_schema_objects
 
 __all__ = ["APPLICATION_ID", "SQLiteFile", "locked_file", "open_file", "secret_in", "translated"]
 

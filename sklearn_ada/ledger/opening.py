@@ -9,11 +9,11 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger._contract import Ledger, State
-from sklearn_ada.ledger._memory import MemoryLedger
-from sklearn_ada.ledger._sql import SQLLedger, is_url
-from sklearn_ada.ledger._sqlite import SQLiteLedger
-from sklearn_ada.ledger._temporary import temporary_ledger_path
+from sklearn_ada.ledger.log.contract import Ledger, State
+from sklearn_ada.ledger.memory import MemoryLedger
+from sklearn_ada.ledger.postgresql.ledger import SQLLedger, is_url
+from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
+from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path
 
 __all__ = ["ledger_address", "open_existing_ledger", "open_ledger"]
 

@@ -17,10 +17,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger._chain import Row, damage, genesis_row
-from sklearn_ada.ledger._connection import CommitLostError, Connection
-from sklearn_ada.ledger._records import parse_json
-from sklearn_ada.ledger._watch import Watch
+from sklearn_ada.ledger.log.chain import Row, damage, genesis_row
+from sklearn_ada.ledger.log.connection import CommitLostError, Connection
+from sklearn_ada.ledger.log.writing import parse_json
+from sklearn_ada.ledger.postgresql.watch import Watch
 
 __all__ = ["Place", "Session", "place_at"]
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sklearn_ada.exceptions import LedgerError, LedgerMismatchError
-from sklearn_ada.ledger._chain import Row, continued, damage, next_row, vouched
-from sklearn_ada.ledger._contract import Record
-from sklearn_ada.ledger._interrupts import deliver_interrupt
-from sklearn_ada.ledger._records import parse_json, secret_digest
+from sklearn_ada.ledger.log.chain import Row, continued, damage, next_row, vouched
+from sklearn_ada.ledger.log.contract import Record
+from sklearn_ada.ledger.log.interrupts import deliver_interrupt
+from sklearn_ada.ledger.log.writing import parse_json, secret_digest
 
 __all__ = ["CommitLostError", "Connection", "connection_to", "lock"]
 

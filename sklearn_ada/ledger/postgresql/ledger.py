@@ -12,14 +12,14 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger._chain import Row, check_schema, compare_genesis
-from sklearn_ada.ledger._chained import ChainedLedger
-from sklearn_ada.ledger._connection import CommitLostError, Connection, lock
-from sklearn_ada.ledger._contract import Record, State
-from sklearn_ada.ledger._records import parse_json
+from sklearn_ada.ledger.log.chain import Row, check_schema, compare_genesis
+from sklearn_ada.ledger.log.chained import ChainedLedger
+from sklearn_ada.ledger.log.connection import CommitLostError, Connection, lock
+from sklearn_ada.ledger.log.contract import Record, State
+from sklearn_ada.ledger.log.writing import parse_json
 
 if TYPE_CHECKING:
-    from sklearn_ada.ledger._postgresql import Place
+    from sklearn_ada.ledger.postgresql.session import Place
 
 __all__ = ["SQLLedger", "is_url"]
 
@@ -146,7 +146,7 @@ class SQLLedger(ChainedLedger[State]):
 def _place_at(url: str) -> Place:
     """Return the place that a URL leads to, or say how to get what that needs."""
     try:
-        from sklearn_ada.ledger._postgresql import place_at
+        from sklearn_ada.ledger.postgresql.session import place_at
     except ImportError as error:
         raise LedgerUnavailableError(
             f'A ledger in a database needs SQLAlchemy and psycopg: pip install "sklearn-ada[sql]" ({error}).'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from sklearn_ada.ledger._connection import Connection
+from sklearn_ada.ledger.log.connection import Connection
 
 __all__ = ["transact"]
 

@@ -1,0 +1,1 @@
+"""A ledger in one SQLite file, its lock, and the temporary ledgers of a session."""
