@@ -51,15 +51,20 @@ def check_model(estimator: Any, data: HoldoutData, owner: str) -> None:
 
 
 def _check_fitted(estimator: Any) -> None:
-    """Raise NotFittedError unless scikit-learn takes the model for fitted, or it holds what no clone does."""
+    """Raise NotFittedError unless scikit-learn says that the model is fitted.
+
+    Attributes that an unfitted clone does not have count as well, for estimators without a trailing
+    underscore.
+    """
     try:
         check_is_fitted(estimator)
     except NotFittedError:
-        if hasattr(estimator, "__sklearn_is_fitted__") or not _held(estimator) - _held(clone(estimator)):
+        if hasattr(estimator, "__sklearn_is_fitted__") or not _is_set(estimator) - _is_set(clone(estimator)):
             raise
 
 
-def _held(estimator: Any) -> set[str]:
+def _is_set(estimator: Any) -> set[str]:
+    """Return the names of the attributes that are not None."""
     return {name for name, value in vars(estimator).items() if value is not None}
 
 

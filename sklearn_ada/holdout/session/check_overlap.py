@@ -16,9 +16,9 @@ __all__ = ["overlaps"]
 
 
 def overlaps(session: Session, X: Any) -> bool:
-    """Return whether rows X contain the holdout, or part of it beyond chance; charged, the same X once.
+    """Return whether rows X contain the holdout, or more of it than by chance.
 
-    A clean outcome costs about a millionth of a nat.
+    The outcome is recorded and charged, once for the same X; "no" costs about a millionth of a nat.
     """
     hashes, own = row_hashes(X), session.data.row_hashes
     leak = is_leak(hashes, own) or np.array_equal(hashes, own)
