@@ -36,7 +36,7 @@ class LadderSettings:
     Parameters
     ----------
     step : float or "auto"
-        In units of the metric. "auto": two standard errors of a share of one half.
+        In units of the metric. "auto": two standard errors of an accuracy of one half.
     """
 
     step: float | str = "auto"

@@ -52,8 +52,8 @@ class NoiseSettings:
     Parameters
     ----------
     noise : {"laplace", "gaussian"}
-        "laplace": the algorithm, with a budget of hits. "gaussian": the published figure, with a fixed
-        threshold; no theorem bounds how its privacy loss adds up over questions that agree.
+        "laplace": the algorithm of the article, with a budget of hits. "gaussian": as in the experiment of
+        its figure, with a fixed threshold; every question costs privacy, also one whose guess holds.
     scale : float or "auto"
         Scale (standard deviation) of the noise of a corrected value, in units of the metric; "auto" is 2 % of
         the threshold (of the largest one there can be, where it is not fixed). Where privacy certifies,
