@@ -1,4 +1,4 @@
-"""What whoever asks a holdout gets: an answer, what it cost, and what its interval is worth."""
+"""What an asker gets from a holdout: the answer, what it cost, and what its interval is worth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn_ada._table import percent
 __all__ = ["VERDICTS", "Answer", "Certificate", "Cost"]
 
 VERDICTS = ("agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused")
-"""What an answer can say of its question; only the last two come without a value."""
+"""The words for what came of a question (see `Answer`); only the last two come without a value."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,11 @@ class Cost:
     Attributes
     ----------
     nats : float
-        Description length of what it revealed; widens later intervals.
+        Information that it revealed about the holdout, in units of natural logarithms: ``-ln p``, if p was
+        the probability given to this answer beforehand. Later intervals are the wider for it.
     epsilon, rho : float or None
-        Privacy loss, where the answer came from a differentially private mechanism.
+        Privacy loss of a differentially private answer: of pure epsilon-DP, and of zero-concentrated DP. None
+        where no theorem bounds it.
     """
 
     nats: float
@@ -33,7 +35,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Certificate:
-    """The promise that comes with an answer.
+    """What is guaranteed about an answer.
 
     With probability at least ``confidence_level`` over the draw of the holdout, all intervals given out
     by one ledger contain their ``target`` at once, however adaptively the questions were chosen.
@@ -41,20 +43,20 @@ class Certificate:
     Attributes
     ----------
     theorem : str
-        The theorem that makes the promise.
+        The theorem that the guarantee rests on.
     confidence_level : float
         Probability that all intervals of the ledger hold together.
     ln_delta : float
-        Logarithm of the share of the failure probability that this one interval used (by privacy: that all
-        intervals of its kind used together).
+        Logarithm of the part of the failure probability ``1 - confidence_level`` that this interval used. By
+        privacy it is what all intervals of one kind of metric used together.
     target : str
         The population quantity that the interval contains.
     assumptions : tuple of str
         What must be true; none can be checked from the holdout alone.
     vacuous : bool
-        True where nothing is certified that was not known before looking.
+        Whether the interval says nothing: it holds everything that the metric can be.
     route : {"description_length", "differential_privacy", "both"}
-        Which theory certifies this answer.
+        The theory by which this answer is certified, see `Holdout`.
     """
 
     theorem: str
@@ -81,19 +83,22 @@ class Answer:
     interval : tuple of float
         The certified interval ``(low, high)`` in units of the metric. An end may be infinite.
     verdict : {"agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused"}
-        Of a check, whether the holdout agreed with the guess, or, of a Ladder, whether the model improves on
-        the best so far. Of a certified value, whether it is exact or drawn with noise. Otherwise why there is
-        no value.
+        What came of the question.
+
+        - A check: "agrees" or "differs", the holdout's value is close to the guess or not. From
+          `LadderScorer`: "improves" or "no improvement" on the best score so far.
+        - A certify: "exact" or, with noise, "drawn".
+        - No value: "failed", the model or the metric failed on the holdout, which was charged; "refused", the
+          question was not admitted, which costs nothing.
     cost : Cost
     certificate : Certificate or None
-        The theorem, the confidence level, the target and the assumptions of the interval; its
-        ``vacuous`` says that nothing is certified. None for a refusal.
+        What is guaranteed about the interval. None for a refusal.
     index : int
-        Position in the ledger.
+        Position of the record in the ledger.
     levels : tuple of float or None
-        For a check by the stable median: the value is between these quantiles of the values that the target
-        names, rounded as it says. A level of 0 or 1 says nothing on that side: the median was beyond the
-        reach of its grid.
+        For a check by the stable median, which has no interval: the value is between the quantiles at these
+        levels, ``(0.3, 0.7)`` say, of the metric on random subsamples, rounded as the target says. A level of
+        0 or 1 says nothing on that side.
     reason : str or None
         Why the question failed or was refused.
     repeated : bool
@@ -123,17 +128,17 @@ class Answer:
 
     @property
     def target(self) -> str | None:
-        """What the value is a score of: the certificate's target; None for a refusal."""
+        """The population quantity that the value estimates; None for a refusal."""
         return None if self.certificate is None else self.certificate.target
 
     def __str__(self) -> str:
-        return "; ".join(self._told)
+        return "; ".join(self._lines)
 
     def _repr_html_(self) -> str:
-        return f"<p>{'<br>'.join(map(html.escape, self._told))}</p>"
+        return f"<p>{'<br>'.join(map(html.escape, self._lines))}</p>"
 
     @property
-    def _told(self) -> list[str]:
+    def _lines(self) -> list[str]:
         with_target = self.answered and self.target is not None
         return [self.summary, f"target: {self.target}"] if with_target else [self.summary]
 

@@ -1,8 +1,19 @@
 """Codes: how likely each possible answer is taken to be, fixed before the answer exists.
 
 A *code* gives each outcome of a question a probability, at most 1 in sum; an outcome of probability p costs
-``-ln p`` nats. Failures are outcomes too, so every code keeps some probability for them. All functions
-return natural logarithms.
+``-ln p`` *nats*, the unit of information with natural logarithms. An outcome is a `Symbol`: mostly an
+integer, the offset of the answer from the one that the guess predicts. Failures are outcomes too, so every
+code keeps some probability for them. All functions return natural logarithms.
+
+There is one code for each kind of answer, which `Symbol` calls its *stream*:
+
+- "cells", the coarse answer of a check: geometric, with a Cauchy tail; a Polya urn then learns from the
+  answers given (`sklearn_ada.accounting.polya_urn`).
+- "lattice", the exact value of a certify, and "grid", a median on a grid: Cauchy around the guess, with the
+  scale that the guess's precision suggests.
+- "spread", "count": a distance between two quantiles, a coarse count; Cauchy as well.
+- "index": one of N alternatives, all equally likely, so ``ln N`` nats.
+- "overlap": whether training rows reappear in the holdout; "no" is nearly free.
 """
 
 from __future__ import annotations
@@ -70,7 +81,7 @@ class Code:
     failure_mass : float, default=0.001
         Prior mass of all `FAILURES` together.
     leak_mass : float, default=1e-6
-        Mass of the verdict that training data overlap the holdout.
+        Prior probability that training rows are found in the holdout.
 
     Examples
     --------

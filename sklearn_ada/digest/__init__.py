@@ -1,6 +1,7 @@
-"""Digests of what models and rows hold: the same content has the same digest, in every process and session.
+"""Digests of the content of models and of rows: the same content has the same digest in every process.
 
-A digest stands for a model in the identity of a question, and for the rows of a holdout in its ledger's name.
+The digest of a model is part of the key of a question, by which a recorded answer is found again. The digest
+of the rows tells whether a ledger belongs to a holdout.
 """
 
 from sklearn_ada.digest.canonical import Floats, Undigestible, canonical_digest

@@ -1,10 +1,13 @@
-"""A digest of any Python object that survives refitting, pickling and another process.
+"""A digest of the content of any Python object: the same after refitting or pickling, and in another process.
 
-A pickle's hash is neither: it keeps its value when a function is redefined, and changes with memo order and
-padding bytes. Here an object is walked: arrays by dtype, shape and values, functions and classes of the
-user by their code, those of installed libraries of a known version by name and version. A dict counts in its
-order, which a model may go by, but attributes and names by name. What cannot be walked has no digest, for a
-false match would lie while a missing one only costs.
+The hash of a pickle would not do. It stays the same when a function is redefined, and differs between equal
+objects, whose parts may be shared differently or padded with other bytes. Here an object is read recursively:
+arrays by dtype, shape and values; functions and classes of the user by their code, those of installed
+libraries by name and version. The order of a dict counts, as a model may depend on it; that of attributes
+does not.
+
+An object with a part that cannot be read has no digest. Two different models with one digest would get each
+other's recorded answers; a model without a digest is only charged again.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ _COMPILED = (
     types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType,
     types.GetSetDescriptorType,
 )  # fmt: skip
-_NOT_STATE = {  # of scikit-learn's
+_NOT_STATE = {  # private attributes of scikit-learn that differ between equal objects
     "_stop_words_id",  # an id()
     "_deprecated_key_to_warnings",  # which pickle loses
 }
@@ -50,7 +53,7 @@ _IMPORT_NAME = dis.opmap["IMPORT_NAME"]
 
 @dataclass(frozen=True)
 class Floats:
-    """An array of floats that is read block by block: it has the digest of the whole array.
+    """An array of floats given block by block; its digest is that of the whole array.
 
     Parameters
     ----------
@@ -93,17 +96,21 @@ def canonical_digest(obj: Any) -> str:
 
 
 class _Walk:
-    """Bottom-up digests, each object once, cycles by the number of the visit that they return to."""
+    """Digests an object from the digests of its parts, each part once.
+
+    A reference back to an object that is being read (a cycle) is digested as the number of that object, in
+    the order in which they are reached.
+    """
 
     def __init__(self) -> None:
-        self._done: dict[int, tuple[Any, bytes]] = {}  # keeps the objects alive, so that ids stay theirs
-        self._open: dict[int, int] = {}
+        self._done: dict[int, tuple[Any, bytes]] = {}  # by id; holds the objects, so that no id is used again
+        self._open: dict[int, int] = {}  # numbers of the objects being read, by id
         self._visits = 0
 
     def digest(self, obj: Any) -> bytes:
-        atom = _atom(obj)
-        if atom is not None:
-            return _hash(atom)
+        scalar = _scalar(obj)
+        if scalar is not None:
+            return _hash(scalar)
         identity = id(obj)
         if identity in self._done:
             return self._done[identity][1]
@@ -172,12 +179,12 @@ class _Walk:
 
     def _array(self, array: np.ndarray) -> list[bytes]:
         array = np.asarray(array)
-        if array.dtype.names:  # field by field: the padding between them is whatever memory held
+        if array.dtype.names:  # field by field: the bytes between them are arbitrary
             fields = {name: np.ascontiguousarray(array[name]) for name in array.dtype.names}
             return self._tagged("record array", array.shape, fields)
         if array.dtype.hasobject:
             return self._tagged("object array", array.shape, array.ravel().tolist())
-        plain = np.ascontiguousarray(array)  # makes a number a vector, so the shape is the array's own
+        plain = np.ascontiguousarray(array)  # makes a scalar a vector, so the shape is taken from ``array``
         content = hashlib.sha256(plain.view(np.uint8).data if plain.size else b"").digest()
         return _parts_of_array(plain.dtype, array.shape, content)
 
@@ -213,7 +220,7 @@ class _Walk:
         return self._tagged("class", cls.__qualname__, type(cls), list(cls.__bases__), _by_name(content))
 
     def _reduced(self, obj: Any) -> list[bytes]:
-        """Digest any other object as it would be pickled."""
+        """Digest any other object by what pickle would store of it."""
         reducer = copyreg.dispatch_table.get(type(obj))
         reduced: Any = obj.__reduce_ex__(4) if reducer is None else reducer(obj)
         if isinstance(reduced, str):
@@ -226,7 +233,7 @@ class _Walk:
         return self._tagged("object", *parts)
 
     def _global(self, obj: Any, name: str) -> list[bytes]:
-        """Digest what pickle would look up by name: by its code, unless a library vouches for it."""
+        """Digest what pickle stores by name: by the function it wraps, or its library's name and version."""
         if hasattr(obj, "__wrapped__"):
             return self._tagged("wrapper", type(obj), obj.__wrapped__)
         module = getattr(obj, "__module__", None)
@@ -236,12 +243,12 @@ class _Walk:
 
 
 def _by_name(named: Mapping[str, Any]) -> list[Any]:
-    """Return names, each before its value, in one order: that in which they were given is no content."""
+    """Return names, each followed by its value, sorted by name."""
     return [part for item in sorted(named.items(), key=lambda item: str(item[0])) for part in item]
 
 
 def _state(obj: Any, state: Any) -> list[Any]:
-    """Return a state with its attributes by name, and the rest, maybe a dict of the user's, in its order."""
+    """Return the attributes of a pickled state sorted by name, and its other items in their order."""
     if not (state is None or isinstance(state, dict)):
         return [state]
     attributes, items = getattr(obj, "__dict__", {}), (state or {}).items()
@@ -253,7 +260,7 @@ def _parts_of_array(dtype: np.dtype[Any], shape: tuple[int, ...], content: bytes
     return [b"array", dtype.str.encode(), str(shape).encode(), content]
 
 
-def _atom(obj: Any) -> bytes | None:
+def _scalar(obj: Any) -> bytes | None:
     """Return the content of an immutable scalar, tagged by type."""
     kind = type(obj)
     if obj is None or obj is Ellipsis or obj is NotImplemented:
@@ -293,7 +300,7 @@ def _imports(code: types.CodeType) -> set[str]:
     if _IMPORT_NAME in code.co_code[::2]:
         steps = list(dis.get_instructions(code))
         for level, step in zip(steps, steps[2:], strict=False):
-            if step.opcode == _IMPORT_NAME:  # its level and its list of names are put on the stack before it
+            if step.opcode == _IMPORT_NAME:  # the two instructions before it load its level and its names
                 found.add("." * level.argval + step.argval)
     nested = (const for const in code.co_consts if isinstance(const, types.CodeType))
     return found.union(*(_imports(inner) for inner in nested))
@@ -306,7 +313,7 @@ def _imported(name: str) -> types.ModuleType:
 
 
 def _reached(value: Any, used: set[str]) -> Any:
-    """Return what a name means to a function: of modules of the user's, the attributes that it uses."""
+    """Return what a name refers to; instead of a module of the user's, the attributes that are used of it."""
     if not _is_own_module(value):
         return value
     reached: dict[str, list[Any]] = {}

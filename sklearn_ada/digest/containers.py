@@ -1,6 +1,6 @@
-"""What tells a frame, a series, an index or a special array from others, whatever they have cached.
+"""The content of frames, series, indexes and special arrays, for their digest.
 
-Pandas objects are not read as pickle does: their state holds caches, and how columns share blocks.
+Pandas objects are not read by what pickle stores, because that includes caches and how columns share memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _OF_ANY_MASKED_ARRAY = frozenset(vars(np.ma.array([0])))
 
 
 def content_of_container(obj: Any) -> list[Any] | None:
-    """Return all that a container holds beside its type, or None for an object of another kind.
+    """Return everything that a container holds, without its type; None for an object of another kind.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def content_of_container(obj: Any) -> list[Any] | None:
         return []
     if isinstance(obj, np.ma.MaskedArray):
         of_user = [item for item in _attributes(obj) if item[0] not in _OF_ANY_MASKED_ARRAY]
-        plain = np.asarray(obj.fill_value).item()  # pickle may cut a text, or make it a str
+        plain = np.asarray(obj.fill_value).item()  # pickle may truncate a text, or turn it into a str
         fill_value = np.asarray(plain, dtype=obj.dtype)
         return [obj.data, np.ma.getmaskarray(obj), fill_value, obj.hardmask, of_user]
     if isinstance(obj, np.ndarray):
@@ -43,7 +43,7 @@ def content_of_container(obj: Any) -> list[Any] | None:
 
 
 def _attributes(array: np.ndarray) -> list[tuple[str, Any]]:
-    """Return what was set on an array: pickle loses it, but the model at hand may use it."""
+    """Return attributes that were set on an array: pickle loses them, but a model may use them."""
     state: Any = object.__getstate__(array)
     parts = state if isinstance(state, tuple) else (state,)  # of a class with slots, theirs come second
     return sorted(item for part in parts if part for item in part.items())
@@ -60,7 +60,7 @@ def _of_pandas(obj: Any, pandas: Any) -> list[Any] | None:
     if isinstance(obj, pandas.Index):
         return [list(obj.names), _values(obj), getattr(obj, "freq", None)]
     if isinstance(obj, pandas.api.extensions.ExtensionDtype):
-        return [getattr(obj, name) for name in obj._metadata]  # that is what makes two dtypes equal
+        return [getattr(obj, name) for name in obj._metadata]  # by which pandas compares dtypes
     return None
 
 
@@ -69,6 +69,6 @@ def _values(column: Any) -> tuple[Any, Any]:
 
 
 def _state(obj: Any) -> list[tuple[str, Any]]:
-    """Return the name, the attrs, the flags, and what a user has set."""
+    """Return name, attrs and flags, and the attributes that a user has set."""
     state = {k: v for k, v in obj.__getstate__().items() if k != "_mgr"}
     return sorted((state | {k: v for k, v in vars(obj).items() if not k.startswith("_")}).items())

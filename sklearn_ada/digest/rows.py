@@ -1,4 +1,4 @@
-"""The digest of some rows: the same values have the same one, whatever container they come in."""
+"""Digests of rows: the same values have the same digest, whether in an array, a frame or a list."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from sklearn_ada.metrics.rows import n_rows, take_rows
 
 __all__ = ["content_digest", "rows_digest"]
 
-_BLOCK_CELLS = 2**17  # of a sparse matrix, made dense at a time
+_BLOCK_CELLS = 2**17  # of a sparse matrix that are made dense at a time
 _DENSE_CELLS = 2**28  # 2 GiB as floats, read in a second or two
 
 
 def content_digest(X: Any, y: Any) -> str:
-    """Return the digest of some rows and labels: of their values, whatever their container or number type.
+    """Return the digest of the values of some rows and labels, whatever their container or number type.
 
-    Arrays, lists and frames of the same values have one digest; names of columns and of rows do not count.
-    So has a sparse matrix, unless it is of more than 2**28 cells: then all sparse formats have one digest,
-    and a dense array another. Numbers that NumPy has made text are text, and its dates are not those of
-    datetime or of pandas.
+    Arrays, lists, frames and sparse matrices of the same values have the same digest; names of columns and of
+    rows do not count. Exceptions: a sparse matrix with more than ``2**28`` entries, zeros included, differs
+    from the dense array (but all sparse formats agree); numbers that NumPy has turned into text are text; and
+    dates of NumPy differ from those of datetime and pandas.
 
     Raises
     ------
@@ -46,9 +46,9 @@ def content_digest(X: Any, y: Any) -> str:
 
 
 def rows_digest(X: Any, y: Any) -> str:
-    """Return a quick digest of some rows: their number, all labels and up to 256 rows, evenly spread.
+    """Return a quick digest of some rows: of up to 256 of them, evenly spread, and of all labels.
 
-    Good enough to tell which rows a guess is from: to mistake others for them only charges a question.
+    It tells which rows a guess is from, where an error does no harm but to charge a question.
     """
     n = n_rows(X)
     some = np.unique(np.linspace(0, max(n - 1, 0), min(n, 256)).astype(np.int64))
@@ -56,11 +56,11 @@ def rows_digest(X: Any, y: Any) -> str:
 
 
 def _values(data: Any) -> Any:
-    """Return numbers as floats, text as objects, and a table of both column by column."""
+    """Return numbers as floats, text as objects, and a table of both as its columns."""
     if hasattr(data, "tocsr"):
         return _of_sparse(data)
     array = np.asarray(data)
-    if array.dtype.kind in "US":  # of a list, numbers are not made text
+    if array.dtype.kind in "US":  # NumPy turns the numbers of a mixed list into text: read them as objects
         array = np.asarray(data if isinstance(data, (list, tuple)) else array, dtype=object)
     if array.dtype.kind in "biuf":
         return _floats(array)
@@ -86,17 +86,17 @@ def _of_sparse(matrix: Any) -> Any:
         block = np.zeros((min(step, n), width))
         for start in range(0, n, step):
             ends = rows.indptr[start : start + step + 1]
-            cells = np.repeat(np.arange(len(ends) - 1), np.diff(ends)), rows.indices[ends[0] : ends[-1]]
-            block[cells] = rows.data[ends[0] : ends[-1]]
+            at = np.repeat(np.arange(len(ends) - 1), np.diff(ends)), rows.indices[ends[0] : ends[-1]]
+            block[at] = rows.data[ends[0] : ends[-1]]
             yield block[: len(ends) - 1]
-            block[cells] = 0.0
+            block[at] = 0.0
 
     return Floats((n, width), blocks)
 
 
 def _of_objects(data: Any, array: NDArray[Any]) -> Any:
     columns = list(array.T) if array.ndim == 2 else [array.ravel()]
-    if hasattr(data, "iloc") and array.ndim == 2:  # its numbers need not be read as objects
+    if hasattr(data, "iloc") and array.ndim == 2:  # a frame's number columns need not be read as objects
         for j, dtype in enumerate(data.dtypes):
             if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
                 columns[j] = np.asarray(data.iloc[:, j])
@@ -126,7 +126,7 @@ def _of_column(column: NDArray[Any]) -> NDArray[Any]:
 def _plain(value: Any) -> Any:
     if type(value) is str:
         return value
-    if isinstance(value, datetime.date):  # so are those of pandas
+    if isinstance(value, datetime.date):  # datetimes and pandas' timestamps, too
         return b"date " + value.isoformat().encode()
     if isinstance(value, NUMBERS):
         try:

@@ -1,4 +1,44 @@
-"""One holdout, one ledger, one way to ask."""
+"""A holdout that models are asked about, the ledger that keeps count, and what is between the two.
+
+How a question is answered: everything about it is fixed before the holdout is looked at (`questions`); the
+ledger's records so far decide whether it is admitted (`session`); the model predicts the holdout's rows
+(`rows`); what came of it is recorded and paid for (`records`), and only then returned. What all questions
+have in common stands in `terms`, what people see of them in `report`.
+
+Words used throughout:
+
+question
+    A fitted model, a metric and a *guess*, the metric's value as estimated without the holdout, from
+    validation rows. Its *purpose* is one of two: a *check* says coarsely whether the guess holds, a *certify*
+    gives the value itself, for a model that is kept.
+ledger
+    An append-only log of everything that was ever asked of one holdout. Its first record, the *genesis*,
+    says what may not change later. The *conversation* is the state that the records add up to.
+symbol, code, nat
+    What leaves the holdout is a *symbol*, one of countably many outcomes, mostly an integer. A *code* fixes
+    the probability p of each outcome beforehand; a symbol then costs ``-ln p`` *nats*, the unit of
+    information with natural logarithms. Its *stream* says which code it belongs to. L is the sum of all
+    nats spent; the larger it is, the wider are later intervals.
+cell
+    An interval of values, ``2 * half_cell`` wide, that are not told apart. Cell 0 is centred at the guess, so
+    "the guess holds" is symbol 0 and costs little. Another cell is a *surprise* and costs several nats.
+share
+    The part of the failure probability ``1 - confidence_level`` that one question may use
+    (`terms.failure_budget`).
+round
+    Questions that are all fixed before any of them is answered, such as the candidates of one search.
+route
+    The theory behind an interval: description length, which counts nats, or differential privacy, which adds
+    noise to answers and bounds what they reveal with a *transfer theorem*.
+unit
+    An *independent unit* is what intervals count: a record, or a group of records. A *privacy unit*
+    (`sklearn_ada.accounting.zcdp_filter.Unit`) is what one has to replace to get a neighbouring data set: a
+    record, or one of several disjoint subsamples.
+verdict
+    The word that says what came of a question, such as "agrees" or "refused".
+vacuous
+    Said of an interval that holds everything the metric can be.
+"""
 
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.questions.guess import Guess, guess_from_rows, median_guess_from_rows

@@ -1,4 +1,4 @@
-"""`Holdout`: the one way to ask."""
+"""`Holdout`: rows set aside for testing, and the methods by which models are asked about on them."""
 
 from __future__ import annotations
 
@@ -40,59 +40,71 @@ Scoring = str | Callable[..., Any] | Metric
 class Holdout:
     """A holdout set that stays valid while it is asked again and again.
 
-    With probability at least ``confidence_level`` all intervals that it ever gives out hold together,
-    however adaptively the questions were chosen (description length, Dwork et al., NIPS 2015; or privacy, by
-    a sharper form of Jung et al., ITCS 2020: see ``route``).
-    Every question is charged to a durable ledger before its answer is returned.
+    With probability at least ``confidence_level`` all intervals that it ever gives out contain the population
+    values that they are for, all at once, however adaptively the questions were chosen (description length,
+    Dwork et al., NIPS 2015; or privacy, by a sharper form of Jung et al., ITCS 2020: see ``route``).
+
+    A question is asked with a *guess*, an estimate of the metric from validation rows. An answer near the
+    guess reveals next to nothing; one that is not costs several *nats* (``-ln p``, if p was the probability
+    given to it beforehand), and intervals get wider with the nats spent so far. Every question is recorded
+    and charged in the *ledger*, a durable log, before its answer is returned.
 
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n, ...)
-        Rows that no model was trained on. Never shown, copied into no message, and shown to models
-        read-only or as a copy. Not copied here: do not change them yourself while they are in use.
+        Rows that no model was trained on. No message or ``repr`` shows them, and models get them read-only or
+        as a copy. Not copied here: do not change them yourself while they are in use.
     y : array-like of shape (n,)
     confidence_level : float, default=0.95
         In (0, 1).
     tolerance : float or None, default=None
-        Largest half-width accepted, as a share of the metric's range (for a stable median: in quantile
-        levels, on one side only beyond its grid; for a ratio: at the denominator that its guess foresees,
-        for a bare number the count of the class): a question whose answer could be wider is refused. None
-        refuses nothing; intervals then widen until they are vacuous.
+        Largest half-width accepted, as a share of the metric's range: a question whose answer could be wider
+        is refused. None refuses nothing; intervals then widen until they are vacuous, as wide as the range.
+        The half-width of a precision, F1 or Jaccard index is taken at the denominator that the guess
+        suggests, or, where the guess is a bare number, at the count of the class. That of a stable median is
+        in quantile levels; where the median is at an end of its grid, one side only is bounded.
     expected_questions : int or None, default=None
-        Tunes cell widths and weights; more may be asked.
+        About how many questions will be asked. Intervals are made narrow for that number; more may be asked,
+        and no guarantee depends on it.
     check_share : float, default=0.1
-        Part of the failure probability that belongs to checks; the rest belongs to certifies.
+        Part of the failure probability ``1 - confidence_level`` that belongs to the answers of `check`; the
+        rest belongs to those of `certify`.
     route : {"description_length", "differential_privacy", "both"}, default="description_length"
-        The theory behind the intervals. "differential_privacy": every answer carries noise and is
-        certified by a transfer theorem, for few thousands of unguessable questions on a very large
-        holdout. "both": each has half of the failure probability and every noisy answer the better
-        interval; an answer without noise, a failed prediction or a leak ends the privacy route of the ledger.
+        The theory behind the intervals. "description_length": answers without noise, paid for in nats; for
+        questions whose guesses mostly hold. "differential_privacy": every answer carries noise, and a
+        transfer theorem bounds how far it is from the population; for a few thousand questions that nobody
+        can guess, on a very large holdout. "both": each theory has half of the failure probability, and every
+        noisy answer the better interval. No privacy covers an answer without noise, a model that fails on the
+        holdout, or the news that training rows contain it: after one of these, description length certifies
+        alone, and with "differential_privacy" everything else is refused.
     ledger : path-like, str or None, default=None
         A path: a file that keeps the count across processes and days. ``"postgresql://..."``: a database
         that serves several machines. ``":memory:"``: this process alone, nothing durable. None: one
         temporary file for these data in this session, which is this interpreter and all processes that
-        descend from it. With the last two, a second ``Holdout`` of the same data goes on paying.
+        descend from it. With the last two, a second ``Holdout`` of the same data continues the same count.
     sample_weight : array-like of shape (n,) or None, default=None
-        Weights of these rows. Means and class means are then certified at the holdout's weights, which
-        anybody may know; other metrics by the stable median of the weighted metric.
+        Weights of these rows. Intervals of means and class means then speak of the population at these very
+        weights, which anybody may know; other metrics are certified by the stable median of the weighted
+        metric.
     groups : array-like of shape (n,) or None, default=None
-        Rows of one group (a patient, a document) are one independent unit: intervals count groups, at the
-        holdout's group sizes, and subsamples hold whole groups.
+        Rows of one group (a patient, a document) depend on each other: intervals then count groups, not rows,
+        and speak of the population at the holdout's group sizes; subsamples hold whole groups.
     weight_bound : float or None, default=None
         Largest total weight that any record (or group) of the population can have, known without the
-        holdout. Means are then certified for the population, ``E[w X] / E[w]``; the mean weight is released,
-        to five percent, and priced.
+        holdout. Means are then certified for the population, ``E[w X] / E[w]``. Their intervals need the
+        holdout's mean weight, which is recorded once, rounded to five percent, and paid for in nats.
     class_mix : {"conditional", "priced"}, default="conditional"
-        Askers may know how many rows each class has. "conditional": certificates hold at the holdout's class
-        mix. "priced": the counts are paid for once, in nats, and certificates speak of the population itself.
+        Whoever knows how many rows of each class the holdout has can favour the classes of which it has too
+        many. "conditional": intervals speak of the population at the holdout's class proportions. "priced":
+        the class counts are paid for once, in nats, and intervals speak of the population itself.
     random_state : int or None, default=None
-        Seeds the ledger's secret, so that an experiment can be repeated. It voids the guarantee of
-        randomised answers against whoever knows it.
+        Seeds the ledger's secret, from which noise and subsamples are drawn, so that an experiment can be
+        repeated. Against somebody who knows it, answers with noise guarantee nothing.
     split : dict or None, default=None
-        How the rows were chosen, ready for JSON; part of the genesis record.
+        How the rows were chosen, ready for JSON; kept in the ledger's first record.
     who, label : str or None, default=None
         Who asks, and from where: at most 100 printable characters, written into every record. Neither is
-        part of a question: what somebody else was answered is free.
+        part of a question: one that somebody else has asked before is answered again, free.
 
     Raises
     ------
@@ -154,10 +166,12 @@ class Holdout:
         guess_from: tuple[Any, ArrayLike] | None = None,
         settings: Settings = None,
     ) -> Answer:
-        """Ask whether a guess holds: coarse and cheap.
+        """Ask whether the holdout agrees with a guess: coarse and cheap.
 
-        The identical question returns the recorded answer, free. Everything about the question is checked
-        before anything is charged.
+        Values are rounded to *cells*, intervals of equal width of which one is centred at the guess. Where
+        the holdout's value is in that one, the answer is the guess ("agrees"); else it is the middle of
+        another cell ("differs"). The identical question returns the recorded answer, free. Everything about
+        the question is checked before anything is charged.
 
         Parameters
         ----------
@@ -171,8 +185,9 @@ class Holdout:
             Validation rows, on which the guess is computed. They must not be the holdout's, which is checked
             and charged as by `check_overlap`.
         settings : float, MedianSettings, NoiseSettings, LadderSettings or None
-            Which mechanism answers, and how. None: cells around the guess, or the stable median where
-            nothing else can certify the metric. A number: cells of this half-width.
+            Which mechanism answers, and how. None: cells whose width suits the guess's precision, with noise
+            where privacy certifies; or the stable median (the median of the metric over disjoint subsamples
+            of the holdout) where nothing else can certify the metric. A number: cells of this half-width.
 
         Returns
         -------
@@ -190,8 +205,8 @@ class Holdout:
         Warns
         -----
         UserWarning
-            If the answer is vacuous; and, before anything is charged, if it will be a stable median though no
-            settings say so. Each once a process.
+            If the answer is vacuous, that is, as wide as the metric's range; and, before anything is charged,
+            if it will be a stable median though no settings say so. Each once a process.
         """
         return self._ask(estimator, scoring, "check", guess, settings, guess_from=guess_from)
 
@@ -204,10 +219,10 @@ class Holdout:
         guess_from: tuple[Any, ArrayLike] | None = None,
         settings: Settings = None,
     ) -> Answer:
-        """Ask for the exact value of a model that is kept.
+        """Ask for the exact value of a model that is kept, with the narrowest interval the holdout can give.
 
-        Of a metric that only the stable median can certify, the answer is an interval for its population
-        median.
+        Where privacy certifies, the value has noise. Of a metric that only the stable median can certify, the
+        answer is an interval for its population median.
 
         Parameters
         ----------
@@ -252,7 +267,7 @@ class Holdout:
         if settings is None:
             warn_of_median(self._session, question, estimator)
         answer = put_question(self._session, question, estimator, model=model, round_name=round_name)
-        assert answer is not None  # only `once` gives None
+        assert answer is not None  # None is for once=True only
         if not answer.repeated:
             warn_if_vacuous(self._session, answer, question)
         return answer
@@ -260,9 +275,10 @@ class Holdout:
     def declare(self, models: Sequence[Any], *, scoring: Any) -> int:
         """Declare fitted models before the first question: nothing revealed later widens their intervals.
 
-        With G models declared, each check or certify of one of them holds at a failure probability of at
-        least ``beta / (4 G)``, however much was revealed before; all other questions pay ln 2. Worth it where
-        many surprises are expected. Theorem and proof: `sklearn_ada.holdout.session.declare`.
+        With G models declared, each check or certify of one of them keeps a failure probability of at least
+        ``beta / (4 G)``, with ``beta = 1 - confidence_level``, however much is revealed by then. All other
+        questions have half of the failure probability that they would have had. Worth it where many answers
+        are expected to differ from their guesses. Theorem and proof: `sklearn_ada.holdout.session.declare`.
 
         Parameters
         ----------
@@ -270,7 +286,8 @@ class Holdout:
             All that will ever be asked about under this declaration; not chosen with any knowledge of the
             holdout.
         scoring : str, callable or Metric
-            Which must have an interval of its own, and be no ratio.
+            A mean, an AUC or a per-class mean: no ratio such as F1, and nothing that only the stable median
+            can certify.
 
         Returns
         -------
@@ -280,12 +297,13 @@ class Holdout:
         Raises
         ------
         ValueError
-            If the holdout was asked before, or for models that are none, all the same, or none at all.
+            If the holdout was asked before, if there are no models or two with the same state, or if one of
+            them cannot be asked.
         """
         return declare_family(self._session, models, as_metric(scoring))
 
     def select(self, models: Sequence[Any], *, scoring: Any, epsilon: float | str | None = "auto") -> int:
-        """Choose among fitted models; only the winner's number is revealed, for ``ln N`` nats.
+        """Return the number of the best of N fitted models; nothing else is revealed, for ``ln N`` nats.
 
         Its value is not certified: `certify` it, which then allows for the choice.
 
@@ -295,9 +313,10 @@ class Holdout:
         scoring : str, callable or Metric
             With an epsilon a mean, an AUC or a per-class mean.
         epsilon : float, "auto" or None, default="auto"
-            Choose by the exponential mechanism, which is epsilon-DP (McSherry, Talwar 2007); "auto" aims at
-            a loss of about half a standard error and, where privacy certifies, takes at most half of what is
-            left of its budget. None takes the best itself (the first of equals), which has no privacy.
+            Choose by the exponential mechanism, which is epsilon-differentially private (McSherry, Talwar
+            2007). "auto": so that the chosen model is worse than the best by hardly more than half a standard
+            error; or with a smaller epsilon, where privacy certifies and this would take more than half of
+            what is left of its budget. None takes the best itself (the first of equals), without privacy.
 
         Returns
         -------
@@ -306,18 +325,19 @@ class Holdout:
         Raises
         ------
         BudgetExhaustedError
-            If the privacy budget does not afford the choice; nothing was charged, and no route ends.
+            If the privacy budget does not afford the choice; nothing was charged.
         ValueError
             For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged. If
-            choosing failed once the models were looked at; that was charged.
+            all models failed on the holdout, or the choice itself did; that was charged.
         """
         return select_model(self._session, models, as_metric(scoring), epsilon)
 
     def check_overlap(self, X: Any) -> None:
         """Raise `HoldoutLeakError` if training rows X contain the holdout, or part of it beyond chance.
 
-        A few dozen leaked rows may pass for chance, and a few hundred that were oversampled. The outcome
-        is a priced symbol of the ledger; a clean one costs about a millionth of a nat.
+        Rows may be equal by chance, so it takes many: a few dozen leaked rows can go unnoticed, and a few
+        hundred that were oversampled. The outcome is recorded, and costs about a millionth of a nat where no
+        overlap is found.
 
         Parameters
         ----------
@@ -328,11 +348,11 @@ class Holdout:
     def top_up(self, X: Any, y: ArrayLike) -> Holdout:
         """Add fresh rows; from then on questions go to the holdout that is returned.
 
-        All intervals of this ledger, old and new, go on holding together: the account of what was revealed
-        and the weights run on, which is what makes the old rows usable with the new ones (proof in
+        All intervals of this ledger, old and new, hold together at the same ``confidence_level``, because
+        what was revealed about the old rows goes on counting (proof in
         `sklearn_ada.holdout.session.top_up`). Old answers stay as they are; the same question of the larger
-        holdout is a new one. This one still returns what is recorded, and refuses anything new. Adding the
-        same rows again is free, so a script may run again from its start.
+        holdout is a new one. The smaller holdout still returns what is recorded, and refuses anything new.
+        Adding the same rows again is free, so a script may run again from its start.
 
         Parameters
         ----------
@@ -351,7 +371,8 @@ class Holdout:
         ValueError
             If the rows do not go with the holdout's; nothing was recorded.
         HoldoutLeakError
-            If they repeat its rows, far more than chance allows; a priced symbol, as in `check_overlap`.
+            If they repeat its rows, far more than chance allows; recorded and paid for, as by
+            `check_overlap`.
         LedgerMismatchError
             If other rows were added to this holdout before.
 
@@ -377,9 +398,9 @@ class Holdout:
     def remaining(
         self, scoring: Scoring = "accuracy", *, purpose: str = "check", guess_rows: int | None = None
     ) -> int | None:
-        """Return how many more questions are admitted if every guess holds, or None if all.
+        """Return how many more questions are admitted if every guess holds, or None if nothing limits them.
 
-        The tolerance limits them and, where it alone certifies, the privacy budget.
+        The tolerance limits them, and the privacy budget where privacy alone certifies.
 
         Parameters
         ----------
@@ -400,7 +421,7 @@ class Holdout:
 
     @property
     def fingerprint(self) -> str:
-        """Keyed digest of the content; it tells nobody whether a row is in the holdout."""
+        """Digest of the content, keyed with the ledger's secret: nobody can test it for a row."""
         return self._session.fingerprint
 
     @property
@@ -437,5 +458,5 @@ class Holdout:
 
 
 def session_of(holdout: Holdout) -> Session:
-    """Return what scorers and searches need of a holdout beside what its users call."""
+    """Return the rows, policy and ledger of a holdout, which scorers and searches work with."""
     return holdout._session

@@ -64,7 +64,7 @@ class IntervalRule(ABC):
     """Sum over all records of how far one of them can move the value, as a share of its range."""
 
     family: str
-    """Which questions the records move in the same proportion (`guarantees.weights.FAMILY_WEIGHTS`)."""
+    """Which questions one record moves in the same proportion (`guarantees.transfer.family_weights`)."""
     unit = RECORDS
     """By what a record may be replaced for `sensitivity` to hold."""
     joins_labels_and_units = False

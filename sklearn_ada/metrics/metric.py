@@ -1,4 +1,4 @@
-"""`Metric`: what is asked of a model, and how an answer about it can be certified."""
+"""`Metric`: a scikit-learn metric, and which interval there is for its value."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ __all__ = ["Metric", "as_metric"]
 
 
 class Metric:
-    """A metric and how it is certified.
+    """A metric, and how its value on a holdout becomes an interval for its population value.
 
-    Means of bounded scores, the ROC AUC, per-class means and ratios get intervals of their own; every other
-    estimator is certified through the stable median of subsamples (``kind="general"``). Scikit-learn's
-    scorer strings are classified; a function of one's own is declared.
+    There is an interval for means of bounded scores (accuracy), the ROC AUC, per-class means (balanced
+    accuracy) and ratios of counts (F1). Any other metric is certified through the *stable median*: the median
+    of its values on disjoint subsamples of the holdout (``kind="general"``). The kind of scikit-learn's
+    scorer strings is known; that of a function is declared.
 
     Parameters
     ----------
@@ -38,16 +39,16 @@ class Metric:
         A scorer string; or a scorer ``(estimator, X, y) -> float`` (kind "general"); or, with
         ``kind="mean"``, a function ``(y_true, outputs) -> array (n,)`` of one score per record.
     kind : {"mean", "general"} or None, default=None
-        For a callable: which of the two it is. A string may be forced to "general".
+        Which of the two a callable is; None is "general". A string may be forced to "general".
     range : tuple of float or None, default=None
         Finite bounds of one record's score, larger being better, such as ``(-10, 0)`` for
         ``"neg_mean_absolute_error"``. Scores outside are clipped to it, and the certificate speaks of
         the clipped score.
     response_method : str, default="predict"
-        For ``kind="mean"`` and a callable: the method of the estimator that gives the outputs.
+        The method of the estimator that gives ``outputs``, for a callable with ``kind="mean"``.
     pos_label : label or None, default=None
         The positive class of "average_precision", "f1", "jaccard", "precision" and "recall"; None is 1, as in
-        scikit-learn. "neg_brier_score" takes one too, and needs none but for `score`.
+        scikit-learn. "neg_brier_score" takes one as well, but only `score` depends on it.
 
     Attributes
     ----------
@@ -55,19 +56,19 @@ class Metric:
     kind : {"mean", "auc", "class_mean", "ratio", "general"}
     range : tuple of float or None
     clips : bool
-        Whether scores are clipped to the range, as it was declared and not the metric's own.
+        Whether scores are clipped to the range: to one that was declared, as the metric has none itself.
     string : str or None
         The scorer string, if it was one.
     positive : label or None
         The positive class of a metric of one class.
     response : Response
-        What it takes of a model, and of y.
+        Which outputs of a model it takes, and what y must hold.
 
     Raises
     ------
     ValueError
-        For an unknown scorer string, kind, range or pos_label, for metrics of several labels a record, and
-        for a function of labels and predictions, which is no scorer.
+        For an unknown scorer string, kind, range or pos_label, for multilabel metrics, and for a function of
+        labels and predictions, which is no scorer (``make_scorer`` makes one of it).
 
     Examples
     --------
@@ -154,7 +155,7 @@ class Metric:
 
     @property
     def rule(self) -> IntervalRule:
-        """How the metric becomes an interval; raises ValueError if only the stable median can do it."""
+        """How the metric's value becomes an interval; ValueError if there is the stable median only."""
         if self._rule is None or self.range is None:
             reason = "is no mean of bounded scores" if self._rule is None else "has no finite range"
             fix = (
@@ -172,12 +173,12 @@ class Metric:
 
     @property
     def has_interval(self) -> bool:
-        """Whether the metric can be checked and certified without the stable median."""
+        """Whether there is an interval for the metric itself, not only for its stable median."""
         return self._rule is not None and self.range is not None
 
     @property
     def bounds(self) -> Range:
-        """The range; only metrics with an interval have one."""
+        """The range of a metric with an interval; ValueError for any other."""
         rule_range = self.range if self.rule else None
         assert rule_range is not None  # `rule` has raised otherwise
         return rule_range
@@ -190,8 +191,8 @@ class Metric:
         TypeError
             If it lacks the method.
         ValueError
-            If its ``classes_`` are not in the order that scikit-learn's metrics take for granted, or are
-            missing where they say what the outputs are of.
+            If its ``classes_`` are not sorted, as scikit-learn's metrics take for granted, or are missing
+            where the metric needs them to know which class a column of outputs is for.
         """
         if self._rule is not None:
             available_response(estimator, self.methods)
@@ -202,13 +203,14 @@ class Metric:
             )  # fmt: skip
 
     def check_target(self, y: NDArray[Any]) -> None:
-        """Raise UndefinedMetricError if y is of another kind, as text for numbers is."""
+        """Raise UndefinedMetricError if y is of the wrong type, such as text where numbers are needed."""
         check_target(y, self.response.target)
 
     def check_classes(self, y: NDArray[Any]) -> None:
-        """Raise UndefinedMetricError if y has two classes or more and the metric is of none of two.
+        """Raise UndefinedMetricError if a metric of one class has no meaning for these labels.
 
-        Scikit-learn has a value for rows of another class alone, and so do subsamples.
+        That is so for more than two classes, and for two of which neither is the positive one. Rows of a
+        single class that is not the positive one pass: scikit-learn has a value for them.
         """
         if self.string not in POSITIVE:
             return
@@ -219,34 +221,37 @@ class Metric:
                 raise
 
     def takes_weights(self, n_classes: int = 2) -> bool:
-        """Return whether the plain metric can weigh records of so many classes."""
+        """Return whether the metric can be computed with ``sample_weight``, for so many classes."""
         return self._scorer is None or takes_weights(self._scorer, n_classes)
 
     def outputs(self, estimator: Any, X: Any, y: NDArray[Any]) -> NDArray[Any]:
-        """Return what the estimator says of some rows, as `measure` takes it.
+        """Return the estimator's predictions for some rows, in the form that `measure` takes.
 
         Raises
         ------
         UnusableOutputsError
-            If the metric takes no such outputs.
+            If they are not finite, or of another type or shape than the metric takes.
         """
-        return self._said(estimator, X, y, self.response)
+        return self._outputs(estimator, X, y, self.response)
 
-    def _said(self, estimator: Any, X: Any, y: NDArray[Any], response: Response) -> NDArray[Any]:
-        method, said = respond(estimator, X, response.methods)
+    def _outputs(self, estimator: Any, X: Any, y: NDArray[Any], response: Response) -> NDArray[Any]:
+        method, predicted = respond(estimator, X, response.methods)
         return canonical(
-            said, response.form, method, y,
+            predicted, response.form, method, y,
             classes=self._classes(estimator), positive=self.positive, name=self.name,
         )  # fmt: skip
 
     def _classes(self, estimator: Any) -> NDArray[Any] | None:
-        """Return the estimator's classes if outputs are of them, in their order."""
+        """Return the estimator's ``classes_`` if the metric needs them, else None."""
         return classes_of(estimator, self.name) if self.response.needs_classes else None
 
     def measure(
         self, estimator: Any, y: NDArray[Any], outputs: NDArray[Any], rule: IntervalRule | None = None
     ) -> Measured:
-        """Return the value on some rows and what it rests on, by this rule or the metric's own."""
+        """Return the value on some rows, and the number of independent terms behind it.
+
+        ``rule`` replaces the metric's own, for rows with weights or groups.
+        """
         return (rule or self.rule).measure(y, outputs, self._classes(estimator), self.bounds)
 
     def blocks(
@@ -262,17 +267,20 @@ class Metric:
         Parameters
         ----------
         rows : ndarray of int, shape (m, t), or sequence of ndarray of int
-            The subsamples; where the metric is known, one prediction serves them all.
+            The row numbers of each subsample. Where the metric allows it, the model predicts all rows once.
         sample_weight : ndarray of shape (n,) or None
         """
         outputs = self.block_outputs(estimator, X, y)
         return self.blocks_of(outputs, estimator, X, y, rows, sample_weight)
 
     def block_outputs(self, estimator: Any, X: Any, y: NDArray[Any]) -> NDArray[Any] | StoredOutputs | None:
-        """Return the one prediction that serves all subsamples; None for a function that wants the rows."""
+        """Return predictions for all rows, from which `blocks_of` scores every subsample.
+
+        None for a user's scorer that may read X itself: it is called for each subsample.
+        """
         if self.scoring in blocks.BLOCK_SCORERS:
             brier = self.response.form == "positive probability"
-            return self._said(estimator, X, y, self.response.unreduced() if brier else self.response)
+            return self._outputs(estimator, X, y, self.response.unreduced() if brier else self.response)
         if self._scorer is None:
             return self.outputs(estimator, X, y)
         if reads_outputs_only(self._scorer):
@@ -308,7 +316,7 @@ class Metric:
                         self.name, y, outputs, len(order), labels=labels, order=order,
                         sample_weight=sample_weight,
                     )  # fmt: skip
-                except ValueError as error:  # whoever asks knows the metric, not how its blocks are computed
+                except ValueError as error:  # name the metric, which is what the user has called
                     message = str(error).replace("block_scores", f"Metric({self.name!r})")
                     raise UndefinedMetricError(message) from error
             flat = order.ravel()
@@ -321,7 +329,7 @@ class Metric:
         return np.concatenate([of_one_size(order) for order in matrices])
 
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
-        """Return the plain metric on any rows, as scikit-learn would: no question, no cost."""
+        """Return the metric on any rows, as scikit-learn's scorer would. The holdout is not asked."""
         if isinstance(self._rule, Mean) and self._scorer is None:
             y = np.asarray(y)
             return self._mean_score(y, self.outputs(estimator, X, y), params.get("sample_weight"))
@@ -335,9 +343,9 @@ class Metric:
         outputs: NDArray[Any] | StoredOutputs | None = None,
         sample_weight: NDArray[np.float64] | None = None,
     ) -> float:
-        """Return the plain metric on all rows, of outputs that the metric takes; NaN where it is undefined.
+        """Return the metric on all rows without an interval; NaN where it is undefined.
 
-        ``outputs`` are what `block_outputs` gave, if they are known.
+        ``outputs`` is what `block_outputs` returned, to save a prediction.
         """
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         if self._scorer is None or not reads_outputs_only(self._scorer):
@@ -357,7 +365,7 @@ class Metric:
         return float(np.average(values, weights=sample_weight))
 
     def describe(self) -> dict[str, Any]:
-        """Return a JSON-ready description, part of every record and of a question's identity."""
+        """Return a JSON-ready description, which is part of records and of a question's key."""
         bounds = None if self.range is None else [*self.range]
         return {"name": self.name, "kind": self.kind, "range": bounds, "methods": [*self.methods]}
 

@@ -1,4 +1,4 @@
-"""`ReusableHoldoutCV`: any search, with a holdout taken out before it starts and a certificate at its end."""
+"""`ReusableHoldoutCV`: a search with a holdout set aside before it, and a certified score after it."""
 
 from __future__ import annotations
 
@@ -53,10 +53,15 @@ __all__ = ["ReusableHoldoutCV"]
 class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     """Run a hyperparameter search whose scores stay valid, on a holdout that can be used again.
 
-    The holdout is taken out of X before the search sees it, and never gets into a training set. In the end
-    ``best_estimator_`` is refitted on everything else and certified itself: with probability at least
-    ``confidence_level``, ``best_score_interval_`` and all other intervals of the same ledger hold together,
-    however many searches were run, each in view of the last (description length; Dwork et al., NIPS 2015).
+    The holdout is taken out of X before the search sees it, and no model is fitted on it. In the end
+    ``best_estimator_`` is refitted on everything else, and the holdout is asked for its score: with
+    probability at least ``confidence_level``, ``best_score_interval_`` and all other intervals of the same
+    ledger contain the population values they are for, however many searches were run, each in view of the
+    last (description length; Dwork et al., NIPS 2015).
+
+    Words used below: a *guess* is a candidate's score on rows that are not the holdout's; the holdout is
+    *asked* whether it agrees. The *ledger* is a durable log of all questions. What an answer reveals is
+    charged there in *nats* (see `Holdout`), and later intervals get wider with their sum.
 
     Parameters
     ----------
@@ -69,7 +74,8 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         the holdout; or a `Holdout`, and then all of X is for training. Integer indices are refused, and so is
         a share where the search's cv is ordered in time (`TimeSeriesSplit`): give a mask of the last block.
     mechanism : str or scorer, default="auto"
-        "auto": "thresholdout" for means, AUC and ratios, "stable_median" otherwise. "ladder" reveals
+        How candidates are compared with the holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for means,
+        AUC and ratios, "stable_median" (`StableHoldoutScorer`) otherwise. "ladder" (`LadderScorer`) reveals
         improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
         few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.
     ask : "candidates", "winner" or int, default="candidates"
@@ -78,27 +84,30 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         could not score. "candidates" asks about every candidate, fitted on one part of the rows, with its
         score on the other part as the guess.
     reveal : {"all", "winner"}, default="all"
-        "winner" compares the candidates asked under seal and releases only which is the best, for ``ln N``
-        nats, and its certified score; the scores of the others leave no trace, in ``search_`` neither. With
+        "winner" reveals only which of the N candidates asked is the best on the holdout, for ``ln N`` nats,
+        and its certified score; the scores of the others are not kept anywhere, in ``search_`` neither. With
         ``ask="candidates"``, for `GridSearchCV` and `RandomizedSearchCV`, it searches on validation scores
         and fits each candidate twice.
     validation : float, default=0.25
-        For ``ask="candidates"``: part of the rows that guesses come from.
+        For ``ask="candidates"``: the part of the rows on which candidates are not fitted but scored, for the
+        guesses.
     one_standard_error : bool, str or callable, default=False
         Of the candidates whose certified score is within one standard error of the best, take the simplest.
         True: the earliest in the grid (write the simple values first). The name of a parameter: the one with
-        the least value. A function of a candidate's parameters: likewise. The standard error is the
-        half-width of the best's certified interval over its normal quantile: nothing else is looked at.
+        its least value. A function of a candidate's parameters: the one with its least value. The standard
+        error is computed from the best candidate's certified interval, as half-width over normal quantile, so
+        nothing more is revealed.
     confidence_level : float, default=0.95
     tolerance : float or None, default=None
-        Largest half-width accepted; see `Holdout`.
+        Largest half-width of a certified interval that is accepted; see `Holdout`.
     expected_questions : int or None, default=None
         See `Holdout`.
     ledger : path-like, str or None, default=None
-        Where the count is kept: a file, ``"postgresql://..."`` or ``":memory:"``; see `Holdout`. None: one
-        temporary ledger for these data in this session, so that a second search on them goes on paying.
+        Where questions are recorded: a file, ``"postgresql://..."`` or ``":memory:"``; see `Holdout`. None:
+        one temporary ledger for these data in this session, so that a second search on them continues the
+        count.
     random_state : int or None, default=None
-        Seeds the split together with the data's fingerprint; never the ledger's secret.
+        Seeds the split, together with a digest of the data. Noise and subsamples do not depend on it.
 
     Attributes
     ----------
@@ -110,13 +119,13 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         The certified score of ``best_estimator_``; NaN if it fails on the holdout.
     best_score_interval_ : tuple of float
     best_score_target_ : str
-        The population quantity that ``best_score_`` estimates and the interval contains. A metric without an
-        interval of its own is not known on all rows: then it is a median over random subsamples.
+        The population quantity that ``best_score_`` estimates and the interval contains: of a metric without
+        an interval of its own, its median over random subsamples.
     best_answer_ : Answer
-        With the certificate.
+        The answer behind ``best_score_``, with its certificate.
     cv_results_ : dict
-        As the search's, with ``certified_low``, ``certified_high``, ``certified_target`` and ``verdict`` for
-        every candidate asked.
+        As the search's, with ``certified_low``, ``certified_high``, ``certified_target`` and ``verdict`` (see
+        `Answer`) for every candidate asked.
     answers_ : list of Answer
         In the order of the candidates asked, then the certified winner.
     search_ : estimator
@@ -127,21 +136,22 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     Raises
     ------
     BudgetExhaustedError
-        If the tolerance does not admit all questions of the search; checked before the first fit where the
-        number of candidates is known, and again after it where others may have asked meanwhile.
+        If the tolerance does not admit all questions of the search. Checked before the first fit where the
+        number of candidates is known, and again when they are asked, as others may have asked meanwhile.
     HoldoutLeakError
         If X contains a given holdout.
     ValueError
-        If the search could score none of the candidates to be certified; nothing was asked. If its cv is
-        ordered in time and the holdout would be random rows; nothing was opened.
+        If the search could score none of the candidates to be certified; the holdout was not asked. If its cv
+        is ordered in time and the holdout would be random rows; no ledger was opened.
     LedgerMismatchError
         If the ledger belongs to other data, another split or another policy.
 
     Warns
     -----
     UserWarning
-        With ``mechanism="auto"``, before anything is spent, if only a stable median can certify the metric.
-        In the end if the winner's answer is vacuous or it failed, or if another candidate's is vacuous.
+        With ``mechanism="auto"``, before anything is charged, if only a stable median can certify the metric.
+        In the end, if the winner failed on the holdout, or if the interval of an answer is vacuous, as wide
+        as the metric's range.
 
     Examples
     --------
@@ -188,7 +198,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> ReusableHoldoutCV:
-        """Set the holdout aside, run the search on the rest, refit its best and certify that.
+        """Set the holdout aside, run the search on the rest, refit the best model and certify it.
 
         Parameters
         ----------
@@ -248,7 +258,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         search = told_to_ask(self.search, recording, scorer.cv)
         try:
             search.fit(own_copy(X), y, **params.of_asking())
-        except ValueError:  # with one split a fault of the rows fails all fits: let the model tell it itself
+        except ValueError:  # bad rows make all fits of the one split fail: raise the model's own error
             fit, _ = next(scorer.cv.split(X, y, params.groups))
             self._fit_of_rows({}, X, y, params)(fit)
             raise
@@ -290,7 +300,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     def _ask_winners(
         self, X: Any, y: Any, params: FitParams, metric: Metric, median: MedianSettings | None
     ) -> None:
-        """Let the search run as it is, or on validation rows, then certify its best, or the best of a few."""
+        """Run the search as it is, or on validation rows, then certify its best few, or the best of them."""
         hidden = self.ask == "candidates"
         count = n_candidates(self.search) if hidden else 1 if self.ask == "winner" else int(self.ask)
         assert count is not None  # `check_reveal` has refused other searches
@@ -305,9 +315,9 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         name, own_scoring = score_name(search, metric)
         key = self._round_key(X, y, metric)
         session = session_of(self.holdout_)
-        told: dict[str, Any] = {"purpose": "certify", "scoring": metric, "key": key}
+        about: dict[str, Any] = {"purpose": "certify", "scoring": metric, "key": key}
         size, among = (1, count) if selecting else (count, 1)
-        open_round(session, size, alternatives=among, record=False, **told)  # before the long work
+        open_round(session, size, alternatives=among, record=False, **about)  # raises before the long search
         search.fit(own_copy(X), y, **(params.of_asking() if hidden else params.of_search))
         results, scores, order = ranked(search, name)
         chosen = [index for index in order[:count] if np.isfinite(scores[index])]
@@ -317,7 +327,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
             raise no_candidate_scored(search, name, metric, fit, X, y, self.validation, params.groups)
         models = refitted(self.search, [results["params"][i] for i in chosen], X, y, params.of_model)
         size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
-        round_name = open_round(session, size, alternatives=among, **told)
+        round_name = open_round(session, size, alternatives=among, **about)
         if selecting:
             winner = self.holdout_.select(models, scoring=metric, epsilon="auto" if drawing else None)
             chosen, models = [chosen[winner]], [models[winner]]
@@ -347,7 +357,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     def _fit_of_rows(
         self, candidate: dict[str, Any], X: Any, y: Any, params: FitParams
     ) -> Callable[[NDArray[Any]], Any]:
-        """Return a function of row numbers, which fits a candidate on those rows with what was passed."""
+        """Return a function that fits a candidate on the rows of given numbers, with the fit parameters."""
 
         def fit(rows: NDArray[Any]) -> Any:
             part = take_rows(X, rows), take_rows(y, rows)
@@ -356,7 +366,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         return fit
 
     def _finish(self, metric: Metric) -> None:
-        """Set what users read, and leave no holdout in the inner search."""
+        """Set the attributes of the winner, and remove the holdout's scorer from the inner search."""
         self.best_score_ = self.best_answer_.value
         self.best_score_interval_ = self.best_answer_.interval
         assert self.best_answer_.certificate is not None  # it has a value
@@ -381,7 +391,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         return answer
 
     def _round_key(self, X: Any, y: Any, metric: Metric) -> str:
-        """Return the identity of this search on these rows: run again, it is the same round."""
+        """Return a digest of this search and these rows: run again, its questions are the same round."""
         try:
             how = str(self.mechanism)
             asked = (self.ask, self.reveal, self.validation, how, metric.describe())
@@ -390,6 +400,6 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
             return uuid.uuid4().hex
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
-        """Return the plain metric on the X given; asks the holdout nothing."""
+        """Return the metric of ``best_estimator_`` on other rows. The holdout is not asked."""
         model = self._fitted()
         return float(self.scorer_(model, X, y, **params))

@@ -35,7 +35,12 @@ def hoeffding(
 ) -> tuple[float, float]:
     """Return an interval for the mean of independent terms that misses with probability at most delta.
 
-    With ``size = class_mean_size(counts)`` it is valid for balanced accuracy and macro recall.
+    What ``size`` is for a mean that is not a plain mean over n records (`effective_size` has the proofs):
+
+    - balanced accuracy and macro recall: ``class_mean_size(counts)``, which is ``C^2 / sum_c (1/n_c)``;
+    - a mean at known weights: ``kish_size(weights)``, which is ``W^2 / sum w^2``;
+    - the population's weighted mean ``E[wX] / E[w]``: ``bounded_weight_size(n, mean_weight, b)``, which makes
+      the half-width ``(b / mean_weight) sqrt(ln(2/delta) / (2n))``.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Questions: everything about one is fixed before the holdout is looked at. One module for each mechanism."""
+"""Questions, one module for each mechanism that answers them. All but the answer is fixed beforehand."""

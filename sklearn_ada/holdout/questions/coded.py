@@ -1,7 +1,9 @@
 """Checks and certifies without noise: which cell around the guess holds the holdout's value.
 
-A check asks with coarse cells whether the guess holds; a certify with cells as fine as the lattice of
-possible values. Both fix everything but the symbol before the holdout is touched.
+Cells are intervals of values of equal width, number 0 centred at the guess. A check asks with wide cells
+whether the guess holds; the cells of a certify are so narrow that the answer is exact (one for each count
+where the value is a count over n). What is released is the number of the cell, the symbol; everything else is
+fixed before the holdout is looked at.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from sklearn_ada.metrics.interval_rules import IntervalRule
 
 __all__ = ["CodedQuestion"]
 
-_COUNT_SCALE = 3.0  # expected offset of a ratio's denominator or of a variance, in buckets
+_COUNT_SCALE = 3.0  # how many buckets a ratio's denominator or a variance is expected to be off
 _VARIANCES = LogBuckets(1.05)
 _LEAST_VARIANCE = 1e-9
 _LN_FALLBACK = -math.log(10.0)
@@ -39,7 +41,7 @@ _CHECKED = {True: "agrees", False: "differs"}
 
 @dataclass(frozen=True)
 class CodedQuestion(NoPrivacy):
-    """One check or certify of a metric that has an interval, fixed up to its symbol.
+    """One check or certify, without noise, of a metric that has an interval of its own.
 
     Parameters
     ----------
@@ -49,17 +51,19 @@ class CodedQuestion(NoPrivacy):
         How the metric becomes an interval on these rows.
     guess : Guess
     cells : Cells
-    stream : str
-        The code that prices the symbol.
+        What the value is rounded to.
+    stream : {"cells", "lattice"}
+        The code that prices the number of the cell: of a check's cells, or of a certify's
+        (`sklearn_ada.accounting.codes`).
     scale : float
-        Expected size of the symbol.
+        How many cells a certify is expected to be off its guess; 0 for a check.
     size : float
-        Independent terms behind the value; for ratios, as foreseen from the guess.
+        Number of independent terms behind the value; for ratios, as expected from the guess.
     target : str
         The population quantity that is certified.
     variance : float or None
-        The variance of one score that is expected, as a share of the squared range, where the variance is
-        released as well because the interval is then likely to be narrower.
+        The variance of one score that the guess suggests, as a share of the squared range. If it is given,
+        the variance on the holdout is released too, because the interval is then likely to be narrower.
     """
 
     purpose: str
@@ -85,9 +89,11 @@ class CodedQuestion(NoPrivacy):
         class_mix: bool,
         half_cell: float | None = None,
     ) -> CodedQuestion:
-        """Fix cells and code from the guess, the policy and the class counts; `UndefinedMetricError` if
-        the labels do not allow the metric.
-        """  # noqa: D205
+        """Fix cells and code from the guess, the policy and the class counts.
+
+        ``class_mix`` says whether the interval is for the population at the holdout's class proportions.
+        `UndefinedMetricError` if the labels do not allow the metric.
+        """
         low, high = metric.bounds
         width = high - low
         if guess is None:
@@ -98,26 +104,26 @@ class CodedQuestion(NoPrivacy):
         target = f"population {metric.name}"
         if metric.clips:
             target += f", each score clipped to [{low:g}, {high:g}]"
-        if class_mix:  # class counts may be known to the asker, so they are conditioned on
+        if class_mix:  # the asker may know the class counts, and favour classes that have too many rows
             target += " at the holdout's class mix"
         if data.units is not None:
             target = data.units.target(target)
-        unit = (guess.value - low) / width
+        scaled = (guess.value - low) / width  # to [0, 1]
         behind = guess.size or size
-        spread = wilson_deviation(min(max(unit, 0.0), 1.0), behind)
+        spread = wilson_deviation(min(max(scaled, 0.0), 1.0), behind)
         deviation = spread if guess.deviation is None else max(guess.deviation / width, 1e-3 * spread)
         error = deviation * math.sqrt(1.0 / size + 1.0 / behind)
         if purpose == "certify":
             if rule.counts:  # each cell holds exactly one count
                 scale, cells = (
                     error * size,
-                    Cells(low + width * round(unit * size) / size, width * 0.5 / size),
+                    Cells(low + width * round(scaled * size) / size, width * 0.5 / size),
                 )
             else:  # a tenth of a standard error: finer would cost more and say no more
                 scale, cells = 10.0, Cells(guess.value, width * max(error / 20.0, LEAST_CELL))
             scale = float(f"{max(scale, 0.5):.3g}")
             planned = policy.planned_ln_delta("certify")
-            variance = _worth_releasing(rule, unit, guess.deviation and deviation, size, planned)
+            variance = _worth_releasing(rule, scaled, guess.deviation and deviation, size, planned)
             return cls(purpose, metric, rule, guess, cells, "lattice", scale, size, target, variance)
         if half_cell is not None:
             least = width * LEAST_CELL
@@ -141,19 +147,19 @@ class CodedQuestion(NoPrivacy):
 
     @property
     def state_name(self) -> str:
-        """Return nothing: only the urn remembers, and it belongs to the whole ledger."""
+        """Return nothing: no earlier question of this kind needs to be remembered."""
         return ""
 
     def exhausted(self, state: dict[str, Any]) -> None:
         """Return None: there is no budget but the tolerance."""
 
     def measure(self, estimator: Any, data: HoldoutData) -> Measured:
-        """Look at the holdout: return what is measured, or raise what has the price of a failure."""
+        """Look at the holdout: return the value. What the model raises becomes a failure (`session.ask`)."""
         outputs = self.metric.outputs(estimator, data.X, data.y)
         return self.metric.measure(estimator, data.y, outputs, self.rule)
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> tuple[Symbol, ...]:
-        """Look at the holdout: return the symbols to be released, not yet admitted or priced."""
+        """Look at the holdout: return the symbols that will be released once they are recorded."""
         measured = self.measure(estimator, data)
         symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
         if self.rule.size_is_released:
@@ -166,7 +172,7 @@ class CodedQuestion(NoPrivacy):
         return (symbol,)
 
     def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
-        """Return what would be released if the guess were exact."""
+        """Return what would be released if the guess were exact: number 0 of everything."""
         symbol = Symbol(self.stream, 0, self.scale)
         more = self.rule.size_is_released or self.variance is not None
         return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
@@ -178,9 +184,10 @@ class CodedQuestion(NoPrivacy):
         return CodedRelease(seen), {}
 
     def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
-        """Return the worst half-width of the answer (for a ratio: at the foreseen denominator) and the
-        width of the range.
-        """  # noqa: D205
+        """Return the worst half-width of the answer, and the width of the metric's range.
+
+        That of a ratio is taken at the denominator that the guess suggests.
+        """
         low, high = self.metric.bounds
         width = high - low
         ln_delta = share.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
@@ -225,27 +232,27 @@ class CodedQuestion(NoPrivacy):
         return _VARIANCES.index(max(unbiased, _LEAST_VARIANCE))
 
     def _size_of(self, offset: int) -> float:
-        """Return the least denominator of a bucket, counted from that of the size foreseen."""
+        """Return the least denominator of a bucket, numbered from the bucket of the expected one."""
         bucket = self._sizes.index(max(self.size, 1.0)) + offset
         return max(1.0, math.floor(self._sizes.low(bucket)))
 
     @property
     def _sizes(self) -> LogBuckets:
-        """Which denominators are told apart: finer for a certify."""
+        """To what a ratio's denominator is rounded: steps of 10 % for a check, of 1 % for a certify."""
         return LogBuckets(1.1 if self.purpose == "check" else 1.01)
 
 
 def _worth_releasing(
-    rule: IntervalRule, unit: float, deviation: float | None, size: float, ln_delta: float
+    rule: IntervalRule, scaled: float, deviation: float | None, size: float, ln_delta: float
 ) -> float | None:
     """Return the variance that is expected if an interval that uses it promises to be narrower, or None.
 
-    Decided from the guess alone. All quantities are shares of the metric's range.
+    Decided from the guess alone. ``scaled`` and ``deviation`` are shares of the metric's range.
     """
     if not rule.has_variance or deviation is None or size < 2:
         return None
     variance = max(deviation**2, _LEAST_VARIANCE)
-    at = min(max(unit, 0.0), 1.0)
+    at = min(max(scaled, 0.0), 1.0)
     usual = chernoff_kl(at, at, size, ln_delta)
     narrow = empirical_bernstein(at, at, variance, int(size), ln_delta + math.log1p(-math.exp(_LN_FALLBACK)))
     return variance if narrow[1] - narrow[0] < 0.97 * (usual[1] - usual[0]) else None

@@ -1,4 +1,4 @@
-"""Random draws as a function of the ledger's secret and the question: asked again, it draws the same."""
+"""Random draws as a function of the ledger's secret and the question: asked again, the noise is the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Draw"]
 
 @dataclass(frozen=True)
 class Draw:
-    """Where one question takes its noise, and what its mechanism remembers of earlier ones.
+    """The random generators of one question, and what its mechanism remembers of earlier questions.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ class Draw:
     state: dict[str, Any] = field(default_factory=dict)
 
     def question(self) -> np.random.Generator:
-        """Return the generator of this question: asked again, it draws the same."""
+        """Return a generator for this question alone."""
         return self._generator(f"question {self.key}")
 
     def run(self, name: str, number: int) -> np.random.Generator:
-        """Return the generator of a run of questions, such as those up to the next hit."""
+        """Return a generator for successive questions that have noise in common, as in Thresholdout."""
         return self._generator(f"run {name} {number}")
 
     def _generator(self, label: str) -> np.random.Generator:

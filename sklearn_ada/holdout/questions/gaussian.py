@@ -1,7 +1,8 @@
-"""A value with Gaussian noise: what a check or a certify is where privacy certifies.
+"""A value with Gaussian noise: how a check or a certify is answered where privacy certifies.
 
-The noise is what the privacy budget leaves for each of the questions expected. The noisy value is rounded to
-cells, which costs no privacy and gives it a price in nats, so that both routes can read it.
+There is so much noise that the privacy budget lasts for the expected number of questions. The noisy value is
+rounded to cells (`coded`), which costs no privacy and gives it a price in nats, so that description length
+can certify it as well.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ __all__ = ["GaussianQuestion"]
 
 @dataclass(frozen=True)
 class GaussianQuestion(NoisyQuestion):
-    """One noisy value, fixed up to its noise.
+    """One check or certify that is answered with Gaussian noise.
 
     Parameters
     ----------
     coded : CodedQuestion
-        What is measured, and what it rests on.
+        The question without noise: metric, guess, size, target.
     multiplier : float
         Standard deviation of the noise over the sensitivity.
     deviation : float
@@ -43,7 +44,7 @@ class GaussianQuestion(NoisyQuestion):
     cells : Cells
         What the noisy value is rounded to.
     symbol_scale : float
-        Expected size of the symbol.
+        How many cells the noisy value is expected to be off the guess; 0 where a check has wide cells.
     """
 
     multiplier: float
@@ -53,7 +54,11 @@ class GaussianQuestion(NoisyQuestion):
 
     @classmethod
     def plan(cls, coded: CodedQuestion, data: HoldoutData, policy: Policy) -> GaussianQuestion:
-        """Fix noise and cells: coarse ones for a check that has a price, else a tenth of the noise."""
+        """Fix noise and cells.
+
+        Cells are wide for a check that costs nats, so that most answers are number 0; else a tenth of the
+        noise.
+        """
         sensitivity = bounded_sensitivity(coded, data, f"Holdout.{coded.purpose}", "use StableHoldoutScorer.")
         planned = planned_questions(policy.expected_questions)
         budget = policy.privacy_budget(RECORDS, data.n_units)
@@ -71,17 +76,17 @@ class GaussianQuestion(NoisyQuestion):
 
     @property
     def stream(self) -> str:
-        """The code of its symbol."""
+        """Which code prices the number of the cell (`sklearn_ada.accounting.codes`)."""
         return "lattice" if self.symbol_scale else "cells"
 
     @property
     def scale(self) -> float:
-        """The expected size of that symbol."""
+        """How large that number is expected to be; 0 in the code "cells"."""
         return self.symbol_scale
 
     @property
     def state_name(self) -> str:
-        """Return nothing: every draw is a function of its question."""
+        """Return nothing: no earlier question needs to be remembered."""
         return ""
 
     def describe(self) -> dict[str, Any]:
@@ -99,7 +104,7 @@ class GaussianQuestion(NoisyQuestion):
         return (Symbol(self.stream, 0, self.scale),)
 
     def exhausted(self, state: dict[str, Any]) -> None:
-        """Return None: there is no budget but those of the routes."""
+        """Return None: only the tolerance and the privacy budget limit these questions."""
 
     def release(
         self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
@@ -112,12 +117,12 @@ class GaussianQuestion(NoisyQuestion):
         return GaussianEvent(self.multiplier, (symbol,)), {}
 
     def private_release(self, state: dict[str, Any]) -> PrivateRelease:
-        """Return the one Gaussian release."""
+        """Return the privacy cost, the same whatever the answer."""
         return PrivateRelease(GaussianEvent(self.multiplier), self.unit, self.family)
 
     @property
     def half_cell(self) -> float:
-        """Half the width of what a symbol leaves open, noise apart."""
+        """Half the width of a cell."""
         return self.cells.half_cell
 
     def known(self, symbol: int) -> tuple[float, float]:
@@ -125,12 +130,12 @@ class GaussianQuestion(NoisyQuestion):
         return self.cells.ends(symbol)
 
     def verdict(self, symbol: int) -> str:
-        """Return whether the noisy value is as near the guess as cell and noise allow at three sigma."""
+        """Return "agrees" if the noisy value is within a half cell and three deviations of the guess."""
         if self.purpose == "certify":
             return "drawn"
         near = abs(self.cells.centre(symbol) - self.cells.guess) <= self.half_cell + 3.0 * self.deviation
         return "agrees" if near else "differs"
 
     def allowance(self, ln_noise: float) -> float:
-        """Return the normal quantile of both sides."""
+        """Return the two-sided normal quantile: noise is larger with this failure probability."""
         return -self.deviation * float(ndtri_exp(ln_noise - math.log(2.0)))

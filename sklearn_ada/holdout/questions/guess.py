@@ -34,13 +34,15 @@ class Guess:
     ----------
     value : float
     size : float or None
-        Independent terms behind it, in [1e-15, 1e15]; None where it came as a bare number.
+        Number of independent terms behind it, in [1e-15, 1e15] (for a mean, of rows); None where the guess
+        is a bare number.
     deviation : float or None
         Standard deviation of one term, in [0, 1e100].
     share : float or None
-        Size as a share of the rows, which foresees a ratio's denominator.
+        ``size`` divided by the number of rows. On the holdout, it suggests the denominator of a ratio such as
+        F1.
     outputs : str
-        Digest of the model's outputs on the guess rows; part of a question's identity.
+        Digest of the model's outputs on the rows that the guess is from; part of a question's identity.
     """
 
     value: float
@@ -94,9 +96,10 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
 
 
 def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsample_size: int) -> Guess:
-    """Return the guess for a stable median: the median over subsamples of the validation rows.
+    """Return the guess for a stable median: the median of the metric over subsamples of validation rows.
 
-    With too few rows for that, the metric on all of them, and a spread scaled up from smaller subsamples.
+    With fewer than five subsamples of this size it is the metric on all rows, and the deviation is scaled
+    from smaller subsamples.
     """
     labels = _labels(metric, X, y)
     try:
@@ -120,14 +123,14 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
         centre = float(np.median(values))
     spread = float(np.std(values)) * math.sqrt(size / subsample_size) if len(values) > 1 else abs(centre)
     if isinstance(outputs, StoredOutputs):
-        said: Any = outputs.outputs
+        predicted: Any = outputs.outputs
     else:
-        said = np.asarray(estimator.predict(X)) if outputs is None else outputs
-    return Guess(centre, float(count), spread, outputs=canonical_digest(said))
+        predicted = np.asarray(estimator.predict(X)) if outputs is None else outputs
+    return Guess(centre, float(count), spread, outputs=canonical_digest(predicted))
 
 
 def _labels(metric: Metric, X: Any, y: Any) -> NDArray[Any]:
-    """Return y of guess rows, checked as that of a holdout is."""
+    """Return y of the rows that a guess is from, checked like the y of a holdout."""
     labels = check_labels(y, metric.name)
     if len(labels) != n_rows(X):
         expected = f"as long as X, which has {n_rows(X)} rows"

@@ -1,7 +1,9 @@
 """The identity of a question: what must agree for a recorded answer to be given again, free.
 
-It never touches the holdout, or it would be an oracle of membership. A false match would lie, a missing one
-only costs, so a model that cannot be read gets a nonce.
+It is made without the holdout's rows: if it depended on them, whether an answer is free would reveal
+something about them. Two questions that differ must not get the same key, for the second would get the answer
+of the first; two keys for one question only make it cost twice. So a model whose content cannot be read gets
+a random key, a nonce.
 """
 
 from __future__ import annotations
@@ -36,15 +38,18 @@ def model_digest(estimator: Any) -> str:
 
 
 def subject_key(model: str, metric: Metric, mechanism: str, top_ups: int = 0) -> str:
-    """Return what one question is about: a model, a metric and a mechanism, whatever the guess.
+    """Return a digest of what a question is about: model, metric, mechanism, but not the guess.
 
-    Once rows were added to the holdout, it is about other rows.
+    ``top_ups`` counts how often rows were added to the holdout: afterwards the question is another one.
     """
     return _digest({"model": model, "top_ups": top_ups, "mechanism": mechanism, **metric_identity(metric)})
 
 
 def metric_identity(metric: Metric) -> dict[str, Any]:
-    """Return what tells one metric from another of its name, ready for JSON: its function's digest."""
+    """Return a metric's description with the digest of its function, ready for JSON.
+
+    Two functions of the same name are two metrics.
+    """
     try:
         scoring = metric.scoring if isinstance(metric.scoring, str) else canonical_digest(metric.scoring)
     except Undigestible:
@@ -53,14 +58,18 @@ def metric_identity(metric: Metric) -> dict[str, Any]:
 
 
 def member_key(model: str, metric: Metric) -> str:
-    """Return what a declared model is known by: its state and the metric."""
+    """Return the key of a declared model (`Holdout.declare`): a digest of its state and the metric."""
     return subject_key(model, metric, "declared", 0)
 
 
 def question_key(
     subject: str, purpose: str, guess: dict[str, Any], outputs: str, plan: dict[str, Any]
 ) -> str:
-    """Return the identity of a question: its subject, guess, outputs on the guess rows, and versions."""
+    """Return the key of a question.
+
+    It holds the subject, the purpose, the guess, the model's outputs on the guess rows, the mechanism's plan
+    and the versions of NumPy, SciPy and scikit-learn.
+    """
     return _digest(
         {
             "subject": subject,
@@ -74,7 +83,7 @@ def question_key(
 
 
 def selection_key(metric: Metric, models: Sequence[str], epsilon: float | str | None, top_ups: int) -> str:
-    """Return the identity of a selection: the models in their order, the metric and epsilon."""
+    """Return the key of a choice among models: the models in their order, the metric and epsilon."""
     subject = subject_key(" ".join(models), metric, "selection", top_ups)
     return "selection " + _digest({"subject": subject, "epsilon": epsilon, "versions": _VERSIONS})
 

@@ -1,7 +1,8 @@
-"""The Ladder: the holdout speaks only of improvements (Blum, Hardt, ICML 2015).
+"""The Ladder: only improvements on the best score so far are revealed (Blum, Hardt, ICML 2015).
 
-A score is revealed, rounded to a step, if it beats the best so far by more than a step. "No improvement" is
-nearly free, and certifies that the model is not better than the best so far.
+A score is revealed, rounded to a step, if it beats the best so far by more than a step. "No improvement"
+costs next to nothing in nats, and certifies that the model is not better than the best so far by more than a
+step.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class LadderSettings:
     Parameters
     ----------
     step : float or "auto"
-        In units of the metric. "auto": two standard errors of a share of one half.
+        In units of the metric. "auto": two standard errors of an accuracy of one half.
     """
 
     step: float | str = "auto"
@@ -47,12 +48,12 @@ class LadderSettings:
 
 @dataclass(frozen=True)
 class LadderQuestion(NoPrivacy, RefinedCheck):
-    """One question to a Ladder, fixed up to what it remembers.
+    """One check that a Ladder answers: a Ladder is all questions of one metric and step.
 
     Parameters
     ----------
     coded : CodedQuestion
-        What is measured, and what it rests on.
+        The same question without a Ladder: metric, guess, size, target.
     step : float
         As a share of the metric's range.
     """
@@ -62,7 +63,7 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
 
     @classmethod
     def plan(cls, coded: CodedQuestion, settings: LadderSettings) -> LadderQuestion:
-        """Fix the step; ratios, whose size is part of the answer, are refused."""
+        """Fix the step; ratios, whose denominator is part of the answer, are refused."""
         if coded.rule.size_is_released:
             raise bad_parameter(
                 "scoring", "LadderScorer", "a mean, an AUC or a per-class mean", coded.metric.name
@@ -76,9 +77,9 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         )
         return cls(coded, step / width)
 
-    @cached_property  # once: a metric that cannot be read gets a nonce, and so a ladder of its own
+    @cached_property  # a metric whose code cannot be read gets a random key each time, and so its own Ladder
     def state_name(self) -> str:
-        """Name of the ladder that this question belongs to."""
+        """Name of the Ladder that this question belongs to; its best loss is kept under it."""
         return json.dumps(["ladder", self.step, metric_identity(self.metric)], sort_keys=True)
 
     def describe(self) -> dict[str, Any]:
@@ -95,7 +96,7 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         """Return by how many steps the best loss fell, and the new best."""
         best = draw.state.get("best")
         stream, scale = (self.stream, self.scale) if best is not None else ("lattice", self._spread)
-        if isinstance(seen, tuple):  # in the code that a value would use, or there would be mass for both
+        if isinstance(seen, tuple):  # a failure; in the code of a value, whose probabilities allow for it
             first, *more = seen
             return CodedRelease((Symbol(stream, first.value, scale), *more)), {"best": best}
         ladder = Ladder(self.step, best)
@@ -115,7 +116,7 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         return self.coded.rule.half_width_bound(half, self.coded.size, share.ln_delta, high - low), high - low
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
-        """Return what the rung certifies: the value of an improvement, an upper end of anything else."""
+        """Return an interval for a model that improves, and only an upper end for any other."""
         (low, high), target = self.metric.bounds, self.coded.target
         symbol = symbols_of(event)[0]
         if isinstance(symbol.value, str):

@@ -1,4 +1,8 @@
-"""How one quantile of the subsamples is drawn, what that costs, and how far its rank may be off."""
+"""How a quantile of the subsamples' values is drawn, what that costs, and how far its rank may be off.
+
+A value that is drawn as the median of m values has the *rank error* e if at most ``(1/2 + e) m`` of them are
+below it, and at most as many above it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ class MedianDraw:
     Parameters
     ----------
     unit : Unit
-        Whose replacement a draw is private for: a subsample of this partition.
+        What is replaced between neighbouring data sets: one subsample.
     grid_size : int
     epsilon : float
         Privacy parameter of one draw (for "binary_search": mu of Gaussian DP); not used by "exact".
@@ -56,10 +60,11 @@ class MedianDraw:
         policy: Policy,
         draws: int,
     ) -> MedianDraw:
-        """Fix the privacy parameter where the user leaves it open.
+        """Fix the privacy parameter epsilon if the user leaves it open.
 
-        It is what the budget leaves for each question expected (where few are, for each of the ``draws`` that
-        this one makes) or, where privacy certifies nothing, one for a rank error of 0.1.
+        Where privacy certifies, the budget is divided by the number of questions expected, or by the number
+        of ``draws`` that this one makes if that is larger. Elsewhere epsilon is such that the rank error is
+        about 0.1.
         """
         unit = subsamples_unit(n_subsamples, stratified=settings.stratify)
         if isinstance(settings.epsilon, str):
@@ -91,31 +96,31 @@ class MedianDraw:
         return exponential_quantile(indices, self.grid_size, self.epsilon, rng, low=level, high=level)
 
     def event(self, symbol: Symbol) -> Event:
-        """Return what happens when one quantile is drawn."""
+        """Return the privacy event of drawing one quantile."""
         if self.method == "binary_search":
             return GaussianEvent(1.0 / self.epsilon, (symbol,))
         return ExponentialMechanismEvent(self.epsilon, (symbol,))
 
     def rank_error(self, ln_noise: float, draws: int) -> float:
-        """Return the largest rank error of some draws; noise does not depend on what was revealed before."""
+        """Return a rank error that, with this failure probability, none of so many draws exceeds."""
         if self.is_exact:
             return 0.0
         m, beta = self.unit.parts, math.exp(ln_noise) / draws
-        if self.method == "binary_search":  # its tolerance is fixed: it holds at this beta or says nothing
+        if self.method == "binary_search":  # its tolerance is fixed: it holds at this beta, or nothing does
             reached = binary_search_error(self._count_noise, m, self.grid_size, beta) / 4.0
             return 2.0 * self._count_tolerance if reached <= self._count_tolerance else 0.5
         return rank_error(self.epsilon, m, self.grid_size, beta)
 
     @property
     def mean_excess(self) -> float:
-        """How far, on average, a rank error goes beyond `rank_error` once it does; never more than 1/2."""
+        """By how much a rank error exceeds `rank_error`, on average, once it does; never more than 1/2."""
         if self.method == "binary_search":  # a search that went astray may end anywhere
             return 0.5
         return min(2.0 / (self.epsilon * self.unit.parts), 0.5)  # an exponential tail
 
     @property
     def _count_noise(self) -> float:
-        """Standard deviation of each noisy count: all of one search together are epsilon-GDP."""
+        """Standard deviation of the noise of each count: so that one whole search is epsilon-GDP."""
         return math.sqrt(n_counting_questions(self.grid_size)) / self.epsilon
 
     @property

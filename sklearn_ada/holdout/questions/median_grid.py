@@ -1,4 +1,7 @@
-"""The grid that a stable median is drawn from: the asker's own, around the guess, or over the range."""
+"""The grid to which the values of a stable median are rounded, and from which the median is drawn.
+
+It is the asker's own, or laid around the guess, or evenly over the metric's range.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +20,19 @@ from sklearn_ada.metrics.registry import WITH_INTERVAL
 __all__ = ["MedianGrid", "lay_grid", "open_levels", "rounding", "spread_of"]
 
 _EXACT_POINTS = 20_001  # of an exact median: its price does not depend on them, so it reaches far
+# One error is the standard error of the median less the guess.
 _STEPS_AN_ERROR = 10.0  # of an exact certify: finer would cost more and say no more
-_NOISE_IN_ERRORS = 3.0  # of a drawn certify, about, so that its steps are whole errors
+_NOISE_IN_ERRORS = 3.0  # about, of a certify that is drawn with noise; so its steps are whole errors
 
 
 class MedianGrid(NamedTuple):
-    """A grid and the code of its points.
+    """A grid, and what the code of its points expects.
 
     Attributes
     ----------
     grid : Grid
     scale : float
-        How many steps from its centre the median is expected; 0 in the code of a check's cells.
+        How many steps from the guess the median is expected; 0 for a check whose grid is around the guess.
     centred : bool
         Whether the grid is laid around the guess, with a step made of its error.
     """
@@ -47,7 +51,10 @@ def lay_grid(
     policy: Policy,
     settings: MedianSettings,
 ) -> MedianGrid:
-    """Lay the grid of a median, without a look at the holdout."""
+    """Return the grid of a median; it does not depend on the holdout's values.
+
+    ``units_each`` is how many records (or groups) each of the ``n_subsamples`` subsamples has.
+    """
     if isinstance(settings.grid, Grid):
         return _wide(settings.grid)
     if guess is not None and guess.deviation is not None:
@@ -68,10 +75,10 @@ def lay_grid(
 
 
 def spread_of(guess: Guess, metric: Metric, units_each: int) -> float:
-    """Return the standard deviation of the metric on one subsample, as the guess foresees it.
+    """Return the standard deviation of the metric on one subsample that the guess suggests.
 
-    Where all validation subsamples scored the same (a model that remembers them is perfect on each), they
-    say nothing of how the holdout's will vary: then it is what one unit of a subsample can change.
+    Where all validation subsamples scored the same (a model fitted on them is perfect on each), they do not
+    say how much the holdout's will vary. Then it is what one record of a subsample can change.
     """
     assert guess.deviation is not None
     size = max(abs(guess.value), 1e-3)
@@ -82,17 +89,17 @@ def spread_of(guess: Guess, metric: Metric, units_each: int) -> float:
 
 
 def rounding(grid: Grid) -> str:
-    """Return in words to what the values of the subsamples are rounded."""
+    """Return in words what the values of the subsamples are rounded to, for the target."""
     if isinstance(grid, UniformGrid):
         return f"rounded to steps of {grid.value(1) - grid.value(0):.3g}"
     return "rounded to the points of its grid"
 
 
 def open_levels(level: float, index: int, grid: Grid, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return between which quantiles of the rounded values a grid point is, if it has this level.
+    """Return the levels of the quantiles of the rounded values between which a grid point is.
 
-    Values beyond the ends of the grid are truncated to it. So an end is not known to be below (or above)
-    anything, unless the metric ends there too.
+    They are ``level`` and ``1 - level`` inside the grid. Values beyond an end of the grid were moved to that
+    end, so on that side nothing is known of it, unless the metric's range ends there too.
     """
     below_all = index == 0 and grid.value(0) > bounds[0]
     above_all = index == grid.size - 1 and grid.value(index) < bounds[1]
@@ -100,14 +107,14 @@ def open_levels(level: float, index: int, grid: Grid, bounds: tuple[float, float
 
 
 def _wide(grid: Grid) -> MedianGrid:
-    """Return a grid that no guess has narrowed."""
+    """Return a grid that is not laid around the guess; the code expects medians far from its centre."""
     return MedianGrid(grid, max(grid.size / 50.0, 1.0), centred=False)
 
 
 def _around(
     guess: Guess, spread: float, n_subsamples: int, policy: Policy, purpose: str, method: str
 ) -> MedianGrid:
-    """Return a grid around the guess: a check's is so coarse that a good guess is the grid point itself."""
+    """Return a grid around the guess; a check's steps are so wide that the median mostly rounds to it."""
     m = float(n_subsamples)
     error = MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
     if purpose == "check":

@@ -52,7 +52,10 @@ def check_model(estimator: Any, data: HoldoutData, owner: str) -> None:
 
 
 def discarded_copy(estimator: Any, owner: str = "Holdout.check") -> Any:
-    """Return a copy of a model, which may change when it predicts; TypeError if it cannot be copied."""
+    """Return a copy of a model to be asked and discarded; TypeError if it cannot be copied.
+
+    A model that changes when it predicts could keep something of the holdout's rows.
+    """
     try:
         return copy.deepcopy(estimator)
     except Exception as error:  # whatever the model's parts raise
@@ -64,15 +67,20 @@ def discarded_copy(estimator: Any, owner: str = "Holdout.check") -> Any:
 
 
 def _check_fitted(estimator: Any) -> None:
-    """Raise NotFittedError unless scikit-learn takes the model for fitted, or it holds what no clone does."""
+    """Raise NotFittedError unless scikit-learn says that the model is fitted.
+
+    Attributes that an unfitted clone does not have count as well, for estimators without a trailing
+    underscore.
+    """
     try:
         check_is_fitted(estimator)
     except NotFittedError:
-        if hasattr(estimator, "__sklearn_is_fitted__") or not _held(estimator) - _held(clone(estimator)):
+        if hasattr(estimator, "__sklearn_is_fitted__") or not _is_set(estimator) - _is_set(clone(estimator)):
             raise
 
 
-def _held(estimator: Any) -> set[str]:
+def _is_set(estimator: Any) -> set[str]:
+    """Return the names of the attributes that are not None."""
     return {name for name, value in vars(estimator).items() if value is not None}
 
 

@@ -1,4 +1,8 @@
-"""Answers with noise: their intervals allow for the noise first, then for the error of sampling."""
+"""What questions answered with noise have in common: their intervals, by description length and by privacy.
+
+Both allow first for the noise, which gives where the holdout's value is, and then for the difference between
+the holdout and the population: by the metric's own interval, or by the gap of the transfer theorem.
+"""
 
 from __future__ import annotations
 
@@ -23,42 +27,42 @@ __all__ = ["NoisyQuestion", "bounded_sensitivity"]
 
 @dataclass(frozen=True)
 class NoisyQuestion(RefinedCheck, ABC):
-    """A question whose released cell holds the holdout's value up to noise.
+    """A question whose released cell holds the holdout's value plus noise.
 
     Parameters
     ----------
     coded : CodedQuestion
-        What is measured, and what it rests on.
+        The same question without noise: metric, guess, size, target.
     """
 
     coded: CodedQuestion
 
     @property
     def family(self) -> str:
-        """The questions that records move in the same proportion as this one."""
+        """Name of the questions that have their gap in common with this one."""
         return self.coded.rule.family
 
     @property
     def unit(self) -> Unit:
-        """What may be replaced so that the noise covers it."""
+        """What is replaced between the neighbouring data sets for which the noise is made."""
         return self.coded.rule.unit
 
     @property
     @abstractmethod
     def half_cell(self) -> float:
-        """Half the width of what a symbol leaves open, noise apart."""
+        """Half the width of the cell that a symbol names."""
 
     @abstractmethod
     def known(self, symbol: int) -> tuple[float, float]:
-        """Return the ends of the cell that a symbol names."""
+        """Return the ends of the cell that a symbol names; the value plus noise is between them."""
 
     @abstractmethod
     def verdict(self, symbol: int) -> str:
-        """Return what the symbol says of the guess."""
+        """Return the verdict of this symbol, one of `sklearn_ada.results.VERDICTS`."""
 
     @abstractmethod
     def allowance(self, ln_noise: float) -> float:
-        """Return how far noise can have moved the answer, at this failure probability."""
+        """Return how far noise can have moved the answer, except with this probability (its logarithm)."""
 
     def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer and the width of the range."""
@@ -67,7 +71,7 @@ class NoisyQuestion(RefinedCheck, ABC):
         return rule.half_width_bound(reach, self.coded.size, share.ln_delta - LN_2, high - low), high - low
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
-        """Return what description length certifies: half of the share is for sampling, half for noise."""
+        """Return what description length certifies: half of delta is for sampling, half for noise."""
         known = self._widened(event, share.ln_noise)
         if isinstance(known, Outcome):
             return known
@@ -100,15 +104,16 @@ class NoisyQuestion(RefinedCheck, ABC):
         return self.coded.rule.influence * (high - low)
 
     def _ln_tail(self, transfer: TransferShare) -> float:
-        """Return at what probability the noise is allowed for: allowances are concave in its logarithm.
+        """Return the logarithm of the probability at which noise is allowed for (`TransferShare.ln_tail`).
 
-        So what lies beyond one exceeds it by its slope at most, on average, and slopes fall.
+        On average, noise beyond its quantile exceeds it by at most the quantile's slope in ``ln(1/p)``, as
+        the quantile is concave in it. The slope is taken at a larger p, where it is no smaller.
         """
         slope = (self.allowance(transfer.ln_noise) - self.allowance(transfer.ln_noise + 0.5)) / 0.5
         return transfer.ln_tail(slope / self._unit_of_gap)
 
     def _widened(self, event: Event, ln_noise: float) -> tuple[float, float] | Outcome:
-        """Return where the holdout's value is, noise allowed for; or the outcome of a failure."""
+        """Return an interval that contains the holdout's value, or the outcome of a question that failed."""
         symbol = symbols_of(event)[0].value
         if isinstance(symbol, str):
             return Outcome.failed(symbol, self.metric.bounds, self.coded.target)
@@ -120,14 +125,14 @@ class NoisyQuestion(RefinedCheck, ABC):
         assert isinstance(symbol, int)
         centre = sum(self.known(symbol)) / 2.0
         vacuous = interval[0] <= low and interval[1] >= high
-        # Noise may leave the range; then the interval is the end of the range at most.
+        # Noise may leave the range; what is left of the interval is then one end of the range.
         ends = (min(max(interval[0], low), high), max(min(interval[1], high), low))
         value = min(max(centre, low), high)
         return Outcome(value, ends, self.verdict(symbol), theorem, self.coded.target, vacuous)
 
 
 def bounded_sensitivity(coded: CodedQuestion, data: HoldoutData, owner: str, fix: str) -> float:
-    """Return how far one record can move the value; a ratio can be moved too far and is refused."""
+    """Return how far one record can move the value; raise for metrics of which nothing bounds that."""
     low, high = coded.metric.bounds
     sensitivity = coded.rule.sensitivity(data.y, high - low)
     if sensitivity is None:

@@ -1,4 +1,9 @@
-"""The interface of a question, and what questions that are built on a check have in common."""
+"""The interface of a question, which every mechanism implements.
+
+What happens to one, in this order: `describe` says what is fixed; `exhausted` and `half_width_bound` decide
+whether it is admitted, without the holdout; `evaluate` looks at the holdout; `release` turns what was seen
+into what is told, with noise if need be; `read` and `read_private` turn that into an interval.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +27,23 @@ class Question(Protocol):
 
     @property
     def purpose(self) -> str:
-        """Whose share of the failure probability it uses: "check" or "certify"."""
+        """The purpose, "check" or "certify", whose part of the failure probability it uses."""
 
     @property
     def metric(self) -> Metric:
-        """What is asked."""
+        """The metric that is asked for."""
 
     @property
     def guess(self) -> Guess | None:
-        """What the answer is expected to be."""
+        """What the answer is expected to be; None if nothing is."""
 
     @property
     def stream(self) -> str:
-        """The code of its first symbol."""
+        """Which code prices its first symbol (`sklearn_ada.accounting.codes`)."""
 
     @property
     def scale(self) -> float:
-        """The expected size of that symbol."""
+        """How large that code expects the symbol to be; 0 where it has no such parameter."""
 
     @property
     def state_name(self) -> str:
@@ -51,40 +56,40 @@ class Question(Protocol):
         """Return why the mechanism answers no more, judged from what it remembers, or None."""
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Any:
-        """Look at the holdout and return what was seen, sealed."""
+        """Look at the holdout and return what was seen, which nobody is shown before `release`."""
 
     def release(self, seen: Any, share: FailureBudget, draw: Draw) -> tuple[Event, dict[str, Any]]:
-        """Return what leaves the holdout, and what the mechanism remembers of it."""
+        """Return the event of what is told, and what the mechanism remembers of it."""
 
     def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
-        """Return the worst half-width of the answer and the width of the metric's range."""
+        """Return the worst half-width of the answer and the width of the metric's range, in one unit."""
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
-        """Return what the release certifies by description length."""
+        """Return value and interval by description length."""
 
     def private_release(self, state: dict[str, Any]) -> PrivateRelease | None:
-        """Return the dearest release that can come of it, or None if there is no privacy in it."""
+        """Return what it can cost of the privacy budget at most, or None if there is no privacy in it."""
 
     def private_half_width(self, transfer: TransferShare) -> float:
         """Return the worst half-width by the privacy route, in the units of `half_width_bound`."""
 
     def read_private(self, event: Event, share: FailureBudget) -> Outcome:
-        """Return what the release certifies by the privacy route."""
+        """Return value and interval by the privacy route."""
 
 
 class RefinedCheck:
-    """What a mechanism built on a check takes from it."""
+    """What a mechanism takes from the question without noise, ``coded``, on which it is built."""
 
     coded: CodedQuestion
 
     @property
     def purpose(self) -> str:
-        """Whose share of the failure probability it uses."""
+        """The purpose, "check" or "certify"."""
         return self.coded.purpose
 
     @property
     def metric(self) -> Metric:
-        """What is asked."""
+        """The metric that is asked for."""
         return self.coded.metric
 
     @property
@@ -94,14 +99,14 @@ class RefinedCheck:
 
     @property
     def stream(self) -> str:
-        """The code of its symbol."""
+        """Which code prices its symbol."""
         return self.coded.stream
 
     @property
     def scale(self) -> float:
-        """The expected size of that symbol."""
+        """How large that code expects the symbol to be."""
         return self.coded.scale
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> float:
-        """Look at the holdout: return its value, still sealed."""
+        """Look at the holdout and return the metric's value, which nobody is shown before `release`."""
         return self.coded.measure(estimator, data).value

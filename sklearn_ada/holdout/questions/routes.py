@@ -1,6 +1,6 @@
-"""The interval of an answer by description length, by privacy, or the better of both.
+"""The interval of an answer by description length, by privacy, or by both.
 
-With two routes each has half of the failure probability, so the intersection of their intervals holds.
+With both routes each has half of the failure probability, so the intersection of their intervals holds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["read_outcome", "worst_half_width"]
 
 
 def worst_half_width(question: Question, share: FailureBudget) -> tuple[float, float]:
-    """Return the worst half-width of the answer, and the width of the metric's range."""
+    """Return the worst half-width of the answer by its better route, and the width of the metric's range."""
     half, width = question.half_width_bound(share)
     bounds = [half] if share.described else []
     if share.transfer is not None:
@@ -27,7 +27,7 @@ def worst_half_width(question: Question, share: FailureBudget) -> tuple[float, f
 
 
 def read_outcome(question: Question, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
-    """Return what a release certifies."""
+    """Return value and interval of what was released, by every route that certifies it."""
     described = question.read(event, share, state) if share.described else None
     if share.transfer is None:
         assert described is not None  # a question without any route was refused

@@ -1,7 +1,9 @@
-"""Stable medians: any estimator, certified through its median over disjoint subsamples.
+"""Stable medians: any metric, certified through the median of its values on disjoint subsamples.
 
-Feldman, Steinke, "Generalization for Adaptively-chosen Estimators via Stable Median", COLT 2017. The median
-is drawn from a finite grid by the exponential mechanism, or taken exactly; either way it is a symbol.
+Feldman, Steinke, "Generalization for Adaptively-chosen Estimators via Stable Median", COLT 2017. The values
+are rounded to a finite grid, and the median is drawn from it with noise, or taken exactly. Either way one of
+finitely many grid points is released, which is a symbol with a price in nats. Below, phi is the metric's
+value on one random subsample.
 """
 
 from __future__ import annotations
@@ -43,25 +45,28 @@ __all__ = ["StableQuestion"]
 
 @dataclass(frozen=True)
 class StableQuestion:
-    """One stable median, fixed up to its draws.
+    """One stable median.
 
     Parameters
     ----------
     purpose : {"check", "certify"}
-        A check releases the median; a certify also two outer quantiles, which enclose the population median.
+        A check releases the median, a certify also two other quantiles of the subsamples' values, the outer
+        quantiles, which enclose the population median.
     metric : Metric
     guess : Guess or None
     rows : ndarray of int, shape (m, t), or sequence of ndarray of int
         The subsamples.
     units_each : int
-        How many of them each subsample has.
+        How many independent units, records or groups, each subsample has.
     stratified : bool
         Whether they all have the same class counts.
     grid : Grid
     centre : int
-        The grid index that the code expects.
-    stream : str
+        The grid index of the guess; symbols are offsets from it.
+    stream : {"cells", "grid"}
+        Which code prices the median (`sklearn_ada.accounting.codes`).
     scale : float
+        How many steps from ``centre`` that code expects it; 0 for "cells".
     centred : bool
         Whether the grid is laid around the guess, with a step made of its error.
     drawing : MedianDraw
@@ -69,7 +74,7 @@ class StableQuestion:
     target : str
         The population quantity that is certified.
     family : str
-        Which medians share one gap of the privacy route.
+        Name of the medians that have a gap of the privacy route in common.
     """
 
     purpose: str
@@ -137,7 +142,7 @@ class StableQuestion:
         }
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> NDArray[np.int64] | tuple[Symbol, ...]:
-        """Look at the holdout: return the metric of every subsample as grid indices, still sealed."""
+        """Look at the holdout: return the metric of every subsample, as grid indices, or a failure."""
         values = self.metric.blocks(estimator, data.X, data.y, self.rows, data.weight)
         if 2 * np.count_nonzero(np.isnan(values)) >= len(values):
             return (Symbol(self.stream, FAILURES[5], self.scale),)
@@ -146,11 +151,11 @@ class StableQuestion:
 
     @property
     def state_name(self) -> str:
-        """Return nothing: every draw is a function of its question."""
+        """Return nothing: no earlier question needs to be remembered."""
         return ""
 
     def exhausted(self, state: dict[str, Any]) -> None:
-        """Return None: there is no budget but the tolerance."""
+        """Return None: only the tolerance and the privacy budget limit these questions."""
 
     def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact and the spread as expected."""
@@ -182,7 +187,7 @@ class StableQuestion:
         return draws[0] if len(draws) == 1 else ComposedEvent(draws), {}
 
     def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
-        """Return the worst half-width in quantile levels, whose range has width 1."""
+        """Return the worst half-width in quantile levels, and 1, the width of their range."""
         level = self._level(share) if self.purpose == "check" else self._outer_level(share)
         return 0.5 - level, 1.0
 
@@ -198,7 +203,7 @@ class StableQuestion:
         return self._outcome(event, self._level(share), covered, theorem)
 
     def private_release(self, state: dict[str, Any]) -> PrivateRelease | None:
-        """Return one draw, or three for a certify; the exact median has no privacy."""
+        """Return the cost of one draw, or of three for a certify; the exact median has no privacy."""
         if self.drawing.is_exact:
             return None
         draw = self.drawing.event(Symbol(self.stream, 0, self.scale))
@@ -210,15 +215,15 @@ class StableQuestion:
         return 0.5 - self._private_level(transfer)
 
     def read_private(self, event: Event, share: FailureBudget) -> Outcome:
-        """Return what the transfer theorem certifies, with one gap for all counting questions."""
+        """Return what the transfer theorem certifies: one gap bounds the share of phi below every value."""
         assert share.transfer is not None
         covered = 0.0 < self._outer_level(share) <= self._private_outer_level(share.transfer)
         return self._outcome(event, self._private_level(share.transfer), covered, "rank error of the draw")
 
     def _outcome(self, event: Event, level: float, covered: bool, theorem: str) -> Outcome:
-        """Make one claim: a check of the quantile levels of its value, a certify of the median.
+        """Make one claim only: for a check the levels of its value, for a certify an interval of the median.
 
-        Each would be wrong with probability delta, and they are not wrong together.
+        Each may be wrong with probability delta, and not at the same time, so both would take twice as much.
         """
         symbols = symbols_of(event)
         target = self.target
@@ -250,7 +255,7 @@ class StableQuestion:
         return "agrees" if offset == 0 else "differs"
 
     def _ln_sampling(self, share: FailureBudget) -> float:
-        """Half of the share is for the sampling, half for the mechanism's own noise, if there is any."""
+        """Return ln delta of the sampling: half of delta is for the mechanism's noise, if there is any."""
         return share.ln_delta if self.drawing.is_exact else share.ln_delta - LN_2
 
     def _rank_error(self, ln_noise: float) -> float:
@@ -263,9 +268,10 @@ class StableQuestion:
         return quantile_interval(m, rank_error, self._ln_sampling(share))[0]
 
     def _outer_level(self, share: FailureBudget) -> float:
-        """Return the level of a certify's outer quantiles: the one nearest the median that a route covers.
+        """Return the level of a certify's outer quantiles: of two routes, the one that is nearer the median.
 
-        The other route then says nothing of them. 0 for none, and for a check: it releases the median only.
+        The other route then certifies nothing about them. 0 if no level encloses the median, and for a check,
+        which has no outer quantiles.
         """
         if self.purpose == "check":
             return 0.0
@@ -278,20 +284,23 @@ class StableQuestion:
         return max(levels, default=0.0)
 
     def _private_level(self, transfer: TransferShare) -> float:
-        """Return l: any threshold v has ``P[phi <= v]`` within the gap of its share of the subsamples."""
+        """Return l of `_level` by the privacy route.
+
+        For every threshold v, ``P[phi <= v]`` is within the gap of the part of the subsamples at or below v.
+        """
         return max(0.5 - self._private_rank_error(transfer) - transfer.gap, 0.0)
 
     def _private_outer_level(self, transfer: TransferShare) -> float:
-        """Return the sample level whose quantiles enclose the population median, or 0.
+        """Return the level whose quantiles of the subsamples' values enclose the population median, or 0.
 
-        Were the lower one above it, at most ``level + rank error`` of the subsamples would be at or below a
-        point with population probability 1/2 or more: a gap that is too large.
+        Were the lower one above the population median v, at most ``level + rank error`` of the subsamples
+        would be at or below v, while ``P[phi <= v] >= 1/2``: they would differ by more than the gap.
         """
         level = 0.5 - transfer.gap - self._private_rank_error(transfer) - 1e-9
         return max(level, 0.0)
 
     def _private_rank_error(self, transfer: TransferShare) -> float:
-        """Return the rank error that the privacy route allows for."""
+        """Return the rank error that the privacy route allows for; 1/2 certifies nothing."""
         ln_tail = transfer.ln_tail(self.drawing.mean_excess)
         return 0.5 if ln_tail == -math.inf else self._rank_error(ln_tail)
 
@@ -304,7 +313,11 @@ class StableQuestion:
         return float(f"{max(2.5 * spread * (0.5 - level) / step, 0.5):.3g}")
 
     def _interval(self, low: int, high: int, bounds: tuple[float, float]) -> tuple[float, float]:
-        """Return ends in units of the metric: half a step outwards for rounding, open where T truncates."""
+        """Return ends in units of the metric, from two grid indices.
+
+        They are half a step further out, for the rounding; an end of the grid becomes one of ``bounds``, as
+        values beyond it were moved to it.
+        """
         last = self.grid.size - 1
         left = bounds[0] if low == 0 else self.grid.border(low - 1)
         right = bounds[1] if high == last else self.grid.border(high)
@@ -312,7 +325,7 @@ class StableQuestion:
 
 
 def _caveat(data: HoldoutData, policy: Policy, *, stratified: bool) -> str:
-    """Return in words what the subsamples have in common with the holdout, or what nobody may know of it.
+    """Return the end of a target: at what class proportions it is, and what no asker may know.
 
     Whoever knows class counts, weights or group sizes can favour the records of which there are too many.
     """

@@ -1,9 +1,10 @@
-"""Thresholdout with noise: guess, compare with a noisy threshold, correct with a noisy value.
+"""Thresholdout with noise: compare the guess with the holdout's value, and correct it if they differ.
 
-Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, "The reusable holdout", Science 2015. The corrected value is
-rounded to cells, so that it has a price in nats; the threshold's noise belongs to a run of
-questions (up to the next hit), the rest to the question. All of it is a function of the ledger's secret and
-of the recorded order.
+Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, "The reusable holdout", Science 2015. The difference is
+compared, with noise, with a threshold; if it is larger (a *hit*), a noisy value is released instead of the
+guess. That is rounded to cells, so that it has a price in nats. Where the noise is Laplace's, the threshold
+has some too, the same for a *run* of questions up to the next hit; all other noise is drawn for each
+question. Every draw is a function of the ledger's secret and of the order in which questions are recorded.
 """
 
 from __future__ import annotations
@@ -51,12 +52,13 @@ class NoiseSettings:
     Parameters
     ----------
     noise : {"laplace", "gaussian"}
-        "laplace": the algorithm, with a budget of hits. "gaussian": the published figure, with a fixed
-        threshold; no theorem bounds how its privacy loss adds up over questions that agree.
+        "laplace": the algorithm of the article, with a budget of hits. "gaussian": as in the experiment of
+        its figure, with a fixed threshold; every question costs privacy, also one whose guess holds.
     scale : float or "auto"
         Scale (standard deviation) of the noise of a corrected value, in units of the metric; "auto" is 2 % of
-        the threshold (of the largest one, where it is not fixed). Where privacy certifies, "auto" takes half
-        of the privacy budget ("laplace"), or what the expected number of questions leaves ("gaussian").
+        the threshold (of the largest one there can be, where it is not fixed). Where privacy certifies,
+        "auto" makes all ``max_hits`` hits cost half of the privacy budget ("laplace"), or each of the
+        expected questions its part of the budget ("gaussian").
     max_hits : int or None
         How often the holdout may correct a guess; None is 20 for "laplace", no limit for "gaussian".
     threshold : float or None
@@ -86,7 +88,10 @@ class NoiseSettings:
 
 @dataclass(frozen=True)
 class NoisyCheck(NoisyQuestion):
-    """One question to a randomised Thresholdout, fixed up to its noise."""
+    """One check that Thresholdout answers with noise.
+
+    A Thresholdout is all questions of one metric with the same settings: they share the budget of hits.
+    """
 
     settings: NoiseSettings
     scale_of_noise: float
@@ -96,9 +101,10 @@ class NoisyCheck(NoisyQuestion):
     def plan(
         cls, coded: CodedQuestion, settings: NoiseSettings, data: HoldoutData, policy: Policy
     ) -> NoisyCheck:
-        """Fix threshold, scale and sensitivity; ratios have no bounded sensitivity and are refused.
+        """Fix threshold, scale and sensitivity; metrics without bounded sensitivity are refused.
 
-        The scale is the same for all questions of one Thresholdout, as one privacy event covers them.
+        The scale is the same for all questions of one Thresholdout, as one privacy event, recorded with the
+        first of them, covers them all.
         """
         sensitivity = bounded_sensitivity(coded, data, "ThresholdoutScorer", "use noise='none'.")
         low, high = coded.metric.bounds
@@ -117,7 +123,7 @@ class NoisyCheck(NoisyQuestion):
             threshold = (high - low) * policy.half_cell(0.5 * math.sqrt(2.0 / coded.size), 0.5, coded.size)
         return cls(coded, settings, _DEFAULT_SCALE * threshold, sensitivity)
 
-    @cached_property  # once: a metric that cannot be read gets a nonce, and so a budget of its own
+    @cached_property  # a metric whose code cannot be read gets a random key each time, and its own budget
     def state_name(self) -> str:
         """Name of the Thresholdout that this question belongs to: its metric and its settings."""
         settings = self.settings
@@ -162,7 +168,11 @@ class NoisyCheck(NoisyQuestion):
         return event, {"opened": True, "hits": state["hits"] + int(hit)}
 
     def private_release(self, state: dict[str, Any]) -> PrivateRelease:
-        """Return the opening of the Thresholdout, later nothing (Laplace), or two Gaussian releases."""
+        """Return the privacy cost at most.
+
+        With Laplace noise the first question pays for all later ones; with Gaussian noise a hit costs two
+        Gaussian releases.
+        """
         event = self._event(
             (Symbol(self.stream, 0, self.scale),), hit=True, opened=state.get("opened", False)
         )
@@ -180,14 +190,15 @@ class NoisyCheck(NoisyQuestion):
 
     @property
     def half_cell(self) -> float:
-        """Half the width of what a symbol leaves open, noise apart."""
+        """Half the width of a cell, and the threshold."""
         return self.coded.cells.half_cell
 
     def allowance(self, ln_noise: float) -> float:
         """Return how far noise can have moved any answer, at this failure probability.
 
-        The noise of a question is fresh. That of a run is not: earlier answers of the run tell of it, and
-        runs with much of it may last longer, so the bound holds for all runs that there can be at once.
+        A question's own noise is independent of what was released before. The threshold's noise is not:
+        earlier answers of its run depend on it, and how long the run lasts does too. So its bound is a union
+        bound over all runs that there can be.
         """
         if self.settings.noise == "laplace":  # 2s for the run and 4s when it agrees, s when not
             tail, runs = LN_2 - ln_noise, math.log(self.settings.hits + 1.0)

@@ -1,4 +1,4 @@
-"""An answer: a question that was admitted, whatever came of it."""
+"""The record of a question that was admitted, whether it has a value or failed on the holdout."""
 
 from __future__ import annotations
 
@@ -43,12 +43,14 @@ class AnswerRecord(ReleaseRecord):
         asked : dict
             Subject, purpose, round, metric, mechanism, guess and asker, ready for JSON.
         event : Event
+            What was released.
         share : FailureBudget
+            What the question may spend of the failure probability.
         outcome : Outcome
         release : PrivateRelease or None
-            What the question was foreseen to release.
+            What it could cost of the privacy budget at most; None if there is no privacy in it.
         state_name, mechanism_state : str, dict
-            What its mechanism remembers, and under which name.
+            What its mechanism remembers for later questions, and under which name.
         """
         return cls(
             {
@@ -92,7 +94,7 @@ class AnswerRecord(ReleaseRecord):
         }
 
     def apply(self, state: ConversationState) -> None:
-        """Charge the release, count the question, and keep what was answered."""
+        """Charge what was released, count the question, and keep its value and its mechanism's memory."""
         body = self.body
         super().apply(state)
         state.count_asker(self.who)

@@ -1,7 +1,7 @@
-"""What every record has in common: its kind, its body as JSON has it, and who asked.
+"""What all records of a ledger have in common: a kind, a JSON body, and what they do to the state.
 
-A record is a view of its body, which is kept as the ledger has it. So what an old ledger holds is read and
-written to the same bytes, whatever is added to the format later.
+A record is a view of its body, the dict that the ledger keeps, and never changes it. So records of old
+ledgers are read and written to the same bytes, whatever is added to the format later.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["LedgerRecord", "ReleaseRecord", "release_body"]
 
 @dataclass(frozen=True)
 class LedgerRecord(ABC):
-    """One record of a ledger, after the genesis.
+    """One record of a ledger, after the first one (the genesis).
 
     Parameters
     ----------
@@ -41,17 +41,17 @@ class LedgerRecord(ABC):
         return self.body.get("who")
 
     def columns(self) -> dict[str, Any]:
-        """Return what a table shows of it, by the names of `Entry`."""
+        """Return what a table shows of it, by the names of `sklearn_ada.holdout.report.entry.Entry`."""
         names = ("time", "who", "label", "purpose", "epsilon", "rho", "reason")
         return {name: self.body.get(name) for name in names} | {"nats": self.body.get("price")}
 
     @abstractmethod
     def apply(self, state: ConversationState) -> None:
-        """Take the record into account."""
+        """Change the state as the record says."""
 
 
 class ReleaseRecord(LedgerRecord):
-    """A record of something that was revealed, at a price."""
+    """A record of something that was revealed about the holdout, at a price in nats."""
 
     @property
     def event(self) -> Event:
@@ -65,11 +65,11 @@ class ReleaseRecord(LedgerRecord):
 
     @property
     def unit(self) -> Unit:
-        """Whose replacement its privacy speaks of."""
+        """What is replaced between neighbouring data sets, for its privacy cost."""
         return Unit(*self.body["unit"])
 
     def apply(self, state: ConversationState) -> None:
-        """Charge what was revealed."""
+        """Charge what was revealed, in nats and to the privacy budget."""
         event = self.event
         state.charge(event, self.price)
         if state.privacy is not None:
@@ -79,7 +79,10 @@ class ReleaseRecord(LedgerRecord):
 def release_body(
     state: ConversationState, event: Event, release: PrivateRelease | None = None
 ) -> dict[str, Any]:
-    """Return the part of a record that says what was revealed and what it cost, by every account."""
+    """Return the part of a record that says what was revealed, and its cost in nats, epsilon and rho.
+
+    ``release`` says what privacy unit and family the costs are for; None takes single records and no family.
+    """
     return {
         "event": event.to_dict(),
         "price": state.account.price(event),

@@ -1,4 +1,4 @@
-"""A conversation: the state that a ledger's records amount to, one after the other."""
+"""A conversation: the state of a holdout, computed from its ledger's records one after the other."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _CLASSES: dict[str, type[LedgerRecord]] = {
 
 
 def read_record(body: dict[str, Any]) -> LedgerRecord | None:
-    """Return a record of a ledger as what it is; None for a genesis, which has no kind."""
+    """Return an object of the class of a record's kind; None for the genesis, which has no kind."""
     return _CLASSES[body["kind"]](body) if "kind" in body else None
 
 
 class Conversation(ConversationState):
-    """The state after some records: a function of the log and nothing else.
+    """The state after some records: a function of the ledger and of nothing else.
 
     Parameters
     ----------

@@ -11,7 +11,10 @@ __all__ = ["FamilyRecord"]
 
 
 class FamilyRecord(LedgerRecord):
-    """What the declared models are known by."""
+    """The keys of the declared models: digests of model and metric (`questions.keys.member_key`).
+
+    "Family" here means the declared models, not the questions that share a gap (`terms.privacy`).
+    """
 
     kind = "family"
 

@@ -13,17 +13,18 @@ from sklearn_ada.ledger import secret_digest
 
 __all__ = ["Genesis"]
 
-_SEEDED = "nobody who asks knows the random_state of the holdout"
-_BOUNDED = (
+_SEED_IS_SECRET = "nobody who asks knows the random_state of the holdout"
+_BOUNDED_WEIGHTS = (
     "no unit of the population weighs more than weight_bound, and of the holdout's weights only their mean "
     "is known to anybody"
 )
-_SEEN = "the population has no class of which the holdout has no record"  # which classes it has is not priced
+# Of class_mix="priced": the class counts are paid for, but not which classes there are.
+_NO_UNSEEN_CLASS = "the population has no class of which the holdout has no record"
 
 
 @dataclass(frozen=True)
 class Genesis:
-    """Rows and policy of a holdout, as its ledger has them.
+    """Rows and policy of a holdout, as they were when its ledger was begun.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class Genesis:
     def of(
         cls, data: HoldoutData, policy: Policy, split: dict[str, Any], secret: bytes, seed: bytes | None
     ) -> Genesis:
-        """Return the genesis of a ledger; one is opened only under the very same one.
+        """Return the genesis of a ledger; an existing ledger is opened only if its genesis is the same.
 
         Parameters
         ----------
@@ -46,9 +47,9 @@ class Genesis:
         split : dict
             How the rows were chosen.
         secret : bytes
-            The ledger's.
+            The ledger's, from which noise and subsamples are drawn.
         seed : bytes or None
-            The secret that was asked for, where ``random_state`` is given.
+            The secret that ``random_state`` asks for, if it is given.
         """
         return cls(
             {
@@ -75,7 +76,7 @@ class Genesis:
 
     @property
     def confidence_level(self) -> float:
-        """That of all intervals together."""
+        """Probability that all intervals hold together."""
         return float(self.body["confidence_level"])
 
     @property
@@ -101,7 +102,7 @@ class Genesis:
 
     @property
     def n_classes(self) -> int | None:
-        """Number of classes whose counts are paid for; None where they are conditioned on."""
+        """Number of classes whose counts are paid for in nats; None with ``class_mix="conditional"``."""
         return len(self.body["class_counts"]) if "class_counts" in self.body else None
 
     @property
@@ -112,7 +113,7 @@ class Genesis:
         if units.get("groups"):
             independent = independent.replace("records", "groups", 1)
         if units.get("weight_bound") is not None:
-            others.append(_BOUNDED)
+            others.append(_BOUNDED_WEIGHTS)
         if self.n_classes is not None:
-            others.append(_SEEN)
-        return (independent, *others, _SEEDED) if self.body["seeded"] else (independent, *others)
+            others.append(_NO_UNSEEN_CLASS)
+        return (independent, *others, _SEED_IS_SECRET) if self.body["seeded"] else (independent, *others)

@@ -1,4 +1,4 @@
-"""The mean weight of the holdout's rows, told once and coarsely."""
+"""The record of the mean weight of the holdout's rows, which is revealed once, to five percent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["MeanWeightRecord"]
 
 
 class MeanWeightRecord(ReleaseRecord):
-    """In which bucket the mean weight lies. It comes before every question, and is none."""
+    """The mean weight, rounded on a logarithmic scale. Released before the first question; counts as none."""
 
     kind = "mean weight"
 

@@ -1,4 +1,4 @@
-"""An overlap: the outcome of a check that some rows do not contain the holdout."""
+"""The record of a check whether training rows contain the holdout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["OverlapRecord"]
 
 
 class OverlapRecord(ReleaseRecord):
-    """Whether a leak was found."""
+    """Whether the rows contain the holdout, or more of it than by chance (a leak)."""
 
     kind = "overlap"
 
@@ -23,7 +23,7 @@ class OverlapRecord(ReleaseRecord):
         return cls({"kind": cls.kind, "event": event.to_dict(), "price": state.account.price(event), **stamp})
 
     def apply(self, state: ConversationState) -> None:
-        """Charge the outcome; a leak ends the privacy route, as that it is told has no privacy."""
+        """Charge the outcome. Telling that there is a leak is not private, so it ends the privacy route."""
         event = self.event
         state.charge(event, self.price)
         if state.privacy is not None and symbols_of(event)[0].value:

@@ -1,4 +1,4 @@
-"""A refusal: a question that was not admitted. It reveals nothing, as the log alone decided it."""
+"""The record of a question that was refused. It reveals nothing, as earlier records alone decided it."""
 
 from __future__ import annotations
 

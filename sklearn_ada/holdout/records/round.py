@@ -1,4 +1,4 @@
-"""A round: questions fixed before any of their answers is seen, which share what one may spend."""
+"""The record of a round: questions that are all fixed before any of their answers is seen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["RoundRecord"]
 
 
 class RoundRecord(LedgerRecord):
-    """How many questions of which purpose, and the share of each of them."""
+    """How many questions of which purpose, and what each of them may spend of the failure probability."""
 
     kind = "round"
 

@@ -1,4 +1,4 @@
-"""A selection: one of several models was chosen, and only its number was revealed."""
+"""The record of a choice among several models, of which only the winner's number was revealed."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ class SelectionRecord(ReleaseRecord):
 
     @property
     def chosen(self) -> int | str:
-        """Number of the winner; as many as there are models if all failed, or why there is none."""
+        """Number of the winner; the number of models if all failed; a text that says why there is none."""
         return symbols_of(self.event)[-1].value

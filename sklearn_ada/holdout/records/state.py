@@ -1,6 +1,8 @@
-"""The state of a conversation, from which alone it is decided what the next question may spend.
+"""The state of a conversation: what was revealed, and what the next question may therefore spend.
 
-What each kind of record does to it stands in the record's own module.
+Nothing but the ledger's records is in it. So whether a question is admitted, and with which share of the
+failure probability, never depends on what the holdout would answer. What each kind of record does to the
+state stands in the record's own module (its ``apply``).
 """
 
 from __future__ import annotations
@@ -32,12 +34,20 @@ _PLAIN = (
 
 
 class RefusedError(Exception):
-    """A question is not admitted; the log alone decides that."""
+    """A question is not admitted; the ledger's earlier records alone decide that."""
 
 
 @dataclass
 class Round:
-    """Questions fixed before any of their answers: each has the L from before the round."""
+    """Questions fixed before any of their answers is seen.
+
+    Attributes
+    ----------
+    share : FailureBudget
+        Of each of them, with the nats L as they were when the round was opened.
+    left : int
+        How many of them have not been answered yet.
+    """
 
     share: FailureBudget
     left: int
@@ -54,12 +64,12 @@ class ConversationState:
     rows, units : int
         How many rows there are, and independent units: rows, or groups of them.
     n_classes : int or None
-        How many classes' counts were paid for at once; None if they are conditioned on.
+        Number of classes whose counts are paid for; None with ``class_mix="conditional"``.
 
     Attributes
     ----------
     account : DescriptionLength
-        Everything revealed, in nats.
+        Everything revealed, in nats: its ``nats`` are the L of the theorem.
     privacy : PrivacyAccount or None
         What is spent of the privacy budget, where the policy has one.
     asked : dict
@@ -104,29 +114,29 @@ class ConversationState:
         self._rounds: dict[str, Round] = {}
         self._family: frozenset[str] = frozenset()
         self._nats_before_family = 0.0
-        self._ln_undeclared = 0.0  # what is left for questions about models that were not declared
+        self._ln_undeclared = 0.0  # ln of the part of beta that is for models that were not declared
 
     # What records do.
 
     def charge(self, event: Event, price: float) -> None:
-        """Add what was revealed; LedgerDamagedError if it is not what it cost."""
+        """Add what was revealed; LedgerDamagedError if the recorded price is not that of the event."""
         if not math.isclose(self.account.record(event), price, rel_tol=1e-9, abs_tol=1e-12):
             raise LedgerDamagedError("A recorded price is not that of its event: the ledger was edited.")
 
     def count_asker(self, who: str | None) -> None:
-        """Count a question of somebody's."""
+        """Count a question that ``who`` has asked."""
         name = who or "?"
         self.askers[name] = self.askers.get(name, 0) + 1
 
     def count_question(self, purpose: str, round_name: str | None) -> None:
-        """Count a question that was admitted, alone or in a round, which was counted when it was opened."""
+        """Count a question that was admitted. Those of a round were counted when it was opened."""
         if round_name is None:
             self.asked[purpose] += 1
         else:
             self._rounds[round_name].left -= 1
 
     def keep_value(self, value: float | None, target: str, limits: list[float | None] | None) -> None:
-        """Keep a score: what it is of, and, of a bounded metric, the score itself."""
+        """Count a value by its target; if the metric is bounded, keep it as the last value."""
         if value is None:
             return
         self.targets[target] = self.targets.get(target, 0) + 1
@@ -134,7 +144,7 @@ class ConversationState:
             self._last_value = (value, limits[0], limits[1])
 
     def begin_round(self, name: str, purpose: str, size: int, share: FailureBudget) -> None:
-        """Count the questions of a round, each of which has this share."""
+        """Count the questions of a round at once; each has this share."""
         self.asked[purpose] += size
         self._rounds[name] = Round(share, size)
 
@@ -144,7 +154,7 @@ class ConversationState:
         self._nats_before_family = self.account.nats
 
     def grow(self, rows: int, fingerprint: str) -> None:
-        """Have more rows; what was fixed for the rows as they were is over, nats and weights run on."""
+        """Change to more rows. Open rounds and declarations end; nats and counts of questions stay."""
         self.fingerprint, self.rows, self.units = fingerprint, rows, rows
         self.top_ups += 1
         self._rounds.clear()
@@ -197,7 +207,7 @@ class ConversationState:
         return "rows were added to this holdout; ask the one that top_up returned"
 
     def open_round(self, name: str | None) -> str | None:
-        """Return ``name`` if that round still has room; a question beyond it stands alone."""
+        """Return ``name`` if that round has questions left, else None: the question is on its own."""
         return name if name is not None and name in self._rounds and self._rounds[name].left > 0 else None
 
     def share(
@@ -212,7 +222,10 @@ class ConversationState:
         return FailureBudget(ln_delta(ln_beta, weight, nats), nats)
 
     def declared(self, member: str, share: FailureBudget) -> FailureBudget:
-        """Return the better of a share and that of a declared model, which no answer can change."""
+        """Return the better of a share and that of a declared model, which no later answer makes smaller.
+
+        ``member`` is the key of model and metric; one that was not declared keeps its share.
+        """
         if member not in self._family:
             return share
         own = ln_declared(self.policy.ln_beta, len(self._family)) - self._nats_before_family
@@ -221,19 +234,19 @@ class ConversationState:
     def certified(
         self, release: PrivateRelease | None, share: FailureBudget, count: int = 1
     ) -> FailureBudget:
-        """Return the share with every route by which ``count`` such answers are certified.
+        """Return the share with the routes (description length, privacy) that certify ``count`` such answers.
 
         Parameters
         ----------
         release : PrivateRelease or None
-            The dearest that one of them can release; None if there is no privacy in it.
+            What one of them can cost of the privacy budget at most; None if there is no privacy in it.
         share : FailureBudget
         count : int, default=1
 
         Raises
         ------
         RefusedError
-            If there is none.
+            If no route certifies them.
         """
         if self.privacy is None:
             return share
@@ -248,7 +261,8 @@ class ConversationState:
     def admits(self, half_width: float, width: float) -> bool:
         """Return whether an answer of this worst half-width is within the tolerance.
 
-        ``width`` is that of the metric's range (infinite ranges admit always). NaN fails.
+        ``width`` is that of the metric's range; if it is infinite, everything is admitted. A half-width that
+        is NaN is not.
         """
         tolerance = self.policy.tolerance
         return tolerance is None or math.isinf(width) or half_width <= tolerance * width

@@ -1,4 +1,4 @@
-"""A top-up: rows were added to the holdout."""
+"""The record of a top-up: rows were added to the holdout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["TopUpRecord"]
 
 
 class TopUpRecord(LedgerRecord):
-    """How many rows there are from now on, and what they are known by."""
+    """How many rows there are from now on, and the fingerprint of all of them."""
 
     kind = "top_up"
 
@@ -26,5 +26,5 @@ class TopUpRecord(LedgerRecord):
         return str(self.body["fingerprint"])
 
     def apply(self, state: ConversationState) -> None:
-        """Change the rows; what was revealed and the weights run on."""
+        """Change the rows; the nats and the count of questions stay."""
         state.grow(self.body["rows"], self.fingerprint)

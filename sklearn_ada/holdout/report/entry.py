@@ -13,7 +13,7 @@ __all__ = ["Entry"]
 
 @dataclass(frozen=True)
 class Entry:
-    """What one record says; everything that it does not say is None, infinite ends too.
+    """What one record says; None stands for what it does not say, and for infinite ends.
 
     Attributes
     ----------
@@ -31,8 +31,9 @@ class Entry:
     low, high : float or None
         Ends of the certified interval.
     verdict : str or None
+        What came of the question: one of `sklearn_ada.results.VERDICTS`.
     nats, epsilon, rho : float or None
-        What it cost.
+        What it cost: description length, and privacy where it was differentially private.
     target : str or None
         The population quantity that the interval contains.
     reason : str or None
@@ -66,7 +67,7 @@ class Entry:
 
     @property
     def score_of(self) -> str | None:
-        """The target, where there is a score."""
+        """The target, if there is a value."""
         return None if self.answer is None else self.target
 
     def to_dict(self) -> dict[str, Any]:

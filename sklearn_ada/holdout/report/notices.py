@@ -1,4 +1,8 @@
-"""What is said of an answer that is worth less than it looks: a vacuous one, or a median unasked for."""
+"""Warnings about answers that are worth less than they look.
+
+An answer is *vacuous* if its interval holds everything the metric can be. And a stable median is another
+quantity than the metric on all rows, which an asker should know who did not ask for it.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +52,12 @@ def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> Non
 
 
 def certifies_nothing(answer: Answer) -> bool:
-    """Return whether an answer has a value and an interval that was known before looking."""
+    """Return whether an answer has a value but a vacuous interval."""
     return answer.answered and answer.certificate is not None and answer.certificate.vacuous
 
 
 def why_vacuous(session: Session, n_subsamples: int | None) -> str:
-    """Return why answers of a holdout are vacuous, from its size and its account alone.
+    """Return why answers of a holdout are vacuous, from its size and the nats revealed so far.
 
     Parameters
     ----------
@@ -82,12 +86,12 @@ def why_vacuous(session: Session, n_subsamples: int | None) -> str:
 
 
 def is_chosen(metric: Metric) -> bool:
-    """Return whether the metric has an interval, and was declared to do without: ``kind="general"``."""
+    """Return whether the user has declared ``kind="general"`` for a metric with an interval of its own."""
     return metric.kind == "general" and metric.string in WITH_INTERVAL
 
 
 def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *, regression: bool) -> str:
-    """Return that the median of a metric is another quantity than the metric, and what has an interval.
+    """Return a text: the median of a metric is another quantity, and these metrics have an interval.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""What is left: how the next intervals would look, from the log and the number of rows alone.
+"""The outlook: how wide the next intervals would be, computed from the records and the number of rows alone.
 
-Shown for a mean of a bounded score over all rows (accuracy, say), as a share of its range. Other metrics rest
-on fewer independent terms, and `Holdout.remaining` counts for any of them.
+It is shown for a mean of a bounded score over all rows, such as accuracy, as a share of its range. Other
+metrics rest on fewer independent terms and have wider intervals; `Holdout.remaining` counts for any metric.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Forecast:
     Attributes
     ----------
     after : int
-        So many checks from now.
+        After how many more checks.
     purpose : {"check", "certify"}
     half_width : float
-        Of an answer at the outlook's value.
+        Of an answer with the outlook's value.
     worst : float
-        Half-width of the widest answer there can be, by which admission goes.
+        Half-width of the widest answer there can be, which decides whether the question is admitted.
     admitted : bool
         Whether the tolerance still admits the question.
     """
@@ -59,9 +59,10 @@ class Outlook:
     Attributes
     ----------
     value : float
-        The value, in [0, 1], that is foreseen: that of the last answer, as a share of its metric's range.
+        The value, in [0, 1], that the forecasts are for: the last answer, as a share of its metric's range.
     remaining : dict
-        For each purpose, how many more questions the tolerance admits if all guesses hold; None if all.
+        For each purpose, how many more questions are admitted if all guesses hold; None if nothing limits
+        them.
     forecasts : tuple of Forecast
     """
 

@@ -30,7 +30,7 @@ class HoldoutReport:
     confidence_level : float
     tolerance : float or None
     nats : float
-        Everything revealed so far.
+        Everything revealed so far, by description length.
     asked : dict
         Questions admitted, by purpose.
     refused : int
@@ -43,9 +43,10 @@ class HoldoutReport:
     asked_by : dict
         Questions put by each asker, the refused among them; "?" stands for those who gave no name.
     targets : dict
-        What the scores given so far are scores of, and how many there are of each.
+        How many values were given so far of each target, the population quantity that a value estimates.
     head : str
-        How far the ledger went. To keep: ``ledger verify FILE --head`` proves that a file continues it.
+        Number of records and their hash, as a line of text. Keep it: ``ledger verify FILE --head`` proves
+        later that a file begins with the same records.
     """
 
     fingerprint: str
@@ -73,7 +74,7 @@ class HoldoutReport:
         return [entry.to_dict() for entry in self.entries]
 
     def __repr__(self) -> str:
-        lines = [self._summary(), f"  head {self.head}", *self._left()]
+        lines = [self._summary(), f"  head {self.head}", *self._outlook_lines()]
         if len(self.answers) > _SHOWN:
             lines.append(f"  ... {len(self.answers) - _SHOWN} earlier answers")
         targets = _targets(self.entries[-_SHOWN:])
@@ -89,7 +90,7 @@ class HoldoutReport:
             f"<td>{html.escape(_signature(entry))}</td></tr>"
             for (m, a), entry in zip(self.answers, self.entries, strict=True)
         )
-        left = "".join(f"<br>{html.escape(line)}" for line in self._left())
+        left = "".join(f"<br>{html.escape(line)}" for line in self._outlook_lines())
         beneath = "<br>".join(map(html.escape, targets.lines))
         head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "target", "answer", "asked by"))
         return (
@@ -105,8 +106,8 @@ class HoldoutReport:
             f"{percent(self.confidence_level)}"
         )
 
-    def _left(self) -> list[str]:
-        """Say what is left, for a mean of a bounded score over all rows."""
+    def _outlook_lines(self) -> list[str]:
+        """Return lines about the next questions, for a mean of a bounded score over all rows."""
         lines = []
         for purpose, count in self.outlook.remaining.items():
             of_this = [f for f in self.outlook.forecasts if f.purpose == purpose]

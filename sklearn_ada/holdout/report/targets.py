@@ -1,7 +1,7 @@
-"""What the scores of a table are scores of: marked in its lines, said once beneath it.
+"""Marks such as [a] for the targets of the answers in a table, with the targets listed beneath it.
 
-A target is a sentence, often the same one for many answers. Checks of a stable median differ in the steps
-that their values are rounded to, which depend on the guess; they share a mark.
+A *target* is the population quantity that a value estimates, in words, often the same for many answers.
+Checks of a stable median differ in the steps to which their values are rounded; they share a mark.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Targets:
     @property
     def lines(self) -> list[str]:
         """Every mark with its target."""
-        return [f"{mark} {self._told(kind)}" for kind, mark in self._marks.items()]
+        return [f"{mark} {self._in_words(kind)}" for kind, mark in self._marks.items()]
 
     @property
     def counts(self) -> dict[str, int]:
         """How many scores there are of each target."""
-        return {self._told(kind): count for kind, count in self._counts.items()}
+        return {self._in_words(kind): count for kind, count in self._counts.items()}
 
-    def _told(self, kind: str) -> str:
+    def _in_words(self, kind: str) -> str:
         steps = self._steps.get(kind)
         if not steps:
             return kind

@@ -32,13 +32,13 @@ class HoldoutData:
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n, ...)
-        Opaque: NaN, strings and sparse columns are the models' business.
+        Passed to models as it is: it may hold NaN, strings or sparse columns.
     y : array-like of shape (n,)
         Labels or numbers; numbers must be finite.
     sample_weight, groups, weight_bound
         See `Holdout`.
     priced_classes : bool, default=False
-        Whether class counts are paid for, and not conditioned on.
+        Whether class counts are paid for in nats (``class_mix="priced"``).
 
     Raises
     ------
@@ -81,7 +81,10 @@ class HoldoutData:
             self.units = Units(len(labels), sample_weight, groups, weight_bound)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pack what cannot be derived; a partition's key is the secret, and workers derive theirs."""
+        """Pack what workers cannot derive themselves.
+
+        Partitions stay here: they are cached under the ledger's secret, which is not to be pickled.
+        """
         if self._parcel is None:
             derived = {"class_counts", "row_hashes", "_partitions", "_parcel"}
             values = {name: value for name, value in vars(self).items() if name not in derived}
@@ -103,7 +106,7 @@ class HoldoutData:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the content, whatever container it came in."""
+        """Digest of the values, the same for arrays, frames and lists."""
         return content_digest(self.X, self.y)
 
     @cached_property
@@ -112,7 +115,7 @@ class HoldoutData:
         return row_hashes(self.X)
 
     def fingerprint(self, secret: bytes) -> str:
-        """Return the digest of the content, keyed so that it tells nobody whether a row is in it."""
+        """Return the digest of the content, keyed: without the secret nobody can test it for a row."""
         return hmac.new(secret, self.digest.encode(), hashlib.sha256).hexdigest()
 
     @cached_property
@@ -139,8 +142,9 @@ class HoldoutData:
     def rule(self, metric: Metric) -> IntervalRule:
         """Return how a metric becomes an interval on these rows; ValueError if only a stable median can.
 
-        Class counts that are paid for may be known to everybody. How classes and weights (or groups) go
-        together is not paid for, and the width of a class mean would tell it.
+        With ``class_mix="priced"`` the class counts are paid for, so widths may depend on them. The width of
+        a class mean with weights or groups also depends on how these are distributed over classes, which is
+        not paid for: it is refused.
         """
         rule = metric.rule if self.units is None else unequal(metric.rule, self.units, metric.name)
         if self.priced_classes and rule.joins_labels_and_units:
@@ -184,11 +188,11 @@ class HoldoutData:
             )  # fmt: skip
 
     def describe_classes(self, policy: Policy) -> dict[str, Any]:
-        """Return what the genesis record says of class counts: nothing where they are conditioned on."""
+        """Return what the ledger's first record says of class counts: nothing unless they are paid for."""
         return {"class_counts": self.class_counts.tolist()} if policy.class_mix == "priced" else {}
 
     def describe_units(self, secret: bytes) -> dict[str, Any]:
-        """Return what the genesis record says of weights and groups; nothing if there are none."""
+        """Return what the ledger's first record says of weights and groups; nothing if there are none."""
         if self.units is None:
             return {}
         digest = canonical_digest((self.units.weight, self.units.unit)).encode()
@@ -207,10 +211,10 @@ class HoldoutData:
         return int((self.class_counts // n_subsamples).sum()) if stratify else self.n_units // n_subsamples
 
     def partition(self, secret: bytes, n_subsamples: int, *, stratify: bool = False) -> Subsamples:
-        """Return row numbers of disjoint subsamples of equally many units, fixed by the secret.
+        """Return row numbers of disjoint subsamples of equally many units (records or groups).
 
-        All questions use the same ones, so the order is drawn once. With ``stratify`` each class is dealt out
-        evenly: all subsamples have the same class counts, and what is left over of a class is left out.
+        They are a function of the secret, and all questions use the same ones. With ``stratify`` all
+        subsamples have the same class counts; the rows of a class that cannot be divided evenly are left out.
         """
         most = int(self.class_counts.min()) if stratify else self.n_units
         if not 1 <= n_subsamples <= most:

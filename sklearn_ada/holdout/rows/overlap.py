@@ -1,20 +1,23 @@
 """Whether training rows reappear in the holdout more often than chance allows.
 
-A rule that fires on any shared row would tell everybody which rows are in the holdout, and would fire on
-clean discrete data. Two tests ask whether an innocent split could look like this, each at half of the false
-alarm.
+An alarm at any shared row would tell an asker whether a given row is in the holdout, and would be false for
+discrete data, where rows are equal by chance. So two tests ask whether a random split would share as many
+rows, each at half of the probability of a false alarm.
 
-*Twins.* Of rows that occur exactly twice in training and holdout together, it is random which of the two
-places each is in. Leaked rows that were oversampled occur more often and hide from this test.
+*Twins.* Take the values that occur exactly twice in training and holdout together. In a random split each
+copy is in either place by chance, which gives the law of how many pairs have one copy in each. Leaked rows
+that were oversampled occur more than twice, so this test does not see them.
 
-*Lone values.* Copies that are added to the training rows do not change how often a value is in the holdout.
-Place each row there independently with probability f. A value that the data had m > 1 times and that is in
+*Lone values*, those that the holdout has exactly once and the training rows have too. However many copies are
+added to the training rows, the holdout's count of a value stays the same. Let each row be in the holdout
+independently with probability f. A value that the data had m > 1 times and that is in
 the holdout at all is there just once with probability ``m s^(m-1) / (1 + s + ... + s^(m-1))``, s = 1 - f: the
-inverse of the mean of ``s^-i``, i < m, so at most ``2s / (1 + s)``, that of twins. So of T values that are
-shared or repeated within the holdout, those that are shared and there just once are at most binomial,
-``Bin(T, 2s / (1 + s))``. Added rows only make f look smaller and this chance larger. A split has a fixed
-size: what is improbable under independent placement at f = k/N is, given k rows of N in the holdout, at most
-``sqrt(8 k (N - k) / N)`` times as probable (MacWilliams, Sloane 1977, Lemma 10.7).
+inverse of the mean of ``s^-i``, i < m, so at most ``2s / (1 + s)``, the probability for m = 2. So of T values
+that are shared or repeated within the holdout, the number of lone ones is at most binomial,
+``Bin(T, 2s / (1 + s))``. Training rows that were added make f look smaller, which makes the bound larger and
+the test no less valid. A split has a fixed size: what has some probability if rows are placed independently
+at f = k/N is at most ``sqrt(8 k (N - k) / N)`` times as probable given that k of N rows are in the holdout
+(MacWilliams, Sloane 1977, Lemma 10.7).
 """
 
 from __future__ import annotations
@@ -39,9 +42,10 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 def is_leak(train_hashes: NDArray[np.uint64], holdout_hashes: NDArray[np.uint64]) -> bool:
     """Return whether far more rows are shared than a random split would share.
 
-    False alarm at most 1e-9 for every exchangeable split. Leaked rows are found from about 35 on if they
-    occur once on each side. If they were oversampled, many are needed: about 60 if there are as many training
-    rows as holdout rows, 220 if there are four times as many, 480 if nine times.
+    The probability of a false alarm is at most 1e-9 for every exchangeable split. Leaked rows are found if
+    there are about 35 or more and each occurs once on either side. If they were oversampled, it takes more:
+    about 60 if there are as many training rows as holdout rows, 220 if there are four times as many, 480 if
+    nine times.
     """
     pooled = np.concatenate([train_hashes, holdout_hashes])
     values, inverse, counts = np.unique(pooled, return_inverse=True, return_counts=True)
@@ -80,7 +84,9 @@ def ln_tail_of_cross_pairs(pairs: int, members_in_holdout: int, cross: int) -> f
 
 
 def tail_of_lone_values(touched: int, lone: int, n_train: int, n_holdout: int) -> float:
-    """Return a bound on the probability of so many lone values (see the module) of those touched, at most 1.
+    """Return a bound, at most 1, on the probability of so many lone values (see the module) or more.
+
+    ``touched`` is T, the number of values that are shared or repeated within the holdout.
 
     Examples
     --------
@@ -118,7 +124,7 @@ def row_hashes(X: Any) -> NDArray[np.uint64]:
 
 
 def _entries(values: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return what each value adds to its row's hash; zeros add nothing, so sparse is as dense."""
+    """Return what each value adds to its row's hash; zeros add nothing, so sparse and dense rows agree."""
     mixed = _mix(_bits(values) + _salt(columns))
     if values.dtype.kind in "biuf":
         mixed[values == 0] = 0

@@ -1,4 +1,4 @@
-"""How a holdout is cut into disjoint subsamples: a fixed order of its rows, kept in few bytes."""
+"""How a holdout is cut into disjoint subsamples, for stable medians: a secret, fixed order of its rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["dealt_out", "shuffled_rows", "whole_groups"]
 
 
 def shuffled_rows(n: int, secret: bytes) -> NDArray[np.integer]:
-    """Return the numbers of n rows in an order fixed by the secret: four bytes each below 2^31 rows.
+    """Return the numbers of n rows in an order fixed by the secret, as 32-bit integers where that is enough.
 
     Examples
     --------
@@ -27,7 +27,9 @@ def shuffled_rows(n: int, secret: bytes) -> NDArray[np.integer]:
 
 
 def dealt_out(order: NDArray[np.integer], y: NDArray[Any], n_subsamples: int) -> NDArray[np.integer]:
-    """Return subsamples (n_subsamples, t) with equal class counts, each class taken in the given order.
+    """Return subsamples with equal class counts, as row numbers of shape (n_subsamples, t).
+
+    The rows of each class are taken in the given order.
 
     Examples
     --------
@@ -45,7 +47,7 @@ def dealt_out(order: NDArray[np.integer], y: NDArray[Any], n_subsamples: int) ->
 
 
 def whole_groups(groups: NDArray[np.integer], group_of: NDArray[np.int64]) -> list[NDArray[np.integer]]:
-    """Return the rows of each subsample whose groups are given by a matrix of one line for each.
+    """Return the rows of each subsample; row i of the matrix ``groups`` has the groups of subsample i.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """How the rows of a holdout get to ray's workers: through its object store, once for each machine.
 
-Ray pickles what tasks are given anew for every task. So the first time that it is seen to do that, the rows
-are put into its store, and from then on tasks hold a reference. What anybody else pickles holds everything,
-also while ray is running. Nothing here imports ray before somebody else has.
+Ray pickles the arguments of every task anew. So the first time that it pickles a holdout, the rows are put
+into its object store, and from then on tasks hold a reference. Any other pickle holds the rows themselves,
+also while ray is running. This module never imports ray: it looks whether ray has been imported.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 __all__ = ["as_ray_sends"]
 
 _stored: weakref.WeakKeyDictionary[Any, tuple[object, Any]] = weakref.WeakKeyDictionary()
-"""Session and reference by parcel; the store drops the rows once the parcel is gone from here."""
+"""Ray's session and the reference, by parcel; ray drops the rows once the reference is gone from here."""
 
 
 class _Stored:
-    """A parcel in the store: fetched when it is unpacked, which a process does once."""
+    """A parcel in ray's store: fetched when it is unpacked, once in each process."""
 
     def __init__(self, reference: Any) -> None:
         self._reference = reference
@@ -31,11 +31,11 @@ class _Stored:
 
 
 def as_ray_sends(parcel: Any) -> Any:
-    """Return what a task of ray's holds instead of a parcel; the parcel itself for any other pickle.
+    """Return what is pickled instead of a parcel: a reference in a task of ray's, else the parcel itself.
 
-    Only a private context of ray's says that it pickles a task in this thread. A version without it gets the
-    rows with every task, which is slower and not wrong. So does whoever waits for a worker's result, for a
-    reference to what a worker has put dies with the worker.
+    That ray is pickling a task in this thread can be read from a private attribute of ray's only. A version
+    of ray without it sends the rows with every task, which is slower but not wrong. So do workers, because a
+    reference to what a worker has stored is lost when the worker ends.
     """
     ray: Any = sys.modules.get("ray")
     try:

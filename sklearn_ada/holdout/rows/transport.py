@@ -1,9 +1,9 @@
 """How the rows of a holdout get to workers: once, not with every task.
 
-joblib writes a large array to memory-mapped storage the first time it sees it and from then on sends its
-name alone; it also removes what it wrote. So whatever is not an array travels as arrays of bytes, made once,
-and a process that has unpacked a holdout keeps it for the tasks to come. A pickle made outside joblib holds
-everything, and can be opened anywhere.
+joblib writes a large array to a memory-mapped file the first time it sees it, from then on sends only the
+file's name, and removes the file in the end. To profit from that, whatever is not an array is pickled once
+into arrays of bytes (a `Parcel`), and a process that has unpacked a holdout keeps it for later tasks. A
+pickle made outside joblib holds everything, and can be opened anywhere.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["Parcel", "in_this_process", "unpacked_once"]
 Shipped = TypeVar("Shipped")
 
 in_this_process: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
-"""What this process has, made here or unpacked, by token."""
+"""The objects that this process has, made here or unpacked, by token: a random name that pickles keep."""
 _latest: list[Any] = []  # what was unpacked last is kept, as nothing else holds it between tasks
 
 
 class Parcel:
-    """Named values as arrays of bytes; arrays are left as they are, without a copy.
+    """Named values, packed as arrays of bytes; values that are arrays are left as they are, without a copy.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Parcel:
             content = pickle.dumps(others, protocol=5, buffer_callback=buffers.append)
         except Exception:  # made of what only joblib's own pickler can pickle
             return
-        if b"__main__" not in content:  # classes of a notebook are unknown to workers: joblib's pickler, too
+        if b"__main__" not in content:  # workers lack a notebook's classes, which only joblib's pickler sends
             self._values = {name: value for name, value in values.items() if name not in others}
             self._content = _as_array(memoryview(content))
             self._buffers = [_as_array(buffer.raw()) for buffer in buffers]
@@ -60,7 +60,7 @@ class Parcel:
 
 
 def unpacked_once(token: str, kind: type[Shipped], parcel: Parcel) -> Shipped:
-    """Return what has this token: what this process has already, or else what is in the parcel."""
+    """Return the object of this token: the one that this process has already, or else one from the parcel."""
     found = in_this_process.get(token)
     if found is None:
         found = object.__new__(kind)

@@ -1,1 +1,1 @@
-"""What can be done with a holdout: each module is one thing that is asked of it, charged and recorded."""
+"""What can be done with a holdout, one module for each: ask, select, declare, open a round, add rows."""

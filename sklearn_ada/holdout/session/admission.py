@@ -1,4 +1,8 @@
-"""How many more questions a holdout admits: all whose answers cannot be wider than the tolerance."""
+"""How many more questions a holdout admits: those whose answers cannot be wider than the tolerance.
+
+That is computed from the ledger's records and from a *probe*, a question that stands for those to come, and
+never from what the holdout would answer.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,10 @@ _MANY = 10**9
 
 
 def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives: int = 1) -> int:
-    """Return how many questions like ``probe``, up to ``most``, are admitted as one round."""
+    """Return how many questions like ``probe``, up to ``most``, are admitted as one round.
+
+    ``alternatives`` is among how many questions the holdout chooses before each of them is asked.
+    """
 
     def admits(size: int) -> bool:
         share = state.share(probe.purpose, size).among(alternatives)
@@ -43,10 +50,11 @@ def admitted_one_by_one(state: Conversation, probe: Probe) -> int:
 
 
 def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | None = None) -> FailureBudget:
-    """Return the share of the question after ``count`` more like ``probe``, whose guesses all held.
+    """Return the share of the question that comes after ``count`` more like ``probe``, if their guesses hold.
 
-    A guess that holds is cheap, not free: its price is in the share. ``purpose`` is that of the question,
-    by default the probe's own; questions of the other purpose take none of its weight.
+    A guess that holds is cheap, not free, so the share includes the nats of these questions. ``purpose`` is
+    that of the question, by default the probe's; a question of the other purpose does not lose weight to
+    them.
     """
     own = purpose in (None, probe.purpose)
     share = state.share(purpose or probe.purpose, ahead=count if own else 0)
@@ -56,12 +64,12 @@ def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | No
 
 
 def certified(state: Conversation, question: Question, share: FailureBudget, count: int = 1) -> FailureBudget:
-    """Return the share with every route by which ``count`` answers like this one are certified.
+    """Return the share with the routes (description length, privacy) that certify ``count`` such answers.
 
     Raises
     ------
     RefusedError
-        If there is none.
+        If no route does.
     """
     mechanism_state = state.mechanism_states.get(question.state_name, {})
     return state.certified(question.private_release(mechanism_state), share, count)

@@ -1,4 +1,4 @@
-"""One question from asking to answer: admit, look, charge, then answer."""
+"""One question from asking to answer: admit it, look at the holdout, record and charge it, then answer."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def put_question(
     round_name: str | None = None,
     once: bool = False,
 ) -> Answer | None:
-    """Return the holdout's answer; charged and durable before it is returned.
+    """Return the holdout's answer, which has been recorded and charged by then.
+
+    The same question once more returns the recorded answer, free; a refused one an `Answer` without a value.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ def put_question(
         return _admitted(session, question, state, round_name, member)
 
     def answered(state: Conversation, share: FailureBudget, seen: Any) -> AnswerRecord:
-        """Return the record of an answer, known to be writable."""
+        """Return the record of an answer, after checking that it can be written as JSON."""
         draw = Draw(secret, key, state.mechanism_states.get(question.state_name, {}))
         event, mechanism_state = question.release(seen, share, draw)
         record = AnswerRecord.of(
@@ -116,7 +118,7 @@ def put_question(
                 )  # fmt: skip
                 found = session.charge(key, decide)
     except RefusedError as refused:
-        # Not how it would have been answered: the noise of an AUC tells the class counts.
+        # The mechanism's name only: its parameters, such as the noise of an AUC, can tell the class counts.
         refusal = RefusalRecord.of(
             question.purpose, str(refused), {**asked, "mechanism": {"name": mechanism["name"]}}
         )
@@ -127,7 +129,9 @@ def put_question(
 def _admitted(
     session: Session, question: Question, state: Conversation, round_name: str | None, member: str
 ) -> FailureBudget:
-    """Return what the question may spend. The log alone decides: nothing that the holdout says is in it.
+    """Return what the question may spend; earlier records decide, never what the holdout would answer.
+
+    A refusal that depended on the answer would reveal something about it, for nothing.
 
     Raises
     ------
@@ -160,10 +164,11 @@ def look(
     stream: str,
     scale: float,
 ) -> Any:
-    """Evaluate a discarded copy of a model; a failure is a symbol like any other.
+    """Return ``evaluate(discarded, data)`` or, if that raises, the symbols of the failure.
 
-    A ``KeyboardInterrupt`` of the model's own is a failure, too; `interrupts` raises it again in the end.
-    Warnings raised on the way may quote holdout values, so they are dropped; where a filter turns them into
+    A failure may depend on the holdout's rows, so it is recorded and paid for like any other outcome. So is a
+    ``KeyboardInterrupt`` that the model raises itself, which `held_interrupts` raises again in the end.
+    Warnings raised on the way may quote holdout values and are dropped; where a filter turns them into
     errors, the model has failed.
     """
     try:
@@ -175,7 +180,7 @@ def look(
                 interrupts.looking = False
     except BaseException as error:  # whatever a model raises on the holdout has a price, SystemExit too
         interrupts.looking = False
-        # Its own type, as an error may have a ``__class__`` that raises another one.
+        # type(error) and not isinstance: an error may have a ``__class__`` that raises another error.
         reason = next((text for kind, text in _FAILURE_OF if issubclass(type(error), kind)), None)
         if reason is not None:
             return (Symbol(stream, reason, scale),)
@@ -185,9 +190,9 @@ def look(
 
 
 def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Symbol, ...]:
-    """Return the symbols of an error of no kind that has a symbol of its own.
+    """Return the symbols of an error of a type that has no symbol of its own.
 
-    That it is raised again, which only an interrupt is, tells the asker one of two things. So a second symbol
-    always follows the first, for ln 2 nats.
+    The asker can tell whether it was an interrupt, which is raised again. That is one of two outcomes, so a
+    second symbol always follows the first, for ln 2 nats.
     """
     return (Symbol(stream, FAILURES[3], scale), Symbol("index", int(is_interrupt), 2.0))

@@ -31,9 +31,9 @@ def check_not_held_out(session: Session, X: Any) -> None:
 
 
 def overlaps(session: Session, X: Any) -> bool:
-    """Return whether rows X contain the holdout, or part of it beyond chance; charged, the same X once.
+    """Return whether rows X contain the holdout, or more of it than by chance.
 
-    A clean outcome costs about a millionth of a nat.
+    The outcome is recorded and charged, once for the same X; "no" costs about a millionth of a nat.
     """
     hashes, own = row_hashes(X), session.data.row_hashes
     leak = is_leak(hashes, own) or is_whole(hashes, own)

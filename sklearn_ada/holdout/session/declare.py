@@ -1,17 +1,21 @@
-"""Models declared before the first look: what is revealed later cannot change which they are.
+"""Models declared before the first question: what is revealed later cannot change which they are.
 
-Theorem. Fix G models when L nats are known of the holdout. With probability at least ``1 - beta_f`` the
-fixed-question interval at ``delta = e^-L beta_f / G`` holds for each of them, whatever is revealed later and
-whenever it is asked for (union bound over the models, and over what may be known, by Kraft's inequality).
+Theorem. Fix G models when L nats have been revealed about the holdout. With probability at least
+``1 - beta_f`` the fixed-question interval at ``delta = e^-L beta_f / G`` holds for each of them, whatever is
+revealed later and whenever it is asked for.
+
+Proof. Union bound over the models and over everything that may have been revealed by then: ``e^-L``, the
+probability that the code gives to it, sums to at most 1.
+
 Before the first question L is 0, unless the class counts (``class_mix="priced"``) or the mean weight
-(``weight_bound``) were paid for. Half of the failure probability goes to the declared models, half to
-all other questions, which therefore pay ln 2. A declared model gets the better of its two shares: both events
-have been paid for.
+(``weight_bound``) were paid for. Half of the failure probability beta goes to the declared models, the other
+half to all other questions. A declared model may use the larger of the two delta that it has, as one of a
+family and as a question like any other, because both halves have been set aside.
 
 This is for checks and certifies without noise, about the rows as they were when the models were declared.
-All their intervals come from two fixed questions a model, the mean and (where a variance is released) the
-mean given the variance, which share its delta. A ratio's interval is tuned by its guess, which need not have
-been fixed by then, so ratios cannot be declared.
+Each model has two fixed questions, which share its delta: the mean, and (where the variance is released too)
+the mean given the variance. A ratio's interval also depends on its guess, which need not have been fixed by
+then, so ratios cannot be declared.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ _OWNER = "Holdout.declare"
 
 
 def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> int:
-    """Record the models; return their number. See `Holdout.declare`."""
+    """Record that these models are declared, and return their number. See `Holdout.declare`."""
     data = session.data
     served = data.has_interval(metric)
     if not served or data.rule(metric).size_is_released:

@@ -1,13 +1,13 @@
-"""Ctrl-C waits until what was seen of the holdout is recorded.
+"""Ctrl-C and other signals wait until what was seen of the holdout is recorded.
 
-Between the look and the commit an interrupt would leave an answer that was seen and is recorded nowhere; an
-alarm or a request to end would make a failure of a model that has not failed. Such signals are held for
-that long and then delivered: they cost the user nothing. A ``KeyboardInterrupt`` that a model or a metric
-raises by itself may depend on the holdout's rows, so it is a failure with a price like any other, and is
-raised again, bare, once it is recorded.
+An interrupt between the look at the holdout and the commit would leave an answer that was computed and is
+recorded nowhere; an alarm or a request to terminate would be recorded as a failure of the model. So such
+signals are held back for that long and then delivered; they cost no nats. A ``KeyboardInterrupt`` that a
+model or a metric raises itself may depend on the holdout's rows: it is recorded and paid for as a failure,
+and then raised again without its message.
 
-A model that sends its own process a signal, or ends it, tells something that is not priced, as it does by the
-time that it takes. Nothing here can tell its signal from the user's.
+Not covered: a model that sends a signal to its own process, or ends it, can reveal something without paying,
+as it can by the time that it takes. Its signal looks like the user's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 __all__ = ["Interrupts", "held_interrupts"]
 
 _NOT_HELD = {"SIGCHLD", "SIGCLD", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGPROF", "SIGPIPE"}
-_ENOUGH = 3  # times that somebody interrupts who does not want to wait
+_ENOUGH = 3  # Ctrl-C so many times gives the model up
 _TOLD = b"""
 Interrupted: the answer under way is recorded first. Interrupt twice more to give the model up, which then
 has failed on the holdout.
@@ -32,14 +32,14 @@ has failed on the holdout.
 
 
 class Interrupts:
-    """What has asked for an interrupt while it was held.
+    """The signals that came while they were held back.
 
     Attributes
     ----------
     raised : bool
-        What was asked raised a ``KeyboardInterrupt`` itself.
+        Whether the model or the metric raised a ``KeyboardInterrupt`` itself.
     looking : bool
-        Whether a model is being asked, which may be given up.
+        Whether a model is predicting, which may be given up.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Interrupts:
         self._process, self._is_over = os.getpid(), False
 
     def begin(self) -> None:
-        """Hold every signal that a Python function handles; they reach the main thread only."""
+        """Hold back every signal that a Python function handles. Only the main thread gets signals."""
         if threading.current_thread() is not threading.main_thread():
             return
         for number in signal.valid_signals():
@@ -60,7 +60,7 @@ class Interrupts:
                 signal.signal(number, self._hold)
 
     def end(self) -> None:
-        """Put all handlers back, then call those whose signal came, though others may raise errors."""
+        """Put all handlers back, then call those whose signal came, all of them even if one raises."""
         self._is_over = True
         self._each(list(self._before), lambda number: signal.signal(number, self._before[number]))
         self._each(self._signals, lambda number: self._before[number](number, inspect.currentframe()))
@@ -73,7 +73,7 @@ class Interrupts:
                 self._each(numbers[1:], do)
 
     def _hold(self, number: int, frame: FrameType | None) -> None:
-        """Remember a signal. Where nothing is held any more, or in a forked child, handle it."""
+        """Remember a signal. If signals are no longer held back, or in a forked child, handle it at once."""
         if self._is_over or os.getpid() != self._process:
             self._before[number](number, frame)
             return
@@ -90,9 +90,9 @@ class Interrupts:
 
 @contextlib.contextmanager
 def held_interrupts() -> Iterator[Interrupts]:
-    """Hold interrupts for the length of the block, then deliver them.
+    """Hold signals back during the block, then deliver them.
 
-    A signal that no Python function handles does what it does: it is ignored, or ends the process.
+    A signal that no Python function handles is not held back: it is ignored, or ends the process.
     """
     interrupts = Interrupts()
     try:

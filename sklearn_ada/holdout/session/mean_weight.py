@@ -1,4 +1,4 @@
-"""The mean weight of a holdout: released once, to five percent, because intervals are made of it."""
+"""The mean weight of a holdout: released once, to five percent, because intervals depend on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the parameters of a check or certify to a question in which everything but the answer is fixed."""
+"""How the parameters of a check or certify become a `Question`, in which all but the answer is fixed."""
 
 from __future__ import annotations
 
@@ -123,9 +123,10 @@ def _guess_from(
 
 
 def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
-    """Return what answers where the asker leaves it open: cells, or a noisy value where privacy certifies.
+    """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
 
-    A ratio has no noisy value; where description length certifies too, its cells end the privacy route.
+    A ratio has no noisy value, because one record can move it too far. With ``route="both"`` it is answered
+    by cells without noise, which end the privacy route.
     """
     if not policy.is_private or (policy.is_described and coded.rule.size_is_released):
         return coded
@@ -146,7 +147,7 @@ def _check_privacy(question: Question, policy: Policy) -> Question:
 def worst_question(
     session: Session, metric: Metric, purpose: str, guess_rows: int | None
 ) -> CodedQuestion | GaussianQuestion | StableQuestion:
-    """Return a question about this metric with the worst guess: what admission has to reckon with.
+    """Return a question about this metric whose guess makes the widest intervals, to decide on admission.
 
     ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.
     ValueError if the labels do not allow the metric.

@@ -34,8 +34,8 @@ def open_round(
 ) -> str | None:
     """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
 
-    They share the failure probability of one round, which makes each of them cheaper. All are admitted here
-    or none.
+    Each has the same part of the round's failure probability, and what the others reveal does not widen its
+    interval. All are admitted here or none.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ def open_round(
     scoring : str, callable or Metric
     key : str
         Identity of the round. If it was declared before, None is returned: questions already answered are
-        free, and new ones stand alone.
+        free, and new ones are on their own, as if there were no round.
     guess_rows : int or None, default=None
         How many rows the guesses come from; None takes as many as the holdout has.
     alternatives : int, default=1
-        Among how many models, fixed now as well, the holdout will choose before each question is asked.
+        Among how many models, fixed now as well, the holdout chooses before each question is asked.
     record : bool, default=True
         False: only raise if they would not be admitted now.
 

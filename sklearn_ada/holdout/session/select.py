@@ -1,7 +1,8 @@
-"""Choosing among fitted models so that only the winner is revealed.
+"""Choosing among fitted models so that only the winner's number is revealed.
 
-Which of N models is best on the holdout is one of N symbols: it costs ``ln N`` nats, however the choice is
-made, and the values compared never leave. Drawn by the exponential mechanism (McSherry, Talwar 2007; lecture
+Which of N models is best on the holdout is one of N outcomes that are taken for equally likely: it costs
+``ln N`` nats, however the choice is made, and the values compared are not shown. Drawn by the exponential
+mechanism (McSherry, Talwar 2007; lecture
 16, Algorithm 1) it is epsilon-DP as well; the winner's value is then within ``(2 s / epsilon)(ln N + t)`` of
 the best of N, except with probability ``e^-t``, for values that one record can move by s.
 """
@@ -56,7 +57,7 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     _check_models(models, metric, data)
     choice = None if epsilon is None else PrivateChoice.plan(metric, data, count, epsilon)
     digests = [model_digest(model) for model in models]
-    # What "auto" comes to depends on the budget, so a private ledger knows such a choice by that word.
+    # With a privacy budget, the epsilon of "auto" depends on what is left of it: the key holds the word.
     named: float | str | None = None if choice is None else choice.epsilon
     if epsilon == "auto" and session.read(lambda state: state.privacy is not None):
         named = "auto"
@@ -64,9 +65,8 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     found = session.find(key, otherwise=lambda state: _admitted(session, state, choice, count))
     if found is None:
         for model in models:
-            discarded_copy(
-                model, "Holdout.select"
-            )  # raises before any is looked at; later it would be a failure
+            # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
+            discarded_copy(model, "Holdout.select")
         secret, stamp = session.secret, session.asker.stamp()
         with held_interrupts() as interrupts:
             values = _values(models, metric, data, interrupts)
@@ -112,15 +112,15 @@ class PrivateChoice:
     Parameters
     ----------
     epsilon : float
-        What was asked for; with "auto" what aims at a loss of half a standard error.
+        Privacy parameter; "auto" takes the one that costs about half a standard error of the metric.
     sensitivity, width : float
         How far one record can move the metric, and how wide its range is.
     unit : Unit
-        By what that record may be replaced.
+        What is replaced between neighbouring data sets.
     family : str
         Of the metric, see `family_weight`.
     is_auto : bool
-        Whether the choice takes less where the privacy budget does not afford as much.
+        Whether epsilon was "auto": then `within` may make it smaller.
     """
 
     epsilon: float
@@ -150,18 +150,18 @@ class PrivateChoice:
         return cls(epsilon, sensitivity, high - low, rule.unit, rule.family, is_auto)
 
     def release(self, event: Event) -> PrivateRelease:
-        """Return what the choice releases."""
+        """Return what the choice costs of the privacy budget."""
         return PrivateRelease(event, self.unit, self.family)
 
     def within(self, state: Conversation, n: int, count: int) -> PrivateChoice:
-        """Return the choice that the privacy budget affords: at most half of what is left of it.
+        """Return the choice with an epsilon that takes at most half of what is left of the privacy budget.
 
-        It leaves as much as one answer takes, so that the winner can be certified.
+        It leaves at least as much as one answer takes, so that the winner can be certified.
 
         Raises
         ------
         BudgetExhaustedError
-            If with the rest of it the choice could lose half of the metric's range, which is no choice.
+            If the chosen model could then be worse than the best by half of the metric's range.
         """
         if not self.is_auto or state.privacy is None or state.privacy.ended is not None:
             return self
@@ -181,7 +181,7 @@ class PrivateChoice:
 def _admitted(
     session: Session, state: Conversation, choice: PrivateChoice | None, count: int
 ) -> PrivateChoice | None:
-    """Return how the choice is made, decided from the log alone; `BudgetExhaustedError` if it is not."""
+    """Return how the choice is made, decided by earlier records alone; BudgetExhaustedError if it is not."""
     session.check_not_outgrown(state)
     if state.privacy is None or (state.policy.is_described and (choice is None or state.privacy.ended)):
         return choice
@@ -209,7 +209,7 @@ def _chosen(
 ) -> Event:
     """Return the event of the choice, in which a model that failed (None) counts as the worst.
 
-    That one failed is told, so it is a symbol of its own before the index; then N is nobody.
+    If one failed, a symbol says so before the winner's number, which is N if all failed.
     """
     count, scale = len(values), float(len(values))
     worst = metric.bounds[0] if metric.has_interval else -math.inf

@@ -1,4 +1,4 @@
-"""What every question needs beside itself: the rows, the policy, the ledger that is charged, and who asks."""
+"""The session of a holdout: the rows, the policy, the open ledger, and who asks."""
 
 from __future__ import annotations
 
@@ -86,20 +86,20 @@ class Session:
 
     @property
     def secret(self) -> bytes:
-        """The ledger's secret, of which noise and subsamples are made; asked for nowhere else."""
+        """The ledger's secret, from which noise and subsamples are drawn."""
         return self.ledger.secret()
 
     @cached_property
     def fingerprint(self) -> str:
-        """Keyed digest of the rows; it tells nobody whether a row is in the holdout."""
+        """Digest of the rows, keyed with the secret: nobody else can test it for a row."""
         return self.data.fingerprint(self.secret)
 
     def partition(self, n_subsamples: int, *, stratify: bool) -> Subsamples:
-        """Return the rows of disjoint subsamples, which nobody knows who does not know the secret."""
+        """Return the rows of disjoint subsamples, drawn from the secret."""
         return self.data.partition(self.secret, n_subsamples, stratify=stratify)
 
     def charge(self, key: str | None, decide: Callable[[Conversation], LedgerRecord]) -> Record:
-        """Record what ``decide`` makes of the state, or return what is recorded under this key."""
+        """Return the record of this key; if there is none, record what ``decide`` returns for the state."""
         record = self.ledger.charge(key, lambda state: decide(state).to_dict())
         if record.fresh and record.seq % EVERY == 0:
             self.ledger.charge(f"checkpoint {record.seq}", lambda state: CheckpointRecord.of(state).to_dict())
@@ -110,7 +110,7 @@ class Session:
         return self.ledger.find(key, otherwise=otherwise)
 
     def read(self, look: Callable[[Conversation], Seen]) -> Seen:
-        """Return what ``look`` says of the state."""
+        """Return ``look(state)`` for the state of all records so far."""
         seen: Seen = self.ledger.read(look)
         return seen
 

@@ -1,10 +1,10 @@
-"""Adding fresh rows to a holdout: the sample grows, the account stays.
+"""Adding fresh rows to a holdout: the sample grows, and what was revealed about it goes on counting.
 
 Theorem. Let the records of a holdout be the first n of an endless sequence of independent draws, and let a
 conversation, whenever it likes, raise n: when and by how much may depend on every answer so far, which
 records come next may not. Let each question speak of the first n records, n as it is when the question is
-asked. If the nats L and the weights pi run on across every top-up, then with probability at least
-``1 - beta``, for all questions before and after every top-up at once, the fixed-question interval at
+asked. If no top-up resets the nats L and the weights pi, then with probability at least ``1 - beta``, for all
+questions before and after every top-up at once, the fixed-question interval at
 ``delta = beta * pi * exp(-L)`` holds.
 
 Proof. Condition on all randomness other than the records. As in `guarantees.description_length.theorem`
@@ -13,12 +13,13 @@ part of the transcript with one continuation, and each node still fixes, before 
 question and its n; a fixed-question interval about the first n records holds at any fixed n. The union bound
 over all nodes is the same sum, at most ``beta * E_code[sum pi] <= beta``.
 
-So every old interval stays valid, of the rows that it was given for, and all old and new ones hold together.
-What would not be valid is to forget L: the transcript depends on the old rows, and they are still there.
-A round that was open is closed: its questions were fixed for the old rows.
+So every old interval stays valid, and all old and new ones hold together. L must not start again from 0: what
+was asked depends on the old rows, which are still among the rows. A round that was open is closed, because
+its questions were fixed for the old rows.
 
-Fresh rows alone make a new holdout, with its own ledger, at L = 0. It holds at its own confidence level; both
-hold together at the two failure probabilities added.
+With fresh rows alone one can make a new holdout instead, with a ledger of its own and L = 0. Its intervals
+hold at its own confidence level; those of both holdouts together fail with the sum of the failure
+probabilities.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def pooled(data: HoldoutData, policy: Policy, X: Any, y: Any) -> HoldoutData:
 def record_top_up(session: Session) -> None:
     """Record that the rows of this session are the holdout from now on.
 
-    The same rows once more are free and change nothing.
+    Recording the same rows once more is free and changes nothing.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""What is agreed before the first question, and what an answer may then say."""
+"""What all questions have in common: the policy, what one of them may spend, and what an answer can be."""

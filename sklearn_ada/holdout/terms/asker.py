@@ -1,4 +1,4 @@
-"""Who asks, from where, and when: written beside a question, never part of it."""
+"""Who asks, from where, and when: recorded with a question, but no part of its identity."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _LONGEST = 100
 class Asker:
     """The names that a holdout's records carry.
 
-    They touch neither the identity of a question nor its admission: what one person was answered, another
-    gets free.
+    They change neither which question it is nor whether it is admitted: the recorded answer that one person
+    paid for, another gets free.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Asker:
         _check_name(self.label, "label")
 
     def stamp(self) -> dict[str, Any]:
-        """Return what a record says of its asker; taken before the question is decided."""
+        """Return what a record says of its asker, ready for JSON."""
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         return {"who": self.who, "label": self.label, "time": now}
 

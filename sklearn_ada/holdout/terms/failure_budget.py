@@ -1,4 +1,4 @@
-"""What one question may spend of the failure probability of all intervals together."""
+"""The share of one question: what it may spend of the failure probability of all intervals together."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ __all__ = ["FailureBudget"]
 
 @dataclass(frozen=True)
 class FailureBudget:
-    """What one question may spend of the failure probability.
+    """The part of the failure probability ``1 - confidence_level`` that one question may use, its share.
+
+    By description length that is ``delta = beta * pi * exp(-L)``: beta is what all questions of its purpose
+    have together, pi the question's weight, and L the nats that were revealed before
+    (`sklearn_ada.guarantees.description_length.theorem`).
 
     Attributes
     ----------
     ln_delta : float
-        Logarithm of its failure probability for the sampling of the holdout.
+        Logarithm of delta: how likely the fixed-question interval may be to miss, over the draw of the rows.
     nats : float
-        The L that is in it.
+        The L in delta.
     described : bool
         Whether description length certifies the answer.
     transfer : TransferShare or None
-        What the answer may use of the privacy route; None if that certifies nothing.
+        What the answer may use of the privacy route; None if privacy does not certify it.
     """
 
     ln_delta: float
@@ -33,21 +37,25 @@ class FailureBudget:
 
     @property
     def ln_noise(self) -> float:
-        """Logarithm of the failure probability of the mechanism's own noise: half of the share, without L."""
+        """Logarithm of the failure probability for the mechanism's noise: half of ``beta * pi``, without L.
+
+        What was revealed about the rows says nothing about noise that is drawn afterwards.
+        """
         return self.ln_delta + self.nats - math.log(2.0)
 
     @property
     def ln_certified(self) -> float:
-        """Logarithm of the failure probability that the answer's certificate uses.
+        """Logarithm of the failure probability that the answer's certificate states.
 
-        By privacy alone that is the gap's, which all answers of a family share.
+        By privacy alone that is the one of the gap between holdout and population, which all answers of a
+        family have in common (`sklearn_ada.guarantees.transfer.family_weights`).
         """
         return self.ln_delta if self.described or self.transfer is None else self.transfer.ln_gap
 
     def after(self, nats: float) -> FailureBudget:
-        """Return the same share once so much more has been revealed."""
+        """Return the share as it is once so many more nats have been revealed."""
         return FailureBudget(self.ln_delta - nats, self.nats + nats)
 
     def among(self, alternatives: int) -> FailureBudget:
-        """Return the share of each of several questions of which the holdout will choose one to be asked."""
+        """Return the share where the holdout chooses which of N questions is asked, which takes ln N nats."""
         return self.after(math.log(alternatives))

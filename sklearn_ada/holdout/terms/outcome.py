@@ -1,4 +1,4 @@
-"""The outcome of a question: the part of its record from which an `Answer` is read."""
+"""The outcome of a question: value, interval and verdict, the part of a record that becomes an `Answer`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ _THEOREMS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """A value and its interval, or the reason why there is none. NaN and infinity are None in JSON.
+    """A value and its interval, or the reason why there is none.
 
-    The verdict is one of `VERDICTS`: whoever shows answers must know them all.
+    The attributes are those of `sklearn_ada.results.Answer` and its certificate; ``verdict`` is one of
+    `VERDICTS`, so that whatever shows answers knows all there can be. ``theorem`` is only the part of the
+    metric and mechanism: `full_theorem` adds the one of the route. In JSON, NaN and infinity are None.
     """
 
     value: float
@@ -48,7 +50,7 @@ class Outcome:
 
     @property
     def full_theorem(self) -> str:
-        """The theorem of the route and that of the metric."""
+        """The theorem of the route, which allows for adaptive questions, and the one of the metric."""
         return f"{_THEOREMS[self.route]}; {self.theorem}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Everything that is fixed before the first question, and stands in the ledger's genesis record."""
+"""The policy of a holdout: what is fixed before the first question and kept in the ledger's first record."""
 
 from __future__ import annotations
 
@@ -38,14 +38,16 @@ class Policy:
         Largest half-width of an answer, as a share of the metric's range, at which questions are still
         admitted; None never refuses.
     expected_questions : int or None
-        Tunes weights and cell widths; more may be asked.
+        Tunes weights, cell widths and noise; more may be asked.
     check_share : float
         Part of the failure probability that belongs to checks; the rest belongs to certifies.
     route : {"description_length", "differential_privacy", "both"}
         The theory behind the intervals; "both" gives each half of the failure probability.
     class_mix : {"conditional", "priced"}
-        Whether class counts, which askers may know, are conditioned on or paid for.
+        Whether intervals speak of the population at the holdout's class proportions, or class counts are
+        paid for, because askers may know them.
     code : Code
+        The probabilities given to answers before they exist, which set their price in nats.
     """
 
     confidence_level: float = 0.95
@@ -82,12 +84,12 @@ class Policy:
 
     @property
     def is_described(self) -> bool:
-        """Whether description length certifies."""
+        """Whether intervals may rest on description length."""
         return self.route != "differential_privacy"
 
     @property
     def is_private(self) -> bool:
-        """Whether privacy certifies."""
+        """Whether intervals may rest on differential privacy."""
         return self.route != "description_length"
 
     @property
@@ -99,11 +101,17 @@ class Policy:
 
     @property
     def ln_gap(self) -> float:
-        """Logarithm of the failure probability of the privacy route's gaps; the other half is for noise."""
+        """Logarithm of the failure probability of the gap between holdout and population, by privacy.
+
+        It is half of what that route has; the other half is for noise.
+        """
         return self.ln_beta - LN_2
 
     def privacy_budget(self, unit: Unit, n: int) -> float:
-        """Return the rho that all questions together may cost, for replacing one ``unit`` of n records."""
+        """Return the zCDP parameter rho that all questions may cost together, of n records.
+
+        ``unit`` is what is replaced between neighbouring data sets: a record, or one of m subsamples.
+        """
         planned = planned_questions(self.expected_questions)
         check, _ = planned_ln_deltas(self.ln_gap, self.check_share, self.expected_questions)
         if unit.parts == 0:
@@ -111,19 +119,19 @@ class Policy:
         return subsamples_budget(unit.parts, planned, GRID_POINTS, self.ln_gap, check)
 
     def planned_ln_delta(self, purpose: str) -> float:
-        """Return what the last expected check or the first certify may spend, with nothing revealed."""
+        """Return ln delta of the last expected check or of the first certify, with nothing revealed yet."""
         check, certify = planned_ln_deltas(self.ln_beta, self.check_share, self.expected_questions)
         return check if purpose == "check" else certify
 
     def half_cell(self, error: float, deviation: float, size: float) -> float:
-        """Return how wide the cells of a check should be, half of it (see `choose_half_cell`).
+        """Return half of the width that the cells of a check should have (see `choose_half_cell`).
 
         Parameters
         ----------
         error : float
             Standard error of the difference between the holdout's value and the guess.
         deviation, size : float
-            What the interval will work with.
+            Standard deviation of one record's score, and number of independent records behind the interval.
         """
         check, certify = planned_ln_deltas(self.ln_beta, self.check_share, self.expected_questions)
         error, deviation, size = (float(f"{number:.3g}") for number in (error, deviation, size))
@@ -140,7 +148,7 @@ class Policy:
 def check_promise(
     confidence_level: object, tolerance: object, expected_questions: object, owner: str
 ) -> dict[str, float | int]:
-    """Return what askers are promised, by name; ValueError, in the owner's name, if it cannot be."""
+    """Return the three checked parameters, by name; ``owner`` is whose they are, for the error message."""
     checked: dict[str, float | int] = {
         "confidence_level": check_real(confidence_level, "confidence_level", owner, low=0.0, high=1.0)
     }

@@ -1,15 +1,20 @@
-"""The privacy route: what is spent of its budget, and what an answer is worth while it lasts.
+"""The privacy route: what is spent of the privacy budget, and how intervals follow while it lasts.
 
-The conversation is kept rho-zCDP for a rho that the policy fixes, with a filter for every unit in use. Half
-of the route's failure probability beta <= 1/2 is for the gap of `sklearn_ada.guarantees.transfer.direct`,
-half for the noise of the answers. The gap speaks of questions that records move in the same proportion
-(means; AUCs; one kind of class mean) at one unit: each such *family* has a share of its own, which its name
-fixes (`guarantees.transfer.family_weights`). A share in the order in which families appear would be
-chosen by the conversation, which may have seen by then which family fails.
+All answers together (the *conversation*) are kept rho-zCDP, that is, zero-concentrated differentially private
+with a budget rho that the policy fixes: see `sklearn_ada.accounting.zcdp_filter`, also for the *unit*, what
+is replaced between neighbouring data sets. So no question that the conversation comes up with can have a
+value on the holdout that is far from its population value. How far is the *gap* g(p) of
+`sklearn_ada.guarantees.transfer.direct`; it may be exceeded with probability p. Half of the route's failure
+probability beta <= 1/2 is for gaps, half for the noise of the answers.
+
+One gap serves all questions that replacing a record moves in the same proportion (means; AUCs; recalls of one
+class; medians over one partition). Each such *family* has its own share of the failure probability, fixed by
+its name (`guarantees.transfer.family_weights`). Shares in the order in which families are first asked would
+not do: the conversation would choose it, and may have seen by then which family fails.
 
 Theorem. Let a family have the share ``p0 = beta v/2`` of the gaps, v fixed in advance, and its answers the
-shares ``beta w_j/2`` of the noise; W is the mean of the sum of these w (the conversation decides which they
-are). Let g be the gap, ``D = g(p0/e) - g(p0)``, and let each interval allow for ``A_j + g(p0)`` with
+shares ``beta w_j/2`` of the noise; W is the expected sum of these w (the conversation decides which answers
+there are). Let g be the gap, ``D = g(p0/e) - g(p0)``, and let each interval allow for ``A_j + g(p0)`` with
 ``E[(N_j - A_j)^+] <= (beta w_j/2) D`` for the noise N_j of its answer, on either side. Then some interval of
 the family misses with probability at most ``beta (v + W)/2``: any interval at all with at most beta, as all v
 and all w sum to 1.
@@ -19,13 +24,14 @@ coins to the probability ``p = beta (v + W)/2``, and q the first question missed
 ``E[(N - A)^+ 1_B]``, at most ``beta W D/2``. But g is concave in ln(1/p), so ``g(p0) - g(p) >= D ln(p/p0)``,
 at least ``D (1 - p0/p)``: the left side is ``D (p - p0) = beta W D/2`` or more.
 
-The quantile with ``P[N_j > A_j] <= beta w_j/2`` does, if noise beyond it goes beyond it by at most D on
-average, which is about so where noise and gap are in balance. Else A_j is the quantile of a thinner tail.
+For A_j the quantile with ``P[N_j > A_j] <= beta w_j/2`` is enough if noise that exceeds it does so by at most
+D on average, which is about so where noise and gap are in balance. Else A_j is the quantile of a thinner tail
+(`TransferShare.ln_tail`).
 
-Failures and leaks are told as they are, which no privacy event covers. Compare the conversation with a twin
-that counts a row on which a model fails as its worst score, and never finds a leak: the twin is private, and
-the two agree up to the first failure or leak. So everything certified before it holds, and the route ends
-there.
+That a model failed on the holdout, or that training rows contain it (a leak), is told without noise, which is
+not private. Compare the conversation with another one in which a row on which a model fails gets the worst
+score, and no leak is ever found: that one is private, and the two agree up to the first failure or leak. So
+everything certified before it holds, and the route ends there.
 """
 
 from __future__ import annotations
@@ -55,16 +61,16 @@ _UNMIXED = (
 
 @dataclass(frozen=True)
 class PrivateRelease:
-    """What a question will have released at most: known before it is put.
+    """What a question can cost of the privacy budget, at most; known before the holdout is looked at.
 
     Parameters
     ----------
     event : Event
-        The dearest event that can come of it.
+        The one with the largest privacy loss among those that can come of the question.
     unit : Unit
-        Whose replacement it is private for.
+        What is replaced between neighbouring data sets.
     family : str
-        Questions of one family are moved by records in the same proportion (see `family_weight`).
+        Name of the questions with which it has a gap in common (see `family_weight`).
     """
 
     event: Event
@@ -74,12 +80,12 @@ class PrivateRelease:
 
 @dataclass(frozen=True)
 class TransferShare:
-    """What one answer may use of route B.
+    """What one answer may use of the privacy route.
 
     Attributes
     ----------
     rho : float
-        The budget: the whole conversation stays rho-zCDP at the answer's unit.
+        The budget: all answers together stay rho-zCDP with respect to replacing one of the answer's units.
     ln_gap : float
         Logarithm of the failure probability of the gap, for all answers of the family together.
     ln_noise : float
@@ -92,30 +98,30 @@ class TransferShare:
 
     @property
     def gap(self) -> float:
-        """How far a mean of [0, 1] scores on the holdout can be from the population's."""
+        """How far a mean of scores in [0, 1] on the holdout can be from the population's."""
         return zcdp_gap(self.rho, self.ln_gap)
 
     def ln_tail(self, excess: float) -> float:
-        """Return the logarithm of the probability at which the quantile of the noise is taken.
+        """Return the logarithm of the tail probability at which noise is allowed for, A_j in the theorem.
 
         Parameters
         ----------
         excess : float
-            How far noise beyond such a quantile goes beyond it, on average, in units of the gap.
+            By how much noise exceeds its quantile, on average, once it does; in the units of `gap`.
         """
-        steepness = zcdp_gap(self.rho, self.ln_gap - 1.0) - self.gap - 1e-12  # g is known to less than that
+        steepness = zcdp_gap(self.rho, self.ln_gap - 1.0) - self.gap - 1e-12  # D; g is computed to 1e-12
         if steepness <= 0.0:
             return -math.inf
         return self.ln_noise - max(math.log(max(excess, 1e-300) / steepness), 0.0)
 
 
 class PrivacyAccount:
-    """The privacy that a ledger has spent.
+    """The privacy that a ledger has spent, as the zCDP parameter rho.
 
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of records (of groups, if there are any).
     budget : callable
         Takes a unit and returns the rho that the policy allows for it.
     ln_gap : float
@@ -142,7 +148,7 @@ class PrivacyAccount:
         return 0.0 if self.ended is not None else self._filter.left(unit)
 
     def refusal(self, release: PrivateRelease | None, count: int = 1) -> str | None:
-        """Return why ``count`` such releases have no certificate by this route, or None if they have."""
+        """Return why ``count`` such answers cannot be certified by privacy, or None if they can."""
         if self.ended is not None:
             return self.ended
         if release is None:
@@ -164,12 +170,12 @@ class PrivacyAccount:
         return None
 
     def share(self, release: PrivateRelease, ln_noise: float) -> TransferShare:
-        """Return the share of an answer that is not refused."""
+        """Return what an answer may use that `refusal` has no objection to."""
         ln_gap = self._ln_gap + math.log(family_weight(release.family))
         return TransferShare(self._budget(release.unit), ln_gap, ln_noise)
 
     def record(self, event: Event, unit: Unit) -> None:
-        """Take a release into account; one without a price, or beyond the budget, ends the route."""
+        """Charge what was released; without a privacy cost, or beyond the budget, it ends the route."""
         if self.ended is not None:
             return
         rho = rho_or_none(event)
@@ -195,10 +201,10 @@ class PrivacyAccount:
 
 
 class NoPrivacy:
-    """What a question without noise says of the privacy route: nothing."""
+    """The part of `Question` about privacy, for questions that are answered without noise."""
 
     def private_release(self, mechanism_state: dict[str, Any]) -> None:
-        """Return None."""
+        """Return None: nothing bounds the privacy loss."""
 
     def private_half_width(self, transfer: TransferShare) -> float:
         """Return infinity: there is no such interval."""

@@ -25,6 +25,7 @@ def standard_error(answer: Answer) -> float:
 
     Examples
     --------
+    >>> import math
     >>> from sklearn_ada import Answer, Certificate
     >>> from sklearn_ada.results import Cost
     >>> certificate = Certificate("", 0.95, math.log(0.05), "", (), False)

@@ -1,4 +1,8 @@
-"""Drop-in scorers: what a search reads of a model is an answer of the holdout."""
+"""Scorers for ``scoring=`` of a search, which return the answers of a holdout.
+
+The metric on the X and y that the search passes is the *guess*; the holdout is asked whether it agrees. What
+an answer reveals is charged to the holdout's ledger in *nats* (see `Holdout`).
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,13 @@ __all__ = ["LadderScorer", "StableHoldoutScorer", "ThresholdoutScorer"]
 
 
 class ThresholdoutScorer(HoldoutScorer):
-    """Guess, compare, correct: the holdout speaks up only where the guess is wrong.
+    """Score by validation rows, corrected by the holdout where the two differ.
 
     The metric on the X and y that the search passes is the guess. If the holdout's value is within the
-    threshold of it, the guess itself is returned; if not, the middle of the cell in which the holdout's
-    value lies. Each answer is certified by description length together with all others of its ledger
-    (Dwork et al., Science 2015 and NIPS 2015; theorem in `sklearn_ada.guarantees.description_length`).
+    threshold of it, the guess itself is returned, which reveals next to nothing; if not, the holdout's value,
+    rounded to the middle of a cell (an interval of twice the threshold). All intervals of the ledger hold
+    together with the holdout's ``confidence_level`` (description length; Dwork et al., Science 2015 and NIPS
+    2015; theorem in `sklearn_ada.guarantees.description_length`).
 
     Parameters
     ----------
@@ -38,9 +43,9 @@ class ThresholdoutScorer(HoldoutScorer):
         Half width of a cell, in units of the metric. "auto" chooses it from the sizes of guess and holdout
         and the number of questions expected.
     noise : {"none", "laplace", "gaussian"}, default="none"
-        "none": answers are exact up to their cell, and certified most sharply. "laplace": the algorithm of
-        the article, differentially private for ``max_hits`` corrections. "gaussian": its published figure,
-        with a fixed threshold; no theorem bounds its privacy loss over questions that agree.
+        "none": answers are only rounded; intervals are narrowest. "laplace": the algorithm of the article,
+        differentially private for ``max_hits`` corrections. "gaussian": as in the experiment of its figure,
+        with a fixed threshold; every question costs privacy, also one whose guess holds.
     noise_scale : float or "auto", default="auto"
         Scale of the noise of a corrected value, in units of the metric; "auto" is 2 % of the threshold.
     max_hits : int or None, default=None
@@ -49,7 +54,8 @@ class ThresholdoutScorer(HoldoutScorer):
     validation : float, default=0.25
         Part of X that `cv` takes guesses from.
     on_exhausted : {"nan", "raise"}, default="nan"
-        What a refusal does inside a search.
+        What the search gets where the holdout refuses to answer: NaN as the score, or a
+        `BudgetExhaustedError`.
 
     Raises
     ------
@@ -109,14 +115,15 @@ class ThresholdoutScorer(HoldoutScorer):
 
 
 class StableHoldoutScorer(HoldoutScorer):
-    """The median of a metric over disjoint subsamples of the holdout, for any metric whatever.
+    """Score by the median of a metric over disjoint subsamples of the holdout, for any metric whatever.
 
-    The answer lies between two quantiles of the metric's law on random subsamples (`Answer.levels`), rounded
-    as the certificate's target says, for all answers of the ledger together. A few hundred subsamples never
-    certify many unguessed questions: then the certificate says "vacuous".
+    Take the distribution of the metric on a random subsample, rounded as the answer's target says. With the
+    holdout's ``confidence_level``, every answer of the ledger lies between two quantiles of it, whose levels
+    are `Answer.levels`. A few hundred subsamples are too few for many answers that nobody could guess: then
+    the certificate is vacuous, with levels 0 and 1.
 
     Source: Feldman, Steinke, "Generalization for Adaptively-chosen Estimators via Stable Median", COLT 2017,
-    Theorem 3.1 (the draw); the certificate is by description length and a binomial tail.
+    Theorem 3.1, for the median; its levels are by description length and a binomial tail.
 
     Parameters
     ----------
@@ -125,18 +132,20 @@ class StableHoldoutScorer(HoldoutScorer):
     n_subsamples : int or "auto", default="auto"
         "auto": one for every 20 records, at most 400 (an odd number for "exact").
     grid : Grid or "auto", default="auto"
-        The finite set that answers come from.
+        The finite set that values are rounded to. "auto": around the guess, in steps that suit its precision.
     epsilon : float or "auto", default="auto"
-        Privacy parameter of one draw.
+        Privacy parameter of one median: the smaller, the more noise. Not used by ``method="exact"``.
     method : {"exponential", "binary_search", "exact"}, default="exponential"
         Draw the median by the exponential mechanism or by noisy binary search, or take it exactly.
     stratify : bool, default=False
-        Give all subsamples the same class counts, so that rare classes are missing from none of them. What
-        is left over of a class is left out, and the certificate speaks of subsamples of that class mix.
+        Give all subsamples the same class counts, so that none lacks a rare class. Rows of a class that
+        cannot be divided evenly are left out, and the target is the median over subsamples with these class
+        counts.
     validation : float, default=0.25
         Part of X that `cv` takes guesses from.
     on_exhausted : {"nan", "raise"}, default="nan"
-        What a refusal does inside a search.
+        What the search gets where the holdout refuses to answer: NaN as the score, or a
+        `BudgetExhaustedError`.
 
     Examples
     --------
@@ -174,10 +183,11 @@ class StableHoldoutScorer(HoldoutScorer):
 
 
 class LadderScorer(HoldoutScorer):
-    """Reveal improvements only: the score is the best so far, which a model must beat by a step.
+    """Score by the best value so far on the holdout, so that only improvements are revealed.
 
-    A model that improves is certified on both sides, any other from above: it is not better than the best so
-    far by more than a step. Source: Blum, Hardt, "The Ladder", ICML 2015; certified by description length.
+    A model that beats the best so far by more than a step gets its own value, rounded to a step, and an
+    interval. Any other gets the best so far as its score, and an upper bound only. Source: Blum, Hardt, "The
+    Ladder", ICML 2015; certified by description length.
 
     Parameters
     ----------
@@ -185,12 +195,13 @@ class LadderScorer(HoldoutScorer):
         A mean of bounded scores, a ROC AUC or a per-class mean.
     holdout : Holdout
     step : float or "auto", default="auto"
-        Least improvement that is revealed, in units of the metric; "auto" is two standard errors of a share
-        of one half.
+        Least improvement that is revealed, in units of the metric. "auto" is two standard errors of an
+        accuracy of one half: for a mean, the metric's range over the root of the number of rows.
     validation : float, default=0.25
         Part of X that `cv` takes guesses from.
     on_exhausted : {"nan", "raise"}, default="nan"
-        What a refusal does inside a search.
+        What the search gets where the holdout refuses to answer: NaN as the score, or a
+        `BudgetExhaustedError`.
 
     Examples
     --------

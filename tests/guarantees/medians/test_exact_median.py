@@ -50,11 +50,16 @@ def test_few_subsamples_say_nothing_about_the_median():
 
 
 def test_sharper_than_the_uniform_bound_of_the_published_route():
-    """DKW would give 1/2 -+ sqrt(ln(2/delta) / 2m); the binomial tail at one threshold is inside."""
-    for m in (100, 1000, 10000):
+    """DKW would give 1/2 -+ sqrt(ln(2/delta) / 2m); the binomial tail at one threshold is inside.
+
+    Chernoff's bound of that tail, ``-(m/2) ln(1 - 4 x^2) = ln(2/delta)``, is between the two.
+    """
+    for m in (100, 1000, 1001, 10000):
         for delta in (0.05, 1e-10):
-            dkw = math.sqrt(math.log(2 / delta) / (2 * m))
-            assert quantile_interval(m, 0.0, math.log(delta))[0] > 0.5 - dkw
+            nats = math.log(2 / delta)
+            dkw, chernoff = math.sqrt(nats / (2 * m)), math.sqrt(-math.expm1(-2 * nats / m)) / 2
+            low = quantile_interval(m, 0.0, math.log(delta))[0]
+            assert 0.5 - dkw < 0.5 - chernoff < low < 0.5 - 0.7 * chernoff
 
 
 @pytest.mark.parametrize("bad", [math.nan, -0.1, math.inf])
