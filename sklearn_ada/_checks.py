@@ -29,7 +29,10 @@ def check_real(
     NaN and infinities are always refused, and so are booleans.
     """
     if isinstance(value, Real) and not isinstance(value, bool):
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # of an integer that is too large
+            number = math.inf
         above = number >= low if closed in ("low", "both") else number > low
         below = number <= high if closed in ("high", "both") else number < high
         if math.isfinite(number) and above and below:

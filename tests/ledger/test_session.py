@@ -73,7 +73,7 @@ def test_eight_searches_pay_from_one_budget_whoever_runs_them(how, tmp_path, one
 
 
 def test_a_script_that_is_started_from_here_shares_the_budget(tmp_path):
-    session = str(tmp_path / "sklearn_ada_here")
+    session = str(tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'a'}")
     (first, _), (second, _) = run(tmp_path, "[search(1)]", session=session) + run(
         tmp_path, "[search(2)]", session=session
     )
@@ -95,8 +95,86 @@ def test_the_folder_is_gone_with_the_interpreter_that_began_the_session(tmp_path
 
 
 def test_a_folder_that_others_may_read_is_refused(tmp_path):
-    session = tmp_path / "sklearn_ada_open"
+    session = tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'b'}"
     session.mkdir()
     session.chmod(0o755)
     (told,) = run(tmp_path, "[search(1)]", session=str(session))
     assert "not this user's alone" in told
+
+
+@pytest.mark.parametrize("value", ["", "relative", "~/x", ":memory:", "/", "/tmp/", "{tmp}/other", "{name}/"])
+def test_what_sklearn_ada_has_not_set_is_refused(value, tmp_path):
+    name = tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'c'}"
+    (told,) = run(tmp_path, "[search(1)]", session=value.format(tmp=tmp_path, name=name))
+    assert "SKLEARN_ADA_SESSION" in told
+
+
+def test_a_session_whose_interpreter_has_ended_is_not_begun_again(tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+    )
+    session = str(tmp_path / f"sklearn_ada_{ended.stdout.strip()}_{16 * 'd'}")
+    (told,) = run(tmp_path, "[search(1)]", session=session)
+    assert "has ended" in told
+    assert not os.path.exists(session)
+
+
+def test_a_session_is_cleaned_up_where_only_children_have_made_ledgers(tmp_path):
+    how = "[subprocess.run([sys.executable, __file__, 'child'], capture_output=True, text=True).stdout]"
+    before = "import subprocess, sys"
+    script = tmp_path / "script.py"
+    child = "[search(1)] if sys.argv[1:] else " + how
+    (told,) = run(tmp_path, child, before=before)
+    ((path, _),) = json.loads(told)
+    assert script.exists()
+    assert not os.path.exists(os.path.dirname(path))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("start", ["spawn", "forkserver"])
+def test_children_of_a_worker_that_knows_no_session_refuse_too(start, tmp_path):
+    """The worker was started before the import, and what it starts inherits that from it."""
+    code = f"""
+        import multiprocessing, subprocess, sys
+
+        ASK = "from sklearn_ada.ledger import temporary_ledger_path as path; print(path('x'))"
+
+        def work(queue):
+            import sklearn_ada
+            queue.put(subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True).stderr)
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context({start!r})
+            queue = context.Queue()
+            worker = context.Process(target=work, args=(queue,), name="MainProcess")
+            worker.start()
+            print(queue.get())
+            worker.join()
+    """
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(code))
+    environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "import sklearn_ada before the workers" in done.stdout
+
+
+def test_a_package_without_a_place_for_temporary_files_can_be_imported(tmp_path):
+    code = """
+import tempfile
+tempfile._candidate_tempdir_list = lambda: []
+from sklearn_ada import Holdout
+print(Holdout([[0.0], [1.0]], [0, 1], ledger=":memory:").n_rows)
+try:
+    Holdout([[0.0], [1.0]], [0, 1])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+    environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "2"
+    assert "LedgerUnavailableError" in done.stdout
+    assert "Set TMPDIR" in done.stdout

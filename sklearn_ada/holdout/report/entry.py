@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.holdout.records.conversation import read_record
 from sklearn_ada.ledger import Record
 
@@ -62,8 +63,16 @@ class Entry:
     @classmethod
     def of(cls, record: Record) -> Entry:
         """Return the columns of a record."""
-        read = read_record(record.body)
-        return cls(record.seq, "genesis") if read is None else cls(record.seq, read.kind, **read.columns())
+        try:
+            read = read_record(record.body)
+            return (
+                cls(record.seq, "genesis") if read is None else cls(record.seq, read.kind, **read.columns())
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise LedgerDamagedError(
+                f"Record {record.seq} is of a kind that this release does not know, or lacks a part: it was "
+                "edited, or written by a newer release."
+            ) from error
 
     @property
     def score_of(self) -> str | None:

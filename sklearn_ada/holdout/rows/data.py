@@ -14,7 +14,6 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.digest import canonical_digest, content_digest
-from sklearn_ada.holdout.rows.overlap import row_hashes
 from sklearn_ada.holdout.rows.partition import dealt_out, shuffled_rows, whole_groups
 from sklearn_ada.holdout.rows.ray_transport import as_ray_sends
 from sklearn_ada.holdout.rows.transport import Parcel, in_this_process, unpacked_once
@@ -73,6 +72,7 @@ class HoldoutData:
         self.is_classification = type_of_target(labels) in ("binary", "multiclass")
         self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
 
+        self._digest: str | None = None
         self._partitions: dict[tuple[bytes, int], Any] = {}
         self._token = uuid.uuid4().hex  # tells a process whether it has these very rows already
         self._parcel: Parcel | None = None
@@ -86,9 +86,9 @@ class HoldoutData:
         Partitions stay here: they are cached under the ledger's secret, which is not to be pickled.
         """
         if self._parcel is None:
-            derived = {"class_counts", "row_hashes", "_partitions", "_parcel"}
+            derived = {"class_counts", "_digest", "_partitions", "_parcel"}
             values = {name: value for name, value in vars(self).items() if name not in derived}
-            self._parcel = Parcel({**values, "_partitions": {}, "_parcel": None})
+            self._parcel = Parcel({**values, "_digest": None, "_partitions": {}, "_parcel": None})
         in_this_process[self._token] = self
         return unpacked_once, (self._token, HoldoutData, as_ray_sends(self._parcel))
 
@@ -104,15 +104,12 @@ class HoldoutData:
     def __repr__(self) -> str:
         return f"HoldoutData({len(self)} rows)"
 
-    @cached_property
+    @property
     def digest(self) -> str:
-        """Digest of the values, the same for arrays, frames and lists."""
-        return content_digest(self.X, self.y)
-
-    @cached_property
-    def row_hashes(self) -> NDArray[np.uint64]:
-        """A hash of each row of X."""
-        return row_hashes(self.X)
+        """Digest of the content, whatever container it came in; made once."""
+        if self._digest is None:  # no cached_property: its lock would stay held in a forked child
+            self._digest = content_digest(self.X, self.y)
+        return self._digest
 
     def fingerprint(self, secret: bytes) -> str:
         """Return the digest of the content, keyed: without the secret nobody can test it for a row."""

@@ -35,7 +35,7 @@ def overlaps(session: Session, X: Any) -> bool:
 
     The outcome is recorded and charged, once for the same X; "no" costs about a millionth of a nat.
     """
-    hashes, own = row_hashes(X), session.data.row_hashes
+    hashes, own = row_hashes(X), row_hashes(session.data.X)
     leak = is_leak(hashes, own) or is_whole(hashes, own)
     event, stamp = CodedRelease((Symbol("overlap", int(leak)),)), session.asker.stamp()
     # "rows": before, a holdout in another order was recorded as clean under the key without it.

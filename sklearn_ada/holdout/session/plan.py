@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_option
@@ -57,6 +58,7 @@ def _question(
     data, policy = session.data, session.policy
     check_option(purpose, "purpose", "a question", PURPOSES)
     owner = f"Holdout.{purpose}"
+    _check_settings(settings, purpose, owner)
     metric = as_metric(scoring)
     check_model(estimator, data, owner)
     metric.check_estimator(estimator)
@@ -97,6 +99,20 @@ def _question(
     if isinstance(settings, LadderSettings):
         return LadderQuestion.plan(coded, settings)
     return by_default(coded, data, policy) if settings is None else coded
+
+
+def _check_settings(settings: object, purpose: str, owner: str) -> None:
+    """Raise ValueError unless these settings are of a mechanism for this purpose."""
+    if settings is None or isinstance(settings, MedianSettings):
+        return
+    if purpose == "certify":
+        expected = "None or MedianSettings: a certify is the exact value or a stable median"
+        raise bad_parameter("settings", owner, expected, settings)
+    if isinstance(settings, NoiseSettings | LadderSettings):
+        return
+    if not isinstance(settings, Real) or isinstance(settings, bool):
+        expected = "None, a number, MedianSettings, NoiseSettings or LadderSettings"
+        raise bad_parameter("settings", owner, expected, settings)
 
 
 def _guess_from(

@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -41,12 +40,15 @@ class Session:
     policy : Policy
     ledger : Ledger
     asker : Asker
+    fingerprint : str
+        Digest of the rows, keyed with the ledger's secret: nobody else can test it for a row.
     """
 
     data: HoldoutData
     policy: Policy
     ledger: Ledger[Conversation]
     asker: Asker
+    fingerprint: str
 
     @classmethod
     def open(
@@ -75,11 +77,10 @@ class Session:
             return Genesis.of(data, policy, split or {}, secret, seed).to_dict()
 
         address = ledger_address(ledger, lambda: data.digest)
-        session = cls(data, policy, open_ledger(address, genesis, Conversation, secret=seed), asker)
-        assert session.fingerprint == session.genesis.fingerprint  # the ledger has compared them
-        return session
+        opened = open_ledger(address, genesis, Conversation, secret=seed)
+        return cls(data, policy, opened, asker, Genesis(opened.genesis).fingerprint)  # which was compared
 
-    @cached_property
+    @property
     def genesis(self) -> Genesis:
         """What was fixed when the ledger was begun."""
         return Genesis(self.ledger.genesis)
@@ -88,11 +89,6 @@ class Session:
     def secret(self) -> bytes:
         """The ledger's secret, from which noise and subsamples are drawn."""
         return self.ledger.secret()
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Digest of the rows, keyed with the secret: nobody else can test it for a row."""
-        return self.data.fingerprint(self.secret)
 
     def partition(self, n_subsamples: int, *, stratify: bool) -> Subsamples:
         """Return the rows of disjoint subsamples, drawn from the secret."""
@@ -137,7 +133,7 @@ class Session:
 
     def of_rows(self, data: HoldoutData) -> Session:
         """Return the session of other rows on the same ledger."""
-        return replace(self, data=data)
+        return replace(self, data=data, fingerprint=data.fingerprint(self.secret))
 
 
 def _seed(random_state: object) -> bytes | None:

@@ -6,23 +6,17 @@ from one budget.
 
 from __future__ import annotations
 
-import atexit
 import hashlib
-import multiprocessing
 import os
-import shutil
 import sys
-import threading
-from multiprocessing.util import Finalize
 from typing import Any
 
-from sklearn_ada._session_token import began_here, session_folder
+from sklearn_ada._session_token import VARIABLE, began_here, has_ended, session_folder
 from sklearn_ada.exceptions import LedgerUnavailableError
 
 __all__ = ["is_temporary", "temporary_ledger_path"]
 
-_lock = threading.Lock()
-_cleaning: list[int] = []  # the process that has promised to clean up
+_WAY_OUT = "give the ledger a path, or (on several machines) a 'postgresql://...' URL"
 
 
 def temporary_ledger_path(fingerprint: str) -> str:
@@ -35,35 +29,40 @@ def temporary_ledger_path(fingerprint: str) -> str:
     Raises
     ------
     LedgerUnavailableError
-        In a worker that does not descend from whoever sent it its work, or if the folder is somebody else's.
+        In a worker that does not know the session of whoever sent it its work; after the interpreter has
+        ended that began the session; or if the folder cannot be used.
 
     Examples
     --------
     >>> temporary_ledger_path("some data") == temporary_ledger_path("some data")
     True
     """
-    if began_here() and _is_worker():
+    try:
+        folder = session_folder()
+    except ValueError as error:
+        raise LedgerUnavailableError(str(error)) from None
+    if folder is None or (began_here() and _is_worker_of_a_cluster()):
         raise LedgerUnavailableError(
             "This worker was started before sklearn_ada was imported, or on another machine, so it cannot "
             "share the temporary ledger of the process that sent it this work: ledger=None would give it a "
-            "budget of its own. Give all of them one ledger, a path or (on several machines) a "
-            "'postgresql://...' URL; or import sklearn_ada before the workers are started."
+            f"budget of its own. For all of them together {_WAY_OUT}; or import sklearn_ada before the "
+            "workers are started."
         )
-    folder = session_folder()
-    with _lock:
-        _make(folder)
-        if began_here() and not _cleaning:
-            _cleaning.append(os.getpid())
-            atexit.register(_remove, folder)
-            Finalize(None, _remove, (folder,), exitpriority=0)  # where atexit is not reached
+    if has_ended():
+        raise LedgerUnavailableError(
+            "The interpreter that began this session has ended, and its temporary ledgers with it: what it "
+            "had asked of these rows is not known any more. For rows that nobody has asked about, "
+            f"{_WAY_OUT}, which outlives an interpreter."
+        )
+    _make(folder)
     # Not the digest itself: names of files are no place to compare rows with.
-    name = hashlib.sha256(f"{folder} {fingerprint}".encode()).hexdigest()[:32]
+    name = hashlib.sha256(os.fsencode(f"{folder} {fingerprint}")).hexdigest()[:32]
     return os.path.join(folder, f"{name}.db")
 
 
 def is_temporary(path: str) -> bool:
     """Return whether a path is that of a temporary ledger of this session."""
-    return os.path.dirname(path) == session_folder()
+    return os.path.dirname(path) == os.environ.get(VARIABLE)
 
 
 def _make(folder: str) -> None:
@@ -76,19 +75,17 @@ def _make(folder: str) -> None:
         if not (private and os.path.isdir(folder) and not os.path.islink(folder)):
             raise LedgerUnavailableError(
                 "The folder of temporary ledgers is not this user's alone. Unset SKLEARN_ADA_SESSION in the "
-                "environment and start anew, or give the ledger a path of its own."
+                f"environment and start anew, or {_WAY_OUT}."
             ) from None
     except OSError as error:
         raise LedgerUnavailableError(
             f"The folder of temporary ledgers cannot be made ({error.strerror}). Set TMPDIR to a folder that "
-            "can be written to, or give the ledger a path of its own."
+            f"can be written to, or {_WAY_OUT}."
         ) from error
 
 
-def _is_worker() -> bool:
-    """Return whether this process works for another one."""
-    if multiprocessing.current_process().name != "MainProcess":  # also of joblib's and dask's own processes
-        return True
+def _is_worker_of_a_cluster() -> bool:
+    """Return whether dask or ray says that this process works for another one."""
     distributed: Any = sys.modules.get("distributed")
     if distributed is not None:
         try:
@@ -99,8 +96,3 @@ def _is_worker() -> bool:
             return True
     ray: Any = sys.modules.get("ray")
     return bool(ray is not None and ray.is_initialized() and ray.get_runtime_context().get_task_id())
-
-
-def _remove(folder: str) -> None:
-    if began_here():  # a forked child must not take the ledgers with it
-        shutil.rmtree(folder, ignore_errors=True)

@@ -1,6 +1,7 @@
 """A bad question is refused before anything is charged."""
 
 import copy
+import math
 import threading
 
 import numpy as np
@@ -17,7 +18,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer
-from sklearn_ada.holdout import Guess, MedianSettings, median_guess_from_rows
+from sklearn_ada.holdout import (
+    Guess,
+    LadderSettings,
+    MedianSettings,
+    NoiseSettings,
+    median_guess_from_rows,
+)
 from sklearn_ada.mechanisms.rounding.grid import UniformGrid
 from tests import asking
 
@@ -261,3 +268,39 @@ def test_a_bad_range_is_refused(case, sentence):
 def test_a_kind_that_cannot_be_declared_is_refused(scoring, kind, sentence):
     with pytest.raises(ValueError, match=sentence("kind", "Metric")):
         Metric(scoring, kind=kind)
+
+
+WRONG = [True, "auto", {}, [], MedianSettings, object()]
+
+
+def repr_of(value):
+    """Return a name that is the same in every process."""
+    return (
+        f"{type(value).__name__} {value}"
+        if isinstance(value, (bool, float, int, str))
+        else type(value).__name__
+    )
+
+
+@pytest.mark.parametrize(
+    "settings", [*WRONG, 0.1, 3, NoiseSettings("laplace"), LadderSettings()], ids=repr_of
+)
+@pytest.mark.parametrize("route", ["description_length", "both"])
+def test_a_certify_takes_settings_of_a_median_only(
+    rows, model, settings, route, uncharged, sentence, tmp_path
+):
+    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", route=route)
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("settings", "Holdout.certify")):
+        holdout.certify(model, scoring="accuracy", guess=0.8, settings=settings)
+
+
+@pytest.mark.parametrize("settings", WRONG, ids=repr_of)
+def test_a_check_takes_settings_of_its_mechanisms_only(holdout, model, settings, uncharged, sentence):
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("settings", "Holdout.check")):
+        holdout.check(model, scoring="accuracy", guess=0.8, settings=settings)
+
+
+@pytest.mark.parametrize("settings", [math.nan, math.inf, -0.1, 0, 10**400])
+def test_a_check_takes_no_such_number(holdout, model, settings, uncharged):
+    with uncharged(holdout), pytest.raises(ValueError, match="must be"):
+        holdout.check(model, scoring="accuracy", guess=0.8, settings=settings)
