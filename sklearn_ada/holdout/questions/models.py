@@ -15,10 +15,10 @@ from sklearn_ada.holdout.rows.data import HoldoutData
 __all__ = ["check_model"]
 
 
-def check_model(estimator: Any, data: HoldoutData, owner: str) -> None:
+def check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = False) -> None:
     """Raise unless the model is fitted, on columns and classes like those of the holdout.
 
-    ``owner`` is what is called, for the message.
+    ``owner`` is what is called, for the message. ``fitted``: whether it is known to be.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def check_model(estimator: Any, data: HoldoutData, owner: str) -> None:
             f"The 'estimator' parameter of {owner} must be a fitted model. "
             f"Got {type(estimator).__name__} instead."
         )
-    if hasattr(estimator, "fit"):
+    if hasattr(estimator, "fit") and not fitted:
         _check_fitted(estimator)
     _check_columns(estimator, data, owner)
     classes = getattr(estimator, "classes_", None)
@@ -57,6 +57,19 @@ def _check_fitted(estimator: Any) -> None:
     except NotFittedError:
         if hasattr(estimator, "__sklearn_is_fitted__") or not _held(estimator) - _held(clone(estimator)):
             raise
+    except (
+        AttributeError
+    ):  # of scikit-learn's kind it is not, so what it has learnt may be in attributes only
+        is_fitted = getattr(estimator, "__sklearn_is_fitted__", None)
+        learnt = [
+            name for name in getattr(estimator, "__dict__", ()) if name.endswith("_") and name[:1] != "_"
+        ]
+        if not (is_fitted() if callable(is_fitted) else learnt):
+            name = type(estimator).__name__
+            raise NotFittedError(
+                f"This {name} instance is not fitted yet, or does not say so. Call its fit; what it learns "
+                "there must be in attributes whose names end in '_', or it must have __sklearn_is_fitted__()."
+            ) from None
 
 
 def _held(estimator: Any) -> set[str]:

@@ -32,9 +32,13 @@ def plan_question(
     purpose: str,
     guess: float | Guess | None,
     settings: Settings,
+    fitted: bool = False,
 ) -> Question:
-    """Return the question, or raise before anything is looked at or charged (see `Holdout.check`)."""
-    question = _question(session, estimator, scoring, purpose, guess, settings)
+    """Return the question, or raise before anything is looked at or charged (see `Holdout.check`).
+
+    ``fitted`` says that whoever asks has fitted the model, which need not show it.
+    """
+    question = _question(session, estimator, scoring, purpose, guess, settings, fitted)
     return _check_privacy(question, session.policy)
 
 
@@ -45,12 +49,13 @@ def _question(
     purpose: str,
     guess: float | Guess | None,
     settings: Settings,
+    fitted: bool,
 ) -> Question:
     data, policy = session.data, session.policy
     check_option(purpose, "purpose", "a question", PURPOSES)
     owner = f"Holdout.{purpose}"
     metric = as_metric(scoring)
-    check_model(estimator, data, owner)
+    check_model(estimator, data, owner, fitted)
     metric.check_estimator(estimator)
     known = as_guess(guess, metric, owner)
     median = settings if isinstance(settings, MedianSettings) else None
