@@ -16,6 +16,7 @@ from sklearn_ada.digest import Undigestible, canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import (
     Guess,
+    Holdout,
     MedianSettings,
     model_digest,
     open_round,
@@ -224,7 +225,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         check_labels(y)
         of_pairs = is_of_pairs(self.search)
         if of_pairs:
-            check_pairs(X)
+            is_given = isinstance(self.holdout, Holdout)
+            check_pairs(X, session_of(self.holdout).data.n_columns if is_given else None)
         certifies = self.ask != "winner" or keeps_model(self)
         metric = chosen_metric(self) if certifies else None
         if metric is not None and self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):

@@ -22,8 +22,11 @@ def is_of_pairs(search: Any) -> bool:
     return bool(get_tags(search.estimator).input_tags.pairwise)
 
 
-def check_pairs(X: Any) -> None:
-    """Raise ValueError unless X is an array or a sparse matrix with as many columns as rows."""
+def check_pairs(X: Any, n_columns: int | None) -> None:
+    """Raise ValueError unless X is an array or a sparse matrix with as many columns as rows.
+
+    A holdout that is given must have as many columns, ``n_columns``; None if none is given.
+    """
     shape = getattr(X, "shape", None)
     if shape is None or hasattr(X, "iloc"):
         raise bad_parameter(
@@ -34,6 +37,11 @@ def check_pairs(X: Any) -> None:
         raise bad_parameter(
             "X", "ReusableHoldoutCV.fit", "a square matrix where the model is of pairs of rows",
             f"an array of shape {tuple(shape)}", "Pass the kernel or the distance of every row to every row.",
+        )  # fmt: skip
+    if n_columns is not None and shape[0] != n_columns:
+        raise bad_parameter(
+            "X", "ReusableHoldoutCV.fit", f"of {n_columns} columns, as its holdout is", f"{shape[0]} columns",
+            "The holdout's are the pairs of its rows with the training rows.",
         )  # fmt: skip
 
 
