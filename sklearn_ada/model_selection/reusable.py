@@ -72,9 +72,13 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
     Parameters
     ----------
     search : estimator
-        An unfitted search, such as ``GridSearchCV(model, grid)``.
+        An unfitted search, such as ``GridSearchCV(model, grid)``. Splits that its cv gives row by row (pairs
+        of row numbers or masks, a generator of them, a `PredefinedSplit`) are of the rows passed to `fit`, and
+        lose those of the holdout. With ``refit=False`` there is no model in the end: with ``ask="winner"``
+        nothing is then asked nor certified, with ``"candidates"`` they are certified as they were fitted.
     scoring : str, callable, Metric or None, default=None
-        What is certified; by default the search's own scoring, else accuracy or R^2.
+        What is certified; by default the search's own scoring (of several, that which its ``refit`` names),
+        else accuracy or R^2. Given, the winner is refitted and certified by it with ``refit=False`` too.
     holdout : float, bool array, splitter or Holdout, default=0.25
         A share of the rows, at random; a mask of X's length; a splitter with one split, whose test part is
         the holdout; or a `Holdout`, and then all of X is for training. Integer indices are refused, and so is
@@ -114,7 +118,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
     Attributes
     ----------
     best_estimator_ : estimator
-        Refitted on all rows but the holdout's.
+        Refitted on all rows but the holdout's; none with ``refit=False``.
     best_params_ : dict
     best_index_ : int
     best_score_ : float
@@ -204,7 +208,10 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         Parameters
         ----------
         X : array-like of shape (n, ...)
+            A kernel or distance matrix, where the model takes one, is split by rows and columns; `predict`
+            takes its pairs with all n rows. With ``ask="winner"`` or an integer only.
         y : array-like of shape (n,)
+            One output; `MultiOutputClassifier` takes a wrapped search for each of several.
         **fit_params : dict
             Passed to the search and the refit; parameters of X's length are split along with it. With
             ``groups`` the holdout and the validation part are of whole groups, and groups are the independent
@@ -262,7 +269,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         for name in OF_BEST:  # of an earlier fit, which is certified no longer
             self.__dict__.pop(name, None)
         self.search_, self.cv_results_ = search, candidates_of(search)
-        self.answers_ = []
+        self.answers_: list[Answer] = []
         for name in ("best_index_", "best_params_", "scorer_"):
             if hasattr(search, name):
                 setattr(self, name, getattr(search, name))

@@ -2,16 +2,16 @@
 
 The installed scikit-learn brings its tests along. `run` starts pytest on one of its test modules, with this
 module as a plugin. It puts stand-ins for some names of `sklearn.model_selection` while the test module is
-imported (so parametrised cases get them too) and then takes them away: nothing else of scikit-learn is changed.
+imported (so parametrised cases get them too) and then takes them away: nothing else of scikit-learn changes.
 What cannot be as a test wants is listed in ``sklearn_differences.csv``, case by case, with the reason.
 
 What is put in the place of what
 --------------------------------
 Searches: ``GridSearchCV(...)`` and ``RandomizedSearchCV(...)``, in other files than ``test_search.py`` the
 halving searches too, give ``ReusableHoldoutCV(GridSearchCV(...), ask="winner")``. What a search calls ``cv``
-is ``search__cv`` there, so a parameter of the search that a test reads, sets, or gives to ``set_params`` by its
-name is that of the search within. This, and the holdout, is all that the stand-in does; every answer is the
-wrapper's own. A run says where the holdout comes from:
+is ``search__cv`` there, so a parameter of the search that a test reads, sets, or gives to ``set_params`` by
+its name is that of the search within. This, and the holdout, is all that the stand-in does; every answer is
+the wrapper's own. A run says where the holdout comes from:
 
 * "taken": the default, a quarter of the rows passed to ``fit``. Many of these tests have four to ten rows, of
   which then too few are left, and many compare with a model of all rows.
@@ -19,8 +19,8 @@ wrapper's own. A run says where the holdout comes from:
   those of the test, each of them twice: this is no test of statistics, and rows that occur more than once say
   nothing of an overlap. Where there can be no such holdout (no y, several outputs) it is "taken".
 
-Scorers: `cross_validate`, `cross_val_score`, `learning_curve`, `validation_curve`, `permutation_test_score` of
-a classifier get ``ThresholdoutScorer("accuracy", holdout)``, with a holdout as in "apart", in the place of
+Scorers: `cross_validate`, `cross_val_score`, `learning_curve`, `validation_curve`, `permutation_test_score`
+of a classifier get ``ThresholdoutScorer("accuracy", holdout)``, with a holdout as in "apart", in the place of
 ``scoring="accuracy"``, and of none where the classifier is one of scikit-learn's.
 
 The ledgers are temporary files of the run. A case counts as reached if a stand-in was fitted or called in it.
@@ -39,7 +39,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -251,11 +250,26 @@ def run(name):
             "--own-outcomes", str(outcomes), "--pyargs", module,
         ]  # fmt: skip
         path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        environment = {**os.environ, "PYTHONPATH": path, "MPLBACKEND": "agg", "TMPDIR": folder}
+        inherited = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+        environment = {**inherited, "PYTHONPATH": path, "MPLBACKEND": "agg", "TMPDIR": folder}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         if not outcomes.exists() or outcomes.read_text() == "{}":
             raise RuntimeError(f"No case of {module} was run:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         return json.loads(outcomes.read_text())
+
+
+def title(name):
+    """Return what the documentation calls a run: the file, and where the holdout comes from."""
+    module, how = name.split(", ")
+    return f"{module.rpartition('.')[2]}, {how}"
+
+
+def counted(name, outcomes):
+    """Return the counts of a run as the documentation shows them."""
+    passed = [reached for told, _, reached in outcomes.values() if told == "passed"]
+    failed = sum(told == "failed" for told, _, _ in outcomes.values())
+    counts = {"cases": len(passed) + failed, "pass": len(passed), "reached": sum(passed), "listed": failed}
+    return {"tests": title(name), **{key: str(count) for key, count in counts.items()}}
 
 
 def listed():
@@ -275,11 +289,7 @@ def main(names):
     """Run what is named, or everything, and print what came of it."""
     for name in names or RUNS:
         outcomes = run(name)
-        counts, reached = Counter(), Counter()
-        for told, _, was_reached in outcomes.values():
-            counts[told] += 1
-            reached[told] += was_reached
-        print(f"{name}: {dict(counts)}; of those that reach a stand-in {dict(reached)}", flush=True)
+        print(counted(name, outcomes), flush=True)
         new, over = compare(name, outcomes)
         for case, message in new.items():
             print(f"  not listed: {case} | {' '.join(message.split())[:240]}")

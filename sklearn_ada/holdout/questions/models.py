@@ -51,25 +51,28 @@ def check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = Fa
 
 
 def _check_fitted(estimator: Any) -> None:
-    """Raise NotFittedError unless scikit-learn takes the model for fitted, or it holds what no clone does."""
+    """Raise NotFittedError unless scikit-learn takes the model for fitted, or it holds what no clone does.
+
+    A model that is none of scikit-learn's is fitted if it says so, or has attributes whose names end in "_".
+    """
+    says = getattr(estimator, "__sklearn_is_fitted__", None)
     try:
         check_is_fitted(estimator)
+        return
     except NotFittedError:
-        if hasattr(estimator, "__sklearn_is_fitted__") or not _held(estimator) - _held(clone(estimator)):
-            raise
-    except (
-        AttributeError
-    ):  # of scikit-learn's kind it is not, so what it has learnt may be in attributes only
-        is_fitted = getattr(estimator, "__sklearn_is_fitted__", None)
-        learnt = [
-            name for name in getattr(estimator, "__dict__", ()) if name.endswith("_") and name[:1] != "_"
-        ]
-        if not (is_fitted() if callable(is_fitted) else learnt):
-            name = type(estimator).__name__
-            raise NotFittedError(
-                f"This {name} instance is not fitted yet, or does not say so. Call its fit; what it learns "
-                "there must be in attributes whose names end in '_', or it must have __sklearn_is_fitted__()."
-            ) from None
+        if hasattr(estimator, "get_params"):
+            if says is not None or not _held(estimator) - _held(clone(estimator)):
+                raise
+            return
+    except AttributeError:  # it has no tags
+        pass
+    learnt = [name for name in getattr(estimator, "__dict__", ()) if name.endswith("_") and name[:1] != "_"]
+    if not (says() if callable(says) else learnt):
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet, or does not say so. Call its fit; "
+            "what it learns there must be in attributes whose names end in '_', or it must have "
+            "__sklearn_is_fitted__()."
+        )
 
 
 def _held(estimator: Any) -> set[str]:
