@@ -73,8 +73,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
     ----------
     search : estimator
         An unfitted search, such as ``GridSearchCV(model, grid)``. Splits that its cv gives row by row (pairs
-        of row numbers or masks, a generator of them, a `PredefinedSplit`) are of the rows passed to `fit`, and
-        lose those of the holdout. With ``refit=False`` there is no model in the end: with ``ask="winner"``
+        of row numbers or masks, a generator of them, a `PredefinedSplit`) are of the rows passed to `fit`,
+        less those of the holdout. With ``refit=False`` there is no model in the end: with ``ask="winner"``
         nothing is then asked nor certified, with ``"candidates"`` they are certified as they were fitted.
     scoring : str, callable, Metric or None, default=None
         What is certified; by default the search's own scoring (of several, that which its ``refit`` names),

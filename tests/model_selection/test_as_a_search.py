@@ -225,10 +225,10 @@ def test_several_outputs_are_refused_and_what_is_advised_works(data, wrap, sente
 
 
 class FailsAtTwo(DecisionTreeClassifier):
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, check_input=True):
         if self.max_depth == 2:
             raise ValueError("depth 2 is bad luck")
-        return super().fit(X, y, **params)
+        return super().fit(X, y, sample_weight=sample_weight)
 
 
 def test_candidates_that_fail_get_the_error_score_and_scikit_learns_warning(data, wrap):
