@@ -137,7 +137,7 @@ def test_metadata_for_the_score_needs_routing(data, wrap, sentence):
 # one function of several scores
 
 
-@pytest.mark.parametrize("ask", ["winner", "candidates"])
+@pytest.mark.parametrize("ask", ["winner", pytest.param("candidates", marks=pytest.mark.thorough)])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_score_that_refit_names_is_certified_of_one_function_of_several(ask, data, wrap):
     search = wrap(GridSearchCV(TREE, GRID, scoring=several, refit="f1"), ask=ask).fit(*data)

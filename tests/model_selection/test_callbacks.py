@@ -55,7 +55,7 @@ def wrap(tmp_path, ask="winner", search=None, **params):
 
 @has_callbacks
 @pytest.mark.parametrize("kind", [Watch, Passed])
-@pytest.mark.parametrize("where", ["around", "within"])
+@pytest.mark.parametrize("where", ["around", pytest.param("within", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(("ask", "evaluations"), [("winner", 6), ("candidates", 3)])
 def test_a_callback_is_told_what_the_search_does_and_shown_no_row_of_the_holdout(
     ask, evaluations, where, kind, numbered, tmp_path

@@ -53,7 +53,7 @@ class Watching(ClassifierMixin, BaseEstimator):
         return np.full(len(K), self.label)
 
 
-@pytest.mark.parametrize("ask", ["winner", 2])
+@pytest.mark.parametrize("ask", ["winner", pytest.param(2, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("holdout", [0.25, LAST], ids=["share", "mask"])
 def test_no_model_sees_a_row_or_a_column_of_the_holdout(ask, holdout, tmp_path):
     Watching.rows.clear()

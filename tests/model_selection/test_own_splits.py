@@ -42,7 +42,13 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("given", GIVEN)
-@pytest.mark.parametrize("holdout", [0.25, np.arange(N) % 4 == 1], ids=["share", "mask"])
+@pytest.mark.parametrize(
+    "holdout",
+    [
+        pytest.param(0.25, id="share"),
+        pytest.param(np.arange(N) % 4 == 1, id="mask", marks=pytest.mark.thorough),
+    ],
+)
 def test_a_split_given_by_rows_is_of_these_rows_without_the_holdouts(
     given, holdout, numbered, recorder, tmp_path
 ):
