@@ -51,8 +51,8 @@ class _Blocks:
         self._hook: Callable[[Any], None] | None = None
         self._before: Callable[[Any], None] | None = None
 
-    def begin(self, place: FrameType | None) -> object:
-        block, thread = object(), threading.current_thread()
+    def begin(self, block: object, place: FrameType | None) -> None:
+        thread = threading.current_thread()
         with self._lock:
             self._places[block] = place
             self._heard.add(thread)
@@ -61,7 +61,6 @@ class _Blocks:
             self._running[block] = thread, {id(each): each for each in threading.enumerate()}
             if self._hook is None:
                 self._put_hook()
-        return block
 
     def end(self, block: object) -> None:
         with self._lock:
@@ -124,19 +123,22 @@ class _Blocks:
             if not self._running or thread in self._heard:
                 return False
             return thread in self._hired or any(
-                id(thread) not in there for _, there in self._running.values()
+                id(thread) not in there for owner, there in self._running.values() if owner.is_alive()
             )
 
 
 def _forget(message: Any) -> None:
     """Take a dropped warning off the lists of those shown, which hold its text and would silence it later."""
-    text, category = str(message.message), message.category
-    getattr(warnings, "onceregistry", {}).pop((text, category), None)
-    for place in (vars(sys), *(frame.f_globals for frame in _frames())):
-        registry = place.get("__warningregistry__")
-        if isinstance(registry, dict):
-            for key in ((text, category, message.lineno), (text, category, 0), (text, category)):
-                registry.pop(key, None)
+    category = message.category
+    registries = [
+        place.get("__warningregistry__") for place in (vars(sys), *(f.f_globals for f in _frames()))
+    ]
+    for text in (str(message.message), *map(str, message.message.args)):  # a category may say it otherwise
+        getattr(warnings, "onceregistry", {}).pop((text, category), None)
+        for registry in registries:
+            if isinstance(registry, dict):
+                for key in ((text, category, message.lineno), (text, category, 0), (text, category)):
+                    registry.pop(key, None)
 
 
 def _frames() -> Iterator[FrameType]:
@@ -176,6 +178,8 @@ def muted() -> Iterator[None]:
             warnings.simplefilter("ignore")
         if _HAS_PLACE:
             caller = sys._getframe(1).f_back  # of contextlib's own
-            stack.callback(_blocks.end, _blocks.begin(caller))
+            block = object()
+            stack.callback(_blocks.end, block)  # first, as an error may come at any time
+            _blocks.begin(block, caller)
             del caller
         yield

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils import column_or_1d, indexable
 
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada._notices import warn_user
 from sklearn_ada.digest import Undigestible, canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import (
     Guess,
+    Holdout,
     MedianSettings,
     model_digest,
     open_round,
@@ -25,24 +26,34 @@ from sklearn_ada.holdout import (
 )
 from sklearn_ada.metrics import Metric, check_labels, n_rows, take_rows
 from sklearn_ada.metrics.rows import own_copy
-from sklearn_ada.model_selection.estimator.delegation import DelegatesToBest
+from sklearn_ada.model_selection.estimator.callbacks import HandsOnCallbacks
+from sklearn_ada.model_selection.estimator.delegation import OF_BEST, DelegatesToBest, hand_on
 from sklearn_ada.model_selection.estimator.wrapping import WrapsSearch
 from sklearn_ada.model_selection.running.candidates import columns_of, n_candidates, ranked, refitted
-from sklearn_ada.model_selection.running.engines import candidates_of, last_round, told_to_ask, told_to_forget
+from sklearn_ada.model_selection.running.engines import (
+    candidates_of,
+    keeps_model,
+    last_round,
+    told_to_ask,
+    told_to_forget,
+)
+from sklearn_ada.model_selection.running.folds import own_folds, unfitted
 from sklearn_ada.model_selection.running.guesses import guess_from_folds, guess_from_validation
 from sklearn_ada.model_selection.running.masks import masked, told_to_validate
 from sklearn_ada.model_selection.running.metadata import FitParams
 from sklearn_ada.model_selection.running.own_scores import plain_scoring, score_name, scores_otherwise
+from sklearn_ada.model_selection.running.pairs import check_pairs, is_of_pairs, take_for
 from sklearn_ada.model_selection.running.recording import RecordingScorer, certified_columns
 from sklearn_ada.model_selection.running.simplest import best_of
 from sklearn_ada.model_selection.running.unscored import no_candidate_scored
+from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
 from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
     chosen_median,
     chosen_metric,
     chosen_scorer,
 )
-from sklearn_ada.model_selection.setting_up.parameters import check_parameters
+from sklearn_ada.model_selection.setting_up.parameters import check_one_output, check_parameters
 from sklearn_ada.model_selection.setting_up.setting_aside import set_aside
 from sklearn_ada.model_selection.setting_up.warnings import warn_of_median, warn_of_outcome
 from sklearn_ada.results import Answer
@@ -50,7 +61,7 @@ from sklearn_ada.results import Answer
 __all__ = ["ReusableHoldoutCV"]
 
 
-class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
+class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
     """Run a hyperparameter search whose scores stay valid, on a holdout that can be used again.
 
     The holdout is taken out of X before the search sees it, and no model is fitted on it. In the end
@@ -66,9 +77,13 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     Parameters
     ----------
     search : estimator
-        An unfitted search, such as ``GridSearchCV(model, grid)``.
+        An unfitted search, such as ``GridSearchCV(model, grid)``. Splits that its cv gives row by row (pairs
+        of row numbers or masks, a generator of them, a `PredefinedSplit`) are of the rows passed to `fit`,
+        less those of the holdout. With ``refit=False`` there is no model in the end: with ``ask="winner"``
+        nothing is then asked nor certified, with ``"candidates"`` they are certified as they were fitted.
     scoring : str, callable, Metric or None, default=None
-        What is certified; by default the search's own scoring, else accuracy or R^2.
+        What is certified; by default the search's own scoring (of several, that which its ``refit`` names),
+        else accuracy or R^2. Given, the winner is refitted and certified by it with ``refit=False`` too.
     holdout : float, bool array, splitter or Holdout, default=0.25
         A share of the rows, at random; a mask of X's length; a splitter with one split, whose test part is
         the holdout; or a `Holdout`, and then all of X is for training. Integer indices are refused, and so is
@@ -112,7 +127,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     Attributes
     ----------
     best_estimator_ : estimator
-        Refitted on all rows but the holdout's.
+        Refitted on all rows but the holdout's; none with ``refit=False``.
     best_params_ : dict
     best_index_ : int
     best_score_ : float
@@ -203,7 +218,10 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         Parameters
         ----------
         X : array-like of shape (n, ...)
+            A kernel or distance matrix, where the model takes one, is split by rows and columns; `predict`
+            takes its pairs with all n rows. With ``ask="winner"`` or an integer only.
         y : array-like of shape (n,)
+            One output; `MultiOutputClassifier` takes a wrapped search for each of several.
         **fit_params : dict
             Passed to the search and the refit; parameters of X's length are split along with it. With
             ``groups`` the holdout and the validation part are of whole groups, and groups are the independent
@@ -220,23 +238,56 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         X, y = indexable(X, y)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
+        check_one_output(y)
         check_labels(y)
-        metric = chosen_metric(self)
-        if self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):
+        of_pairs = is_of_pairs(self.search)
+        if of_pairs:
+            is_given = isinstance(self.holdout, Holdout)
+            check_pairs(X, session_of(self.holdout).data.n_columns if is_given else None)
+        certifies = self.ask != "winner" or keeps_model(self)
+        metric = chosen_metric(self) if certifies else None
+        if metric is not None and self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):
             _ = metric.rule  # raises if only a stable median can certify the metric
         passed = FitParams(self, fit_params, n_rows(X))
-        self.holdout_, train = set_aside(self, X, y, passed.groups)
-        X_train, y_train, params = take_rows(X, train), take_rows(y, train), passed.take(train)
-        median = chosen_median(self, metric, self.holdout_)
-        warn_of_median(self, metric, self.holdout_, median)  # before anything is spent
+        self.holdout_, train, cv = set_aside(self, X, y, passed.groups, own_folds(self.search))
+        X_train, y_train, params = (
+            take_for(X, train, train, of_pairs),
+            take_rows(y, train),
+            passed.take(train),
+        )
+        median = None if metric is None else chosen_median(self, metric, self.holdout_)
+        if metric is not None:
+            warn_of_median(self, metric, self.holdout_, median)  # before anything is spent
         self.holdout_.check_overlap(X_train)
+        self._takes_pairs_with = (n_rows(X), train) if of_pairs else None
+        if metric is None:
+            self._search_only(X_train, y_train, params, cv)
+            return self
         if self.ask == "candidates" and self.reveal == "all":
             self._ask_candidates(X_train, y_train, params, metric, median)
         else:
-            self._ask_winners(X_train, y_train, params, metric, median)
+            self._ask_winners(X_train, y_train, params, metric, median, cv)
         self._finish(metric)
         warn_of_outcome(self.answers_, self.best_answer_, self.holdout_, median)
         return self
+
+    def _search_only(self, X: Any, y: Any, params: FitParams, cv: Any) -> None:
+        """Run a search that keeps no model: there is nothing to certify, so nothing is asked."""
+        search = unfitted(self.search, cv)
+        with self._reporting(search):
+            search.fit(own_copy(X), y, **params.of_search)
+        for name in OF_BEST:  # of an earlier fit, which is certified no longer
+            self.__dict__.pop(name, None)
+        self.search_, self.cv_results_ = search, candidates_of(search)
+        self.answers_: list[Answer] = []
+        for name in ("best_index_", "best_params_", "scorer_"):
+            if hasattr(search, name):
+                setattr(self, name, getattr(search, name))
+        hand_on(search, self)
+        warn_user(
+            "The search keeps no model (refit=False), so nothing was asked of the holdout and nothing is "
+            "certified. Use refit=True or the name of a score, or ReusableHoldoutCV(scoring=...)."
+        )
 
     def _ask_candidates(
         self, X: Any, y: Any, params: FitParams, metric: Metric, median: MedianSettings | None
@@ -257,7 +308,8 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         recording = RecordingScorer(scorer)
         search = told_to_ask(self.search, recording, scorer.cv)
         try:
-            search.fit(own_copy(X), y, **params.of_asking())
+            with self._reporting(search):
+                search.fit(own_copy(X), y, **params.of_asking())
         except ValueError:  # bad rows make all fits of the one split fail: raise the model's own error
             fit, _ = next(scorer.cv.split(X, y, params.groups))
             self._fit_of_rows({}, X, y, params)(fit)
@@ -290,15 +342,21 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
                 "nothing was asked about it. Use ask='winner'."
             )
         self.best_params_ = results["params"][self.best_index_]
-        (self.best_estimator_,) = refitted(self.search, [self.best_params_], X, y, params.of_model)
         self.answers_ = [answer for answer in answers if answer is not None]
+        if not keeps_model(
+            self
+        ):  # its score is that of the candidate's model, fitted on one part of the rows
+            self.best_answer_ = best
+            self.__dict__.pop("best_estimator_", None)
+            return
+        (self.best_estimator_,) = refitted(self.search, [self.best_params_], X, y, params.of_model)
         behind = session_of(self.holdout_).guess_behind(best)
         guess = Guess(best.value, behind.size, behind.deviation, behind.share)
         self.best_answer_ = self._certify(self.best_estimator_, guess, metric, median, None)
         self.answers_.append(self.best_answer_)
 
     def _ask_winners(
-        self, X: Any, y: Any, params: FitParams, metric: Metric, median: MedianSettings | None
+        self, X: Any, y: Any, params: FitParams, metric: Metric, median: MedianSettings | None, cv: Any
     ) -> None:
         """Run the search as it is, or on validation rows, then certify its best few, or the best of them."""
         hidden = self.ask == "candidates"
@@ -307,7 +365,8 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         drawing = self.mechanism == "exponential_mechanism"
         selecting = drawing or (self.reveal == "winner" and count > 1)
         plain = plain_scoring(metric)
-        search = clone(self.search)
+        search = unfitted(self.search, cv)
+        of_pairs = is_of_pairs(self.search)
         if hidden:
             search = told_to_validate(search, plain, ValidationSplit(self.holdout_, self.validation))
         elif scores_otherwise(search, self.scoring):
@@ -318,13 +377,16 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         about: dict[str, Any] = {"purpose": "certify", "scoring": metric, "key": key}
         size, among = (1, count) if selecting else (count, 1)
         open_round(session, size, alternatives=among, record=False, **about)  # raises before the long search
-        search.fit(own_copy(X), y, **(params.of_asking() if hidden else params.of_search))
+        with self._reporting(search):
+            search.fit(own_copy(X), y, **(params.of_asking() if hidden else params.of_search))
         results, scores, order = ranked(search, name)
         chosen = [index for index in order[:count] if np.isfinite(scores[index])]
         if not chosen:
             first = results["params"][order[0]] if order else {}
             fit = self._fit_of_rows(first, X, y, params)
-            raise no_candidate_scored(search, name, metric, fit, X, y, self.validation, params.groups)
+            raise no_candidate_scored(
+                search, name, metric, fit, X, y, self.validation, params.groups, of_pairs
+            )
         models = refitted(self.search, [results["params"][i] for i in chosen], X, y, params.of_model)
         size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
         round_name = open_round(session, size, alternatives=among, **about)
@@ -342,7 +404,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
                 guess = guess_from_folds(over_folds, scores, index, n_rows(X), folds, metric, t)
             if guess is None:
                 fit = self._fit_of_rows(results["params"][index], X, y, params)
-                guess = guess_from_validation(fit, X, y, self.validation, params.groups, metric, t)
+                guess = guess_from_validation(fit, X, y, self.validation, params.groups, metric, t, of_pairs)
             self.answers_.append(self._certify(model, guess, metric, median, round_name))
         answers = dict(zip(chosen, self.answers_, strict=True))
         self.best_index_ = best_of(answers, chosen, results["params"], self.one_standard_error)
@@ -358,9 +420,10 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         self, candidate: dict[str, Any], X: Any, y: Any, params: FitParams
     ) -> Callable[[NDArray[Any]], Any]:
         """Return a function that fits a candidate on the rows of given numbers, with the fit parameters."""
+        of_pairs = is_of_pairs(self.search)
 
         def fit(rows: NDArray[Any]) -> Any:
-            part = take_rows(X, rows), take_rows(y, rows)
+            part = take_for(X, rows, rows, of_pairs), take_rows(y, rows)
             return refitted(self.search, [candidate], *part, params.take(rows).of_model)[0]
 
         return fit
@@ -371,8 +434,14 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
         self.best_score_interval_ = self.best_answer_.interval
         assert self.best_answer_.certificate is not None  # it has a value
         self.best_score_target_ = self.best_answer_.certificate.target
-        self.scorer_ = metric.score
+        own = getattr(
+            self.search_, "scorer_", None
+        )  # as its search scores, so does this, where it is one metric
+        is_own = own is not None and self.scoring is None and not isinstance(self.mechanism, HoldoutScorer)
+        self.scorer_: Any = own if self.ask != "candidates" and is_own else metric.score
+        hand_on(self.search_, self)
         if self.ask == "candidates":
+            self.multimetric_ = False
             told_to_forget(self.search_, self.search, plain_scoring(metric))
             self.search_.scorer_ = metric.score
             if not hasattr(type(self.search_), "cv_results_"):  # else derived from the same scores
@@ -383,7 +452,7 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
     ) -> Answer:
         digest = model_digest(model)
         session = session_of(self.holdout_)
-        question = plan_question(session, model, metric, "certify", guess, median)
+        question = plan_question(session, model, metric, "certify", guess, median, fitted=True)
         answer = put_question(session, question, model, model=digest, round_name=round_name)
         assert answer is not None
         if answer.verdict == "refused":
@@ -398,8 +467,3 @@ class ReusableHoldoutCV(DelegatesToBest, WrapsSearch):
             return canonical_digest((self.search, X, np.asarray(y), *asked))
         except Undigestible:
             return uuid.uuid4().hex
-
-    def score(self, X: Any, y: Any = None, **params: Any) -> float:
-        """Return the metric of ``best_estimator_`` on other rows. The holdout is not asked."""
-        model = self._fitted()
-        return float(self.scorer_(model, X, y, **params))

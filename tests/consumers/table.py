@@ -1,13 +1,51 @@
-"""Write the table of the documentation: ``python -m tests.consumers.table`` with the newest scikit-learn."""
+"""Write the tables of the documentation: ``python -m tests.consumers.table`` with the newest scikit-learn.
+
+``python -m tests.consumers.table tests`` writes those of scikit-learn's own tests only.
+"""
 
 import csv
+import sys
 import tempfile
 from pathlib import Path
 
+from tests.consumers import sklearn_own_tests as own
 from tests.consumers.consumers import CONSUMERS, OBJECTS, SCORERS, outcome
 
 DOCS = Path(__file__).parents[2] / "docs"
 CELLS, REASONS = DOCS / "consumers.csv", DOCS / "consumer_reasons.csv"
+COUNTS, DIFFERENCES = DOCS / "sklearn_tests.csv", DOCS / "sklearn_differences.csv"
+
+
+def read(path):
+    """Return the rows of a table of the documentation."""
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def differences():
+    """Return what scikit-learn's tests want otherwise: each reason once, with the cases that it is for."""
+    told = {}
+    for (run, case), reason in own.listed().items():
+        cases = told.setdefault(reason, {})
+        cases.setdefault(case, []).append(own.title(run))
+    return [
+        {"why": reason, "cases": "; ".join(f"{case} ({', '.join(runs)})" for case, runs in cases.items())}
+        for reason, cases in told.items()
+    ]
+
+
+def write(path, rows):
+    """Write rows as a table of the documentation."""
+    with path.open("w") as file:
+        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def write_tests():
+    """Run scikit-learn's own tests and write what came of them."""
+    write(COUNTS, [own.counted(run, own.run(run)) for run in own.RUNS])
+    write(DIFFERENCES, differences())
 
 
 def reasons(outcomes):
@@ -21,7 +59,10 @@ def reasons(outcomes):
 
 
 def main():
-    """Run everything and write both files."""
+    """Run everything and write all files."""
+    write_tests()
+    if sys.argv[1:] == ["tests"]:
+        return
     with CELLS.open("w") as cells, REASONS.open("w") as texts:
         table, told = csv.writer(cells, lineterminator="\n"), csv.writer(texts, lineterminator="\n")
         table.writerow(["", *OBJECTS])

@@ -138,7 +138,7 @@ def test_values_do_not_depend_on_the_container(tasks, tmp_path):
 def test_metrics_that_need_every_class_get_subsamples_with_every_class(scoring, ask, tmp_path):
     X, y = load_digits(return_X_y=True)
     y = (y < 3).astype(int) if scoring == "average_precision" else y
-    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scoring, refit=False)
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scoring)
     wrapped = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db").fit(X / 16, y)
     assert wrapped.best_score_ > 0.7
     assert "at the holdout's class mix" in wrapped.best_answer_.certificate.target

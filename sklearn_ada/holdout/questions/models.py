@@ -16,10 +16,10 @@ from sklearn_ada.holdout.rows.data import HoldoutData
 __all__ = ["check_model", "discarded_copy"]
 
 
-def check_model(estimator: Any, data: HoldoutData, owner: str) -> None:
+def check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = False) -> None:
     """Raise unless the model is fitted, on columns and classes like those of the holdout.
 
-    ``owner`` is what is called, for the message.
+    ``owner`` is what is called, for the message. ``fitted``: whether it is known to be.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def check_model(estimator: Any, data: HoldoutData, owner: str) -> None:
             f"The 'estimator' parameter of {owner} must be a fitted model. "
             f"Got {type(estimator).__name__} instead."
         )
-    if hasattr(estimator, "fit"):
+    if hasattr(estimator, "fit") and not fitted:
         _check_fitted(estimator)
     _check_columns(estimator, data, owner)
     classes = getattr(estimator, "classes_", None)
@@ -70,13 +70,27 @@ def _check_fitted(estimator: Any) -> None:
     """Raise NotFittedError unless scikit-learn says that the model is fitted.
 
     Attributes that an unfitted clone does not have count as well, for estimators without a trailing
-    underscore.
+    underscore. A model that is none of scikit-learn's is fitted if it says so, or has attributes whose names
+    end in "_".
     """
+    says = getattr(estimator, "__sklearn_is_fitted__", None)
     try:
         check_is_fitted(estimator)
+        return
     except NotFittedError:
-        if hasattr(estimator, "__sklearn_is_fitted__") or not _is_set(estimator) - _is_set(clone(estimator)):
-            raise
+        if hasattr(estimator, "get_params"):
+            if says is not None or not _is_set(estimator) - _is_set(clone(estimator)):
+                raise
+            return
+    except AttributeError:  # it has no tags
+        pass
+    learnt = [name for name in getattr(estimator, "__dict__", ()) if name.endswith("_") and name[:1] != "_"]
+    if not (says() if callable(says) else learnt):
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet, or does not say so. Call its fit; "
+            "what it learns there must be in attributes whose names end in '_', or it must have "
+            "__sklearn_is_fitted__()."
+        )
 
 
 def _is_set(estimator: Any) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.holdout.records.answer import AnswerRecord
 from sklearn_ada.holdout.records.base import LedgerRecord
 from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
@@ -66,8 +67,13 @@ def from_last_checkpoint(ledger: Ledger[Conversation]) -> tuple[Conversation, He
         last = read_record(records[number].body)
         if isinstance(last, CheckpointRecord) and last.state is not None:
             state = Conversation(ledger.genesis)
-            state.restore(last.state)
-            for record in records[number + 1 :]:
-                state.advance(record.body)
+            try:
+                state.restore(last.state)
+                for record in records[number + 1 :]:
+                    state.advance(record.body)
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise LedgerDamagedError(
+                    "A checkpoint of the ledger, or a record after it, lacks a part: it was edited."
+                ) from error
             return state, head
     return None

@@ -22,6 +22,11 @@ class OverlapRecord(ReleaseRecord):
         """Return the record of a check that is made now."""
         return cls({"kind": cls.kind, "event": event.to_dict(), "price": state.account.price(event), **stamp})
 
+    @property
+    def is_leak(self) -> bool:
+        """Whether a leak was found."""
+        return bool(symbols_of(self.event)[0].value)
+
     def apply(self, state: ConversationState) -> None:
         """Charge the outcome. Telling that there is a leak is not private, so it ends the privacy route."""
         event = self.event

@@ -27,10 +27,8 @@ from sklearn_ada.holdout.terms.privacy import PrivacyAccount, PrivateRelease
 __all__ = ["ConversationState", "RefusedError", "Round"]
 
 
-_PLAIN = (
-    "fingerprint", "rows", "units", "asked", "refused", "top_ups", "askers", "targets", "mechanism_states",
-    "is_untouched",
-)  # fmt: skip
+_PLAIN = ("fingerprint", "rows", "units", "refused", "top_ups", "mechanism_states", "is_untouched")
+_COUNTS = ("asked", "askers", "targets")
 
 
 class RefusedError(Exception):
@@ -165,6 +163,8 @@ class ConversationState:
         rounds = {name: each for name, each in self._rounds.items() if each.left > 0}
         return {
             **{name: getattr(self, name) for name in _PLAIN},
+            # Pairs keep their order, which a table shows.
+            **{name: [*map(list, getattr(self, name).items())] for name in _COUNTS},
             "account": self.account.to_dict(),
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "last_value": None if self._last_value is None else list(self._last_value),
@@ -178,6 +178,8 @@ class ConversationState:
         told = copy.deepcopy(told)
         for name in _PLAIN:
             setattr(self, name, told[name])
+        for name in _COUNTS:
+            setattr(self, name, dict(told[name]))
         self.account.restore(told["account"])
         if self.privacy is not None:
             self.privacy.restore(told["privacy"])

@@ -40,9 +40,13 @@ def plan_question(
     guess: float | Guess | None,
     settings: Settings,
     guess_from: tuple[Any, Any] | None = None,
+    fitted: bool = False,
 ) -> Question:
-    """Return the question, or raise before anything is looked at or charged (see `Holdout.check`)."""
-    question = _question(session, estimator, scoring, purpose, guess, settings, guess_from)
+    """Return the question, or raise before anything is looked at or charged (see `Holdout.check`).
+
+    ``fitted`` says that whoever asks has fitted the model, which need not show it.
+    """
+    question = _question(session, estimator, scoring, purpose, guess, settings, guess_from, fitted)
     return _check_privacy(question, session.policy)
 
 
@@ -54,13 +58,14 @@ def _question(
     guess: float | Guess | None,
     settings: Settings,
     guess_from: tuple[Any, Any] | None,
+    fitted: bool,
 ) -> Question:
     data, policy = session.data, session.policy
     check_option(purpose, "purpose", "a question", PURPOSES)
     owner = f"Holdout.{purpose}"
     _check_settings(settings, purpose, owner)
     metric = as_metric(scoring)
-    check_model(estimator, data, owner)
+    check_model(estimator, data, owner, fitted)
     metric.check_estimator(estimator)
     known = as_guess(guess, metric, owner)
     median = settings if isinstance(settings, MedianSettings) else None

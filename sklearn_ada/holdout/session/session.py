@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError
+from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.records.answer import AnswerRecord
 from sklearn_ada.holdout.records.base import LedgerRecord
@@ -98,8 +99,13 @@ class Session:
         """Return the record of this key; if there is none, record what ``decide`` returns for the state."""
         record = self.ledger.charge(key, lambda state: decide(state).to_dict())
         if record.fresh and record.seq % EVERY == 0:
-            self.ledger.charge(f"checkpoint {record.seq}", lambda state: CheckpointRecord.of(state).to_dict())
+            # The answer is recorded: where there is no room for a checkpoint, there is one less.
+            with contextlib.suppress(LedgerUnavailableError):
+                self._add_checkpoint(record.seq)
         return record
+
+    def _add_checkpoint(self, seq: int) -> None:
+        self.ledger.charge(f"checkpoint {seq}", lambda state: CheckpointRecord.of(state).to_dict())
 
     def find(self, key: str, otherwise: Callable[[Conversation], object] | None = None) -> Record | None:
         """Return the record of this key; if there is none, call ``otherwise`` with the state."""

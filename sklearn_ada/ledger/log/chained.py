@@ -187,9 +187,9 @@ def _numbered(connection: Connection, seq: int) -> Record | None:
 
 def _tail(connection: Connection, size: int, name: str) -> tuple[tuple[int, str], list[Record]]:
     head = connection.head()
-    if head is None:
-        raise damage(name, "its head is missing")
-    first = max(head[0] - size, 0)
+    if head is None or type(head[0]) is not int:
+        raise damage(name, "its head is missing, or no number")
+    first = max(head[0] - max(size, 1), 0)
     rows = list(connection.rows(max(first - 1, 0), head[0]))
     before = rows.pop(0) if first and rows else None
     seq, digest = (-1, "") if before is None else (before.seq, before.hash)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -19,14 +20,24 @@ class ShowsScore(BaseEstimator):
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
-        diagram = super()._repr_html_  # AttributeError where diagrams are switched off
+        diagram = BaseEstimator._repr_html_.fget(self._with_fitted())  # AttributeError: diagrams are off
         return lambda: diagram() + self._score_as_html()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        shown = dict(super()._repr_mimebundle_(**kwargs))
+        shown = dict(BaseEstimator._repr_mimebundle_(self._with_fitted(), **kwargs))
         if "text/html" in shown:
             shown["text/html"] += self._score_as_html()
         return shown
+
+    def _with_fitted(self) -> ShowsScore:
+        """Return this, once fitted with its best model (or its fitted search) in place of the search."""
+        if not hasattr(self, "search_"):
+            return self
+        other = object.__new__(type(self))
+        other.__dict__.update(vars(self), search=copy.copy(self.search_))
+        if hasattr(self, "best_estimator_"):
+            other.search.best_estimator_ = self.best_estimator_
+        return other
 
     def _score_as_html(self) -> str:
         return self.best_answer_._repr_html_() if hasattr(self, "best_answer_") else ""

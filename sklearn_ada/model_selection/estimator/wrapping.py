@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.model_selection.estimator.shown import ShowsScore
 from sklearn_ada.model_selection.running.metadata import router_of
+from sklearn_ada.model_selection.running.pairs import is_of_pairs
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 
 __all__ = ["WrapsSearch"]
@@ -32,6 +33,7 @@ class WrapsSearch(MetaEstimatorMixin, ShowsScore):
         tags.estimator_type = model.estimator_type
         tags.classifier_tags, tags.regressor_tags = model.classifier_tags, model.regressor_tags
         tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.pairwise = is_of_pairs(self.search)
         tags.target_tags.required = True
         return tags
 

@@ -75,4 +75,5 @@ def refitted(
 def _fitted(estimator: Any, candidate: dict[str, Any], X: Any, y: Any, params: dict[str, Any]) -> Any:
     values = {key: clone(value, safe=False) for key, value in candidate.items()}
     model = clone(estimator).set_params(**values)
-    return model.fit(own_copy(X), y, **params)  # it may work in place, and others are fitted on these rows
+    model.fit(own_copy(X), y, **params)  # it may work in place, and others are fitted on these rows
+    return model  # whatever its fit returns

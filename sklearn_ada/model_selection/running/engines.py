@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada.model_selection.running.pairs import is_of_pairs
 from sklearn_ada.model_selection.running.recording import RecordingScorer
 from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
 
-__all__ = ["candidates_of", "check_search", "last_round", "told_to_ask", "told_to_forget"]
+__all__ = ["candidates_of", "check_search", "keeps_model", "last_round", "told_to_ask", "told_to_forget"]
 
 _MARKS = {"halving": "aggressive_elimination", "optuna": "enable_pruning", "bayes": "optimizer_kwargs"}
 
@@ -36,15 +36,20 @@ def has_own_cv(search: Any) -> bool:
     return given is not None and (by_itself is None or given != by_itself.default)
 
 
+def keeps_model(wrapper: Any) -> bool:
+    """Return whether there is a best model in the end: not for ``refit=False``, unless a metric is named."""
+    return wrapper.scoring is not None or wrapper.search.get_params(deep=False).get("refit") is not False
+
+
 def check_search(search: Any, ask: str | int) -> None:
     """Raise ValueError for a search whose candidates cannot be asked about."""
     own = search.get_params(deep=False)
-    if get_tags(search.estimator).input_tags.pairwise:
+    if ask == "candidates" and is_of_pairs(search):
         raise bad_parameter(
-            "search", "ReusableHoldoutCV", "over a model of features, not of a kernel or distance matrix",
-            search.estimator,
-            "Its columns are training rows, so it cannot be split by rows. Run the search by itself, then "
-            "certify its best: Holdout(K_hold, y_hold).certify(best, scoring='accuracy').",
+            "search", "ReusableHoldoutCV", "over a model of features when ask='candidates', not of a kernel "
+            "or distance matrix", search.estimator,
+            "Candidates are fitted on a part of the rows, and the holdout has its pairs with all of them. "
+            "Use ask='winner'.",
         )  # fmt: skip
     if ask == "candidates" and has_own_cv(search):
         raise bad_parameter(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada.holdout import Guess, guess_from_rows, median_guess_from_rows
 from sklearn_ada.metrics import Metric, n_rows, take_rows
+from sklearn_ada.model_selection.running.pairs import take_for
 from sklearn_ada.model_selection.scorers.splitter import split_rows
 
 __all__ = ["guess_from_folds", "guess_from_validation"]
@@ -47,6 +48,7 @@ def guess_from_validation(
     groups: Any,
     metric: Metric,
     subsample_size: int | None,
+    of_pairs: bool = False,
 ) -> Guess | None:
     """Return a guess from a model that ``fit`` makes of one part of the rows, taken on the rest.
 
@@ -55,7 +57,7 @@ def guess_from_validation(
     try:
         first, rest = split_rows(n_rows(X), y, validation, 0, groups)
         model = fit(first)
-        rows = take_rows(X, rest), take_rows(y, rest)
+        rows = take_for(X, rest, first, of_pairs), take_rows(y, rest)
         if subsample_size is None:
             return guess_from_rows(metric, model, *rows)
         return median_guess_from_rows(metric, model, *rows, subsample_size)

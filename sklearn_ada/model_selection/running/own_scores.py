@@ -39,23 +39,21 @@ def metric_of(search: Any) -> Any:
     Raises
     ------
     ValueError
-        If it has several and names none, or is one function of several.
+        If it has several and names none.
     """
     own = search.get_params(deep=False)
     scoring, refit = own.get("scoring"), own.get("refit")
     named = _named(scoring)
     if callable(scoring) and isinstance(refit, str):
-        raise bad_parameter(
-            "search", _OWNER, "with a metric of its own for each score", f"one function and refit={refit!r}",
-            f"Use a dict of scorers: scoring={{{refit!r}: 'accuracy'}}, say.",
-        )  # fmt: skip
+        return OneOfSeveral(scoring, refit)
     if named is None:
         return scoring
     if isinstance(refit, str) and refit in named:
         return named[refit]
     raise bad_parameter(
         "scoring", _OWNER, "one metric", scoring,
-        "Name the one to certify: scoring='accuracy', or refit= in the search.",
+        "For multi-metric scoring, the parameter refit must be set to a scorer key; or name the metric to "
+        "certify: scoring='accuracy'.",
     )  # fmt: skip
 
 
@@ -81,6 +79,24 @@ def score_name(search: Any, metric: Metric) -> tuple[str, Any]:
     raise bad_parameter(
         "search", _OWNER, "with refit= naming the score that ranks its candidates", f"refit={refit!r}",
     )  # fmt: skip
+
+
+class OneOfSeveral:
+    """The score of this name, of a function that returns a dict of several.
+
+    Examples
+    --------
+    >>> OneOfSeveral(lambda estimator, X, y: {"a": 0.5, "b": 0.7}, "b")(None, None, None)
+    0.7
+    """
+
+    def __init__(self, scoring: Any, name: str) -> None:
+        self.scoring = scoring
+        self.name = name
+        self.__name__ = f"{getattr(scoring, '__name__', type(scoring).__name__)}[{name!r}]"
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **params: Any) -> Any:
+        return self.scoring(estimator, X, y, **params)[self.name]
 
 
 def _named(scoring: Any) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_ada.metrics import Metric, n_rows, take_rows
+from sklearn_ada.model_selection.running.pairs import take_for
 from sklearn_ada.model_selection.scorers.splitter import split_rows
 
 __all__ = ["no_candidate_scored"]
@@ -22,6 +23,7 @@ def no_candidate_scored(
     y: Any,
     validation: float,
     groups: Any,
+    of_pairs: bool = False,
 ) -> ValueError:
     """Return the error for a fitted search whose scores of this name are all NaN or infinite.
 
@@ -33,7 +35,8 @@ def no_candidate_scored(
     cause: Exception | None = None
     try:
         first, rest = split_rows(n_rows(X), y, validation, 0, groups)
-        (scorer if callable(scorer) else metric.score)(fit(first), take_rows(X, rest), take_rows(y, rest))
+        rows = take_for(X, rest, first, of_pairs), take_rows(y, rest)
+        (scorer if callable(scorer) else metric.score)(fit(first), *rows)
     except Exception as raised:
         cause = raised
     if cause is None:

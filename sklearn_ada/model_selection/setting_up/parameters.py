@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.holdout import Holdout, check_promise
-from sklearn_ada.model_selection.running.engines import check_search
+from sklearn_ada.model_selection.running.engines import check_search, keeps_model
 from sklearn_ada.model_selection.running.masks import check_reveal
 from sklearn_ada.model_selection.running.own_scores import own_scorings
 from sklearn_ada.model_selection.running.simplest import check_rule
@@ -14,7 +16,7 @@ from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import ValidationSplit, is_share
 from sklearn_ada.model_selection.setting_up.time_order import check_time_order
 
-__all__ = ["check_parameters"]
+__all__ = ["check_one_output", "check_parameters"]
 
 _MECHANISMS = ("auto", "exponential_mechanism", "ladder", "stable_median", "thresholdout")
 
@@ -47,16 +49,36 @@ def check_parameters(wrapper: Any) -> None:
     if wrapper.ask not in ("candidates", "winner"):
         check_integer(wrapper.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")
     _check_scorers(wrapper, own)
-    check_time_order(wrapper, is_last=not is_share(wrapper.holdout))  # of others the rows will tell
+    check_time_order(
+        wrapper, own.get("cv"), is_last=not is_share(wrapper.holdout)
+    )  # of others the rows will tell
     check_search(wrapper.search, wrapper.ask)
     check_option(wrapper.reveal, "reveal", owner, ("all", "winner"))
     check_reveal(wrapper)
+    if not keeps_model(wrapper) and (
+        wrapper.reveal == "winner" or wrapper.ask not in ("candidates", "winner")
+    ):
+        raise bad_parameter(
+            "search", owner, "with a model in the end when ask is an integer or reveal='winner'",
+            "refit=False", "Models refitted on all training rows are compared: use refit=True.",
+        )  # fmt: skip
     check_rule(wrapper.one_standard_error, wrapper.search)
     alone = wrapper.ask in ("winner", 1) or wrapper.mechanism in ("exponential_mechanism", "ladder")
     if alone and wrapper.one_standard_error is not False:
         raise bad_parameter(
             "one_standard_error", owner, "False where one candidate is certified, or improvements only",
             wrapper.one_standard_error, "Use ask=5, say.",
+        )  # fmt: skip
+
+
+def check_one_output(y: Any) -> None:
+    """Raise ValueError for a y of several outputs: a metric of one is certified."""
+    shape = np.shape(y)
+    if len(shape) > 1:
+        raise bad_parameter(
+            "y", "ReusableHoldoutCV.fit", "one-dimensional", f"an array of shape {shape}",
+            "One output is certified at a time: put the search inside, as in "
+            "MultiOutputClassifier(ReusableHoldoutCV(search)) or MultiOutputRegressor(...).",
         )  # fmt: skip
 
 

@@ -15,6 +15,8 @@ from sklearn_ada.digest import content_digest
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.ledger import ledger_address
 from sklearn_ada.metrics import check_labels, n_rows, take_rows
+from sklearn_ada.model_selection.running.folds import folds_of_training_rows
+from sklearn_ada.model_selection.running.pairs import is_of_pairs, take_for
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import is_share, split_rows
 from sklearn_ada.model_selection.setting_up.time_order import check_time_order
@@ -24,13 +26,16 @@ __all__ = ["set_aside"]
 _POLICY = ("confidence_level", "tolerance", "expected_questions")
 
 
-def set_aside(wrapper: Any, X: Any, y: Any, groups: Any = None) -> tuple[Holdout, NDArray[np.int64]]:
-    """Return the holdout of a `ReusableHoldoutCV` and the numbers of the rows that are for training.
+def set_aside(
+    wrapper: Any, X: Any, y: Any, groups: Any = None, cv: Any = None
+) -> tuple[Holdout, NDArray[np.int64], Any]:
+    """Return the holdout of a `ReusableHoldoutCV`, the numbers of the rows for training, and their cv.
 
     The split is a function of the data's content and of ``random_state``, so a second search on the same
     data uses the same holdout. With ``ledger=None`` or ``":memory:"`` the ledger belongs to the data, so
     another split of them does not get a fresh budget. Groups stay whole: they are the independent units. No
-    class is in the holdout alone, for no classifier could know it.
+    class is in the holdout alone, for no classifier could know it. ``cv`` is that of the search, for all
+    rows.
     """
     n = n_rows(X)
     y = check_labels(y)  # classes held as objects are split as classes
@@ -40,13 +45,15 @@ def set_aside(wrapper: Any, X: Any, y: Any, groups: Any = None) -> tuple[Holdout
     if isinstance(holdout, Holdout):
         if of_classes and holdout.classes is not None:
             _check_classes(y, holdout.classes)
-        return holdout, np.arange(n)
+        return holdout, np.arange(n), cv
     ledger, random_state = wrapper.ledger, wrapper.random_state
     digest = content_digest(X, y)
     random_state = None if random_state is None else int(random_state)
     train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
+    folds = folds_of_training_rows(cv, train, n)
     check_time_order(
         wrapper,
+        folds,
         lambda: [rows if rows is None else take_rows(rows, train) for rows in (X, y, groups)],
         is_last=len(train) > 0 and len(test) > 0 and int(np.max(train)) < int(np.min(test)),
     )
@@ -63,8 +70,9 @@ def set_aside(wrapper: Any, X: Any, y: Any, groups: Any = None) -> tuple[Holdout
         _check_classes(take_rows(y, train), take_rows(y, test))
     address = ledger_address(ledger, lambda: digest)
     split = {"holdout": kind, "random_state": random_state, "rows_in_all": n}
-    made = Holdout(take_rows(X, test), take_rows(np.asarray(y), test), ledger=address, split=split, **policy)
-    return made, train
+    rows = take_for(X, test, train, is_of_pairs(wrapper.search))
+    made = Holdout(rows, take_rows(np.asarray(y), test), ledger=address, split=split, **policy)
+    return made, train, folds
 
 
 def _rows(

@@ -22,20 +22,21 @@ __all__ = ["check_time_order", "is_ordered_in_time"]
 
 
 def check_time_order(
-    wrapper: Any, rows: Callable[[], Sequence[Any]] = tuple, *, is_last: bool = False
+    wrapper: Any, cv: Any, rows: Callable[[], Sequence[Any]] = tuple, *, is_last: bool = False
 ) -> None:
     """Raise ValueError if the search's cv is ordered in time and the holdout is not the last block of rows.
 
     Parameters
     ----------
     wrapper : ReusableHoldoutCV
+    cv : int, splitter, sequence of splits or None
+        Of its search.
     rows : callable
         Returns X, y and groups for training, as the cv will see them. Without them a splitter is known by its
         class only.
     is_last : bool
         Whether all rows of the holdout are known to come after those for training.
     """
-    cv = wrapper.search.get_params(deep=False).get("cv")
     if is_last or isinstance(wrapper.mechanism, HoldoutScorer) or not is_ordered_in_time(cv, rows):
         return
     given = wrapper.holdout

@@ -118,7 +118,7 @@ def test_a_certified_median_is_as_fine_as_its_subsamples_tell():
     y = np.random.default_rng(0).normal(size=(2, 20_000))
     model = DummyRegressor(strategy="constant", constant=0.0).fit(y[0, :9, None], y[0, :9])
     scoring = "neg_median_absolute_error"
-    holdout = Holdout(y[0, :, None], y[0], ledger=":memory:")
+    holdout = Holdout(y[0, :, None], y[0], ledger=":memory:", random_state=0)
     settings = MedianSettings(method="exact")
     guess = median_guess_from_rows(as_metric(scoring), model, y[1, :, None], y[1], 20)
     answer = holdout.certify(model, scoring=scoring, guess=guess, settings=settings)

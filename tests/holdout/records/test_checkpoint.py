@@ -7,9 +7,9 @@ import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.cli import main
-from sklearn_ada.exceptions import LedgerDamagedError
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerUnavailableError
 from sklearn_ada.holdout import session_of
-from sklearn_ada.holdout.records import conversation
+from sklearn_ada.holdout.records import checkpoint, conversation
 from sklearn_ada.holdout.records.checkpoint import CheckpointRecord
 from sklearn_ada.holdout.records.conversation import Conversation, from_last_checkpoint
 from sklearn_ada.holdout.session import session
@@ -82,7 +82,7 @@ def test_the_report_of_a_long_ledger_is_that_of_all_its_records(asked, capsys, m
 
 def test_a_state_that_was_edited_is_found(asked):
     (first, *_) = [r for r in asked.ledger.records() if r.body.get("kind") == "checkpoint"]
-    for path, value in ((("asked", "check"), 3), (("account", "nats"), 0.001), (("refused",), 1)):
+    for path, value in ((("asked", 0, 1), 3), (("account", "nats"), 0.001), (("refused",), 1)):
         body = json.loads(json.dumps(first.body))
         inner = body["state"]
         for name in path[:-1]:
@@ -136,3 +136,58 @@ def test_what_is_restored_goes_on_its_own(asked):
     state.restore(CheckpointRecord(body).state)
     state.advance(records[19].body)
     assert json.dumps(body) == before
+
+
+def test_where_there_is_no_room_for_a_checkpoint_the_answer_is_given(often, tmp_path, monkeypatch):
+    def full(state):
+        raise LedgerUnavailableError("The disk is full.")
+
+    monkeypatch.setattr(CheckpointRecord, "of", full)
+    holdout = Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db")
+    for number in range(40):
+        answer = holdout.check(Constant(0).fit(ROWS, LABELS), scoring="accuracy", guess=0.7 + 0.002 * number)
+        assert answer.answered
+        assert not answer.repeated
+    assert holdout.ledger.verify() == 41
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("1/3", "33333333333333333/100000000000000000", True),
+        ("1/3", "34/100", False),
+        ("a/3", "b/3", False),
+        ({"a": 1.0, "b": ["x", 2]}, {"a": 1.0 + 1e-12, "b": ["x", 2]}, True),
+        ({"a": 1.0}, {"a": 1.0, "b": 2}, False),
+        ([1, 2], [1, 2, 3], False),
+        (1, 2, False),
+        (None, None, True),
+    ],
+)
+def test_states_are_compared_but_for_last_digits(one, other, same):
+    """Logarithms differ in their last digits between processors, and so do exact sums of them."""
+    assert checkpoint._same(one, other) is same
+
+
+@pytest.mark.parametrize("lost", ["asked", "account", "rounds", "family"])
+def test_a_checkpoint_that_lacks_a_part_is_damage(asked, lost, monkeypatch):
+    of = CheckpointRecord.state.fget
+    monkeypatch.setattr(
+        CheckpointRecord, "state", property(lambda self: {k: v for k, v in of(self).items() if k != lost})
+    )
+    with pytest.raises(LedgerDamagedError, match="lacks a part"):
+        from_last_checkpoint(asked.ledger)
+
+
+def test_a_report_shows_names_in_the_order_that_they_came_in(often, tmp_path, capsys):
+    path, model = tmp_path / "ledger.db", Constant(0).fit(ROWS, LABELS)
+    for who in ("zoe", "ada", "bob"):
+        for number in range(10):
+            holdout = Holdout(ROWS, LABELS, ledger=path, who=who)
+            holdout.check(
+                model, scoring="accuracy", guess=0.7 + 0.001 * number + 0.01 * len(who) * ord(who[0]) / 200
+            )
+    assert main(["ledger", "report", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert text.index("zoe") < text.index("ada") < text.index("bob")
+    assert text.index("check ") < text.index("certify ")

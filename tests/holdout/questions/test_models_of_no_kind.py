@@ -1,0 +1,58 @@
+"""Models that are none of scikit-learn's: what says that they are fitted."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from sklearn_ada import Holdout
+
+
+class Majority:
+    """A model with fit and predict, and nothing else of an estimator."""
+
+    def fit(self, X, y):
+        self.label_ = np.bincount(y).argmax()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.label_)
+
+
+class Private(Majority):
+    """What it has learnt is nobody's business."""
+
+    def fit(self, X, y):
+        self._label = np.bincount(y).argmax()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self._label)
+
+
+class Saying(Private):
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_label")
+
+
+@pytest.fixture
+def holdout(tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    return Holdout(X, (X[:, 0] > -0.5).astype(int), ledger=tmp_path / "ledger.db")
+
+
+@pytest.mark.parametrize("kind", [Majority, Saying])
+def test_a_model_of_no_kind_is_certified_once_it_has_learnt_something(kind, holdout):
+    X, y = np.zeros((10, 3)), np.ones(10, dtype=int)
+    with pytest.raises(NotFittedError, match=f"This {kind.__name__} instance is not fitted yet"):
+        holdout.certify(kind(), scoring="accuracy")
+    assert sum(holdout.report().asked.values()) == 0
+    answer = holdout.certify(kind().fit(X, y), scoring="accuracy")
+    assert answer.answered
+    assert answer.value > 0.5
+
+
+def test_a_model_that_does_not_show_that_it_is_fitted_is_told_how(holdout):
+    model = Private().fit(np.zeros((10, 3)), np.ones(10, dtype=int))
+    with pytest.raises(NotFittedError, match="end in '_', or it must have __sklearn_is_fitted__"):
+        holdout.certify(model, scoring="accuracy")
+    assert sum(holdout.report().asked.values()) == 0
