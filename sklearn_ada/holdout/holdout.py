@@ -391,6 +391,7 @@ class Holdout:
                 "only."
             )
         larger = object.__new__(type(self))
+        vars(larger).update(vars(self))  # what a subclass holds
         larger._session = self._session.of_rows(more)
         record_top_up(larger._session)
         return larger

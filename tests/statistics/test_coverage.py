@@ -117,7 +117,7 @@ def test_a_simulated_holdout_answers_as_a_holdout_with_a_ledger_does(tmp_path):
     for name in ("check", "certify", "check", "check", "certify"):
         model = Classifier(population.table(rng.random(population.n_atoms) < 0.5))
         guess = Guess(0.6, 300.0)
-        question = simulated.plan(model, scoring="accuracy", mechanism=name, guess=guess)
+        question = simulated.plan(model, name, guess)
         ours = simulated.put_new(question, model)
         theirs = asking.ask(real, model, scoring="accuracy", purpose=name, guess=guess)
         assert (ours.value, ours.interval, ours.cost) == (theirs.value, theirs.interval, theirs.cost)

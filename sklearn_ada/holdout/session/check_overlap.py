@@ -50,8 +50,9 @@ def overlaps(session: Session, X: Any) -> bool:
 def is_whole(hashes: NDArray[np.uint64], own: NDArray[np.uint64]) -> bool:
     """Return whether some rows are those of the holdout, in whatever order.
 
-    Only if independent rows would come out so with a probability of at most 1e-6, whatever their population:
-    twenty rows of zeros and ones often do. Rows that all differ, in the holdout's own order, always count.
+    Only if independent rows would come out so with a probability of at most 1e-6, whatever their population.
+    Twenty rows of zeros and ones are often those of the holdout, though rarely in its order. Rows that all
+    differ, in the holdout's own order, always count.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def is_whole(hashes: NDArray[np.uint64], own: NDArray[np.uint64]) -> bool:
     True
     >>> zeros_and_ones = rows % np.uint64(2)
     >>> is_whole(zeros_and_ones, zeros_and_ones), is_whole(np.sort(zeros_and_ones), zeros_and_ones)
-    (False, False)
+    (True, False)
     """
     same_order = np.array_equal(hashes, own)
     if not same_order and not np.array_equal(np.sort(hashes), np.sort(own)):
