@@ -4,6 +4,7 @@
 """
 
 import csv
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -29,9 +30,17 @@ def differences():
         cases = told.setdefault(reason, {})
         cases.setdefault(case, []).append(own.title(run))
     return [
-        {"why": reason, "cases": "; ".join(f"{case} ({', '.join(runs)})" for case, runs in cases.items())}
+        {
+            "why": in_markup(reason),
+            "cases": "; ".join(f"{in_markup(case)} ({', '.join(runs)})" for case, runs in cases.items()),
+        }
         for reason, cases in told.items()
     ]
+
+
+def in_markup(text):
+    """Return a text in which a name with an underscore at its end is code, and no link."""
+    return re.sub(r"(?<![`\w])(\w*[a-z]_)(?![\w`])", r"``\1``", text)
 
 
 def write(path, rows):
