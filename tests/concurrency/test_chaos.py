@@ -58,6 +58,6 @@ def test_charges_of_broken_sessions_and_of_killed_processes_are_all_there_once(t
 
 
 def test_a_little_chaos_with_readers_and_kills(tmp_path):
-    found = chaos(str(tmp_path / "ledger.db"), tmp_path, 400, pause=0.3)
+    found = chaos(str(tmp_path / "ledger.db"), tmp_path, 2000, pause=0.1)
     assert found.is_clean, found
     assert found.kills > 0

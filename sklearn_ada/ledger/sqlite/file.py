@@ -296,7 +296,10 @@ class translated:  # noqa: N801 - reads as a clause
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         code = getattr(error, "sqlite_errorcode", None)
         unavailable = isinstance(error, (sqlite3.OperationalError, sqlite3.IntegrityError))
-        if isinstance(error, sqlite3.DatabaseError) and (not unavailable or code == sqlite3.SQLITE_ERROR):
+        unreadable = isinstance(error, sqlite3.DatabaseError) and (
+            not unavailable or code == sqlite3.SQLITE_ERROR
+        )
+        if unreadable or isinstance(error, UnicodeDecodeError):  # of a schema's text
             raise LedgerDamagedError(f"The file {self._name!r} is not a readable ledger: {error}.") from error
         if isinstance(error, (sqlite3.Error, OSError)) and not isinstance(error, LedgerError):
             raise LedgerUnavailableError(
