@@ -391,3 +391,21 @@ def test_a_first_record_that_this_release_cannot_read_is_an_error_without_traceb
     SQLiteLedger.create_or_open(path, lambda secret: genesis, Tally)
     for action in ACTIONS:
         assert "release" in printed(action, path)
+
+
+def test_a_record_of_an_unknown_kind_is_an_error_without_traceback(ledger, tmp_path, capsys):
+    path, genesis = tmp_path / "newer.db", opened(ledger).ledger.genesis
+    newer = SQLiteLedger.create_or_open(path, lambda secret: genesis, Tally)
+    newer.charge("new", lambda state: {"kind": "of a newer release"})
+    assert main(["ledger", "show", str(path), "--limit", "1"]) == 1
+    assert "newer release" in capsys.readouterr().err
+
+
+def test_text_of_a_schema_that_cannot_be_decoded_is_damage(ledger, capsys):
+    content = bytearray(ledger.read_bytes())
+    at = content.index(b"CREATE TABLE records")
+    content[at + 7] = 0xFF
+    ledger.write_bytes(content)
+    for action in ACTIONS:
+        assert main(["ledger", action, str(ledger)]) == 1
+        assert "not a readable ledger" in capsys.readouterr().err

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_ada import Holdout
+from sklearn_ada import Holdout, _muted
 from sklearn_ada.events import FAILURES
 
 MARKER = "987654"
@@ -376,3 +376,42 @@ def test_a_model_may_use_the_workers_of_scikit_learn(holdout):
     assert answer.answered
     assert answer.reason is None
     assert list(warnings.filters) == before
+
+
+class Told(UserWarning):
+    """A category that says its text in its own way."""
+
+    def __str__(self):
+        return f"told: {super().__str__()}"
+
+
+def told_otherwise(X):
+    warnings.warn(f"the row {X[0][0]}", Told, stacklevel=1)
+
+
+@pytest.mark.parametrize("action", ["default", "module", "once"])
+def test_a_category_with_words_of_its_own_leaves_no_text_behind(holdout, action):
+    with warnings.catch_warnings():
+        warnings.simplefilter(action)
+        holdout.certify(Warns(told_otherwise), scoring="accuracy", guess=0.5)
+    lists = (globals().get("__warningregistry__", {}), getattr(warnings, "onceregistry", {}))
+    assert not [key for each in lists for key in each if MARKER in str(key)]
+
+
+def test_a_block_of_a_thread_that_is_gone_mutes_nobody(holdout, shown):
+    """It can be left behind by an error that comes from outside at any time."""
+
+    def begin():
+        _muted._blocks.begin(left, None)
+
+    left = object()
+    thread = threading.Thread(target=begin)
+    thread.start()
+    thread.join()
+    try:
+        later = threading.Thread(target=lambda: warnings.warn("heard", UserWarning, stacklevel=1))
+        later.start()
+        later.join()
+    finally:
+        _muted._blocks.end(left)
+    assert "heard" in str(shown)

@@ -1,0 +1,52 @@
+"""A fork while another thread opens a holdout leaves the child no lock that nobody frees."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import os, signal, threading, time
+import numpy as np
+from sklearn_ada import Holdout
+from sklearn_ada.holdout.rows import data
+from sklearn_ada.ledger.sqlite import temporary
+
+first = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+slow, make, begun = data.content_digest, temporary._make, threading.Event()
+
+def digest(X, y):
+    begun.set()
+    time.sleep(1.0)
+    return slow(X, y)
+
+def folder(path):
+    begun.set()
+    time.sleep(1.0)
+    make(path)
+
+if {place!r} == "digest":
+    data.content_digest = digest
+else:
+    temporary._make = folder
+thread = threading.Thread(target=lambda: Holdout(*first))
+thread.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    data.content_digest, temporary._make = slow, make
+    Holdout(first[0] + 1.0, first[1])
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("place", ["digest", "folder"])
+def test_a_child_that_is_forked_while_a_holdout_is_opened_opens_its_own(place):
+    command = [sys.executable, "-c", SCRIPT.format(place=place)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
