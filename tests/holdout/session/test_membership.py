@@ -62,6 +62,19 @@ def asks_where_rows_are(told, path):
     return {"purpose": "check", "settings": 0.6, "guess": (0.5, 0.51)[pair]}
 
 
+def asks_by_chance(seed):
+    """Change one value of the domain or none, by chance and by what was told so far."""
+
+    def choose(told, path):
+        rng = random.Random(f"{seed} {told}")
+        table = np.zeros(DOMAIN, dtype=int)
+        table[rng.randrange(DOMAIN)] = bool(told)
+        np.save(path, table)
+        return {"purpose": "check", "settings": 0.6, "guess": 0.5}
+
+    return choose
+
+
 def asks_anything(seed):
     """Choose tables and questions by chance, from what was told so far."""
 
