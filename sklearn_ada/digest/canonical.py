@@ -6,49 +6,46 @@ arrays by dtype, shape and values; functions and classes of the user by their co
 libraries by name and version. The order of a dict counts, as a model may depend on it; that of attributes
 does not.
 
-An object with a part that cannot be read has no digest. Two different models with one digest would get each
-other's recorded answers; a model without a digest is only charged again.
+What predictions do not depend on is left out (`sklearn_ada.digest.left_out`). An object with a part that
+cannot be read has no digest.
 """
 
 from __future__ import annotations
 
 import copyreg
-import dis
 import functools
 import hashlib
-import os
 import struct
-import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+import typing
+import weakref
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import metadata
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_ada.digest.code import Undigestible, annotations_of, by_name, source, used_by
 from sklearn_ada.digest.containers import content_of_container
+from sklearn_ada.digest.left_out import counted_content, counted_state, names_left_out
+from sklearn_ada.digest.libraries import is_library, resolve, version
 
 __all__ = ["Floats", "Undigestible", "canonical_digest"]
 
 _NOT_CODE = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl",
-    "__slotnames__", "__firstlineno__", "__static_attributes__",
+    "__slotnames__", "__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__",
+    "__annotations_cache__",
 }  # fmt: skip
-_PYTHON = (os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "DLLs"))
 _SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _COMPILED = (
     types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType,
     types.GetSetDescriptorType,
 )  # fmt: skip
-_NOT_STATE = {  # private attributes of scikit-learn that differ between equal objects
-    "_stop_words_id",  # an id()
-    "_deprecated_key_to_warnings",  # which pickle loses
-}
 _PLAIN_ARRAYS = (np.ndarray, np.memmap)  # joblib makes large arrays memory maps in its workers
-_IMPORT_NAME = dis.opmap["IMPORT_NAME"]
+_VARIABLES_OF_TYPES = (typing.TypeVar, typing.ParamSpec, typing.TypeVarTuple)
 
 
 @dataclass(frozen=True)
@@ -64,10 +61,6 @@ class Floats:
 
     shape: tuple[int, ...]
     blocks: Callable[[], Iterable[NDArray[np.float64]]]
-
-
-class Undigestible(TypeError):  # noqa: N818 - control flow between this module and its callers
-    """The object holds something whose content cannot be read."""
 
 
 def canonical_digest(obj: Any) -> str:
@@ -106,6 +99,7 @@ class _Walk:
         self._done: dict[int, tuple[Any, bytes]] = {}  # by id; holds the objects, so that no id is used again
         self._open: dict[int, int] = {}  # numbers of the objects being read, by id
         self._visits = 0
+        self._names: dict[type, frozenset[str]] = {}  # names left out, by class
 
     def digest(self, obj: Any) -> bytes:
         scalar = _scalar(obj)
@@ -137,11 +131,12 @@ class _Walk:
             as_any: Any = obj
             matrix = as_any.tocsr().copy()
             matrix.sum_duplicates()
-            return self._tagged("sparse", matrix.shape, matrix.data, matrix.indices, matrix.indptr)
+            kind = "sparse array" if isinstance(obj, sparse.sparray) else "sparse"  # "*" multiplies otherwise
+            return self._tagged(kind, matrix.shape, matrix.data, matrix.indices, matrix.indptr)
         if isinstance(obj, types.ModuleType):
-            if not _is_library(obj.__name__):
-                raise Undigestible(f"how much of the module {obj.__name__} is used cannot be told")
-            return self._tagged("module", obj.__name__, _version(obj.__name__))
+            if is_library(obj.__name__):
+                return self._tagged("module", obj.__name__, version(obj.__name__))
+            return self._tagged("module", *source(obj))
         if isinstance(obj, types.CodeType):
             return self._code(obj)
         if isinstance(obj, types.FunctionType):
@@ -150,28 +145,37 @@ class _Walk:
             return self._tagged("method", obj.__self__, obj.__func__)
         if isinstance(obj, types.BuiltinFunctionType):
             owner = None if isinstance(obj.__self__, types.ModuleType) else obj.__self__
-            if owner is None and not _is_library(obj.__module__):
+            if owner is None and not is_library(obj.__module__):
                 raise Undigestible(f"the code of {obj.__qualname__} is compiled")
             return self._tagged("builtin", obj.__module__, obj.__qualname__, owner)
         if isinstance(obj, np.ufunc):
-            if all(_resolve(module, obj.__name__) is not obj for module in ("numpy", "scipy.special")):
+            known = [m for m in ("numpy", "scipy.special") if resolve(m, obj.__name__) is obj]
+            if not known:
                 raise Undigestible(f"the code of the ufunc {obj.__name__} cannot be read")
-            return self._tagged("ufunc", obj.__name__)
+            return self._tagged("ufunc", known[0], obj.__name__)
         if isinstance(obj, type):
             return self._class(obj)
         if isinstance(obj, (staticmethod, classmethod)):
             return self._tagged(type(obj).__name__, obj.__func__)
         if isinstance(obj, property):
-            return self._tagged("property", obj.fget, obj.fset, obj.fdel)
+            return self._tagged("property", type(obj), obj.fget, obj.fset, obj.fdel)
+        if isinstance(obj, functools.cached_property):
+            return self._tagged("property", type(obj), obj.func, obj.attrname)
         if isinstance(obj, functools.partial):
-            return self._tagged("partial", obj.func, obj.args, obj.keywords)
+            own = by_name(vars(obj))
+            return self._tagged("partial", type(obj), obj.func, obj.args, obj.keywords, own)
+        if isinstance(obj, _VARIABLES_OF_TYPES):
+            return self._tagged("variable of types", type(obj), repr(obj))
+        if isinstance(obj, weakref.ref):
+            return self._tagged("weak reference", obj())
         if type(obj) in (list, tuple):
             return self._tagged(type(obj).__name__, *obj)
         if type(obj) in (set, frozenset):
             return [b"set", *sorted(self.digest(item) for item in obj)]
-        if type(obj) is dict:
+        if type(obj) in (dict, types.MappingProxyType):
             return self._tagged("dict", *(part for item in obj.items() for part in item))
         content = content_of_container(obj)
+        content = counted_content(obj) if content is None else content
         return self._reduced(obj) if content is None else self._tagged("container", type(obj), *content)
 
     def _tagged(self, tag: str, *parts: Any) -> list[bytes]:
@@ -190,17 +194,15 @@ class _Walk:
 
     def _function(self, function: types.FunctionType) -> list[bytes]:
         name = (function.__module__, function.__qualname__)
-        if _is_library(function.__module__) and _resolve(*name) is function:
-            return self._tagged("library", *name, _version(function.__module__))
-        used = _names(function.__code__)
-        scope = _by_name({name: _reached(function.__globals__.get(name), used) for name in used})
-        imported = _by_name({name: _reached(_imported(name), used) for name in _imports(function.__code__)})
+        if is_library(function.__module__) and resolve(*name) is function:
+            return self._tagged("library", *name, version(function.__module__))
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        own = _by_name({k: v for k, v in vars(function).items() if k != "__wrapped__"})
-        keywords = _by_name(function.__kwdefaults__ or {})
+        own = by_name({k: v for k, v in vars(function).items() if k != "__wrapped__"})
+        keywords = by_name(function.__kwdefaults__ or {})
         return self._tagged(
-            "function", function.__code__, function.__defaults__, keywords, cells, scope, imported, own
-        )
+            "function", function.__code__, function.__defaults__, keywords, cells, *used_by(function), own,
+            annotations_of(function),
+        )  # fmt: skip
 
     def _code(self, code: types.CodeType) -> list[bytes]:
         names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
@@ -208,16 +210,17 @@ class _Walk:
         return self._tagged("code", code.co_code, code.co_consts, names, counts, code.co_exceptiontable)
 
     def _class(self, cls: type) -> list[bytes]:
-        name, is_library = (cls.__module__, cls.__qualname__), _is_library(cls.__module__)
-        if is_library and _resolve(*name) is cls:
-            return self._tagged("library", *name, _version(cls.__module__))
+        name, installed = (cls.__module__, cls.__qualname__), is_library(cls.__module__)
+        if installed and resolve(*name) is cls:
+            return self._tagged("library", *name, version(cls.__module__))
         content = {k: v for k, v in vars(cls).items() if k not in _NOT_CODE}
-        if not is_library and any(
+        if not installed and any(
             isinstance(v, _COMPILED) and v.__objclass__ is cls for v in content.values()
         ):
             raise Undigestible(f"the code of {cls.__qualname__} is compiled")
         content = {k: v for k, v in content.items() if not isinstance(v, _SLOTS)}
-        return self._tagged("class", cls.__qualname__, type(cls), list(cls.__bases__), _by_name(content))
+        bases, notes = list(cls.__bases__), annotations_of(cls)
+        return self._tagged("class", cls.__qualname__, type(cls), bases, by_name(content), notes)
 
     def _reduced(self, obj: Any) -> list[bytes]:
         """Digest any other object by what pickle would store of it."""
@@ -229,31 +232,28 @@ class _Walk:
         if len(parts) > 2:
             both = isinstance(parts[2], tuple) and len(parts[2]) == 2  # attributes, and those in slots
             states = parts[2] if both else (parts[2],)
-            parts[2:3] = [both, *(part for state in states for part in _state(obj, state))]
+            parts[2:3] = [both, *(part for state in states for part in self._state(obj, state))]
         return self._tagged("object", *parts)
+
+    def _state(self, obj: Any, state: Any) -> list[Any]:
+        """Return the attributes of a pickled state sorted by name, and its other items in their order."""
+        if not (state is None or isinstance(state, dict)):
+            return [state]
+        names = self._names.get(type(obj))
+        if names is None:
+            names = self._names[type(obj)] = names_left_out(type(obj))
+        attributes, counted = getattr(obj, "__dict__", {}), counted_state(state or {}, names)
+        own = {k: v for k, v in counted.items() if k in attributes}
+        return [by_name(own), {k: v for k, v in counted.items() if k not in attributes}]
 
     def _global(self, obj: Any, name: str) -> list[bytes]:
         """Digest what pickle stores by name: by the function it wraps, or its library's name and version."""
         if hasattr(obj, "__wrapped__"):
             return self._tagged("wrapper", type(obj), obj.__wrapped__)
         module = getattr(obj, "__module__", None)
-        if _is_library(module) and _resolve(module, name) is obj:
-            return self._tagged("library", module, name, _version(module))
+        if is_library(module) and resolve(module, name) is obj:
+            return self._tagged("library", module, name, version(module))
         raise Undigestible(f"the code of {name} cannot be read")
-
-
-def _by_name(named: Mapping[str, Any]) -> list[Any]:
-    """Return names, each followed by its value, sorted by name."""
-    return [part for item in sorted(named.items(), key=lambda item: str(item[0])) for part in item]
-
-
-def _state(obj: Any, state: Any) -> list[Any]:
-    """Return the attributes of a pickled state sorted by name, and its other items in their order."""
-    if not (state is None or isinstance(state, dict)):
-        return [state]
-    attributes, items = getattr(obj, "__dict__", {}), (state or {}).items()
-    own = {k: v for k, v in items if k in attributes and k not in _NOT_STATE}
-    return [_by_name(own), {k: v for k, v in items if k not in attributes}]
 
 
 def _parts_of_array(dtype: np.dtype[Any], shape: tuple[int, ...], content: bytes) -> list[bytes]:
@@ -286,84 +286,3 @@ def _hash(*parts: bytes) -> bytes:
     return hashlib.sha256(
         b"".join(chunk for part in parts for chunk in (len(part).to_bytes(8, "little"), part))
     ).digest()
-
-
-def _names(code: types.CodeType) -> set[str]:
-    """Return every global name that a function's code, or code nested in it, may use."""
-    nested = (const for const in code.co_consts if isinstance(const, types.CodeType))
-    return set(code.co_names).union(*(_names(inner) for inner in nested))
-
-
-def _imports(code: types.CodeType) -> set[str]:
-    """Return the modules that a function, or one nested in it, imports when it is called."""
-    found: set[str] = set()
-    if _IMPORT_NAME in code.co_code[::2]:
-        steps = list(dis.get_instructions(code))
-        for level, step in zip(steps, steps[2:], strict=False):
-            if step.opcode == _IMPORT_NAME:  # the two instructions before it load its level and its names
-                found.add("." * level.argval + step.argval)
-    nested = (const for const in code.co_consts if isinstance(const, types.CodeType))
-    return found.union(*(_imports(inner) for inner in nested))
-
-
-def _imported(name: str) -> types.ModuleType:
-    if name not in sys.modules:  # relative, or not imported yet
-        raise Undigestible(f"the module {name} that a function imports cannot be read")
-    return sys.modules[name]
-
-
-def _reached(value: Any, used: set[str]) -> Any:
-    """Return what a name refers to; instead of a module of the user's, the attributes that are used of it."""
-    if not _is_own_module(value):
-        return value
-    reached: dict[str, list[Any]] = {}
-    modules = [value]
-    while modules:
-        module = modules.pop()
-        attributes = {name: getattr(module, name) for name in used if hasattr(module, name)}
-        if not attributes:
-            raise Undigestible(f"the module {module.__name__} is used as a whole")
-        inner = {name: one for name, one in attributes.items() if _is_own_module(one)}
-        reached[module.__name__] = _by_name(attributes | {k: one.__name__ for k, one in inner.items()})
-        modules += [one for one in inner.values() if one.__name__ not in reached]
-    return _by_name(reached)
-
-
-def _is_own_module(value: Any) -> bool:
-    return isinstance(value, types.ModuleType) and not _is_library(value.__name__)
-
-
-def _is_library(module: str | None) -> TypeGuard[str]:
-    """Whether a module belongs to Python, or to an installed distribution whose version is known."""
-    if not module or module == "__main__":
-        return False
-    path = getattr(sys.modules.get(module), "__file__", None) or ""
-    if module.partition(".")[0] in sys.stdlib_module_names and (not path or path.startswith(_PYTHON)):
-        return True  # and no file of the user's that happens to be called code.py
-    return ("site-packages" in path or "dist-packages" in path) and bool(_version(module))
-
-
-def _resolve(module: str, qualname: str) -> Any:
-    found: Any = sys.modules.get(module)
-    for part in qualname.split("."):
-        found = getattr(found, part, None)
-    return found
-
-
-def _version(module: str) -> str:
-    """Return the version of a module's package, or of the distributions it came with; "" if there is none."""
-    package = module.partition(".")[0]
-    return str(getattr(sys.modules.get(package), "__version__", "")) or _distributed_version(package)
-
-
-@functools.cache
-def _distributed_version(package: str) -> str:
-    if package in sys.stdlib_module_names:
-        return ""
-    names = sorted(set(_distributions().get(package, ())))
-    return " ".join(f"{name} {metadata.version(name)}" for name in names)
-
-
-@functools.cache
-def _distributions() -> Mapping[str, list[str]]:
-    return metadata.packages_distributions()  # reads all that is installed: a tenth of a second

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,8 @@ from sklearn_ada.metrics.target import UndefinedMetricError, check_positive, che
 from sklearn_ada.metrics.weighing import takes_weights
 
 __all__ = ["Metric", "as_metric"]
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # another one in each process, while the name is recorded
 
 
 class Metric:
@@ -122,7 +125,7 @@ class Metric:
                 fix = "Give it to the scorer: make_scorer(function, pos_label=...)."
                 raise bad_parameter("pos_label", "Metric", "None for a function", pos_label, fix)
             check_option(kind or "general", "kind", "Metric", ("mean", "general"))
-            self.name = getattr(scoring, "__name__", None) or repr(scoring)
+            self.name = getattr(scoring, "__name__", None) or _ADDRESS.sub("", repr(scoring))
             self._scorer = scoring
             if kind != "mean":
                 check_is_scorer(scoring, self.name)

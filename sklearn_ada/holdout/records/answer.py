@@ -16,6 +16,10 @@ from sklearn_ada.results import Answer, Certificate, Cost
 
 __all__ = ["AnswerRecord"]
 
+_AS_DECLARED = (
+    "the model is the one that was declared: nothing it depends on that its digest lacks has changed"
+)
+
 
 class AnswerRecord(ReleaseRecord):
     """What was asked, what was revealed, and what it certifies."""
@@ -34,6 +38,8 @@ class AnswerRecord(ReleaseRecord):
         release: PrivateRelease | None,
         state_name: str,
         mechanism_state: dict[str, Any],
+        said: str,
+        declared: bool,
     ) -> AnswerRecord:
         """Return the record of an answer that is given now.
 
@@ -51,7 +57,13 @@ class AnswerRecord(ReleaseRecord):
             What it could cost of the privacy budget at most; None if there is no privacy in it.
         state_name, mechanism_state : str, dict
             What its mechanism remembers for later questions, and under which name.
+        said : str
+            A summary of what the model said on the holdout, hidden (`questions.said`).
+        declared : bool
+            Whether its share is that of a declared model.
         """
+        # No word where there is nothing to say, as in records of older releases.
+        more = {"declared": True} if declared else {}
         return cls(
             {
                 "kind": cls.kind,
@@ -62,6 +74,8 @@ class AnswerRecord(ReleaseRecord):
                 "ln_delta": share.ln_certified,
                 "nats": share.nats,
                 "outcome": outcome.to_dict(),
+                "said": said,
+                **more,
             }
         )
 
@@ -121,7 +135,7 @@ class AnswerRecord(ReleaseRecord):
             ln_delta=body["ln_delta"],
             route=outcome.route,
             target=outcome.target,
-            assumptions=genesis.assumptions,
+            assumptions=genesis.assumptions + ((_AS_DECLARED,) if body.get("declared") else ()),
             vacuous=outcome.vacuous,
         )
         return Answer(

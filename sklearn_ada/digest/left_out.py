@@ -1,0 +1,170 @@
+"""What a fitted model holds that its predictions do not depend on, and that its digest leaves out.
+
+Two tables: names of attributes and settings, by the library whose estimators have them; and classes whose
+state is stored as one piece, with a function that returns the part that counts. A wrong line costs little: a
+match of digests is only proposed, and the holdout compares what the models say.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["counted_content", "counted_state", "names_left_out"]
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Attributes and settings of objects of one library.
+
+    Parameters
+    ----------
+    library : str
+        The top-level package of a class or of one it inherits from; "" is every class with ``get_params``.
+    names : frozenset of str
+    why : str
+    """
+
+    library: str
+    names: frozenset[str]
+    why: str
+
+
+def _names(library: str, why: str, names: str) -> _Names:
+    return _Names(library, frozenset(names.split()), why)
+
+
+_NAMES = (
+    _names("", "how many threads or processes work", "n_jobs n_threads pre_dispatch"),
+    _names("", "how much is printed", "verbose verbosity verbose_interval"),
+    _names("", "where intermediate results are kept", "memory"),
+    _names("sklearn", "how long it took", "refit_time_"),
+    _names("sklearn", "how much memory the solver may take", "cache_size"),
+    _names("sklearn", "an id()", "_stop_words_id"),
+    _names("sklearn", "lost by pickle", "_deprecated_key_to_warnings"),
+    _names("xgboost", "other names of threads and printing", "nthread silent"),
+    _names(
+        "lightgbm",
+        "other names of threads and printing; files of a training run",
+        "num_threads num_thread nthread nthreads silent verbose_eval snapshot_freq output_model "
+        "save_binary local_listen_port time_out",
+    ),
+    _names(
+        "catboost",
+        "threads, printing, and files of a training run",
+        "thread_count silent verbose_eval logging_level metric_period allow_writing_files train_dir name "
+        "used_ram_limit gpu_ram_part pinned_memory_size save_snapshot snapshot_file snapshot_interval "
+        "detailed_profile log_cout log_cerr",
+    ),
+    _names("catboost", "filled after fit, by pickle or when it is read", "_prediction_values_change"),
+)  # fmt: skip
+_TIMES = "_time"  # how the keys of ``cv_results_`` end that hold seconds
+_SETTINGS = ("kwargs", "_other_params", "_init_params", "params")  # attributes that hold names of this table
+
+
+def names_left_out(kind: type) -> frozenset[str]:
+    """Return the attributes of objects of a class that are left out.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> sorted(names_left_out(RandomForestClassifier) & {"n_jobs", "verbose", "max_depth"})
+    ['n_jobs', 'verbose']
+    >>> names_left_out(dict)
+    frozenset()
+    """
+    found: set[str] = set()
+    ancestors = kind.__mro__
+    packages = {one.__module__.partition(".")[0] for one in ancestors}
+    if hasattr(kind, "get_params"):
+        packages.add("")
+    found.update(*(row.names for row in _NAMES if row.library in packages))
+    for one in ancestors:  # a value computed when it is first read
+        found.update(k for k, v in vars(one).items() if isinstance(v, functools.cached_property))
+    return frozenset(found)
+
+
+def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any]:
+    """Return the attributes of an object without those of the given names, nor these as keys of settings."""
+    if not names:
+        return state
+    kept = {k: v for k, v in state.items() if k not in names}
+    for name in _SETTINGS:
+        if type(kept.get(name)) is dict:
+            kept[name] = {k: v for k, v in kept[name].items() if k not in names}
+    results = kept.get("cv_results_")
+    if type(results) is dict:
+        kept["cv_results_"] = {k: v for k, v in results.items() if not str(k).endswith(_TIMES)}
+    return kept
+
+
+def counted_content(obj: Any) -> list[Any] | None:
+    """Return what counts of an object whose state is stored as one piece; None for any other object."""
+    for kind in type(obj).__mro__:
+        read = _CONTENT.get((kind.__module__, kind.__qualname__))
+        if read is not None:
+            return read(obj)
+    return None
+
+
+def _of_tree_of_neighbours(tree: Any) -> list[Any]:
+    """Return all but the four numbers that count what queries did."""
+    state = tree.__getstate__()
+    counters = len(state) - 6
+    return [*state[:counters], *state[counters + 4 :]]
+
+
+def _of_kd_tree(tree: Any) -> list[Any]:
+    """Return all but the tree of Python objects that is made when it is first read."""
+    return [tree.__getstate__(), [(k, v) for k, v in sorted(vars(tree).items()) if k != "_tree"]]
+
+
+def _of_xgboost(booster: Any) -> list[Any]:
+    """Return the trees with their names and attributes: no settings of threads, devices and printing."""
+    settings = [(k, v) for k, v in sorted(vars(booster).items()) if k != "handle"]
+    return [bytes(booster.save_raw("ubj")), settings]
+
+
+def _of_lightgbm(booster: Any) -> list[Any]:
+    """Return the trees as text, without those lines of the settings that are left out."""
+    state, out = dict(booster.__getstate__()), _rows_of("lightgbm")
+    handle = state.pop("_handle", None) or state.pop("handle", None)
+    lines = str(handle).split("\n")
+    text = "\n".join(line for line in lines if line[1:].partition(":")[0] not in out or line[:1] != "[")
+    return [text, sorted(counted_state(state, out).items())]
+
+
+def _of_catboost(model: Any) -> list[Any]:
+    """Return the trees without what is noted about their training, and the settings."""
+    state, out = dict(model.__getstate__()), names_left_out(type(model))
+    if "__model" in state:
+        copy = model.copy()
+        noted = copy.get_metadata()
+        for name in [*noted.keys()]:
+            if name in _NOTES_OF_CATBOOST:
+                del noted[name]
+        state["__model"] = copy._serialize_model()
+    return [sorted(counted_state(state, out).items())]
+
+
+_NOTES_OF_CATBOOST = frozenset(
+    ["model_guid", "train_finish_time", "training", "output_options", "params"]
+)  # random, times, and settings that the estimator has as well
+
+
+def _rows_of(library: str) -> frozenset[str]:
+    return frozenset().union(*(row.names for row in _NAMES if row.library in ("", library)))
+
+
+_CONTENT: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
+    ("sklearn.neighbors._kd_tree", "BinaryTree64"): _of_tree_of_neighbours,
+    ("sklearn.neighbors._kd_tree", "BinaryTree32"): _of_tree_of_neighbours,
+    ("sklearn.neighbors._ball_tree", "BinaryTree64"): _of_tree_of_neighbours,
+    ("sklearn.neighbors._ball_tree", "BinaryTree32"): _of_tree_of_neighbours,
+    ("scipy.spatial._kdtree", "KDTree"): _of_kd_tree,
+    ("xgboost.core", "Booster"): _of_xgboost,
+    ("lightgbm.basic", "Booster"): _of_lightgbm,
+    ("catboost.core", "_CatBoostBase"): _of_catboost,
+}  # by module and name, as the libraries need not be installed
