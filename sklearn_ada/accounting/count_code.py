@@ -97,10 +97,11 @@ class CountCode:
         if low + high > 0.0:  # both laws are even: take the side where tails do not cancel
             low, high = -high, -low
         student = float(stdtr(_FREEDOM, high) - stdtr(_FREEDOM, low))
-        return math.log((1.0 - _CAUCHY_SHARE) * max(student, 0.0) + _CAUCHY_SHARE * _cauchy(low, high))
+        angle = _cauchy_angle(low, high, (high_count - low_count + 1) / self.tau)
+        return math.log((1.0 - _CAUCHY_SHARE) * max(student, 0.0) + _CAUCHY_SHARE * angle / math.pi)
 
 
-def _cauchy(low: float, high: float) -> float:
-    """Mass of the Cauchy law between two numbers: one angle, where the difference of two would cancel."""
-    low, high = low / _CAUCHY_SCALE, high / _CAUCHY_SCALE
-    return math.atan2(high - low, 1.0 + high * low) / math.pi
+def _cauchy_angle(low: float, high: float, width: float) -> float:
+    """``atan(high/3) - atan(low/3)`` without cancellation; far ends have lost the digits of the width."""
+    scale = _CAUCHY_SCALE
+    return math.atan2(width / scale, 1.0 + (high / scale) * (low / scale))

@@ -8,7 +8,7 @@ purses are the package's own.
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.stats import multinomial
@@ -47,7 +47,7 @@ class Path:
 
     asked: tuple[Asked, ...] = ()
     said: tuple[Said, ...] = ()
-    purse: Purse = Purse()
+    purse: Purse = field(default_factory=Purse)
     urn: tuple[int, ...] = ()
     nats: float = 0.0
 
@@ -178,6 +178,6 @@ def worst_failure(tree, statements):
 
 
 def independent(*marginals):
-    """Yield all joint outcomes of independent variables, given as lists of probabilities, and their chances."""
+    """Yield all joint outcomes of independent variables, given by their probabilities, and their chances."""
     for outcome in itertools.product(*(range(len(m)) for m in marginals)):
         yield outcome, math.prod(m[o] for m, o in zip(marginals, outcome, strict=True))

@@ -137,7 +137,7 @@ def test_the_intersection_of_both_theorems_holds_at_the_sum_of_their_shares():
 
 
 def test_trees_are_adaptive_and_prices_are_those_of_a_code():
-    """Of what the tests above stand on: different answers lead to different questions, and no code exceeds 1."""
+    """What the tests above stand on: different answers lead to different questions, codes sum to 1."""
     tree = SmallTree(np.random.default_rng(3), (6,), 3, 4)
     assert sum(len(rows) for _, rows in tree.leaves) == len(tree.data)
     assert sum(math.exp(-path.nats) for path, _ in tree.leaves) <= 1.0 + 1e-12
