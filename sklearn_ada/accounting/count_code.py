@@ -94,9 +94,7 @@ class CountCode:
         low_count = check_integer(low_count, "low_count", owner, low=-MOST_OFFSET, high=MOST_OFFSET)
         high_count = check_integer(high_count, "high_count", owner, low=low_count, high=MOST_OFFSET)
         low, high = (low_count - 0.5 - self.centre) / self.tau, (high_count + 0.5 - self.centre) / self.tau
-        if low + high > 0.0:  # both laws are even: take the side where tails do not cancel
-            low, high = -high, -low
-        student = float(stdtr(_FREEDOM, high) - stdtr(_FREEDOM, low))
+        student = float(stdtr(_FREEDOM, high) - stdtr(_FREEDOM, low))  # far out all mass is the other law's
         angle = _cauchy_angle(low, high, (high_count - low_count + 1) / self.tau)
         return math.log((1.0 - _CAUCHY_SHARE) * max(student, 0.0) + _CAUCHY_SHARE * angle / math.pi)
 

@@ -64,11 +64,12 @@ def test_without_a_final_questions_take_what_the_sequence_says():
 
 
 def test_a_round_takes_as_much_as_a_question():
-    each, after_round = Purse().round(1000)
     whole, after_question = Purse().question()
-    assert after_round == after_question
-    assert 1000 * each == pytest.approx(whole)
-    assert Fraction(each) * 1000 <= Fraction(whole)
+    for size in (*range(1, 200), 1000, 10**6):
+        each, after_round = Purse().round(size)
+        assert after_round == after_question
+        assert size * each == pytest.approx(whole)
+        assert Fraction(each) * size <= Fraction(whole)
 
 
 def test_after_a_final_questions_go_on_in_proportion():
