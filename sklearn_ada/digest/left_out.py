@@ -94,6 +94,8 @@ def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any
     for name in _SETTINGS:
         if type(kept.get(name)) is dict:
             kept[name] = {k: v for k, v in kept[name].items() if k not in names}
+            if not kept[name]:
+                del kept[name]  # XGBoost sets it only where there are any
     results = kept.get("cv_results_")
     if type(results) is dict:
         kept["cv_results_"] = {k: v for k, v in results.items() if not str(k).endswith(_TIMES)}
@@ -128,12 +130,12 @@ def _of_xgboost(booster: Any) -> list[Any]:
 
 
 def _of_lightgbm(booster: Any) -> list[Any]:
-    """Return the trees as text, without those lines of the settings that are left out."""
-    state, out = dict(booster.__getstate__()), _rows_of("lightgbm")
-    handle = state.pop("_handle", None) or state.pop("handle", None)
-    lines = str(handle).split("\n")
+    """Return the trees as text, without those lines of the settings that are left out, and how many count."""
+    out = _rows_of("lightgbm")
+    lines = booster.model_to_string(num_iteration=-1).split("\n")
     text = "\n".join(line for line in lines if line[1:].partition(":")[0] not in out or line[:1] != "[")
-    return [text, sorted(counted_state(state, out).items())]
+    best, trees = booster.best_iteration, booster.current_iteration()
+    return [text, min(best, trees) if best > 0 else trees, booster.pandas_categorical]
 
 
 def _of_catboost(model: Any) -> list[Any]:
