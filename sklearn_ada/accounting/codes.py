@@ -14,6 +14,9 @@ There is one code for each kind of answer, which `Symbol` calls its *stream*:
 - "spread", "count": a distance between two quantiles, a coarse count; Cauchy as well.
 - "index": one of N alternatives, all equally likely, so ``ln N`` nats.
 - "overlap": whether training rows reappear in the holdout; "no" is nearly free.
+- "confirmation": whether a model that was found by its digest says on the holdout what is recorded of it;
+  0 is "the same", 1 "different". It has an urn of its own, whose weight and prior are the same for every
+  ledger: they are no part of a policy.
 """
 
 from __future__ import annotations
@@ -26,7 +29,16 @@ from sklearn_ada._constants import LN_2
 from sklearn_ada.events import FAILURES, MOST_OFFSET, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
-__all__ = ["Code", "ln_cauchy", "ln_geometric"]
+__all__ = ["CONFIRMATION_WEIGHT", "DIFFERENT_MASS", "Code", "ln_cauchy", "ln_geometric"]
+
+CONFIRMATION_WEIGHT = 1.0
+"""The prior of the urn of confirmations counts as so many earlier ones.
+
+The first "the same" then costs .001 nats and N of them about ``.001 (ln N + .6)``, as digests are hardly ever
+wrong; a first "different" costs ``ln 1000`` (6.9) nats, and ``ln N`` more after N that were the same.
+"""
+DIFFERENT_MASS = 1e-3
+"""Prior probability that a model found by its digest says something else on the holdout."""
 
 
 def ln_geometric(value: int, decay: float) -> float:
@@ -105,7 +117,9 @@ class Code:
         """Return the log probability of a symbol in the code of its kind, before any answer was given."""
         stream, value, scale = symbol.stream, symbol.value, symbol.scale
         if stream == "overlap":
-            return self._ln_overlap(symbol)
+            return _ln_of_two(symbol, self.leak_mass)
+        if stream == "confirmation":
+            return _ln_of_two(symbol, DIFFERENT_MASS)
         if isinstance(value, str):
             return math.log(self.failure_mass / len(FAILURES))
         if stream in ("lattice", "grid", "spread", "count") and scale == 0.0:
@@ -129,7 +143,10 @@ class Code:
         far = math.log(self.tail_mass) + ln_cauchy(value, 1.0)
         return max(near, far) + math.log1p(math.exp(-abs(near - far)))
 
-    def _ln_overlap(self, symbol: Symbol) -> float:
-        if symbol.value not in (0, 1):
-            raise bad_parameter("value", "Symbol", "0 (clean) or 1 (leak)", symbol.value)
-        return math.log(self.leak_mass) if symbol.value else math.log1p(-self.leak_mass)
+
+def _ln_of_two(symbol: Symbol, mass: float) -> float:
+    """Return the log probability of 0 or 1, of which 1 has this mass."""
+    if symbol.value not in (0, 1):
+        expected = "0 (clean) or 1 (leak)" if symbol.stream == "overlap" else "0 (the same) or 1 (different)"
+        raise bad_parameter("value", "Symbol", expected, symbol.value)
+    return math.log(mass) if symbol.value else math.log1p(-mass)

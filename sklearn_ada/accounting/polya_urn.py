@@ -2,7 +2,9 @@
 
 The number z of a cell has the probability ``p(z) = (count(z) + a * prior(z)) / (N + a)`` after N answers, of
 which ``count(z)`` were z. So the cell in which guesses are confirmed becomes cheap, and the total does not
-depend on the order of the answers. Other kinds of answers have codes that stay as they are.
+depend on the order of the answers. Confirmations, whether a model that is found by its digest says on the
+holdout what is recorded of it, have an urn of their own. Other kinds of answers have codes that stay as they
+are.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.accounting.codes import Code
+from sklearn_ada.accounting.codes import CONFIRMATION_WEIGHT, Code
 from sklearn_ada.events import ComposedEvent, Event, SelfComposedEvent, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
 __all__ = ["DescriptionLength", "symbols_of", "urn_nats"]
 
-_URNS = ("cells",)
+_URNS = ("cells", "confirmation")
 
 
 def symbols_of(event: Event) -> tuple[Symbol, ...]:
@@ -77,6 +79,7 @@ class DescriptionLength:
             raise bad_parameter("code", "DescriptionLength", "a Code", code)
         self.code = code
         self.nats = 0.0
+        self._weights = {"cells": code.urn_weight, "confirmation": CONFIRMATION_WEIGHT}
         self._urns: dict[str, Counter[int | str]] = {stream: Counter() for stream in _URNS}
         self._sizes = dict.fromkeys(_URNS, 0)
         self._ln_priors: dict[Symbol, float] = {}  # of urns only, whose symbols come again and again
@@ -98,8 +101,9 @@ class DescriptionLength:
         ln_prior = self.code.ln_prior(symbol)
         if symbol.stream not in self._urns:
             return -ln_prior * count
-        seen = self._urns[symbol.stream][symbol.value] + self.code.urn_weight * math.exp(ln_prior)
-        size = self._sizes[symbol.stream] + self.code.urn_weight
+        weight = self._weights[symbol.stream]
+        seen = self._urns[symbol.stream][symbol.value] + weight * math.exp(ln_prior)
+        size = self._sizes[symbol.stream] + weight
         ln_ways = math.lgamma(size + count) - math.lgamma(size)
         return max(ln_ways - (math.lgamma(seen + count) - math.lgamma(seen)), 0.0)
 
@@ -114,18 +118,29 @@ class DescriptionLength:
         self.nats += price
         return price
 
+    def held(self, stream: str) -> Counter[int | str]:
+        """Return how often each symbol of an urn's stream was recorded.
+
+        Examples
+        --------
+        >>> DescriptionLength(Code()).held("confirmation")
+        Counter()
+        """
+        return self._urns[stream].copy()
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the total and what the urns hold, ready for JSON."""
-        return {
-            "nats": self.nats,
-            "urns": {name: [*map(list, urn.items())] for name, urn in self._urns.items()},
-        }
+        """Return the total and what the urns hold, ready for JSON.
+
+        The urn of confirmations is left out while it is empty, as states of older releases have none.
+        """
+        told = {name: urn for name, urn in self._urns.items() if urn or name == "cells"}
+        return {"nats": self.nats, "urns": {name: [*map(list, urn.items())] for name, urn in told.items()}}
 
     def restore(self, told: dict[str, Any]) -> None:
         """Go on from what `to_dict` told."""
         self.nats = told["nats"]
-        for name, held in told["urns"].items():
-            self._urns[name] = Counter(dict(held))
+        for name in _URNS:
+            self._urns[name] = Counter(dict(told["urns"].get(name, ())))
             self._sizes[name] = self._urns[name].total()
 
     def _price(self, symbols: tuple[Symbol, ...]) -> float:
@@ -145,7 +160,7 @@ class DescriptionLength:
         ln_prior = self._ln_priors.get(symbol)
         if ln_prior is None:
             ln_prior = self._ln_priors[symbol] = self.code.ln_prior(symbol)
-        weight = self.code.urn_weight
+        weight = self._weights[symbol.stream]
         seen = self._urns[symbol.stream][symbol.value] + more_seen
         size = self._sizes[symbol.stream] + more
         if seen:

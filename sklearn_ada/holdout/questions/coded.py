@@ -12,6 +12,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from numpy.typing import NDArray
+
 from sklearn_ada._checks import check_real
 from sklearn_ada.accounting.polya_urn import symbols_of
 from sklearn_ada.events import CodedRelease, Event, Symbol
@@ -20,6 +22,7 @@ from sklearn_ada.guarantees.intervals.bernstein import empirical_bernstein
 from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.said import Observation, observed
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
@@ -153,14 +156,20 @@ class CodedQuestion(NoPrivacy):
     def exhausted(self, state: dict[str, Any]) -> None:
         """Return None: there is no budget but the tolerance."""
 
-    def measure(self, estimator: Any, data: HoldoutData) -> Measured:
-        """Look at the holdout: return the value. What the model raises becomes a failure (`session.ask`)."""
-        outputs = self.metric.outputs(estimator, data.X, data.y)
-        return self.metric.measure(estimator, data.y, outputs, self.rule)
+    def measure(self, estimator: Any, data: HoldoutData) -> tuple[Measured, NDArray[Any]]:
+        """Look at the holdout: return the value and the model's outputs.
 
-    def evaluate(self, estimator: Any, data: HoldoutData) -> tuple[Symbol, ...]:
+        What the model raises becomes a failure (`session.look`).
+        """
+        outputs = self.metric.outputs(estimator, data.X, data.y)
+        return self.metric.measure(estimator, data.y, outputs, self.rule), outputs
+
+    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the symbols that will be released once they are recorded."""
-        measured = self.measure(estimator, data)
+        measured, outputs = self.measure(estimator, data)
+        return observed(self.metric, self._symbols(measured), outputs, measured.value)
+
+    def _symbols(self, measured: Measured) -> tuple[Symbol, ...]:
         symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
         if self.rule.size_is_released:
             offset = self._sizes.index(max(measured.size, 1.0)) - self._sizes.index(max(self.size, 1.0))

@@ -1,9 +1,10 @@
-"""The identity of a question: what must agree for a recorded answer to be given again, free.
+"""The identity of a question: what must agree for a recorded answer to be proposed again.
 
-It is made without the holdout's rows: if it depended on them, whether an answer is free would reveal
-something about them. Two questions that differ must not get the same key, for the second would get the answer
-of the first; two keys for one question only make it cost twice. So a model whose content cannot be read gets
-a random key, a nonce.
+It is made without the holdout's rows: if it depended on them, whether there is a recorded answer would reveal
+something about them. Two keys for one question only make it cost twice, so a model whose content cannot be
+read gets a random key, a nonce. That two questions have one key cannot be excluded, as a model may depend on
+what no digest sees: so a key only proposes, and what the model says on the holdout confirms it, at a price
+(`session.confirm`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ import sklearn
 from sklearn_ada.digest.canonical import Undigestible, canonical_digest
 from sklearn_ada.metrics import Metric
 
-__all__ = ["member_key", "metric_identity", "model_digest", "question_key", "selection_key", "subject_key"]
+__all__ = [
+    "member_key",
+    "metric_identity",
+    "model_digest",
+    "question_key",
+    "selection_key",
+    "subject_key",
+    "version_key",
+]
 
 _VERSIONS = {m.__name__: m.__version__ for m in (numpy, scipy, sklearn)}
 
@@ -86,6 +95,17 @@ def selection_key(metric: Metric, models: Sequence[str], epsilon: float | str | 
     """Return the key of a choice among models: the models in their order, the metric and epsilon."""
     subject = subject_key(" ".join(models), metric, "selection", top_ups)
     return "selection " + _digest({"subject": subject, "epsilon": epsilon, "versions": _VERSIONS})
+
+
+def version_key(key: str, number: int) -> str:
+    """Return the key of the ``number``-th question, counted from 1, that has the same identity.
+
+    Examples
+    --------
+    >>> version_key("a1", 1), version_key("a1", 2)
+    ('a1', 'a1 version 2')
+    """
+    return key if number == 1 else f"{key} version {number}"
 
 
 def _digest(body: dict[str, Any]) -> str:

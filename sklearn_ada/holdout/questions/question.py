@@ -13,6 +13,7 @@ from sklearn_ada.events import Event
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.said import Observation, observed
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
@@ -55,7 +56,7 @@ class Question(Protocol):
     def exhausted(self, state: dict[str, Any]) -> str | None:
         """Return why the mechanism answers no more, judged from what it remembers, or None."""
 
-    def evaluate(self, estimator: Any, data: HoldoutData) -> Any:
+    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return what was seen, which nobody is shown before `release`."""
 
     def release(self, seen: Any, share: FailureBudget, draw: Draw) -> tuple[Event, dict[str, Any]]:
@@ -107,6 +108,7 @@ class RefinedCheck:
         """How large that code expects the symbol to be."""
         return self.coded.scale
 
-    def evaluate(self, estimator: Any, data: HoldoutData) -> float:
+    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return the metric's value, which nobody is shown before `release`."""
-        return self.coded.measure(estimator, data).value
+        measured, outputs = self.coded.measure(estimator, data)
+        return observed(self.metric, measured.value, outputs, measured.value)

@@ -31,6 +31,7 @@ from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.median_draw import MedianDraw
 from sklearn_ada.holdout.questions.median_grid import lay_grid, open_levels, rounding, spread_of
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.said import Observation, observed
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
@@ -141,9 +142,13 @@ class StableQuestion:
             "method": self.drawing.method,
         }
 
-    def evaluate(self, estimator: Any, data: HoldoutData) -> NDArray[np.int64] | tuple[Symbol, ...]:
+    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the metric of every subsample, as grid indices, or a failure."""
-        values = self.metric.blocks(estimator, data.X, data.y, self.rows, data.weight)
+        outputs = self.metric.block_outputs(estimator, data.X, data.y)
+        values = self.metric.blocks_of(outputs, estimator, data.X, data.y, self.rows, data.weight)
+        return observed(self.metric, self._indices(values), outputs, values)
+
+    def _indices(self, values: NDArray[np.float64]) -> NDArray[np.int64] | tuple[Symbol, ...]:
         if 2 * np.count_nonzero(np.isnan(values)) >= len(values):
             return (Symbol(self.stream, FAILURES[5], self.scale),)
         # A subsample without a value (one class only, say) counts as the worst.

@@ -34,6 +34,7 @@ class AnswerRecord(ReleaseRecord):
         release: PrivateRelease | None,
         state_name: str,
         mechanism_state: dict[str, Any],
+        said: str,
     ) -> AnswerRecord:
         """Return the record of an answer that is given now.
 
@@ -51,6 +52,8 @@ class AnswerRecord(ReleaseRecord):
             What it could cost of the privacy budget at most; None if there is no privacy in it.
         state_name, mechanism_state : str, dict
             What its mechanism remembers for later questions, and under which name.
+        said : str
+            A summary of what the model said on the holdout, hidden (`questions.said`).
         """
         return cls(
             {
@@ -62,6 +65,7 @@ class AnswerRecord(ReleaseRecord):
                 "ln_delta": share.ln_certified,
                 "nats": share.nats,
                 "outcome": outcome.to_dict(),
+                "said": said,
             }
         )
 

@@ -8,6 +8,7 @@ from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.holdout.records.answer import AnswerRecord
 from sklearn_ada.holdout.records.base import LedgerRecord
 from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
+from sklearn_ada.holdout.records.confirmation import ConfirmationRecord
 from sklearn_ada.holdout.records.family import FamilyRecord
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.mean_weight import MeanWeightRecord
@@ -24,8 +25,8 @@ __all__ = ["Conversation", "from_last_checkpoint", "read_record"]
 _CLASSES: dict[str, type[LedgerRecord]] = {
     each.kind: each
     for each in (
-        AnswerRecord, CheckpointRecord, FamilyRecord, MeanWeightRecord, OverlapRecord, RefusalRecord,
-        RoundRecord, SelectionRecord, TopUpRecord,
+        AnswerRecord, CheckpointRecord, ConfirmationRecord, FamilyRecord, MeanWeightRecord, OverlapRecord,
+        RefusalRecord, RoundRecord, SelectionRecord, TopUpRecord,
     )
 }  # fmt: skip
 

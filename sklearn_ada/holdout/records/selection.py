@@ -27,10 +27,14 @@ class SelectionRecord(ReleaseRecord):
         event: Event,
         release: PrivateRelease | None,
         stamp: dict[str, Any],
+        said: str,
     ) -> SelectionRecord:
-        """Return the record of a choice among ``count`` models that is made now."""
-        revealed = release_body(state, event, release)
-        return cls({"kind": cls.kind, "metric": metric, "models": count, **stamp, **revealed, "family": None})
+        """Return the record of a choice among ``count`` models that is made now.
+
+        ``said`` is a summary of the values of all models, hidden (`questions.said`).
+        """
+        body = {"kind": cls.kind, "metric": metric, "models": count, **stamp}
+        return cls({**body, **release_body(state, event, release), "family": None, "said": said})
 
     def columns(self) -> dict[str, Any]:
         """Return what a table shows of it, by the names of `Entry`."""

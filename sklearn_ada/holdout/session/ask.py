@@ -1,4 +1,7 @@
-"""One question from asking to answer: admit it, look at the holdout, record and charge it, then answer."""
+"""One question from asking to answer: admit it, look at the holdout, record and charge it, then answer.
+
+A question that was asked before is looked at once more, and compared (`session.confirm`).
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,14 @@ from sklearn_ada.holdout.questions.keys import member_key, question_key, subject
 from sklearn_ada.holdout.questions.models import discarded_copy
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
+from sklearn_ada.holdout.questions.said import Observation, Said
 from sklearn_ada.holdout.records.answer import AnswerRecord
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import certified
+from sklearn_ada.holdout.session.confirm import charge_or_confirm
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
@@ -48,7 +53,8 @@ def put_question(
 ) -> Answer | None:
     """Return the holdout's answer, which has been recorded and charged by then.
 
-    The same question once more returns the recorded answer, free; a refused one an `Answer` without a value.
+    The same question once more returns the recorded answer, for a thousandth of a nat or less: see
+    `session.confirm`. A refused one returns an `Answer` without a value.
 
     Parameters
     ----------
@@ -77,9 +83,11 @@ def put_question(
     def admitted(state: Conversation) -> FailureBudget:
         return _admitted(session, question, state, round_name, member)
 
-    def answered(state: Conversation, share: FailureBudget, seen: Any) -> AnswerRecord:
+    def answered(
+        version: str, said: str, state: Conversation, share: FailureBudget, seen: Any
+    ) -> AnswerRecord:
         """Return the record of an answer, after checking that it can be written as JSON."""
-        draw = Draw(secret, key, state.mechanism_states.get(question.state_name, {}))
+        draw = Draw(secret, version, state.mechanism_states.get(question.state_name, {}))
         event, mechanism_state = question.release(seen, share, draw)
         record = AnswerRecord.of(
             state,
@@ -95,28 +103,32 @@ def put_question(
             release=release,
             state_name=question.state_name,
             mechanism_state=mechanism_state,
+            said=said,
         )
         canonical_json(record.to_dict())
         return record
 
-    def decide(state: Conversation) -> AnswerRecord:
+    def decide(version: str, said: str, state: Conversation) -> AnswerRecord:
         share = admitted(state)
         try:
-            return answered(state, share, seen)
+            return answered(version, said, state, share, observation.seen)
         except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
-            return answered(state, share, (Symbol(question.stream, FAILURES[6], question.scale),))
+            failure = (Symbol(question.stream, FAILURES[6], question.scale),)
+            return answered(version, said, state, share, failure)
 
     try:
         found = session.find(key, otherwise=admitted)
-        if found is None:
+        if found is None or not session.policy.is_private:
             secret = session.secret
             discarded = discarded_copy(estimator, f"Holdout.{question.purpose}")
             with held_interrupts() as interrupts:
-                seen = look(
+                observation = look(
                     question.evaluate, discarded, data, interrupts,
                     stream=question.stream, scale=question.scale,
                 )  # fmt: skip
-                found = session.charge(key, decide)
+                stamp = {"purpose": question.purpose, "metric": asked["metric"], **session.asker.stamp()}
+                found = charge_or_confirm(session, key, observation.said, decide, stamp)
+                interrupts.raised &= found.fresh  # what was recorded before is an answer
     except RefusedError as refused:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell the class counts.
         refusal = RefusalRecord.of(
@@ -156,14 +168,14 @@ def _admitted(
 
 
 def look(
-    evaluate: Callable[[Any, HoldoutData], Any],
+    evaluate: Callable[[Any, HoldoutData], Observation],
     discarded: Any,
     data: HoldoutData,
     interrupts: Interrupts,
     *,
     stream: str,
     scale: float,
-) -> Any:
+) -> Observation:
     """Return ``evaluate(discarded, data)`` or, if that raises, the symbols of the failure.
 
     A failure may depend on the holdout's rows, so it is recorded and paid for like any other outcome. So is a
@@ -183,10 +195,12 @@ def look(
         # type(error) and not isinstance: an error may have a ``__class__`` that raises another error.
         reason = next((text for kind, text in _FAILURE_OF if issubclass(type(error), kind)), None)
         if reason is not None:
-            return (Symbol(stream, reason, scale),)
-        is_interrupt = issubclass(type(error), KeyboardInterrupt)
-        interrupts.raised |= is_interrupt
-        return another_error(stream, scale, is_interrupt=is_interrupt)
+            symbols: tuple[Symbol, ...] = (Symbol(stream, reason, scale),)
+        else:
+            is_interrupt = issubclass(type(error), KeyboardInterrupt)
+            interrupts.raised |= is_interrupt
+            symbols = another_error(stream, scale, is_interrupt=is_interrupt)
+        return Observation(symbols, Said.of(symbols))
 
 
 def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Symbol, ...]:

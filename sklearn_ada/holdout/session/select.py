@@ -26,10 +26,12 @@ from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import model_digest, selection_key
 from sklearn_ada.holdout.questions.models import check_model, discarded_copy
+from sklearn_ada.holdout.questions.said import Observation, Said
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.selection import SelectionRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.ask import another_error, look
+from sklearn_ada.holdout.session.confirm import charge_or_confirm
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.privacy import PrivateRelease
@@ -63,22 +65,28 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
         named = "auto"
     key = selection_key(metric, digests, named, data.top_ups)
     found = session.find(key, otherwise=lambda state: _admitted(session, state, choice, count))
-    if found is None:
+    if found is None or not session.policy.is_private:
         for model in models:
             # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
             discarded_copy(model, "Holdout.select")
         secret, stamp = session.secret, session.asker.stamp()
         with held_interrupts() as interrupts:
             values = _values(models, metric, data, interrupts)
+            # The winner depends on nothing else.
+            said = Said.of(
+                {"values": [math.nan if v is None else v for v in values], "interrupted": interrupts.raised}
+            )
 
-            def decide(state: Conversation) -> SelectionRecord:
+            def decide(version: str, said: str, state: Conversation) -> SelectionRecord:
                 admitted = _admitted(session, state, choice, count)
-                rng, interrupted = Draw(secret, key).question(), interrupts.raised
+                rng, interrupted = Draw(secret, version).question(), interrupts.raised
                 event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
                 release = None if choice is None else choice.release(event)
-                return SelectionRecord.of(state, metric.describe(), count, event, release, stamp)
+                return SelectionRecord.of(state, metric.describe(), count, event, release, stamp, said)
 
-            found = session.charge(key, decide)
+            asked = {"purpose": "select", "metric": metric.describe(), **stamp}
+            found = charge_or_confirm(session, key, said, decide, asked)
+            interrupts.raised &= found.fresh
     chosen = SelectionRecord(found.body).chosen
     if isinstance(chosen, str) or chosen >= count:
         why = chosen if isinstance(chosen, str) else "all of them failed"
@@ -238,13 +246,16 @@ def _values(
     """Return the value of each model, None of one that failed."""
     rule = data.rule(metric) if data.has_interval(metric) else None
     evaluate = functools.partial(_value, metric, rule)
-    seen = [look(evaluate, model, data, interrupts, stream="index", scale=1.0) for model in models]
+    looks = [look(evaluate, model, data, interrupts, stream="index", scale=1.0) for model in models]
+    seen = [each.seen for each in looks]
     return [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
 
 
-def _value(metric: Metric, rule: IntervalRule | None, estimator: Any, data: HoldoutData) -> float:
+def _value(metric: Metric, rule: IntervalRule | None, estimator: Any, data: HoldoutData) -> Observation:
     estimator = discarded_copy(estimator)
     if rule is None:
-        return metric.whole(estimator, guarded(data.X), data.y, sample_weight=data.weight)
-    outputs = metric.outputs(estimator, data.X, data.y)
-    return metric.measure(estimator, data.y, outputs, rule).value
+        value = metric.whole(estimator, guarded(data.X), data.y, sample_weight=data.weight)
+    else:
+        outputs = metric.outputs(estimator, data.X, data.y)
+        value = metric.measure(estimator, data.y, outputs, rule).value
+    return Observation(value, Said.of(value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import hmac
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -90,6 +91,15 @@ class Session:
     def secret(self) -> bytes:
         """The ledger's secret, from which noise and subsamples are drawn."""
         return self.ledger.secret()
+
+    def sealing_key(self, key: str) -> bytes:
+        """Return the key that hides what one record keeps of a model's outputs (`questions.said`).
+
+        It depends on the rows, as ledgers of other rows may have the same ``random_state``, and so the same
+        secret.
+        """
+        label = f"said {self.genesis.fingerprint} {key}"
+        return hmac.new(self.secret, label.encode(), hashlib.sha256).digest()
 
     def partition(self, n_subsamples: int, *, stratify: bool) -> Subsamples:
         """Return the rows of disjoint subsamples, drawn from the secret."""

@@ -1,0 +1,212 @@
+"""What a model said on the holdout, as a summary that a later prediction can be compared with.
+
+A digest of a model cannot see everything that its predictions depend on (weights in a file, a patched
+library), so the digest only proposes that a question was asked before. Whether it was, what the model says on
+the holdout's rows decides: each answer's record keeps a summary of it.
+
+Labels, and everything else that is no number with a fraction, are kept as a keyed hash. Floats differ in
+their last bits between two predictions of one model (threads add in another order), and a hash of rounded
+numbers would differ, too, whenever one of many thousands lies at the edge between two rounded values. So of
+floats x there are 16 sums, each with random signs, of ``x / |x|`` and ``ln |x|``. They are linear: outputs
+that differ by d in norm, as a share of ``|x|``, have sums that differ by about d, and within 1e-6 they count
+as the same. Outputs that differ by more are taken for the same only if all 16 differences happen to cancel,
+with probability ``2^-16`` at worst (two numbers that differ by equal amounts).
+
+The signs and the key of the hash are made of the ledger's secret and the record's key, and what is kept is
+XORed with a pad of the same origin, used once. So without the secret it is as good as random, has the same
+length whatever was said, and two records of equal outputs look unrelated.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import math
+import os
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ada.digest import canonical_digest
+from sklearn_ada.events import Symbol
+from sklearn_ada.exceptions import LedgerDamagedError
+from sklearn_ada.metrics import Metric, StoredOutputs
+
+__all__ = ["Observation", "Said", "observed"]
+
+_SUMS = 16
+_CLOSE = 1e-6
+_LAYOUT = struct.Struct(f"<32s{_SUMS}d")
+_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)  # of each octet
+_LARGEST_LABEL = 2.0**31
+_LN_ZERO = -1e4  # stands for the logarithm of 0; beyond that of any float
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a model said of some rows: labels as a hash, numbers as they are.
+
+    Parameters
+    ----------
+    exact : bytes
+        Hash of all that must be equal: labels, names and shapes, and where numbers are not finite.
+    numbers : ndarray of float
+        Finite numbers, which may differ in their last bits.
+    """
+
+    exact: bytes = field(repr=False)
+    numbers: NDArray[np.float64] = field(repr=False)
+
+    @classmethod
+    def of(cls, outputs: Any) -> Said:
+        """Return what was said: arrays of outputs, or the symbols of a failure.
+
+        Parameters
+        ----------
+        outputs : array-like, StoredOutputs, tuple of Symbol, or mapping of str to these
+            What cannot be read agrees with nothing, not even with itself.
+        """
+        exact, numbers = hashlib.sha256(), [np.empty(0)]
+        try:
+            with np.errstate(all="ignore"):
+                for text, floats in _read("", outputs):
+                    exact.update(len(text).to_bytes(8, "little") + text)
+                    numbers.append(floats)
+                return cls(exact.digest(), np.concatenate(numbers))
+        except Exception:  # whatever the parts of somebody's objects raise
+            return cls(os.urandom(32), np.empty(0))
+
+    def sealed(self, key: bytes) -> str:
+        """Return the summary, hidden from whoever does not know the key of this one record."""
+        content = _LAYOUT.pack(self._hashed(key), *self._sums(key))
+        return base64.b64encode(_padded(content, key)).decode()
+
+    def agrees_with(self, sealed: str, key: bytes) -> bool:
+        """Return whether the same was said when the summary was made; ``key`` is that of its record.
+
+        Raises
+        ------
+        LedgerDamagedError
+            If it is no summary.
+        """
+        try:
+            hashed, *sums = _LAYOUT.unpack(_padded(base64.b64decode(sealed, validate=True), key))
+        except (binascii.Error, struct.error, TypeError, ValueError) as error:
+            raise LedgerDamagedError(
+                "What a record keeps of a model's outputs cannot be read: the ledger was edited."
+            ) from error
+        if not hmac.compare_digest(hashed, self._hashed(key)):
+            return False
+        return bool(np.all(np.abs(self._sums(key) - np.array(sums)) <= _CLOSE))
+
+    def _hashed(self, key: bytes) -> bytes:
+        return _derived(key, "exact", self.exact)
+
+    def _sums(self, key: bytes) -> NDArray[np.float64]:
+        """Return the sums of the numbers with random signs."""
+        count, size = len(self.numbers), _SUMS // 8
+        # Bits of a hash are the same for ever and everywhere, unlike those of a random generator.
+        drawn = hashlib.shake_256(_derived(key, "signs")).digest(size * count)
+        octets = np.frombuffer(drawn, dtype=np.uint8).reshape(count, size)
+        # Numbers with the same eight signs are added first, which is much quicker than a product.
+        totals = [np.bincount(octets[:, j], weights=self.numbers, minlength=256) for j in range(size)]
+        return np.concatenate([total @ _SIGNS for total in totals])
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one look at the holdout gave; nobody is shown it before what is released of it is recorded.
+
+    Parameters
+    ----------
+    seen : object
+        What the question's ``release`` takes: a value, symbols, grid indices.
+    said : Said
+        What the model said, for a later comparison.
+    """
+
+    seen: Any = field(repr=False)
+    said: Said = field(repr=False)
+
+
+def observed(metric: Metric, seen: Any, outputs: Any, values: Any) -> Observation:
+    """Return what was seen, with what the model said.
+
+    Parameters
+    ----------
+    metric : Metric
+    seen : object
+    outputs : ndarray, StoredOutputs or None
+        What the metric has read of the model; None where it asked the model itself.
+    values : float or ndarray
+        Of the metric. They are compared as well if a function of the user's makes them, which may have
+        changed without its digest, and instead of outputs where there are none.
+    """
+    said = {} if outputs is None else {"outputs": outputs}
+    if not isinstance(metric.scoring, str) or outputs is None:
+        said["values"] = values
+    return Observation(seen, Said.of(said))
+
+
+def _read(name: str, part: Any) -> list[tuple[bytes, NDArray[np.float64]]]:
+    """Return the exact text and the numbers of all parts."""
+    if isinstance(part, StoredOutputs):
+        part = part.outputs
+    if isinstance(part, Mapping):
+        return [each for inner in sorted(part) for each in _read(f"{name}/{inner}", part[inner])]
+    if isinstance(part, tuple) and all(isinstance(each, Symbol) for each in part):
+        return [(json.dumps([name, [symbol.to_dict() for symbol in part]]).encode(), np.empty(0))]
+    array = np.asarray(part)
+    head = json.dumps([name, array.shape, array.dtype.kind]).encode()
+    if array.dtype.kind == "c":
+        array = np.stack([array.real, array.imag])
+    if array.dtype.kind == "f":
+        content, floats = _of_floats(array.astype(np.float64).ravel())
+        return [(head + content, floats)]
+    return [(head + _of_others(array), np.empty(0))]
+
+
+def _of_floats(values: NDArray[np.float64]) -> tuple[bytes, NDArray[np.float64]]:
+    """Return what must be equal of floats, and their direction followed by the logarithm of their norm.
+
+    Whole numbers are labels, such as 0.0 and 1.0, and must be equal.
+    """
+    finite = np.isfinite(values)
+    if finite.all():
+        where = b""
+        if np.array_equal(values, np.rint(values)) and np.abs(values).max(initial=0.0) <= _LARGEST_LABEL:
+            return b"whole" + (values + 0.0).tobytes(), np.empty(0)  # without negative zeros
+    else:
+        where = np.where(finite, 0.0, np.nan_to_num(values, nan=2.0, posinf=1.0, neginf=-1.0)).tobytes()
+        values = np.where(finite, values, 0.0)
+    largest = np.abs(values).max(initial=0.0)
+    if largest == 0.0:
+        return b"floats" + where, np.array([_LN_ZERO])
+    scaled = values / largest  # so that no square overflows
+    norm = float(np.linalg.norm(scaled))
+    return b"floats" + where, np.append(scaled / norm, math.log(largest) + math.log(norm))
+
+
+def _of_others(array: NDArray[Any]) -> bytes:
+    if array.dtype.kind not in "OTV":
+        return array.dtype.str.encode() + np.ascontiguousarray(array).tobytes()
+    listed = array.ravel().tolist()
+    if all(type(each) is str for each in listed):  # much quicker than a digest
+        return json.dumps(listed).encode()
+    return canonical_digest(listed).encode()
+
+
+def _derived(key: bytes, purpose: str, content: bytes = b"") -> bytes:
+    return hmac.new(key, purpose.encode() + b"\0" + content, hashlib.sha256).digest()
+
+
+def _padded(content: bytes, key: bytes) -> bytes:
+    pad = hashlib.shake_256(_derived(key, "pad")).digest(len(content))
+    return bytes(one ^ other for one, other in zip(content, pad, strict=True))
