@@ -8,11 +8,12 @@ match of digests is only proposed, and the holdout compares what the models say.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["counted_content", "counted_state", "names_left_out"]
+__all__ = ["counted_state", "names_left_out", "reader_of"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ _NAMES = (
     ),
     _names("catboost", "filled after fit, by pickle or when it is read", "_prediction_values_change"),
 )  # fmt: skip
+_known: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
 _TIMES = "_time"  # how the keys of ``cv_results_`` end that hold seconds
 _SETTINGS = ("kwargs", "_other_params", "_init_params", "params")  # attributes that hold names of this table
 
@@ -75,6 +77,8 @@ def names_left_out(kind: type) -> frozenset[str]:
     >>> names_left_out(dict)
     frozenset()
     """
+    if kind in _known:
+        return _known[kind]
     found: set[str] = set()
     ancestors = kind.__mro__
     packages = {one.__module__.partition(".")[0] for one in ancestors}
@@ -83,7 +87,8 @@ def names_left_out(kind: type) -> frozenset[str]:
     found.update(*(row.names for row in _NAMES if row.library in packages))
     for one in ancestors:  # a value computed when it is first read
         found.update(k for k, v in vars(one).items() if isinstance(v, functools.cached_property))
-    return frozenset(found)
+    _known[kind] = frozenset(found)
+    return _known[kind]
 
 
 def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any]:
@@ -102,13 +107,10 @@ def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any
     return kept
 
 
-def counted_content(obj: Any) -> list[Any] | None:
-    """Return what counts of an object whose state is stored as one piece; None for any other object."""
-    for kind in type(obj).__mro__:
-        read = _CONTENT.get((kind.__module__, kind.__qualname__))
-        if read is not None:
-            return read(obj)
-    return None
+def reader_of(kind: type) -> Callable[[Any], list[Any]] | None:
+    """Return what reads all that counts of an object whose state is one piece; None for other classes."""
+    readers = (_CONTENT.get((one.__module__, one.__qualname__)) for one in kind.__mro__)
+    return next((read for read in readers if read is not None), None)
 
 
 def _of_tree_of_neighbours(tree: Any) -> list[Any]:
