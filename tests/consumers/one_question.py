@@ -35,9 +35,12 @@ ARGUMENTS = {
     "PLSCanonical": {"n_components": 1},
     "RadiusNeighborsClassifier": {"radius": 9.0},
     "RadiusNeighborsRegressor": {"radius": 9.0},
+    "SelfTrainingClassifier": {"estimator": LogisticRegression()},
+    "TunedThresholdClassifierCV": {"cv": 2, "thresholds": 5},
     "HistGradientBoostingClassifier": {"max_iter": 3, "min_samples_leaf": 5},
     "HistGradientBoostingRegressor": {"max_iter": 3, "min_samples_leaf": 5},
     "PLSRegression": {"n_components": 1},
+    "LogisticRegressionCV": {"Cs": 2, "cv": 2},
     "MLPClassifier": {"max_iter": 5},
     "MLPRegressor": {"max_iter": 5},
 }  # where the defaults do not suit so few rows
@@ -132,7 +135,7 @@ def fitted(model, other_settings=False):
         warnings.simplefilter("ignore")
         try:
             return model.fit(_columns(model, X), y)
-        except ValueError:  # of several outputs
+        except (ValueError, IndexError):  # of several outputs
             return model.fit(X, np.column_stack([y, y]))
 
 

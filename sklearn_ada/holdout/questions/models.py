@@ -39,7 +39,7 @@ def check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = Fa
         _check_fitted(estimator)
     _check_columns(estimator, data, owner)
     classes = getattr(estimator, "classes_", None)
-    if data.classes is not None and classes is not None:
+    if data.classes is not None and classes is not None and not isinstance(classes, list):  # of one output
         missing = set(data.classes.tolist()) - set(np.asarray(classes).tolist())
         if missing:
             raise bad_parameter(
