@@ -102,7 +102,8 @@ class Answer:
     reason : str or None
         Why the question failed or was refused.
     repeated : bool
-        True if the identical question had been answered before; it cost nothing this time.
+        True if the identical question had been answered before: ``cost`` is what it cost then. That the model
+        still says the same on the holdout was confirmed, for .001 nats or less.
     """
 
     value: float

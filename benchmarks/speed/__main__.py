@@ -38,6 +38,7 @@ from benchmarks.speed import (
     median,
     peers,
     planning,
+    repeats,
     scorer_overhead,
     workers,
 )
@@ -50,6 +51,7 @@ NAMES = (
     "workers",
     "checks",
     "questions",
+    "repeats",
     "rows",
     "ledger",
     "long ledgers",
@@ -69,8 +71,10 @@ def parts(folder: Path, seed: int, *, quick: bool, large: bool) -> Iterator[tupl
     yield "workers", lambda: workers.measure(folder, seed, n_rows=25_000 if quick else 250_000)
     yield "checks", lambda: many_checks.measure(folder, seed, n_checks=500 if quick else 10_000)
     ages = (10, 100, 1_000) if quick else (10, 100, 1_000, 10_000)
-    repeats = 60 if quick else 300
-    yield "questions", lambda: growth.measure_questions(folder, seed, ages=ages, repeats=repeats)
+    times = 60 if quick else 300
+    yield "questions", lambda: growth.measure_questions(folder, seed, ages=ages, repeats=times)
+    largest = 1_000 if quick else 100_000
+    yield "repeats", lambda: repeats.measure(folder, seed, rounds=3 if quick else 7, largest=largest)
     sizes = (10**4, 10**5, 10**6, 10**7) if large else (10**4, 10**5, 10**6)
     yield "rows", lambda: growth.measure_rows(folder, seed, sizes=sizes, repeats=5 if quick else 20)
     charges, records = (300, 10_000) if quick else (3_000, 100_000)
@@ -81,7 +85,7 @@ def parts(folder: Path, seed: int, *, quick: bool, large: bool) -> Iterator[tupl
     if large:
         yield "memory", lambda: block_metrics.measure_memory(seed)
     yield "plan", lambda: planning.measure_plans(rounds=1 if quick else 3)
-    yield "certificate", lambda: planning.measure_certificates(seed, ages=ages, repeats=repeats)
+    yield "certificate", lambda: planning.measure_certificates(seed, ages=ages, repeats=times)
     if quick:
         yield "peers", lambda: peers.skipped(dict.fromkeys(median.PEERS, "--quick"))
     else:

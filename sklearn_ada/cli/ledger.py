@@ -174,6 +174,7 @@ def _told(report: HoldoutReport) -> str:
         f"{percent(report.confidence_level)}",
         f"asked: {counts}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
         f"asked by: {people or 'nobody yet'}",
+        *_confirmed(report),
         *(f"scores of the {target}: {count}" for target, count in report.targets.items()),
         f"head: {report.head}",
     ]
@@ -195,6 +196,11 @@ def _told(report: HoldoutReport) -> str:
         )
     head = ("after", *(text for name in remaining for text in (f"next {name}", "at worst")))
     return "\n".join([*lines, aligned(head, list(rows.values()), right=("after",))])
+
+
+def _confirmed(report: HoldoutReport) -> list[str]:
+    told = ", ".join(f"{what} {count}" for what, count in report.confirmed.items())
+    return [f"asked again, and the model said: {told}"] if any(report.confirmed.values()) else []
 
 
 def _print_json(body: Any) -> None:

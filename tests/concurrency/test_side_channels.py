@@ -134,13 +134,14 @@ def test_an_exception_in_a_thread_of_the_models_own_is_printed_by_python(holdout
     assert len(told) == 1
 
 
-def test_a_repeated_and_a_refused_question_are_decided_without_a_look(holdout, data):
+def test_a_repeated_question_is_looked_at_once_more_and_a_refused_one_not_at_all(holdout, data):
     looks = []
     model = Model(looks.append).fit(*data)
     holdout.certify(model, scoring="accuracy")
     assert looks
     looks.clear()
     assert holdout.certify(model, scoring="accuracy").repeated
+    assert len(looks) == 1
     for tag in range(1, 100):  # each guess is a surprise, until the tolerance is met
         looks.clear()
         if not holdout.certify(Model(looks.append, tag).fit(*data), scoring="accuracy").answered:

@@ -50,6 +50,23 @@ def uncharged(spent):
 
 
 @pytest.fixture(scope="session")
+def nearly_free(spent):
+    """A context in which questions are asked again, so many times: each is confirmed, and nothing else."""
+
+    @contextmanager
+    def watch(holdout, times=1):
+        count, nats = spent(holdout)
+        yield
+        records = list(holdout.ledger.records())[count:]
+        assert [(each.body["kind"], each.body["event"]["symbols"][0]["value"]) for each in records] == [
+            ("confirmation", 0)
+        ] * times
+        assert nats < spent(holdout)[1] < nats + 0.0011 * times
+
+    return watch
+
+
+@pytest.fixture(scope="session")
 def sentence():
     """The pattern of the one error sentence about a parameter."""
 

@@ -130,9 +130,9 @@ def test_a_file_that_is_no_ledger_is_refused_and_unchanged(rows, tmp_path):
     assert path.read_text() == "not a ledger " * 100
 
 
-def test_the_identical_question_is_free_and_gets_the_same_answer(holdout, model, uncharged):
+def test_the_identical_question_is_nearly_free_and_gets_the_same_answer(holdout, model, nearly_free):
     first = holdout.check(model, scoring="accuracy", guess=0.8)
-    with uncharged(holdout):
+    with nearly_free(holdout):
         again = holdout.check(model, scoring="accuracy", guess=0.8)
     assert again == first
     assert again.repeated

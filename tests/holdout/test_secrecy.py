@@ -66,10 +66,10 @@ def test_a_failure_says_nothing_of_the_value(marked, rows):
     assert answer.certificate.vacuous
 
 
-def test_a_failure_is_the_same_answer_the_second_time(marked, rows, uncharged):
+def test_a_failure_is_the_same_answer_the_second_time(marked, rows, nearly_free):
     model = Talkative().fit(rows[0], rows[1])
     marked.certify(model, scoring="accuracy")
-    with uncharged(marked):
+    with nearly_free(marked):
         assert marked.certify(model, scoring="accuracy").repeated
 
 

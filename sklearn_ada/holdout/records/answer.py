@@ -16,6 +16,10 @@ from sklearn_ada.results import Answer, Certificate, Cost
 
 __all__ = ["AnswerRecord"]
 
+_AS_DECLARED = (
+    "the model is the one that was declared: nothing it depends on that its digest lacks has changed"
+)
+
 
 class AnswerRecord(ReleaseRecord):
     """What was asked, what was revealed, and what it certifies."""
@@ -35,6 +39,7 @@ class AnswerRecord(ReleaseRecord):
         state_name: str,
         mechanism_state: dict[str, Any],
         said: str,
+        declared: bool,
     ) -> AnswerRecord:
         """Return the record of an answer that is given now.
 
@@ -54,7 +59,11 @@ class AnswerRecord(ReleaseRecord):
             What its mechanism remembers for later questions, and under which name.
         said : str
             A summary of what the model said on the holdout, hidden (`questions.said`).
+        declared : bool
+            Whether its share is that of a declared model.
         """
+        # No word where there is nothing to say, as in records of older releases.
+        more = {"declared": True} if declared else {}
         return cls(
             {
                 "kind": cls.kind,
@@ -66,6 +75,7 @@ class AnswerRecord(ReleaseRecord):
                 "nats": share.nats,
                 "outcome": outcome.to_dict(),
                 "said": said,
+                **more,
             }
         )
 
@@ -125,7 +135,7 @@ class AnswerRecord(ReleaseRecord):
             ln_delta=body["ln_delta"],
             route=outcome.route,
             target=outcome.target,
-            assumptions=genesis.assumptions,
+            assumptions=genesis.assumptions + ((_AS_DECLARED,) if body.get("declared") else ()),
             vacuous=outcome.vacuous,
         )
         return Answer(

@@ -195,6 +195,12 @@ class ConversationState:
     # What is decided from it.
 
     @property
+    def confirmed(self) -> tuple[int, int]:
+        """How often a model was the same as is recorded, and how often different."""
+        held = self.account.held("confirmation")
+        return held[0], held[1]
+
+    @property
     def last_value(self) -> float | None:
         """The last answer of a bounded metric, as a share of its range."""
         if self._last_value is None:
@@ -232,6 +238,10 @@ class ConversationState:
             return share
         own = ln_declared(self.policy.ln_beta, len(self._family)) - self._nats_before_family
         return replace(share, ln_delta=max(own, share.ln_delta))
+
+    def is_declared(self, member: str) -> bool:
+        """Return whether a key of model and metric is that of a declared model."""
+        return member in self._family
 
     def certified(
         self, release: PrivateRelease | None, share: FailureBudget, count: int = 1

@@ -20,7 +20,7 @@ class Entry:
     ----------
     index : int
         Position in the ledger; 0 is the genesis.
-    kind : {"genesis", "answer", "refusal", "round", "overlap", "selection", ...}
+    kind : {"genesis", "answer", "refusal", "round", "overlap", "selection", "confirmation", ...}
     time : str or None
         ISO 8601, in UTC; of the asker's clock.
     who, label : str or None
@@ -32,13 +32,14 @@ class Entry:
     low, high : float or None
         Ends of the certified interval.
     verdict : str or None
-        What came of the question: one of `sklearn_ada.results.VERDICTS`.
+        What came of the question: one of `sklearn_ada.results.VERDICTS`. Of a confirmation, whether a model
+        that was found by its digest says on the holdout what is recorded: "the same" or "different".
     nats, epsilon, rho : float or None
         What it cost: description length, and privacy where it was differentially private.
     target : str or None
         The population quantity that the interval contains.
     reason : str or None
-        Why it was refused or failed.
+        Why it was refused or failed; of a confirmation, the records that the model was compared with.
     """
 
     index: int

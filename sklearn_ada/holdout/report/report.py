@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn_ada._table import counted, percent, printable
 from sklearn_ada.holdout.records import AnswerRecord, Conversation, Genesis, RefusalRecord, read_record
+from sklearn_ada.holdout.records.confirmation import OUTCOMES
 from sklearn_ada.holdout.records.conversation import from_last_checkpoint
 from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.outlook import Outlook, outlook_of
@@ -44,6 +45,9 @@ class HoldoutReport:
         Questions put by each asker, the refused among them; "?" stands for those who gave no name.
     targets : dict
         How many values were given so far of each target, the population quantity that a value estimates.
+    confirmed : dict
+        How often a question was asked again, by what the model then said on the holdout: "the same" as is
+        recorded, or something "different", which made it a new question.
     head : str
         Number of records and their hash, as a line of text. Keep it: ``ledger verify FILE --head`` proves
         later that a file begins with the same records.
@@ -61,12 +65,13 @@ class HoldoutReport:
     outlook: Outlook
     asked_by: dict[str, int]
     targets: dict[str, int]
+    confirmed: dict[str, int]
     head: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the single answers, ready for JSON."""
         names = ("fingerprint", "n_rows", "confidence_level", "tolerance", "nats", "asked", "refused")
-        plain = {name: getattr(self, name) for name in (*names, "asked_by", "targets", "head")}
+        plain = {name: getattr(self, name) for name in (*names, "asked_by", "targets", "confirmed", "head")}
         return {**plain, "outlook": self.outlook.to_dict()}
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -100,8 +105,9 @@ class HoldoutReport:
 
     def _summary(self) -> str:
         asked = ", ".join(counted(count, purpose) for purpose, count in self.asked.items())
+        again = "".join(f", {count} asked again: {what}" for what, count in self.confirmed.items() if count)
         return (
-            f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused, "
+            f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused{again}, "
             f"{self.nats:.3g} nats revealed; all intervals hold together with "
             f"{percent(self.confidence_level)}"
         )
@@ -178,5 +184,6 @@ def _summary(state: Conversation, genesis: Genesis) -> HoldoutReport:
         outlook=outlook_of(state, 0.5 if state.last_value is None else state.last_value),
         asked_by=dict(state.askers),
         targets=Targets(state.targets).counts,
+        confirmed=dict(zip(OUTCOMES, state.confirmed, strict=True)),
         head="",
     )

@@ -23,7 +23,7 @@ from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import certified
-from sklearn_ada.holdout.session.confirm import charge_or_confirm
+from sklearn_ada.holdout.session.confirm import charge_or_confirm, is_asked_anew, warn_of_asking_anew
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
@@ -77,11 +77,15 @@ def put_question(
     if once and session.ledger.find_subject(subject) is not None and session.find(key) is None:
         return None
     member, release = member_key(model, question.metric), question.private_release({})
-    asked = {"metric": question.metric.describe(), "mechanism": mechanism, "guess": guess}
-    asked |= session.asker.stamp()
+    stamp = session.asker.stamp()
+    asked = {"metric": question.metric.describe(), "mechanism": mechanism, "guess": guess, **stamp}
 
-    def admitted(state: Conversation) -> FailureBudget:
-        return _admitted(session, question, state, round_name, member)
+    def member_of(version: str) -> str:
+        """Return the key of the declared model; none where the digest has turned out to be of two models."""
+        return member if version == key else ""
+
+    def admitted(state: Conversation, version: str = key) -> FailureBudget:
+        return _admitted(session, question, state, round_name, member_of(version))
 
     def answered(
         version: str, said: str, state: Conversation, share: FailureBudget, seen: Any
@@ -104,12 +108,13 @@ def put_question(
             state_name=question.state_name,
             mechanism_state=mechanism_state,
             said=said,
+            declared=isinstance(question, CodedQuestion) and state.is_declared(member_of(version)),
         )
         canonical_json(record.to_dict())
         return record
 
     def decide(version: str, said: str, state: Conversation) -> AnswerRecord:
-        share = admitted(state)
+        share = admitted(state, version)
         try:
             return answered(version, said, state, share, observation.seen)
         except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
@@ -118,7 +123,10 @@ def put_question(
 
     try:
         found = session.find(key, otherwise=admitted)
-        if found is None or not session.policy.is_private:
+        anew = is_asked_anew(session, [estimator], outputs)
+        if found is not None and anew:
+            warn_of_asking_anew(session, "Give validation rows: guess_from=(X_val, y_val).")
+        if found is None or anew or not session.policy.is_private:
             secret = session.secret
             discarded = discarded_copy(estimator, f"Holdout.{question.purpose}")
             with held_interrupts() as interrupts:
@@ -126,8 +134,8 @@ def put_question(
                     question.evaluate, discarded, data, interrupts,
                     stream=question.stream, scale=question.scale,
                 )  # fmt: skip
-                stamp = {"purpose": question.purpose, "metric": asked["metric"], **session.asker.stamp()}
-                found = charge_or_confirm(session, key, observation.said, decide, stamp)
+                compared = {"purpose": question.purpose, "metric": asked["metric"], **stamp}
+                found = charge_or_confirm(session, key, observation.said, decide, compared, anew=anew)
                 interrupts.raised &= found.fresh  # what was recorded before is an answer
     except RefusedError as refused:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell the class counts.

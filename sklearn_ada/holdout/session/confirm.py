@@ -25,7 +25,7 @@ which is about the first one.
 **Where privacy certifies** a comparison without noise would end the route. There a key that is found is
 answered as it stands: the outputs on the rows of the guess are part of it, so a match is confirmed on rows
 that are public. If there are none (a bare number as the guess, or a choice among models) a model with code
-that is no installed library's is a new question each time (`questions.keys.nonce`).
+that is no installed library's is a new question each time, with one warning.
 
 **Where description length certifies** a model of the user's own class with a bare number as its guess is
 proposed and confirmed like any other. A question that is new each time would make a notebook that is run
@@ -37,10 +37,12 @@ Records of older releases keep nothing to compare with. Their questions are aske
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from sklearn_ada._notices import warn_user
 from sklearn_ada.holdout.questions.keys import version_key
+from sklearn_ada.holdout.questions.own_code import has_own_code
 from sklearn_ada.holdout.questions.said import Said
 from sklearn_ada.holdout.records.base import LedgerRecord
 from sklearn_ada.holdout.records.confirmation import ConfirmationRecord, confirmation_event
@@ -48,7 +50,7 @@ from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.ledger import Record
 
-__all__ = ["charge_or_confirm"]
+__all__ = ["charge_or_confirm", "is_asked_anew", "warn_of_asking_anew"]
 
 
 def charge_or_confirm(
@@ -57,8 +59,12 @@ def charge_or_confirm(
     said: Said,
     decide: Callable[[str, str, Conversation], LedgerRecord],
     asked: dict[str, Any],
+    *,
+    anew: bool = False,
 ) -> Record:
     """Return the record whose model said this; if there is none, record what ``decide`` returns.
+
+    Where privacy certifies nothing is compared.
 
     Parameters
     ----------
@@ -71,13 +77,16 @@ def charge_or_confirm(
         Takes the key of the version that is recorded, the summary to be kept in it, and the state.
     asked : dict
         Purpose, metric and asker, for the record of a comparison.
+    anew : bool, default=False
+        Whether it is a new question in any case (see `is_asked_anew`).
     """
-    if session.policy.is_private:
-        return session.charge(key, functools.partial(decide, key, said.sealed(session.sealing_key(key))))
     compared = 0
     while True:  # until nobody else has recorded a version since the comparison
         versions = _versions(session, key)
-        same = _confirmed(session, said, versions[compared:], asked)
+        if session.policy.is_private:
+            same = versions[0] if versions and not anew else None
+        else:
+            same = _confirmed(session, said, versions[compared:], asked)
         if same is not None:
             return same
         compared = len(versions)
@@ -86,6 +95,29 @@ def charge_or_confirm(
         record = session.charge(name, functools.partial(decide, name, sealed))
         if record.fresh:
             return record
+
+
+def is_asked_anew(session: Session, models: Sequence[Any], outputs: str = "") -> bool:
+    """Return whether a question is a new one each time, as privacy certifies and nothing public confirms it.
+
+    Parameters
+    ----------
+    session : Session
+    models : sequence of estimators
+    outputs : str, default=""
+        Digest of their outputs on the rows of the guess; empty if there are no such rows.
+    """
+    return session.policy.is_private and not outputs and any(map(has_own_code, models))
+
+
+def warn_of_asking_anew(session: Session, what: str) -> None:
+    """Warn that a question which was asked before is paid for again."""
+    warn_user(
+        "A question is asked, and paid for, again: its model has code that is no installed library's, so its "
+        "digest does not tell whether it is the same, and where privacy certifies only public rows can. "
+        f"{what}",
+        once=("asked anew", session.fingerprint),
+    )
 
 
 def _versions(session: Session, key: str) -> list[Record]:

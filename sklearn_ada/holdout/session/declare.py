@@ -13,6 +13,15 @@ half to all other questions. A declared model may use the larger of the two delt
 family and as a question like any other, because both halves have been set aside.
 
 This is for checks and certifies without noise, about the rows as they were when the models were declared.
+What it rests on: a declared model is found again by its digest alone, and a digest cannot see everything
+that predictions depend on (weights in a file, say). Here the holdout cannot confirm it, as it does when a
+question is asked again (`session.confirm`): nothing was asked yet when the model was declared, so there is
+nothing to compare with, and what a model says on the holdout may decide neither whether its question is
+admitted nor how wide the interval is. So every answer with the share of a declared model names this
+assumption in its certificate; and if one question under the digest turns out to be of two models, the second
+has no such share. Refusing the share to models with code of the user's own would not make the assumption
+needless, as code of a library can be patched, and would take the share from models that keep to it.
+
 Each model has two fixed questions, which share its delta: the mean, and (where the variance is released too)
 the mean given the variance. A ratio's interval also depends on its guess, which need not have been fixed by
 then, so ratios cannot be declared.

@@ -45,7 +45,7 @@ def open_round(
     scoring : str, callable or Metric
     key : str
         Identity of the round. If it was declared before, None is returned: questions already answered are
-        free, and new ones are on their own, as if there were no round.
+        nearly free, and new ones are on their own, as if there were no round.
     guess_rows : int or None, default=None
         How many rows the guesses come from; None takes as many as the holdout has.
     alternatives : int, default=1

@@ -31,7 +31,7 @@ from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.selection import SelectionRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.ask import another_error, look
-from sklearn_ada.holdout.session.confirm import charge_or_confirm
+from sklearn_ada.holdout.session.confirm import charge_or_confirm, is_asked_anew, warn_of_asking_anew
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.privacy import PrivateRelease
@@ -65,7 +65,11 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
         named = "auto"
     key = selection_key(metric, digests, named, data.top_ups)
     found = session.find(key, otherwise=lambda state: _admitted(session, state, choice, count))
-    if found is None or not session.policy.is_private:
+    anew = is_asked_anew(session, models)
+    if found is not None and anew:
+        what = "A choice has no public rows; questions about single models have: guess_from=(X_val, y_val)."
+        warn_of_asking_anew(session, what)
+    if found is None or anew or not session.policy.is_private:
         for model in models:
             # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
             discarded_copy(model, "Holdout.select")
@@ -85,7 +89,7 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
                 return SelectionRecord.of(state, metric.describe(), count, event, release, stamp, said)
 
             asked = {"purpose": "select", "metric": metric.describe(), **stamp}
-            found = charge_or_confirm(session, key, said, decide, asked)
+            found = charge_or_confirm(session, key, said, decide, asked, anew=anew)
             interrupts.raised &= found.fresh
     chosen = SelectionRecord(found.body).chosen
     if isinstance(chosen, str) or chosen >= count:

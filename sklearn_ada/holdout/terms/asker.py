@@ -18,7 +18,7 @@ class Asker:
     """The names that a holdout's records carry.
 
     They change neither which question it is nor whether it is admitted: the recorded answer that one person
-    paid for, another gets free.
+    paid for, another gets nearly free.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def certified_columns(
         raise LedgerUnavailableError(
             "The ledger could not be used for some candidates, so no winner is chosen. Make sure that every "
             "worker can reach the ledger (on several machines: ledger='postgresql://...', from "
-            "sklearn-ada[sql]), and search again: answers that were recorded are free."
+            "sklearn-ada[sql]), and search again: answers that were recorded are nearly free."
         )
     results.setdefault("mean_test_score", np.full(len(numbers), math.nan))
     answers = [session_of(holdout).recorded_answer(int(number)) for number in numbers]

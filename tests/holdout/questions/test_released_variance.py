@@ -25,10 +25,10 @@ def _question(n, value=-0.2, deviation=0.1):
 
 
 def _read(question, mean, deviation, ln_delta, monkeypatch):
-    monkeypatch.setattr(
-        CodedQuestion, "measure", lambda *_: Measured(mean, question.size, deviation), raising=True
-    )
-    event, remembered = question.release(question.evaluate(None, None), FailureBudget(ln_delta, 0.0), None)
+    measured = Measured(mean, question.size, deviation), np.empty(0)
+    monkeypatch.setattr(CodedQuestion, "measure", lambda *_: measured, raising=True)
+    seen = question.evaluate(None, None).seen
+    event, remembered = question.release(seen, FailureBudget(ln_delta, 0.0), None)
     return question.read(event, FailureBudget(ln_delta, 0.0), remembered), event
 
 

@@ -111,12 +111,16 @@ def test_a_short_ledger_needs_none(tmp_path):
     assert from_last_checkpoint(holdout.ledger) is None
 
 
-def test_a_repeated_question_writes_no_second_checkpoint(asked):
+def test_a_repeated_question_writes_no_second_checkpoint_but_for_its_confirmation(asked):
     count = asked.ledger.verify()
     model = Constant(0).fit(ROWS, LABELS)
     for number in range(40):
         assert asked.check(model, scoring="accuracy", guess=0.7 + 0.002 * number).repeated
-    assert asked.ledger.verify() == count
+    kinds = [record.body["kind"] for record in asked.ledger.records() if record.seq >= count]
+    assert kinds.count("confirmation") == 40
+    assert (
+        kinds.count("checkpoint") == len(kinds) - 40 == sum(seq % 20 == 0 for seq in range(count, count + 42))
+    )
 
 
 def test_another_process_reads_it(asked):

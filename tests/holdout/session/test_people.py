@@ -55,11 +55,12 @@ def test_names_are_left_out_by_default(at, model):
     assert holdout.report().asked_by == {"?": 1}
 
 
-def test_what_somebody_else_was_answered_is_free_and_the_same(at, model, uncharged):
+def test_what_somebody_else_was_answered_is_nearly_free_and_the_same(at, model, nearly_free):
     first = at("ada").check(model, scoring="accuracy", guess=0.8)
     bob = at("bob", "server")
-    with uncharged(bob):
+    with nearly_free(bob):
         assert bob.check(model, scoring="accuracy", guess=0.8) == first
+    assert bob.report().asked_by == {"ada": 1}
 
 
 def test_names_are_no_part_of_the_policy(at):

@@ -106,7 +106,7 @@ def test_a_smaller_holdout_of_another_process_refuses_too(small, parts, model, t
     assert apart.certify(model, scoring="accuracy").verdict == "refused"
 
 
-def test_a_script_that_runs_again_from_its_start_is_free(parts, model, tmp_path, uncharged):
+def test_a_script_that_runs_again_from_its_start_is_nearly_free(parts, model, tmp_path, nearly_free):
     def script():
         holdout = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db")
         first = holdout.certify(model, scoring="accuracy", guess=0.8)
@@ -114,7 +114,7 @@ def test_a_script_that_runs_again_from_its_start_is_free(parts, model, tmp_path,
         return large, [first, large.certify(model, scoring="accuracy", guess=0.8)]
 
     large, answers = script()
-    with uncharged(large):
+    with nearly_free(large, times=2):
         again, same = script()
     assert same == answers
     assert again.fingerprint == large.fingerprint
