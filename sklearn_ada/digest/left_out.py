@@ -8,6 +8,7 @@ match of digests is only proposed, and the holdout compares what the models say.
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -153,6 +154,13 @@ def _of_catboost(model: Any) -> list[Any]:
     return [sorted(counted_state(state, out).items())]
 
 
+def _of_torch(tensor: Any) -> list[Any]:
+    """Return type, shape and numbers: no gradient, and nothing of how the numbers are stored."""
+    plain = tensor.detach().cpu().contiguous().reshape(-1)
+    numbers = plain.view(sys.modules["torch"].uint8).numpy()  # NumPy does not know all of its types
+    return [str(tensor.dtype), tuple(tensor.shape), numbers]
+
+
 _NOTES_OF_CATBOOST = frozenset(
     ["model_guid", "train_finish_time", "training", "output_options", "params"]
 )  # random, times, and settings that the estimator has as well
@@ -171,4 +179,5 @@ _CONTENT: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
     ("xgboost.core", "Booster"): _of_xgboost,
     ("lightgbm.basic", "Booster"): _of_lightgbm,
     ("catboost.core", "_CatBoostBase"): _of_catboost,
+    ("torch", "Tensor"): _of_torch,
 }  # by module and name, as the libraries need not be installed

@@ -23,7 +23,7 @@ from sklearn.utils import all_estimators
 
 from sklearn_ada import Holdout, Metric
 
-__all__ = ["answer_of", "asked_elsewhere", "boosting", "fitted", "of_sklearn", "variants"]
+__all__ = ["answer_of", "asked_elsewhere", "fitted", "of_other_libraries", "of_sklearn", "variants"]
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(1, 5, size=(60, 4)).astype(float)
@@ -90,7 +90,7 @@ def _classifiers():
     return tuple(kind for _, kind in all_estimators(type_filter="classifier"))
 
 
-def boosting():
+def of_other_libraries():
     """Return models of other libraries that are installed, by name, unfitted and small."""
     found = {}
     with contextlib.suppress(ImportError):
@@ -117,6 +117,10 @@ def boosting():
 
         found["BalancedRandomForestClassifier"] = BalancedRandomForestClassifier(5, random_state=0, n_jobs=1)
         found["EasyEnsembleClassifier"] = EasyEnsembleClassifier(3, random_state=0, n_jobs=1)
+    with contextlib.suppress(ImportError):
+        from tests.consumers.torch_net import TorchClassifier
+
+        found["TorchClassifier"] = TorchClassifier()
     return found
 
 
@@ -193,7 +197,7 @@ def asked_elsewhere(folder, names):
 
 
 def _main(folder, *names):
-    models = {**of_sklearn(), **boosting()}
+    models = {**of_sklearn(), **of_other_libraries()}
     known = {}
     for name in names:
         answer, _ = answer_of(fitted(models[name]), os.path.join(folder, f"{name}.db"))

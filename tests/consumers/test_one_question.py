@@ -2,14 +2,21 @@
 
 import pytest
 
-from tests.consumers.one_question import answer_of, asked_elsewhere, boosting, fitted, of_sklearn, variants
+from tests.consumers.one_question import (
+    answer_of,
+    asked_elsewhere,
+    fitted,
+    of_other_libraries,
+    of_sklearn,
+    variants,
+)
 
 SOME = [
     "LogisticRegression", "RandomForestClassifier", "KNeighborsClassifier", "StackingClassifier",
     "RadiusNeighborsRegressor", "HistGradientBoostingRegressor", "MultiOutputRegressor",
 ]  # fmt: skip
-MODELS = {**of_sklearn(), **boosting()}
-OF_LIBRARIES = set(boosting())
+MODELS = {**of_sklearn(), **of_other_libraries()}
+OF_LIBRARIES = set(of_other_libraries())
 
 
 def marked(name):
