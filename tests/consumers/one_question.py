@@ -47,7 +47,7 @@ ARGUMENTS = {
 THREADS = {"n_jobs", "nthread", "num_threads", "thread_count"}
 ALIKE = {
     **dict.fromkeys(THREADS, 2),
-    "verbose": 1,
+    "verbose": True,
     "logging_level": "Info",
 }  # other values of what must not count
 
