@@ -30,7 +30,7 @@ from scipy import sparse
 from sklearn_ada.digest.code import Undigestible, annotations_of, by_name, source, used_by
 from sklearn_ada.digest.containers import content_of_container
 from sklearn_ada.digest.left_out import counted_state, names_left_out, reader_of
-from sklearn_ada.digest.libraries import is_library, resolve, version
+from sklearn_ada.digest.libraries import home_of, is_library, resolve, version
 
 __all__ = ["Floats", "Undigestible", "canonical_digest"]
 
@@ -228,9 +228,10 @@ class _Walk:
         return self._tagged("code", code.co_code, code.co_consts, names, counts, code.co_exceptiontable)
 
     def _class(self, cls: type) -> list[bytes]:
-        name, installed = (cls.__module__, cls.__qualname__), is_library(cls.__module__)
+        home = home_of(cls)
+        name, installed = (home, cls.__qualname__), is_library(home)
         if installed and resolve(*name) is cls:
-            return self._tagged("library", *name, version(cls.__module__))
+            return self._tagged("library", *name, version(home))
         content = {k: v for k, v in vars(cls).items() if k not in _NOT_CODE}
         if not installed and any(
             isinstance(v, _COMPILED) and v.__objclass__ is cls for v in content.values()
