@@ -25,6 +25,10 @@ cell
 share
     The part of the failure probability ``1 - confidence_level`` that one question may use
     (`terms.failure_budget`).
+confirmation
+    A question that is asked again is found by digests, which only propose that it is the same. The model
+    predicts the holdout once more, and whether it says what is recorded is a symbol with a price
+    (`session.confirm`).
 round
     Questions that are all fixed before any of them is answered, such as the candidates of one search.
 route

@@ -135,7 +135,9 @@ def put_question(
                     stream=question.stream, scale=question.scale,
                 )  # fmt: skip
                 compared = {"purpose": question.purpose, "metric": asked["metric"], **stamp}
-                found = charge_or_confirm(session, key, observation.said, decide, compared, anew=anew)
+                found = charge_or_confirm(
+                    session, key, observation.said, decide, compared, found=found, anew=anew
+                )
                 interrupts.raised &= found.fresh  # what was recorded before is an answer
     except RefusedError as refused:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell the class counts.

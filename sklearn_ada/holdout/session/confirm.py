@@ -60,6 +60,7 @@ def charge_or_confirm(
     decide: Callable[[str, str, Conversation], LedgerRecord],
     asked: dict[str, Any],
     *,
+    found: Record | None,
     anew: bool = False,
 ) -> Record:
     """Return the record whose model said this; if there is none, record what ``decide`` returns.
@@ -77,12 +78,14 @@ def charge_or_confirm(
         Takes the key of the version that is recorded, the summary to be kept in it, and the state.
     asked : dict
         Purpose, metric and asker, for the record of a comparison.
+    found : Record or None
+        What was found under the key before the look.
     anew : bool, default=False
         Whether it is a new question in any case (see `is_asked_anew`).
     """
-    compared = 0
+    compared, versions = 0, [] if found is None else [found]
     while True:  # until nobody else has recorded a version since the comparison
-        versions = _versions(session, key)
+        _add_versions(versions, session, key)
         if session.policy.is_private:
             same = versions[0] if versions and not anew else None
         else:
@@ -120,12 +123,10 @@ def warn_of_asking_anew(session: Session, what: str) -> None:
     )
 
 
-def _versions(session: Session, key: str) -> list[Record]:
-    """Return all that is recorded under a proposal, in order."""
-    found: list[Record] = []
-    while (record := session.find(version_key(key, len(found) + 1))) is not None:
-        found.append(record)
-    return found
+def _add_versions(versions: list[Record], session: Session, key: str) -> None:
+    """Append what else is recorded under a proposal to the versions that are known, which never change."""
+    while (record := session.find(version_key(key, len(versions) + 1))) is not None:
+        versions.append(record)
 
 
 def _confirmed(session: Session, said: Said, versions: list[Record], asked: dict[str, Any]) -> Record | None:

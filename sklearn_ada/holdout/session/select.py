@@ -89,7 +89,7 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
                 return SelectionRecord.of(state, metric.describe(), count, event, release, stamp, said)
 
             asked = {"purpose": "select", "metric": metric.describe(), **stamp}
-            found = charge_or_confirm(session, key, said, decide, asked, anew=anew)
+            found = charge_or_confirm(session, key, said, decide, asked, found=found, anew=anew)
             interrupts.raised &= found.fresh
     chosen = SelectionRecord(found.body).chosen
     if isinstance(chosen, str) or chosen >= count:

@@ -82,6 +82,40 @@ def test_index_and_overlap_codes_sum_to_at_most_one():
         code.ln_prior(Symbol("index", 5, 5.0))
 
 
+def test_confirmations_have_an_urn_of_their_own_with_masses_that_sum_to_one():
+    account, cells = DescriptionLength(Code(urn_weight=50.0)), Symbol("cells", 0)
+    same, different = (CodedRelease((Symbol("confirmation", value),)) for value in (0, 1))
+    untouched = account.price(CodedRelease((cells,)))
+    for number, event in enumerate([same] * 5 + [different] * 2 + [same]):
+        ones = (0, 0, 0, 0, 0, 0, 1, 2)[number]
+        expected = [(number - ones + 0.999) / (number + 1.0), (ones + 0.001) / (number + 1.0)]
+        prices = [account.price(same), account.price(different)]
+        assert [math.exp(-price) for price in prices] == pytest.approx(expected)
+        account.record(event)
+    assert account.price(CodedRelease((cells,))) == untouched
+    with pytest.raises(ValueError, match=r"0 \(the same\) or 1 \(different\)"):
+        Code().ln_prior(Symbol("confirmation", 2))
+
+
+def test_the_price_of_many_confirmations_in_closed_form_is_that_of_one_after_the_other():
+    account, event = DescriptionLength(Code()), CodedRelease((Symbol("confirmation", 0),))
+    in_one = account.price_of_repeats(event.symbols[0], 1000)
+    assert in_one == pytest.approx(sum(account.record(event) for _ in range(1000)))
+    assert 0.005 < in_one < 0.02
+
+
+def test_an_account_without_confirmations_is_written_as_before_there_were_any():
+    account = DescriptionLength(Code())
+    account.record(CodedRelease((Symbol("cells", 3),)))
+    told = account.to_dict()
+    assert told["urns"] == {"cells": [[3, 1]]}
+    later = DescriptionLength(Code())
+    later.record(CodedRelease((Symbol("confirmation", 1),)))
+    assert later.to_dict()["urns"] == {"cells": [], "confirmation": [[1, 1]]}
+    later.restore(told)
+    assert later.to_dict() == told
+
+
 def _release(value):
     return CodedRelease((Symbol("cells", value),))
 

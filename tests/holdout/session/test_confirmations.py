@@ -1,9 +1,11 @@
 """A key only proposes: the holdout confirms that a model says what is recorded, at a price."""
 
+import dataclasses
 import itertools
 import json
 import math
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
@@ -21,7 +23,7 @@ from sklearn_ada import AnswersDisplay, Holdout, Metric
 from sklearn_ada import _notices as notices
 from sklearn_ada.cli.main import main
 from sklearn_ada.events import FAILURES
-from sklearn_ada.exceptions import LedgerError, LedgerUnavailableError
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout import MedianSettings, session_of
 from tests import asking
 
@@ -235,11 +237,9 @@ def test_the_same_costs_a_thousandth_and_a_thousand_times_cost_less_than_a_fifti
 
 
 def test_the_first_that_differs_costs_seven_nats_and_the_next_one_little(holdout, model):
-    prices = []
     for number in range(6):
         train(model, [math.cos(number), math.sin(number)])
-        before = holdout.report().nats
-        prices.append(holdout.report().nats - before - 0.0 * certify(holdout, model).value)
+        certify(holdout, model)
     entries = [entry_of(record) for record in holdout.ledger.records()]
     paid = [entry.nats for entry in entries if entry.kind == "confirmation"]
     assert paid[0] == pytest.approx(math.log(1000))
@@ -430,9 +430,11 @@ def test_where_privacy_certifies_nothing_is_compared_on_the_holdout(route, model
 @pytest.mark.parametrize("route", ["differential_privacy", "both"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_noise_of_a_question_that_is_asked_anew_is_drawn_anew(route, model, tmp_path):
-    holdout = Holdout(X, Y, route=route, random_state=0, ledger=tmp_path / "own.db")
-    values = [certify(holdout, model).value for _ in range(10)]
-    assert len(set(values)) > 5
+    """That thirty draws are all in the most frequent cell, of about a third, has a chance below 1e-13."""
+    holdout = Holdout(X, Y, route=route, expected_questions=60, random_state=0, ledger=tmp_path / "own.db")
+    answers = [certify(holdout, model) for _ in range(30)]
+    assert all(answer.answered for answer in answers)
+    assert len({answer.value for answer in answers}) > 1
 
 
 def test_a_choice_is_recognised_by_models_of_libraries_only(model, monkeypatch, tmp_path):
@@ -589,11 +591,8 @@ def test_tables_reports_and_files_know_confirmations_and_show_no_summary(holdout
         assert not any(each in text for each in kept)
     assert "1 asked again: the same, 1 asked again: different" in repr(report)
     assert "asked again, and the model said: the same 1, different 1" in printed
-    rows = [line for line in printed.splitlines() if " confirmation " in line]
-    assert [row.split()[-4:] for row in rows] == [
-        ["same", "as", "in", "record"],
-        ["as", "in", "record"],
-    ] or len(rows) == 2
+    rows = [line for line in printed.splitlines() if re.match(r"\d+ .* confirmation ", line)]
+    assert ["not as in record 1" in row for row in rows] == [False, True]
     assert AnswersDisplay.from_holdout(holdout).bars_
 
 
@@ -619,8 +618,29 @@ def test_a_row_of_a_table_says_what_was_compared_and_what_came_of_it(tmp_path, m
     assert same.answer is None
 
 
-def test_what_is_not_the_holdouts_does_not_depend_on_whether_a_model_is_asked_again(holdout, model):
-    """A state without a confirmation is written as it was before there were any."""
+def test_a_confirmation_of_a_record_that_it_was_not_compared_with_is_damage(holdout, model):
+    for weights in (FIRST, SECOND, SECOND):
+        train(model, weights)
+        certify(holdout, model)
+    *_, record = holdout.ledger.records()
+    short = dataclasses.replace(record, body={**record.body, "compared_with": [1]})
+    with pytest.raises(LedgerDamagedError, match="edited"):
+        entry_of(short)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_where_the_privacy_budget_is_spent_what_public_rows_confirm_is_still_answered(model, tmp_path):
+    path, policy = tmp_path / "own.db", {"route": "differential_privacy", "expected_questions": 2}
+    holdout = Holdout(X, Y, ledger=path, **policy)
+    one = holdout.check(model, scoring="accuracy", guess_from=PUBLIC)
+    others = [
+        holdout.check(LogisticRegression(C=c).fit(*PUBLIC), scoring="accuracy", guess=0.7) for c in (1, 2, 3)
+    ]
+    assert others[-1].verdict == "refused"
+    assert holdout.check(model, scoring="accuracy", guess_from=PUBLIC) == one
+
+
+def test_a_state_without_a_confirmation_is_written_as_before_there_were_any(holdout, model):
     certify(holdout, model)
     assert set(session_of(holdout).read(lambda state: state.to_dict())["account"]["urns"]) == {"cells"}
     certify(holdout, model)
