@@ -43,17 +43,21 @@ def a_time_of_a_search_that_counts(tmp_path, monkeypatch):
 
 @case
 def a_file_of_a_module_imported_by_predict(tmp_path, monkeypatch):
-    text = "def sign(self):\n    from package_of_a_user import inner\n    return inner.sign()"
-    for name in ("package_of_a_user", "package_of_a_user.inner"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
+    text = "def sign(self):\n    from bundle_of_a_user import inner\n    return inner.sign()"
+    names = ["bundle_of_a_user", "bundle_of_a_user.inner", "bundle_of_a_user.sign"]
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    (tmp_path / "package_of_a_user").mkdir()
-    (tmp_path / "package_of_a_user" / "__init__.py").write_text("")
-    (tmp_path / "package_of_a_user" / "inner.py").write_text("from .sign import sign")
-    for sign in BOTH:
-        (tmp_path / "package_of_a_user" / "sign.py").write_text(f"def sign(): return {sign:+}")
-        for name in ("package_of_a_user", "package_of_a_user.inner", "package_of_a_user.sign"):
+    folder = tmp_path / "bundle_of_a_user"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "inner.py").write_text("from .sign import sign")
+    try:
+        for sign in BOTH:
+            (folder / "sign.py").write_text(f"def sign(): return {sign:+}")
+            for name in names:
+                sys.modules.pop(name, None)
+            importlib.invalidate_caches()
+            yield model_of(text)[0], sign
+    finally:
+        for name in names:
             sys.modules.pop(name, None)
-        importlib.invalidate_caches()
-        yield model_of(text)[0], sign
