@@ -47,7 +47,7 @@ ARGUMENTS = {
 THREADS = {"n_jobs", "nthread", "num_threads", "thread_count"}
 ALIKE = {
     **dict.fromkeys(THREADS, 2),
-    "verbose": True,
+    "verbose": 1,
     "logging_level": "Info",
 }  # other values of what must not count
 
@@ -128,8 +128,10 @@ def fitted(model, other_settings=False):
     """Return a copy of a model, fitted; with other threads and more printing, if asked for."""
     model = copy.deepcopy(model)
     if other_settings:
-        names = [name for name in model.get_params() if name.rpartition("__")[2] in ALIKE]
-        model.set_params(**{name: ALIKE[name.rpartition("__")[2]] for name in names})
+        for name, value in model.get_params().items():
+            other = ALIKE.get(name.rpartition("__")[2])
+            if other is not None:
+                model.set_params(**{name: True if isinstance(value, bool) else other})
     y = LABELS if is_classifier(model) else NUMBERS
     with (
         warnings.catch_warnings(),
