@@ -29,8 +29,8 @@ from scipy import sparse
 
 from sklearn_ada.digest.code import Undigestible, annotations_of, by_name, source, used_by
 from sklearn_ada.digest.containers import content_of_container
-from sklearn_ada.digest.left_out import counted_content, counted_state, names_left_out
-from sklearn_ada.digest.libraries import is_library, resolve, version
+from sklearn_ada.digest.left_out import counted_state, names_left_out, reader_of
+from sklearn_ada.digest.libraries import home_of, is_library, resolve, version
 
 __all__ = ["Floats", "Undigestible", "canonical_digest"]
 
@@ -45,7 +45,10 @@ _COMPILED = (
     types.GetSetDescriptorType,
 )  # fmt: skip
 _PLAIN_ARRAYS = (np.ndarray, np.memmap)  # joblib makes large arrays memory maps in its workers
-_VARIABLES_OF_TYPES = (typing.TypeVar, typing.ParamSpec, typing.TypeVarTuple)
+_UNPICKLED = (
+    property, functools.cached_property, functools.partial, weakref.ref,
+    typing.TypeVar, typing.ParamSpec, typing.TypeVarTuple,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ class _Walk:
         self._done: dict[int, tuple[Any, bytes]] = {}  # by id; holds the objects, so that no id is used again
         self._open: dict[int, int] = {}  # numbers of the objects being read, by id
         self._visits = 0
-        self._names: dict[type, frozenset[str]] = {}  # names left out, by class
+        self._of_kind: dict[type, tuple[frozenset[str], Callable[[Any], list[Any]] | None]] = {}
 
     def digest(self, obj: Any) -> bytes:
         scalar = _scalar(obj)
@@ -157,17 +160,8 @@ class _Walk:
             return self._class(obj)
         if isinstance(obj, (staticmethod, classmethod)):
             return self._tagged(type(obj).__name__, obj.__func__)
-        if isinstance(obj, property):
-            return self._tagged("property", type(obj), obj.fget, obj.fset, obj.fdel)
-        if isinstance(obj, functools.cached_property):
-            return self._tagged("property", type(obj), obj.func, obj.attrname)
-        if isinstance(obj, functools.partial):
-            own = by_name(vars(obj))
-            return self._tagged("partial", type(obj), obj.func, obj.args, obj.keywords, own)
-        if isinstance(obj, _VARIABLES_OF_TYPES):
-            return self._tagged("variable of types", type(obj), repr(obj))
-        if isinstance(obj, weakref.ref):
-            return self._tagged("weak reference", obj())
+        if isinstance(obj, _UNPICKLED):
+            return self._unpickled(obj)
         if type(obj) in (list, tuple):
             return self._tagged(type(obj).__name__, *obj)
         if type(obj) in (set, frozenset):
@@ -175,8 +169,32 @@ class _Walk:
         if type(obj) in (dict, types.MappingProxyType):
             return self._tagged("dict", *(part for item in obj.items() for part in item))
         content = content_of_container(obj)
-        content = counted_content(obj) if content is None else content
-        return self._reduced(obj) if content is None else self._tagged("container", type(obj), *content)
+        if content is None:
+            reader = self._left_out(obj)[1]
+            if reader is None:
+                return self._reduced(obj)
+            content = reader(obj)
+        return self._tagged("container", type(obj), *content)
+
+    def _left_out(self, obj: Any) -> tuple[frozenset[str], Callable[[Any], list[Any]] | None]:
+        """Return which attributes do not count, and what reads an object that is stored as one piece."""
+        known = self._of_kind.get(type(obj))
+        if known is None:
+            known = self._of_kind[type(obj)] = names_left_out(type(obj)), reader_of(type(obj))
+        return known
+
+    def _unpickled(self, obj: Any) -> list[bytes]:
+        """Digest what pickle refuses, or of which it does not tell subclasses apart."""
+        if isinstance(obj, property):
+            return self._tagged("property", type(obj), obj.fget, obj.fset, obj.fdel)
+        if isinstance(obj, functools.cached_property):
+            return self._tagged("property", type(obj), obj.func, obj.attrname)
+        if isinstance(obj, functools.partial):
+            own = by_name(vars(obj))
+            return self._tagged("partial", type(obj), obj.func, obj.args, obj.keywords, own)
+        if isinstance(obj, weakref.ref):
+            return self._tagged("weak reference", obj())
+        return self._tagged("variable of types", type(obj), repr(obj))
 
     def _tagged(self, tag: str, *parts: Any) -> list[bytes]:
         return [tag.encode(), *(self.digest(part) for part in parts)]
@@ -210,9 +228,10 @@ class _Walk:
         return self._tagged("code", code.co_code, code.co_consts, names, counts, code.co_exceptiontable)
 
     def _class(self, cls: type) -> list[bytes]:
-        name, installed = (cls.__module__, cls.__qualname__), is_library(cls.__module__)
+        home = home_of(cls)
+        name, installed = (home, cls.__qualname__), is_library(home)
         if installed and resolve(*name) is cls:
-            return self._tagged("library", *name, version(cls.__module__))
+            return self._tagged("library", *name, version(home))
         content = {k: v for k, v in vars(cls).items() if k not in _NOT_CODE}
         if not installed and any(
             isinstance(v, _COMPILED) and v.__objclass__ is cls for v in content.values()
@@ -239,10 +258,8 @@ class _Walk:
         """Return the attributes of a pickled state sorted by name, and its other items in their order."""
         if not (state is None or isinstance(state, dict)):
             return [state]
-        names = self._names.get(type(obj))
-        if names is None:
-            names = self._names[type(obj)] = names_left_out(type(obj))
-        attributes, counted = getattr(obj, "__dict__", {}), counted_state(state or {}, names)
+        attributes = getattr(obj, "__dict__", {})
+        counted = counted_state(state or {}, self._left_out(obj)[0])
         own = {k: v for k, v in counted.items() if k in attributes}
         return [by_name(own), {k: v for k, v in counted.items() if k not in attributes}]
 
@@ -284,5 +301,5 @@ def _scalar(obj: Any) -> bytes | None:
 
 def _hash(*parts: bytes) -> bytes:
     return hashlib.sha256(
-        b"".join(chunk for part in parts for chunk in (len(part).to_bytes(8, "little"), part))
+        b"".join([chunk for part in parts for chunk in (len(part).to_bytes(8, "little"), part)])
     ).digest()

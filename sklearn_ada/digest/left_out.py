@@ -8,11 +8,13 @@ match of digests is only proposed, and the holdout compares what the models say.
 from __future__ import annotations
 
 import functools
+import sys
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["counted_content", "counted_state", "names_left_out"]
+__all__ = ["counted_state", "names_left_out", "reader_of"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ _NAMES = (
     ),
     _names("catboost", "filled after fit, by pickle or when it is read", "_prediction_values_change"),
 )  # fmt: skip
+_known: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
 _TIMES = "_time"  # how the keys of ``cv_results_`` end that hold seconds
 _SETTINGS = ("kwargs", "_other_params", "_init_params", "params")  # attributes that hold names of this table
 
@@ -75,6 +78,8 @@ def names_left_out(kind: type) -> frozenset[str]:
     >>> names_left_out(dict)
     frozenset()
     """
+    if kind in _known:
+        return _known[kind]
     found: set[str] = set()
     ancestors = kind.__mro__
     packages = {one.__module__.partition(".")[0] for one in ancestors}
@@ -83,7 +88,8 @@ def names_left_out(kind: type) -> frozenset[str]:
     found.update(*(row.names for row in _NAMES if row.library in packages))
     for one in ancestors:  # a value computed when it is first read
         found.update(k for k, v in vars(one).items() if isinstance(v, functools.cached_property))
-    return frozenset(found)
+    _known[kind] = frozenset(found)
+    return _known[kind]
 
 
 def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any]:
@@ -94,19 +100,18 @@ def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any
     for name in _SETTINGS:
         if type(kept.get(name)) is dict:
             kept[name] = {k: v for k, v in kept[name].items() if k not in names}
+            if not kept[name]:
+                del kept[name]  # XGBoost sets it only where there are any
     results = kept.get("cv_results_")
     if type(results) is dict:
         kept["cv_results_"] = {k: v for k, v in results.items() if not str(k).endswith(_TIMES)}
     return kept
 
 
-def counted_content(obj: Any) -> list[Any] | None:
-    """Return what counts of an object whose state is stored as one piece; None for any other object."""
-    for kind in type(obj).__mro__:
-        read = _CONTENT.get((kind.__module__, kind.__qualname__))
-        if read is not None:
-            return read(obj)
-    return None
+def reader_of(kind: type) -> Callable[[Any], list[Any]] | None:
+    """Return what reads all that counts of an object whose state is one piece; None for other classes."""
+    readers = (_CONTENT.get((one.__module__, one.__qualname__)) for one in kind.__mro__)
+    return next((read for read in readers if read is not None), None)
 
 
 def _of_tree_of_neighbours(tree: Any) -> list[Any]:
@@ -128,12 +133,12 @@ def _of_xgboost(booster: Any) -> list[Any]:
 
 
 def _of_lightgbm(booster: Any) -> list[Any]:
-    """Return the trees as text, without those lines of the settings that are left out."""
-    state, out = dict(booster.__getstate__()), _rows_of("lightgbm")
-    handle = state.pop("_handle", None) or state.pop("handle", None)
-    lines = str(handle).split("\n")
+    """Return the trees as text, without those lines of the settings that are left out, and how many count."""
+    out = _rows_of("lightgbm")
+    lines = booster.model_to_string(num_iteration=-1).split("\n")
     text = "\n".join(line for line in lines if line[1:].partition(":")[0] not in out or line[:1] != "[")
-    return [text, sorted(counted_state(state, out).items())]
+    best, trees = booster.best_iteration, booster.current_iteration()
+    return [text, min(best, trees) if best > 0 else trees, booster.pandas_categorical]
 
 
 def _of_catboost(model: Any) -> list[Any]:
@@ -147,6 +152,13 @@ def _of_catboost(model: Any) -> list[Any]:
                 del noted[name]
         state["__model"] = copy._serialize_model()
     return [sorted(counted_state(state, out).items())]
+
+
+def _of_torch(tensor: Any) -> list[Any]:
+    """Return type, shape and numbers: no gradient, and nothing of how the numbers are stored."""
+    plain = tensor.detach().cpu().contiguous().reshape(-1)
+    numbers = plain.view(sys.modules["torch"].uint8).numpy()  # NumPy does not know all of its types
+    return [str(tensor.dtype), tuple(tensor.shape), numbers]
 
 
 _NOTES_OF_CATBOOST = frozenset(
@@ -167,4 +179,5 @@ _CONTENT: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
     ("xgboost.core", "Booster"): _of_xgboost,
     ("lightgbm.basic", "Booster"): _of_lightgbm,
     ("catboost.core", "_CatBoostBase"): _of_catboost,
+    ("torch", "Tensor"): _of_torch,
 }  # by module and name, as the libraries need not be installed

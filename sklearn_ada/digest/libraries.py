@@ -10,9 +10,16 @@ from importlib import metadata
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, TypeGuard
 
-__all__ = ["distributed_version", "is_installed", "is_library", "resolve", "spec_of", "version"]
+__all__ = ["distributed_version", "home_of", "is_installed", "is_library", "resolve", "spec_of", "version"]
 
 _PYTHON = (os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "DLLs"))
+_WITHOUT_PACKAGE = {"_loss": "sklearn._loss._loss"}  # scikit-learn's before 1.7 say so of their classes
+
+
+def home_of(cls: type) -> str:
+    """Return the name of the module that a class can be found in."""
+    home = _WITHOUT_PACKAGE.get(cls.__module__, "")
+    return home if home and resolve(home, cls.__qualname__) is cls else cls.__module__
 
 
 def is_library(module: str | None) -> TypeGuard[str]:

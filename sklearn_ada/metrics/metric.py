@@ -25,7 +25,7 @@ from sklearn_ada.metrics.weighing import takes_weights
 
 __all__ = ["Metric", "as_metric"]
 
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # another one in each process, while the name is recorded
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class Metric:
@@ -125,7 +125,7 @@ class Metric:
                 fix = "Give it to the scorer: make_scorer(function, pos_label=...)."
                 raise bad_parameter("pos_label", "Metric", "None for a function", pos_label, fix)
             check_option(kind or "general", "kind", "Metric", ("mean", "general"))
-            self.name = getattr(scoring, "__name__", None) or _ADDRESS.sub("", repr(scoring))
+            self.name = getattr(scoring, "__name__", None) or _described(scoring)
             self._scorer = scoring
             if kind != "mean":
                 check_is_scorer(scoring, self.name)
@@ -371,6 +371,14 @@ class Metric:
         """Return a JSON-ready description, which is part of records and of a question's key."""
         bounds = None if self.range is None else [*self.range]
         return {"name": self.name, "kind": self.kind, "range": bounds, "methods": [*self.methods]}
+
+
+def _described(scoring: Callable[..., Any]) -> str:
+    """Return the text of a callable without its address, which would be another one in each process."""
+    try:
+        return _ADDRESS.sub("", repr(scoring))
+    except Exception:  # scikit-learn 1.6 asks a partial for its name
+        return type(scoring).__name__
 
 
 def as_metric(scoring: str | Callable[..., Any] | Metric) -> Metric:

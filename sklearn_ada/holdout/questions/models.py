@@ -39,7 +39,7 @@ def check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = Fa
         _check_fitted(estimator)
     _check_columns(estimator, data, owner)
     classes = getattr(estimator, "classes_", None)
-    if data.classes is not None and classes is not None:
+    if data.classes is not None and classes is not None and not isinstance(classes, list):  # of one output
         missing = set(data.classes.tolist()) - set(np.asarray(classes).tolist())
         if missing:
             raise bad_parameter(
@@ -99,7 +99,7 @@ def _is_set(estimator: Any) -> set[str]:
 
 
 def _check_columns(estimator: Any, data: HoldoutData, owner: str) -> None:
-    features = getattr(estimator, "n_features_in_", None)
+    features = getattr(estimator, "n_features_in_", None) or None  # 0: CatBoost, after pickle and copy
     if features is not None and data.n_columns is not None and features != data.n_columns:
         raise bad_parameter("estimator", owner, f"fitted on {data.n_columns} columns", f"{features} columns")
     names = getattr(estimator, "feature_names_in_", None)

@@ -1,0 +1,105 @@
+"""What predictions do not depend on is no part of a digest, and nothing else is left out."""
+
+import functools
+
+import numpy as np
+import pytest
+from scipy.spatial import KDTree as ScipyKDTree
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.neighbors import BallTree, KDTree
+
+from sklearn_ada.digest import canonical_digest
+from sklearn_ada.digest.left_out import counted_state, names_left_out, reader_of
+from tests.ledger.fitted_models import X, Y
+
+
+class Estimator(BaseEstimator):
+    """Takes any attributes."""
+
+    def __init__(self, **given):
+        vars(self).update(given)
+
+    @functools.cached_property
+    def answer(self):
+        return 42
+
+
+LEFT_OUT = [
+    {"n_jobs": 2},
+    {"verbose": 3},
+    {"verbosity": 1},
+    {"memory": "folder"},
+    {"pre_dispatch": 4},
+    {"answer": 41},
+    {"kwargs": {"n_jobs": 2}},
+    {"params": {"verbose": 2}},
+    {"cv_results_": {"mean_fit_time": np.ones(2), "std_score_time": np.ones(2)}},
+]
+COUNTED = [
+    {"max_depth": 2},
+    {"kwargs": {"max_depth": 2}},
+    {"cv_results_": {"mean_test_score": np.ones(2)}},
+    {"held": {"n_jobs": 2}},
+    {"thread_count": 2},  # that of CatBoost only is left out
+    {"n_jobs_": 2},
+]
+
+
+@pytest.mark.parametrize("given", LEFT_OUT, ids=repr)
+def test_what_is_left_out_makes_no_other_model(given):
+    bare = {"cv_results_": {}} if "cv_results_" in given else {}
+    assert canonical_digest(Estimator(**given)) == canonical_digest(Estimator(**bare))
+
+
+@pytest.mark.parametrize("given", COUNTED, ids=repr)
+def test_what_counts_makes_another_model(given):
+    bare = {"cv_results_": {}} if "cv_results_" in given else {}
+    assert canonical_digest(Estimator(**given)) != canonical_digest(Estimator(**bare))
+
+
+class Plain:
+    def __init__(self, n_jobs):
+        self.n_jobs = n_jobs
+
+
+def test_settings_are_left_out_of_estimators_only():
+    assert canonical_digest(Plain(1)) != canonical_digest(Plain(2))
+
+
+@pytest.mark.parametrize("kind", [KDTree, BallTree, ScipyKDTree])
+def test_a_tree_of_neighbours_is_the_same_after_queries(kind):
+    tree = kind(X)
+    before = canonical_digest(tree)
+    tree.query(X[:5], k=2)
+    if kind is ScipyKDTree:
+        assert tree.tree is not None
+    assert canonical_digest(tree) == before
+    other = X.copy()
+    other[0, 0] += 1.0
+    assert canonical_digest(kind(other)) != before
+
+
+def test_names_are_those_of_a_library_and_of_any_estimator():
+    class Own(RandomForestClassifier):
+        pass
+
+    assert {"n_jobs", "verbose", "memory", "refit_time_"} <= names_left_out(Own)
+    assert "thread_count" not in names_left_out(Own)
+    assert names_left_out(list) == frozenset()
+    assert reader_of(Own) is None
+
+
+def test_a_state_without_names_is_not_copied():
+    state = {"n_jobs": 1}
+    assert counted_state(state, frozenset()) is state
+
+
+def test_a_forest_is_looked_up_once_for_each_class(monkeypatch):
+    """The digest of thousands of trees must not read the tables thousands of times."""
+    calls = []
+    from sklearn_ada.digest import canonical
+
+    monkeypatch.setattr(canonical, "names_left_out", lambda kind: calls.append(kind) or frozenset())
+    canonical_digest(RandomForestClassifier(50, max_depth=2, random_state=0).fit(X, Y))
+    assert len(calls) == len(set(calls)) < 10

@@ -1,0 +1,75 @@
+"""Models whose accuracy depends on something that a digest may not see, and the table of such cases.
+
+Every model says what the sign of the first feature is, times a sign that comes from somewhere. A case is a
+generator of (model, its sign): what makes the second model another one happens between the two.
+"""
+
+import contextlib
+import importlib
+import sys
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+__all__ = ["BOTH", "CASES", "Signed", "X", "Y", "case", "imported_from", "made_after", "model_of", "saying"]
+
+X = np.random.default_rng(0).integers(1, 4, size=(200, 2)) * np.random.default_rng(1).choice(
+    [-1, 1], (200, 2)
+)
+Y = (X[:, 0] > 0).astype(int)
+Y[::10] = 1 - Y[::10]  # accuracies of .9 and .1
+CASES = {}
+BOTH = (1, -1)
+
+
+class Signed(ClassifierMixin, BaseEstimator):
+    """Labels by the first feature times ``sign()``."""
+
+    def fit(self, X=None, y=None):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict(self, X):
+        return (np.asarray(X)[:, 0] * self.sign() > 0).astype(int)
+
+
+def case(function):
+    """Put a case into the table under the name of its function."""
+    CASES[function.__name__.replace("_", " ")] = function
+    return function
+
+
+def model_of(body, **names):
+    """Return a fitted model of a class written in a notebook, and the notebook's names."""
+    notebook = {"__name__": "__main__", "Signed": Signed, **names}
+    exec("class Model(Signed):\n" + "".join(f"    {line}\n" for line in body.split("\n")), notebook)
+    return notebook["Model"]().fit(), notebook
+
+
+def saying(expression, **names):
+    """Return a fitted model whose sign is an expression, and the notebook's names."""
+    return model_of(f"def sign(self):\n    return {expression}", **names)
+
+
+def made_after(change, expression, **names):
+    """Yield two models, made alike, whose sign is an expression, after ``change(1)`` and ``change(-1)``."""
+    for sign in BOTH:
+        change(sign)
+        yield saying(expression, **names)[0], sign
+
+
+@contextlib.contextmanager
+def imported_from(folder, name, text):
+    """A module of the text, imported anew from a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.py").write_text(text)
+    importlib.invalidate_caches()
+    sys.path.insert(0, str(folder))
+    try:
+        sys.modules.pop(name, None)
+        sys.dont_write_bytecode, before = True, sys.dont_write_bytecode  # two writes within one second
+        yield importlib.import_module(name)
+    finally:
+        sys.dont_write_bytecode = before
+        sys.path.remove(str(folder))
+        sys.modules.pop(name, None)

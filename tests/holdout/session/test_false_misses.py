@@ -1,0 +1,259 @@
+"""What is one model to its user is one question: asked once more, it has the recorded answer."""
+
+import functools
+import sys
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.manifold import Isomap
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
+from sklearn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    KNeighborsTransformer,
+    RadiusNeighborsClassifier,
+    RadiusNeighborsRegressor,
+    RadiusNeighborsTransformer,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelPropagation, LabelSpreading
+
+from sklearn_ada import Holdout, Metric
+
+X = np.random.default_rng(0).normal(size=(120, 3)).round(1)
+Y = (X[:, 0] + X[:, 1] > 0).astype(int)
+TRAIN, KEPT = slice(0, 60), slice(60, 120)
+
+
+def asked_twice(first, second, tmp_path, between=lambda: None, scoring=("accuracy", "accuracy"), guess=0.5):
+    """Ask about two fitted models, and return the answers."""
+    holdout = Holdout(X[KEPT], Y[KEPT], ledger=tmp_path / "ledger.db")
+    answers = [holdout.certify(first, scoring=scoring[0], guess=guess)]
+    between()
+    return [*answers, holdout.certify(second, scoring=scoring[1], guess=guess)]
+
+
+def assert_one_question(answers):
+    assert [answer.repeated for answer in answers] == [False, True]
+    assert answers[0].value == answers[1].value
+
+
+def forest(**settings):
+    return RandomForestClassifier(3, random_state=0, **settings)
+
+
+SETTINGS = {
+    "n_jobs": [lambda: forest(n_jobs=1), lambda: forest(n_jobs=2)],
+    "verbose": [forest, lambda: forest(verbose=1)],
+    "n_jobs inside a pipeline": [
+        lambda: make_pipeline(StandardScaler(), forest(n_jobs=1)),
+        lambda: make_pipeline(StandardScaler(), forest(n_jobs=2), verbose=True),
+    ],
+    "n_jobs inside an ensemble": [
+        lambda: BaggingClassifier(forest(n_jobs=1), 3, random_state=0),
+        lambda: BaggingClassifier(forest(n_jobs=2), 3, random_state=0),
+    ],
+    "n_jobs of a search": [
+        lambda: GridSearchCV(forest(), {"max_depth": [1, 2]}, cv=2, n_jobs=1, pre_dispatch=1),
+        lambda: GridSearchCV(forest(), {"max_depth": [1, 2]}, cv=2, n_jobs=None, verbose=1),
+    ],
+}
+
+
+@pytest.mark.parametrize("makers", SETTINGS.values(), ids=SETTINGS)
+def test_settings_of_work_and_words_are_not_the_model(makers, tmp_path):
+    assert_one_question(asked_twice(*(make().fit(X[TRAIN], Y[TRAIN]) for make in makers), tmp_path))
+
+
+def test_a_pipeline_that_keeps_intermediate_results_is_the_same_model(tmp_path):
+    models = [
+        make_pipeline(StandardScaler(), LogisticRegression(), memory=memory).fit(X[TRAIN], Y[TRAIN])
+        for memory in (None, str(tmp_path / "cache"))
+    ]
+    assert_one_question(asked_twice(*models, tmp_path))
+
+
+NEIGHBOURS = {
+    "KNeighborsClassifier": KNeighborsClassifier(algorithm="kd_tree"),
+    "a ball tree": KNeighborsClassifier(algorithm="ball_tree"),
+    "KNeighborsRegressor": KNeighborsRegressor(algorithm="kd_tree"),
+    "RadiusNeighborsClassifier": RadiusNeighborsClassifier(9.0, algorithm="kd_tree"),
+    "RadiusNeighborsRegressor": RadiusNeighborsRegressor(9.0, algorithm="kd_tree"),
+    "KNeighborsTransformer": make_pipeline(KNeighborsTransformer(algorithm="kd_tree"), Ridge()),
+    "RadiusNeighborsTransformer": make_pipeline(
+        RadiusNeighborsTransformer(radius=2.0, algorithm="kd_tree"), Ridge()
+    ),
+    "Isomap": make_pipeline(Isomap(neighbors_algorithm="kd_tree"), Ridge()),
+    "LabelPropagation": LabelPropagation(kernel="knn"),
+    "LabelSpreading": LabelSpreading(kernel="knn"),
+}
+
+
+@pytest.mark.parametrize("model", NEIGHBOURS.values(), ids=NEIGHBOURS)
+def test_neighbours_that_were_used_are_the_same_model(model, tmp_path):
+    model.fit(X[TRAIN], Y[TRAIN])
+    scoring, guess = "accuracy", 0.5
+    if not hasattr(model, "classes_"):
+        scoring, guess = Metric("neg_mean_absolute_error", range=(-5, 0)), -0.5
+    use = functools.partial(model.predict, X[KEPT])
+    assert_one_question(asked_twice(model, model, tmp_path, use, (scoring, scoring), guess))
+
+
+SEARCHES = {
+    "GridSearchCV": lambda: GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
+    "RandomizedSearchCV": lambda: RandomizedSearchCV(
+        LogisticRegression(), {"C": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0
+    ),
+    "HalvingGridSearchCV": lambda: HalvingGridSearchCV(
+        LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, random_state=0, min_resources=30
+    ),
+}
+
+
+@pytest.mark.parametrize("make", SEARCHES.values(), ids=SEARCHES)
+def test_a_search_fitted_again_is_the_same_model(make, tmp_path):
+    models = [make().fit(X[TRAIN], Y[TRAIN]) for _ in range(2)]
+    assert models[0].refit_time_ != models[1].refit_time_
+    assert_one_question(asked_twice(*models, tmp_path))
+
+
+@dataclass
+class Rule:
+    """Part of a model."""
+
+    least: float = 0.0
+    names: list = field(default_factory=list)
+
+
+class ByRule(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.rule_ = Rule(0.25)
+        return self
+
+    def predict(self, X):
+        return (X[:, 0] > self.rule_.least).astype(int)
+
+
+class Cached(ByRule):
+    @functools.cached_property
+    def least(self):
+        return self.rule_.least
+
+    def predict(self, X):
+        return (X[:, 0] > self.least).astype(int)
+
+
+Kind = TypeVar("Kind")
+
+
+class Typed(ByRule, Generic[Kind]):
+    def fit(self, X, y):
+        self.classes_, self.least_ = np.unique(y), 0.0
+        return self
+
+    def predict(self, X):
+        return (X[:, 0] > self.least_).astype(int)
+
+
+class Lazy(Typed[int]):
+    def predict(self, X):
+        import colorsys
+
+        return (X[:, 0] > colorsys.rgb_to_hsv(0, 0, 0)[0]).astype(int)
+
+
+OWN = {"a dataclass": ByRule, "a cached property": Cached, "a generic class": Typed}
+
+
+@pytest.mark.parametrize("kind", OWN.values(), ids=OWN)
+def test_a_model_of_a_users_class_is_the_same_after_it_was_fitted_again_and_used(kind, tmp_path):
+    models = [kind().fit(X[TRAIN], Y[TRAIN]) for _ in range(2)]
+    models[1].predict(X[TRAIN])
+    assert_one_question(asked_twice(*models, tmp_path))
+
+
+def test_an_import_inside_predict_makes_no_new_model(tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    model = Lazy().fit(X[TRAIN], Y[TRAIN])
+    answers = asked_twice(model, model, tmp_path)
+    assert "colorsys" in sys.modules
+    assert_one_question(answers)
+
+
+def test_an_import_of_a_users_module_inside_predict_makes_no_new_model(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "rules_of_a_user.py").write_text("def apply(x): return (x > 0).astype(int)")
+    notebook = {"__name__": "__main__", "Typed": Typed}
+    text = "import rules_of_a_user as r\n  return r.apply(X[:, 0])"
+    exec(f"class Model(Typed):\n def predict(self, X):\n  {text}", notebook)
+    model = notebook["Model"]().fit(X[TRAIN], Y[TRAIN])
+    try:
+        assert_one_question(asked_twice(model, model, tmp_path))
+    finally:
+        sys.modules.pop("rules_of_a_user", None)
+
+
+def of_a_cell(name):
+    """Return a function of a notebook's cell that is run again: the same code at another address."""
+    notebook = {"__name__": "__main__", "accuracy_score": accuracy_score}
+    exec(CELL, notebook)
+    return notebook[name]
+
+
+CELL = """
+def share_right(estimator, X, y, weight=1.0):
+    return weight * accuracy_score(y, estimator.predict(X))
+
+def right(y, outputs, weight=1.0):
+    return weight * (y == outputs)
+
+def share(y, outputs, weight=1.0):
+    return weight * accuracy_score(y, outputs)
+"""
+
+
+class ShareRight:
+    """A scorer that is an object."""
+
+    def __init__(self, weight=1.0):
+        self.weight = weight
+
+    def __call__(self, estimator, X, y):
+        return self.weight * accuracy_score(y, estimator.predict(X))
+
+
+SCORERS = {
+    "a partial": lambda share=0.5: Metric(
+        functools.partial(of_a_cell("share_right"), weight=share), range=(0, 1)
+    ),
+    "an object": lambda share=0.5: Metric(ShareRight(share), range=(0, 1)),
+    "a scorer of a partial": lambda share=0.5: Metric(
+        make_scorer(functools.partial(of_a_cell("share"), weight=share)), range=(0, 1)
+    ),
+    "a partial of each record": lambda share=0.5: Metric(
+        functools.partial(of_a_cell("right"), weight=share), kind="mean", range=(0, 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("make", SCORERS.values(), ids=SCORERS)
+def test_a_scorer_made_again_asks_the_same_question(make, tmp_path):
+    model = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
+    kept = [make(), make(), make()]  # all at once, so that each has an address of its own
+    assert_one_question(asked_twice(model, model, tmp_path, scoring=(kept[0], kept[2])))
+
+
+@pytest.mark.parametrize("make", SCORERS.values(), ids=SCORERS)
+def test_another_setting_of_a_scorer_asks_another_question(make, tmp_path):
+    model = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
+    answers = asked_twice(model, model, tmp_path, scoring=(make(), make(0.25)))
+    assert [answer.repeated for answer in answers] == [False, False]
