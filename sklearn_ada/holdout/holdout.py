@@ -17,6 +17,7 @@ from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.report.report import HoldoutReport, report_of
 from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.rows.overlap import row_hashes
 from sklearn_ada.holdout.session.admission import admitted_one_by_one
 from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.check_overlap import check_not_held_out, overlaps
@@ -343,7 +344,7 @@ class Holdout:
         ----------
         X : array-like, frame or sparse matrix of shape (m, ...)
         """
-        check_not_held_out(self._session, X)
+        check_not_held_out(self._session, row_hashes(X))
 
     def top_up(self, X: Any, y: ArrayLike) -> Holdout:
         """Add fresh rows; from then on questions go to the holdout that is returned.
@@ -385,7 +386,7 @@ class Holdout:
         100
         """
         more = pooled(self._session.data, self._session.policy, X, y)
-        if overlaps(self._session, X):
+        if overlaps(self._session, row_hashes(X)):
             raise HoldoutLeakError(
                 "The rows to be added repeat rows of the holdout, far more than chance allows. Add new draws "
                 "only."

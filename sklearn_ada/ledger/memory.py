@@ -18,8 +18,9 @@ from sklearn_ada.ledger.log.writing import parse_json
 __all__ = ["MemoryLedger"]
 
 _ELSEWHERE = (
-    "A ledger in memory cannot leave its process: a copy would be a second budget. Use a file "
-    "(ledger='holdout.db', or ledger=None for a temporary one), or threads instead of processes."
+    "A ledger in memory cannot leave its process: a copy would be a second budget. Use threads instead of "
+    "processes; or, for rows that nobody has asked about, a file from the start (ledger='holdout.db', or "
+    "ledger=None for a temporary one)."
 )
 
 
@@ -57,6 +58,7 @@ class MemoryLedger(ChainedLedger[State]):
         genesis_from_secret: Callable[[bytes], dict[str, Any]],
         start: Callable[[dict[str, Any]], State],
         secret: bytes | None = None,
+        of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
     ) -> MemoryLedger[State]:
         """Open this process's ledger of that name, or begin it; parameters as for `SQLiteLedger`.
 
@@ -72,7 +74,8 @@ class MemoryLedger(ChainedLedger[State]):
                 secret = os.urandom(32) if secret is None else secret
                 _books[name] = _Book(secret, genesis_row(genesis_from_secret(secret)))
             book = _own(name)
-            stored, expected = parse_json(book.rows[0].text), genesis_from_secret(book.secret)
+            stored, kept = parse_json(book.rows[0].text), book.secret
+        expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         compare_genesis(stored, expected, ":memory:", None)
         return cls(name, expected, start)
 

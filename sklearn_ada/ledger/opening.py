@@ -61,6 +61,7 @@ def open_ledger(
     genesis_from_secret: Callable[[bytes], dict[str, Any]],
     start: Callable[[dict[str, Any]], State],
     secret: bytes | None = None,
+    of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Ledger[State]:
     """Open the ledger at an address, or create it.
 
@@ -74,6 +75,9 @@ def open_ledger(
         Takes the genesis and returns the state before any record.
     secret : bytes or None
         The secret of a new ledger; by default 32 bytes from the operating system.
+    of_found : callable or None
+        Takes the secret and the genesis of a ledger that is there, and returns the genesis that the caller
+        expects of such a one; by default what a new one would have.
 
     Raises
     ------
@@ -83,10 +87,10 @@ def open_ledger(
         If the ledger cannot be used.
     """
     if isinstance(address, str) and address.startswith(_MEMORY):
-        return MemoryLedger.create_or_open(address, genesis_from_secret, start, secret)
+        return MemoryLedger.create_or_open(address, genesis_from_secret, start, secret, of_found)
     if is_url(address):
-        return SQLLedger.create_or_open(address, genesis_from_secret, start, secret)
-    return SQLiteLedger.create_or_open(address, genesis_from_secret, start, secret)
+        return SQLLedger.create_or_open(address, genesis_from_secret, start, secret, of_found)
+    return SQLiteLedger.create_or_open(address, genesis_from_secret, start, secret, of_found)
 
 
 def open_existing_ledger(

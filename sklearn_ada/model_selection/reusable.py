@@ -258,7 +258,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         median = None if metric is None else chosen_median(self, metric, self.holdout_)
         if metric is not None:
             warn_of_median(self, metric, self.holdout_, median)  # before anything is spent
-        self.holdout_.check_overlap(X_train)
+        if metric is None or self.ask != "candidates":  # else its cv looks at the same rows
+            self.holdout_.check_overlap(X_train)
         self._takes_pairs_with = (n_rows(X), train) if of_pairs else None
         if metric is None:
             self._search_only(X_train, y_train, params, cv)

@@ -36,7 +36,13 @@ class Genesis:
 
     @classmethod
     def of(
-        cls, data: HoldoutData, policy: Policy, split: dict[str, Any], secret: bytes, seed: bytes | None
+        cls,
+        data: HoldoutData,
+        policy: Policy,
+        split: dict[str, Any],
+        secret: bytes,
+        seed: bytes | None,
+        found: dict[str, Any] | None = None,
     ) -> Genesis:
         """Return the genesis of a ledger; an existing ledger is opened only if its genesis is the same.
 
@@ -50,11 +56,16 @@ class Genesis:
             The ledger's, from which noise and subsamples are drawn.
         seed : bytes or None
             The secret that ``random_state`` asks for, if it is given.
+        found : dict or None
+            The genesis of a ledger that is there. One without "identity" was begun when rows were known by
+            their content, and goes on so.
         """
+        identity = "labels" if found is None or "identity" in found else "content"
         return cls(
             {
                 "schema": SCHEMA_VERSION,
-                "fingerprint": data.fingerprint(secret),
+                **({} if identity == "content" else {"identity": identity}),
+                "fingerprint": data.fingerprint(secret, identity),
                 "rows": len(data),
                 "split": split,
                 "secret_digest": secret_digest(seed or secret),
@@ -89,6 +100,11 @@ class Genesis:
     def fingerprint(self) -> str:
         """Keyed digest of the rows that the ledger began with."""
         return str(self.body["fingerprint"])
+
+    @property
+    def identity(self) -> str:
+        """What rows are known by: "labels", or "content" in ledgers begun before there were others."""
+        return str(self.body.get("identity", "content"))
 
     @property
     def rows(self) -> int:

@@ -257,7 +257,9 @@ class ConversationState:
             transfer = self.privacy.share(release, share.ln_noise)
             return replace(share, described=self.policy.is_described, transfer=transfer)
         if not self.policy.is_described:
-            raise RefusedError(f"{refusal}; start a new holdout, or one with another route")
+            raise RefusedError(
+                f"{refusal}; take rows that nobody has asked about, and for these another route if need be"
+            )
         return share
 
     def admits(self, half_width: float, width: float) -> bool:

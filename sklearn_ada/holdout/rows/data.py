@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.digest import canonical_digest, content_digest
+from sklearn_ada.digest import canonical_digest, content_digest, labels_digest
+from sklearn_ada.holdout.rows.overlap import row_hashes
 from sklearn_ada.holdout.rows.partition import dealt_out, shuffled_rows, whole_groups
 from sklearn_ada.holdout.rows.ray_transport import as_ray_sends
 from sklearn_ada.holdout.rows.transport import Parcel, in_this_process, unpacked_once
@@ -86,7 +87,7 @@ class HoldoutData:
         Partitions stay here: they are cached under the ledger's secret, which is not to be pickled.
         """
         if self._parcel is None:
-            derived = {"class_counts", "_digest", "_partitions", "_parcel"}
+            derived = {"class_counts", "feature_hashes", "_digest", "_partitions", "_parcel"}
             values = {name: value for name, value in vars(self).items() if name not in derived}
             self._parcel = Parcel({**values, "_digest": None, "_partitions": {}, "_parcel": None})
         in_this_process[self._token] = self
@@ -106,14 +107,32 @@ class HoldoutData:
 
     @property
     def digest(self) -> str:
-        """Digest of the content, whatever container it came in; made once."""
+        """Digest of what the rows are known by: their labels in this order, and no feature; made once.
+
+        So columns may change, and two data sets with the same labels in the same order share a ledger. That
+        is sound, and costs budget only: every question is a function of rows that were fixed before it, and
+        the union bound is over questions, whatever rows they are about.
+        """
         if self._digest is None:  # no cached_property: its lock would stay held in a forked child
-            self._digest = content_digest(self.X, self.y)
+            self._digest = labels_digest(self.y)
         return self._digest
 
-    def fingerprint(self, secret: bytes) -> str:
-        """Return the digest of the content, keyed: without the secret nobody can test it for a row."""
-        return hmac.new(secret, self.digest.encode(), hashlib.sha256).hexdigest()
+    def fingerprint(self, secret: bytes, identity: str = "labels") -> str:
+        """Return the digest of what the rows are known by, keyed: nobody else can test it for a row.
+
+        Parameters
+        ----------
+        secret : bytes
+        identity : {"labels", "content"}
+            Of the ledger: those begun before there were identities know rows by their content.
+        """
+        digest = content_digest(self.X, self.y) if identity == "content" else self.digest
+        return hmac.new(secret, digest.encode(), hashlib.sha256).hexdigest()
+
+    @cached_property
+    def feature_hashes(self) -> NDArray[np.uint64]:
+        """A hash of the features of every row, to look for them among training rows."""
+        return row_hashes(self.X)
 
     @cached_property
     def class_counts(self) -> NDArray[np.int64]:

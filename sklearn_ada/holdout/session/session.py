@@ -74,11 +74,11 @@ class Session:
         data.check_policy(policy)
         seed = _seed(random_state)
 
-        def genesis(secret: bytes) -> dict[str, Any]:
-            return Genesis.of(data, policy, split or {}, secret, seed).to_dict()
+        def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
+            return Genesis.of(data, policy, split or {}, secret, seed, found).to_dict()
 
         address = ledger_address(ledger, lambda: data.digest)
-        opened = open_ledger(address, genesis, Conversation, secret=seed)
+        opened = open_ledger(address, genesis, Conversation, secret=seed, of_found=genesis)
         return cls(data, policy, opened, asker, Genesis(opened.genesis).fingerprint)  # which was compared
 
     @property
@@ -139,7 +139,7 @@ class Session:
 
     def of_rows(self, data: HoldoutData) -> Session:
         """Return the session of other rows on the same ledger."""
-        return replace(self, data=data, fingerprint=data.fingerprint(self.secret))
+        return replace(self, data=data, fingerprint=data.fingerprint(self.secret, self.genesis.identity))
 
 
 def _seed(random_state: object) -> bytes | None:

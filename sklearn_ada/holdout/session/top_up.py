@@ -49,7 +49,7 @@ def pooled(data: HoldoutData, policy: Policy, X: Any, y: Any) -> HoldoutData:
     ValueError
         If the rows cannot be part of one table with the holdout's, or its guarantee is for one size only.
     """
-    fix = "Make a new holdout of the new rows."
+    fix = "Make a holdout of the new rows alone, with a ledger of its own."
     if policy.route != "description_length":  # a privacy budget is chosen for one number of records
         raise bad_parameter(
             "route", "Holdout", "'description_length' for rows to be added", policy.route, fix

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter, check_real
-from sklearn_ada.digest import content_digest
+from sklearn_ada.digest import labels_digest
 from sklearn_ada.holdout import Holdout
 from sklearn_ada.ledger import ledger_address
 from sklearn_ada.metrics import check_labels, n_rows, take_rows
@@ -31,11 +31,11 @@ def set_aside(
 ) -> tuple[Holdout, NDArray[np.int64], Any]:
     """Return the holdout of a `ReusableHoldoutCV`, the numbers of the rows for training, and their cv.
 
-    The split is a function of the data's content and of ``random_state``, so a second search on the same
-    data uses the same holdout. With ``ledger=None`` or ``":memory:"`` the ledger belongs to the data, so
-    another split of them does not get a fresh budget. Groups stay whole: they are the independent units. No
-    class is in the holdout alone, for no classifier could know it. ``cv`` is that of the search, for all
-    rows.
+    The split is a function of the labels, their order and ``random_state``, so a second search on the same
+    rows uses the same holdout, whatever was done to columns. With ``ledger=None`` or ``":memory:"`` the
+    ledger belongs to all rows, so another split of them does not get a fresh budget. Groups stay whole: they
+    are the independent units. No class is in the holdout alone, for no classifier could know it. ``cv`` is
+    that of the search, for all rows.
     """
     n = n_rows(X)
     y = check_labels(y)  # classes held as objects are split as classes
@@ -47,7 +47,7 @@ def set_aside(
             _check_classes(y, holdout.classes)
         return holdout, np.arange(n), cv
     ledger, random_state = wrapper.ledger, wrapper.random_state
-    digest = content_digest(X, y)
+    digest = labels_digest(y)
     random_state = None if random_state is None else int(random_state)
     train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
     folds = folds_of_training_rows(cv, train, n)
