@@ -5,6 +5,16 @@ of the labels tells whether a ledger belongs to a holdout.
 """
 
 from sklearn_ada.digest.canonical import Floats, Undigestible, canonical_digest
+from sklearn_ada.digest.ids import id_hashes, part_of_each
 from sklearn_ada.digest.rows import content_digest, labels_digest, rows_digest
 
-__all__ = ["Floats", "Undigestible", "canonical_digest", "content_digest", "labels_digest", "rows_digest"]
+__all__ = [
+    "Floats",
+    "Undigestible",
+    "canonical_digest",
+    "content_digest",
+    "id_hashes",
+    "labels_digest",
+    "part_of_each",
+    "rows_digest",
+]

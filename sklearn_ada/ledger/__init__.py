@@ -9,7 +9,7 @@ from sklearn_ada.ledger.log.contract import Ledger, Record
 from sklearn_ada.ledger.log.head import Head, parse_head
 from sklearn_ada.ledger.log.writing import canonical_json, chain_hash, secret_digest
 from sklearn_ada.ledger.memory import MemoryLedger
-from sklearn_ada.ledger.opening import ledger_address, open_existing_ledger, open_ledger
+from sklearn_ada.ledger.opening import ledger_address, ledgers_of_kind, open_existing_ledger, open_ledger
 from sklearn_ada.ledger.postgresql.ledger import SQLLedger
 from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
 from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path
@@ -24,6 +24,7 @@ __all__ = [
     "canonical_json",
     "chain_hash",
     "ledger_address",
+    "ledgers_of_kind",
     "open_existing_ledger",
     "open_ledger",
     "parse_head",

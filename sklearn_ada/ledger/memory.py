@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger.log.chain import Row, compare_genesis, genesis_row
+from sklearn_ada.ledger.log.chain import Row, check_schema, compare_genesis, genesis_row
 from sklearn_ada.ledger.log.chained import ChainedLedger
 from sklearn_ada.ledger.log.connection import Connection, lock
 from sklearn_ada.ledger.log.contract import State
@@ -78,6 +78,23 @@ class MemoryLedger(ChainedLedger[State]):
         expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         compare_genesis(stored, expected, ":memory:", None)
         return cls(name, expected, start)
+
+    @classmethod
+    def open_existing(
+        cls, name: str, start: Callable[[dict[str, Any]], State], replay: bool = True
+    ) -> MemoryLedger[State]:
+        """Open this process's ledger of that name under whatever genesis it has; it must be there."""
+        with lock:
+            stored = parse_json(_own(name).rows[0].text)
+        check_schema(stored, ":memory:")
+        return cls(name, stored, start)
+
+    @staticmethod
+    def names(beginning: str) -> list[str]:
+        """Return the names of this process's ledgers that begin so."""
+        return sorted(
+            n for n, book in _books.items() if n.startswith(beginning) and book.owner == os.getpid()
+        )
 
     @property
     def name(self) -> str:

@@ -13,15 +13,15 @@ from sklearn_ada.ledger.log.contract import Ledger, State
 from sklearn_ada.ledger.memory import MemoryLedger
 from sklearn_ada.ledger.postgresql.ledger import SQLLedger, is_url
 from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
-from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path
+from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path, temporary_ledgers
 
-__all__ = ["ledger_address", "open_existing_ledger", "open_ledger"]
+__all__ = ["ledger_address", "ledgers_of_kind", "open_existing_ledger", "open_ledger"]
 
 Address = str | os.PathLike[str]
 _MEMORY = ":memory:"
 
 
-def ledger_address(given: Address | None, content: Callable[[], str]) -> Address:
+def ledger_address(given: Address | None, content: Callable[[], str], kind: str = "") -> Address:
     """Return where the ledger is for what a user gave as ``ledger``.
 
     Parameters
@@ -32,6 +32,8 @@ def ledger_address(given: Address | None, content: Callable[[], str]) -> Address
     content : callable
         Returns a digest of the data. The same data have the same temporary ledger, or the same one in
         memory, so that asking again goes on paying.
+    kind : str, default=""
+        Names of such a ledger begin with it: see `ledgers_of_kind`.
 
     Raises
     ------
@@ -44,9 +46,9 @@ def ledger_address(given: Address | None, content: Callable[[], str]) -> Address
     ':memory:5ada'
     """
     if given is None:
-        return temporary_ledger_path(content())
+        return temporary_ledger_path(content(), kind)
     if given == _MEMORY:
-        return _MEMORY + content()
+        return f"{_MEMORY}{kind}-{content()}" if kind else _MEMORY + content()
     expected = "a path, ':memory:', a 'postgresql://...' URL or None"
     if not isinstance(given, (str, os.PathLike)):
         raise bad_parameter("ledger", "Holdout", expected, given)
@@ -54,6 +56,13 @@ def ledger_address(given: Address | None, content: Callable[[], str]) -> Address
     if scheme is not None:
         raise bad_parameter("ledger", "Holdout", expected, scheme)
     return given
+
+
+def ledgers_of_kind(given: Address | None, kind: str) -> list[str]:
+    """Return the addresses of this session's ledgers (of this process's, in memory) of a kind."""
+    if given is None:
+        return temporary_ledgers(kind)
+    return MemoryLedger.names(f"{_MEMORY}{kind}-") if given == _MEMORY else []
 
 
 def open_ledger(
@@ -118,6 +127,8 @@ def open_existing_ledger(
             f"There is no ledger at {scheme}: give the path of a file, or a URL like "
             "postgresql://user@host/database?book=name."
         )
+    if isinstance(address, str) and address.startswith(_MEMORY):
+        return MemoryLedger.open_existing(address, start, replay)
     if is_url(address):
         return SQLLedger.open_existing(address, start, replay)
     return SQLiteLedger.open_existing(address, start, replay)

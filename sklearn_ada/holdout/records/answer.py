@@ -62,6 +62,7 @@ class AnswerRecord(ReleaseRecord):
                 "ln_delta": share.ln_certified,
                 "nats": share.nats,
                 "outcome": outcome.to_dict(),
+                **({"assumed": list(state.assumed)} if state.assumed else {}),
             }
         )
 
@@ -121,7 +122,7 @@ class AnswerRecord(ReleaseRecord):
             ln_delta=body["ln_delta"],
             route=outcome.route,
             target=outcome.target,
-            assumptions=genesis.assumptions,
+            assumptions=(*genesis.assumptions, *body.get("assumed", ())),
             vacuous=outcome.vacuous,
         )
         return Answer(

@@ -20,6 +20,7 @@ _BOUNDED_WEIGHTS = (
 )
 # Of class_mix="priced": the class counts are paid for, but not which classes there are.
 _NO_UNSEEN_CLASS = "the population has no class of which the holdout has no record"
+_OF_ROWS = ("fingerprint", "rows", "units", "class_counts")
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,13 @@ class Genesis:
             The secret that ``random_state`` asks for, if it is given.
         found : dict or None
             The genesis of a ledger that is there. One without "identity" was begun when rows were known by
-            their content, and goes on so.
+            their content, and goes on so. With ids, what it says of the rows is what they were when it was
+            begun; its later records say what became of them, with which they are compared.
         """
-        identity = "labels" if found is None or "identity" in found else "content"
-        return cls(
+        identity = "ids" if data.ids is not None else "labels"
+        if found is not None and data.ids is None and "identity" not in found:
+            identity = "content"
+        made = cls(
             {
                 "schema": SCHEMA_VERSION,
                 **({} if identity == "content" else {"identity": identity}),
@@ -75,6 +79,10 @@ class Genesis:
                 **data.describe_classes(policy),
             }
         )
+        if found is None or not identity == found.get("identity") == "ids":
+            return made
+        of_rows = {name: found[name] for name in _OF_ROWS if name in found}
+        return cls({name: said for name, said in made.body.items() if name not in _OF_ROWS} | of_rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the ledger keeps."""
@@ -103,7 +111,7 @@ class Genesis:
 
     @property
     def identity(self) -> str:
-        """What rows are known by: "labels", or "content" in ledgers begun before there were others."""
+        """What rows are known by: "ids", "labels", or "content" in ledgers begun before there were others."""
         return str(self.body.get("identity", "content"))
 
     @property

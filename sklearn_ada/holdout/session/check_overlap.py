@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,32 +14,39 @@ from scipy.special import gammaln
 from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.holdout.records.overlap import OverlapRecord
-from sklearn_ada.holdout.rows.overlap import is_leak
+from sklearn_ada.holdout.rows.overlap import is_leak, row_hashes
 from sklearn_ada.holdout.session.session import Session
 
-__all__ = ["check_not_held_out", "is_whole", "overlaps"]
+__all__ = ["check_hashes", "check_not_held_out", "is_whole", "overlaps"]
 
 _CHANCE = 1e-6
 
 
-def check_not_held_out(session: Session, hashes: NDArray[np.uint64]) -> None:
-    """Raise `HoldoutLeakError` if rows contain the holdout, or part of it beyond chance; charged.
+def check_not_held_out(session: Session, X: Any) -> None:
+    """Raise `HoldoutLeakError` if rows X contain the holdout, or part of it beyond chance; charged."""
+    check_hashes(session, row_hashes(X))
 
-    ``hashes`` are those of `row_hashes`, so that whoever needs them too makes them once.
-    """
-    if overlaps(session, hashes):
+
+def check_hashes(session: Session, hashes: NDArray[np.uint64]) -> None:
+    """Do as `check_not_held_out`, for rows of which somebody has made the hashes."""
+    if hashes_overlap(session, hashes):
         raise HoldoutLeakError(
             "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of "
             "X, on which models are fitted and from which guesses are taken; ReusableHoldoutCV does it."
         )
 
 
-def overlaps(session: Session, hashes: NDArray[np.uint64]) -> bool:
-    """Return whether rows with these hashes contain the holdout, or more of it than by chance.
+def overlaps(session: Session, X: Any) -> bool:
+    """Return whether rows X contain the holdout, or more of it than by chance.
 
-    The outcome is recorded and charged, once for the same rows in the same order; "no" costs about a
-    millionth of a nat, and "yes" 14 nats.
+    The outcome is recorded and charged, once for the same X in the same order; "no" costs about a millionth
+    of a nat, and "yes" 14 nats.
     """
+    return hashes_overlap(session, row_hashes(X))
+
+
+def hashes_overlap(session: Session, hashes: NDArray[np.uint64]) -> bool:
+    """Do as `overlaps`, for rows of which somebody has made the hashes."""
     own = session.data.feature_hashes
     compared = hashlib.sha256(hashes.tobytes())
     if session.genesis.identity != "content":  # the features of its rows may change: then they are asked anew

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import check_real
 from sklearn_ada.digest import rows_digest
-from sklearn_ada.holdout import Holdout, check_not_held_out, row_hashes, session_of
+from sklearn_ada.holdout import Holdout, check_hashes, row_hashes, session_of
 from sklearn_ada.metrics import n_rows, take_rows
 
 __all__ = ["ValidationSplit", "is_share", "split_rows"]
@@ -54,7 +54,7 @@ class ValidationSplit:
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield the one pair (rows to fit on, rows to guess from); no group is in both."""
         of_rows = row_hashes(X)
-        check_not_held_out(session_of(self._holdout), of_rows)
+        check_hashes(session_of(self._holdout), of_rows)
         fit, guess = split_rows(n_rows(X), y, self.validation, self._seed, groups)
         digest = rows_digest(take_rows(X, guess), take_rows(y, guess))
         if digest not in self._parts:
