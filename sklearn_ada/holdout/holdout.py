@@ -32,7 +32,7 @@ from sklearn_ada.holdout.session.top_up import pooled, with_top_up
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.ledger import Ledger
-from sklearn_ada.metrics import Metric, as_metric
+from sklearn_ada.metrics import Metric, as_metric, check_labels
 from sklearn_ada.results import Answer
 
 __all__ = ["Holdout", "session_of"]
@@ -169,9 +169,9 @@ class Holdout:
         check_option(missing, "missing", "Holdout", ("raise", "ignore"))
         hashed = None if ids is None else id_hashes(ids, "Holdout")
         data = HoldoutData(X, y, sample_weight, groups, weight_bound, priced_classes=is_priced, ids=hashed)
-        address = ledger if data.ids is None else address_of_rows(ledger, data.ids, missing)
+        address = address_of_rows(ledger, hashed, check_labels(y), missing)
         self._session = Session.open(
-            data, policy, asker, ledger=address, split=split, random_state=random_state
+            data, policy, asker, address=address, split=split, random_state=random_state
         )
         if data.ids is not None:
             self._session = as_edition(self._session, missing)

@@ -15,10 +15,19 @@ from sklearn_ada.ledger.postgresql.ledger import SQLLedger, is_url
 from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
 from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path, temporary_ledgers
 
-__all__ = ["ledger_address", "ledgers_of_kind", "open_existing_ledger", "open_ledger"]
+__all__ = [
+    "has_ids",
+    "is_begun",
+    "ledger_address",
+    "ledgers_of_kind",
+    "note_ids",
+    "open_existing_ledger",
+    "open_ledger",
+]
 
 Address = str | os.PathLike[str]
 _MEMORY = ":memory:"
+_noted: set[tuple[int, Address]] = set()  # addresses in the memory of a process
 
 
 def ledger_address(given: Address | None, content: Callable[[], str], kind: str = "") -> Address:
@@ -63,6 +72,28 @@ def ledgers_of_kind(given: Address | None, kind: str) -> list[str]:
     if given is None:
         return temporary_ledgers(kind)
     return MemoryLedger.names(f"{_MEMORY}{kind}-") if given == _MEMORY else []
+
+
+def is_begun(address: Address) -> bool:
+    """Return whether there is a ledger at an address of this session's, or of this process's memory."""
+    if isinstance(address, str) and address.startswith(_MEMORY):
+        return address in MemoryLedger.names(address)
+    return os.path.exists(address)
+
+
+def note_ids(address: Address) -> None:
+    """Note that the rows which would have their ledger at this address are known by ids in another one."""
+    if isinstance(address, str) and address.startswith(_MEMORY):
+        _noted.add((os.getpid(), address))
+    else:
+        with open(f"{os.fspath(address)}-ids", "ab"):
+            pass
+
+
+def has_ids(address: Address) -> bool:
+    """Return whether `note_ids` noted this address."""
+    is_in_memory = isinstance(address, str) and address.startswith(_MEMORY)
+    return (os.getpid(), address) in _noted if is_in_memory else os.path.exists(f"{os.fspath(address)}-ids")
 
 
 def open_ledger(

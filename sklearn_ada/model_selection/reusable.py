@@ -194,6 +194,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
     Rows with ids may come in any order, with other columns: the holdout stays, and its ledger goes on.
 
     >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
     >>> patients = np.arange(len(y)) + 100_000
     >>> first = ReusableHoldoutCV(inner, ask="winner").fit(X, y, ids=patients)
     >>> order = np.random.default_rng(0).permutation(len(y))

@@ -109,9 +109,9 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
             hint = " None of the ids is known: an id that is a number is another one than the same as text."
         raise LedgerMismatchError(
             f"{lost} of the {before} rows of the holdout of the ledger {name!r} are missing.{hint} Bring "
-            "them back; or, if they were left out by a rule that did not look at their labels or at predictions, "
-            "go on without them: missing='ignore', which is recorded and named by every later certificate. "
-            f"Otherwise {_SECOND}. {_FOLD}"
+            "them back; or, if they were left out by a rule that did not look at their labels or at "
+            "predictions, go on without them: missing='ignore', which is recorded and named by every later "
+            f"certificate. Otherwise {_SECOND}. {_FOLD}"
         )
     told = [
         f"{len(rows)} rows are {word}"

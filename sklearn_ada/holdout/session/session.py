@@ -22,7 +22,7 @@ from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
-from sklearn_ada.ledger import Ledger, Record, ledger_address, open_ledger
+from sklearn_ada.ledger import Ledger, Record, open_ledger
 from sklearn_ada.metrics.rows import Subsamples
 from sklearn_ada.results import Answer
 
@@ -58,7 +58,7 @@ class Session:
         policy: Policy,
         asker: Asker,
         *,
-        ledger: str | os.PathLike[str] | None,
+        address: str | os.PathLike[str],
         split: dict[str, Any] | None,
         random_state: int | None,
     ) -> Session:
@@ -80,7 +80,6 @@ class Session:
         def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
             return Genesis.of(data, policy, split or {}, secret, seed, found).to_dict()
 
-        address = ledger_address(ledger, lambda: data.digest)
         opened = open_ledger(address, genesis, Conversation, secret=seed, of_found=genesis)
         return cls(data, policy, opened, asker, Genesis(opened.genesis).fingerprint)  # which was compared
 

@@ -32,8 +32,9 @@ that it is given in the end. Records are still independent draws.
 In each case old and new intervals hold together by the same union bound: it is over questions, each of them a
 fixed function of independent records, whichever function that is. Where one opening finds rows missing,
 others relabelled and others new, these are three changes in this order, with no question between them.
-Changes of rows are refused, as top-ups are, where the guarantee is for one set of rows: with a privacy budget,
-or with class counts that were paid for; and rows are neither added nor missing with groups or weights.
+Changes of rows are refused, as top-ups are, where the guarantee is for one set of rows: with a privacy
+budget, or with class counts that were paid for; and rows are neither added nor missing with groups or
+weights.
 
 A question after a change is a new one. It has a weight of its own, 1 / (j (j + 1)) for the j-th where no
 number of questions is expected, and pays for all that was revealed before.

@@ -121,8 +121,8 @@ def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str,
         begun, opened = ("with", "without") if ways[0] == "ids" else ("without", "with")
         raise LedgerMismatchError(
             f"The ledger {name!r} was begun {begun} ids, and is opened {opened} them. Open it {begun} ids: a "
-            "second ledger would be a second budget for one holdout, and no interval of either would hold any "
-            "more."
+            "second ledger would be a second budget for one holdout, and no interval of either would hold "
+            "any more."
         )
     if stored.get("fingerprint") != expected.get("fingerprint"):
         short = [str(g.get("fingerprint"))[:12] for g in (stored, expected)]

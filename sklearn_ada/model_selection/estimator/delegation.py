@@ -116,7 +116,7 @@ class DelegatesToBest:
         return self.best_estimator_
 
     def _columns(self, X: Any) -> Any:
-        """Return X without ids; of pairs with all rows that ``fit`` was passed, those with the rows fitted on."""
+        """Return X without ids; of pairs with all rows that were passed, those with the rows fitted on."""
         X = without_column(X, self._id_column)
         return X if self._takes_pairs_with is None else X[:, self._takes_pairs_with[1]]
 

@@ -14,7 +14,7 @@ __all__ = ["FitParams", "router_of"]
 
 
 def router_of(wrapper: Any) -> MetadataRouter:
-    """Return how a `ReusableHoldoutCV` routes: ``groups`` and ``ids`` are its own, the rest is its search's."""
+    """Return how a `ReusableHoldoutCV` routes: it reads ``groups`` and ``ids``, the rest is its search's."""
     own = MetadataRequest(owner=wrapper)
     own.fit.add_request(param="groups", alias=True)
     own.fit.add_request(param="ids", alias=True)

@@ -16,7 +16,7 @@ _OWNER = "ReusableHoldoutCV"
 
 
 def ids_of_rows(named: Any, X: Any, given: Any) -> tuple[Any, list[Any] | None, str | None]:
-    """Return X without the ids, the ids, and the name of the column that they were; None where there are none.
+    """Return X without the ids, the ids, and the name of their column; None where there are none.
 
     Parameters
     ----------

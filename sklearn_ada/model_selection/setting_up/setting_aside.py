@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.digest import id_hashes, labels_digest
 from sklearn_ada.holdout import Holdout, address_of_rows
-from sklearn_ada.ledger import ledger_address
 from sklearn_ada.metrics import check_labels, n_rows, take_rows
 from sklearn_ada.model_selection.running.folds import folds_of_training_rows
 from sklearn_ada.model_selection.running.pairs import is_of_pairs, take_for
@@ -78,11 +77,10 @@ def set_aside(
     if of_classes:
         _check_classes(take_rows(y, train), take_rows(y, test))
     split = {"holdout": kind, "random_state": random_state}
+    address = address_of_rows(ledger, hashed, y, wrapper.missing)
     if ids is None or hashed is None:
-        address = ledger_address(ledger, lambda: digest)
         split["rows_in_all"] = n
     else:
-        address = address_of_rows(ledger, hashed, wrapper.missing)
         policy |= {"ids": [ids[row] for row in test], "missing": wrapper.missing}
         _check_whole(hashed, train, test)
     rows = take_for(X, test, train, is_of_pairs(wrapper.search))
