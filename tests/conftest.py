@@ -6,7 +6,7 @@ import secrets
 import pytest
 
 from sklearn_ada import _session_token
-from sklearn_ada.ledger import memory
+from sklearn_ada.ledger import memory, opening
 from tests.ledger.postgresql_server import NoServerError, Server
 
 REQUIRED = "SKLEARN_ADA_REQUIRE_POSTGRESQL"
@@ -33,6 +33,7 @@ def _own_session(monkeypatch, tmp_path_factory):
     folder = os.path.join(tmp_path_factory.getbasetemp(), name)
     monkeypatch.setattr(_session_token, "_folder", folder)
     monkeypatch.setenv(_session_token.VARIABLE, folder)
+    monkeypatch.setattr(opening, "_noted", set())
     before = set(memory._books)
     yield
     for begun in set(memory._books) - before:

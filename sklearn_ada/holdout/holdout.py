@@ -375,6 +375,11 @@ class Holdout:
         holdout is a new one. The smaller holdout still returns what is recorded, and refuses anything new.
         Adding the same rows again is free, so a script may run again from its start.
 
+        A question that was asked before and is asked again has, as a new one, a smaller share of the failure
+        probability, and pays for all nats so far: its interval may be wider than before, although there are
+        more rows. (A first certify at 3,000 rows with a half-width of .012, and again after 1,000 more:
+        .026.) With ids, a holdout that is opened with old and new rows together does this by itself.
+
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (m, ...)

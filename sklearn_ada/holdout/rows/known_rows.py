@@ -89,8 +89,11 @@ class Changes(NamedTuple):
         """
         stayed, known = np.isin(old["id"], new["id"]), np.isin(new["id"], old["id"])
         before, now = old[stayed], new[known]
-        if len(before) != len(now):  # an id occurs more often or less often than it did: rows of groups
-            return cls(old[~np.isin(old, new)], new[:0], new[~np.isin(new, old)])
+        ids, counts = np.unique(before["id"], return_counts=True)
+        grown = np.unique(now["id"], return_counts=True)[1] - counts
+        if grown.any():  # an id occurs more or less often: groups, which are refused
+            fewer, more = np.isin(old["id"], ids[grown < 0]), np.isin(new["id"], ids[grown > 0])
+            return cls(old[~stayed | fewer], new[:0], new[~known | more])
         changed = np.unique(now["id"][before != now])
         return cls(old[~stayed], now[np.isin(now["id"], changed)], new[~known])
 

@@ -82,6 +82,7 @@ def as_edition(session: Session, missing: str) -> Session:
             break
         changes = Changes.between(editions[-1], table)
         _check_changes(session, changes, len(editions[-1]), missing)
+        assert any(map(len, changes))  # the fingerprints differ
         number = len(editions)
         for change, rows, whole in changes.steps(editions[-1]):
             made = RowsRecord.of(change, rows, len(whole), fingerprint_of(whole, secret), stamp)

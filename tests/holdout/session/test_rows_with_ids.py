@@ -163,10 +163,10 @@ def test_a_crash_between_two_changes_goes_on_where_it_was(begin, monkeypatch):
             raise MemoryError
         return charge(self, key, decide)
 
-    monkeypatch.setattr(changed_rows.Session, "charge", fails)
-    with pytest.raises(MemoryError):
-        begin(slice(5, N + 60), missing="ignore")
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(changed_rows.Session, "charge", fails)
+        with pytest.raises(MemoryError):
+            begin(slice(5, N + 60), missing="ignore")
     assert changes_of(begin(slice(5, N + 60))) == [
         ("begun", N, N), ("missing", 5, N - 5), ("added", 60, N + 55),
     ]  # fmt: skip
