@@ -84,6 +84,7 @@ def main() -> None:
             told = Counter(function for _, function in calls_of(lambda search=search: search.fit(X, y)))
             print(
                 f"fit, ask={ask!r}: {told['content_digest']} digests and {told['row_hashes']} hashes of rows"
+                f", {told['labels_digest']} digests of labels"
             )
     files = list(ROOT.rglob("*.py"))
     print(f"{len(files)} modules, {sum(lines_of_code(path.read_text()) for path in files)} lines of code")

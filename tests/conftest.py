@@ -1,9 +1,12 @@
 """What tests of several folders share: one real PostgreSQL server per test process."""
 
 import os
+import secrets
 
 import pytest
 
+from sklearn_ada import _session_token
+from sklearn_ada.ledger import memory, opening
 from tests.ledger.postgresql_server import NoServerError, Server
 
 REQUIRED = "SKLEARN_ADA_REQUIRE_POSTGRESQL"
@@ -21,3 +24,17 @@ def postgresql():
         pytest.skip(f"LEDGERS IN POSTGRESQL ARE NOT TESTED: {error}")
     yield server
     server.remove()
+
+
+@pytest.fixture(autouse=True)
+def _own_session(monkeypatch, tmp_path_factory):
+    """Give each test a session of its own: holdouts of the same labels share a temporary ledger in one."""
+    name = f"sklearn_ada_{os.getpid()}_{secrets.token_hex(8)}"
+    folder = os.path.join(tmp_path_factory.getbasetemp(), name)
+    monkeypatch.setattr(_session_token, "_folder", folder)
+    monkeypatch.setenv(_session_token.VARIABLE, folder)
+    monkeypatch.setattr(opening, "_noted", set())
+    before = set(memory._books)
+    yield
+    for begun in set(memory._books) - before:
+        del memory._books[begun]

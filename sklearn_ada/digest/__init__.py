@@ -14,10 +14,20 @@ threads work, what is printed, how long it took, caches that are filled after fi
 (`sklearn_ada.digest.left_out`). A model with a part that cannot be read, such as a function that a user's own
 extension module compiled, has no digest and is a new question each time.
 
-The digest of the rows tells whether a ledger belongs to a holdout.
+The digest of the labels tells whether a ledger belongs to a holdout.
 """
 
 from sklearn_ada.digest.canonical import Floats, Undigestible, canonical_digest
-from sklearn_ada.digest.rows import content_digest, rows_digest
+from sklearn_ada.digest.ids import id_hashes, part_of_each
+from sklearn_ada.digest.rows import content_digest, labels_digest, rows_digest
 
-__all__ = ["Floats", "Undigestible", "canonical_digest", "content_digest", "rows_digest"]
+__all__ = [
+    "Floats",
+    "Undigestible",
+    "canonical_digest",
+    "content_digest",
+    "id_hashes",
+    "labels_digest",
+    "part_of_each",
+    "rows_digest",
+]

@@ -14,7 +14,7 @@ from sklearn_ada.digest.canonical import Floats, Undigestible, canonical_digest
 from sklearn_ada.metrics.labels import NUMBERS
 from sklearn_ada.metrics.rows import n_rows, take_rows
 
-__all__ = ["content_digest", "rows_digest"]
+__all__ = ["content_digest", "labels_digest", "rows_digest"]
 
 _BLOCK_CELLS = 2**17  # of a sparse matrix that are made dense at a time
 _DENSE_CELLS = 2**28  # 2 GiB as floats, read in a second or two
@@ -43,6 +43,19 @@ def content_digest(X: Any, y: Any) -> str:
         return canonical_digest((_values(X), _values(y)))
     except Undigestible as error:
         raise bad_parameter("X", "Holdout", "made of readable values", type(X).__name__) from error
+
+
+def labels_digest(y: Any) -> str:
+    """Return the digest of labels and their order, whatever their container or number type.
+
+    Examples
+    --------
+    >>> labels_digest([0, 1]) == labels_digest(np.array([False, True])) == labels_digest(np.array([0.0, 1.0]))
+    True
+    >>> labels_digest([0, 1]) == labels_digest([1, 0])
+    False
+    """
+    return canonical_digest(("labels", _values(y)))
 
 
 def rows_digest(X: Any, y: Any) -> str:

@@ -62,6 +62,8 @@ from sklearn_ada.holdout.report.report import HoldoutReport
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.rows.overlap import row_hashes
 from sklearn_ada.holdout.session.ask import put_question
+from sklearn_ada.holdout.session.check_overlap import check_hashes
+from sklearn_ada.holdout.session.finding import address_of_rows
 from sklearn_ada.holdout.session.plan import plan_question
 from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session
@@ -76,7 +78,9 @@ __all__ = [
     "MedianSettings",
     "NoiseSettings",
     "Session",
+    "address_of_rows",
     "certifies_nothing",
+    "check_hashes",
     "check_promise",
     "discarded_copy",
     "guess_from_rows",

@@ -9,7 +9,15 @@ from sklearn_ada.ledger.log.contract import Ledger, Record
 from sklearn_ada.ledger.log.head import Head, parse_head
 from sklearn_ada.ledger.log.writing import canonical_json, chain_hash, secret_digest
 from sklearn_ada.ledger.memory import MemoryLedger
-from sklearn_ada.ledger.opening import ledger_address, open_existing_ledger, open_ledger
+from sklearn_ada.ledger.opening import (
+    has_ids,
+    is_begun,
+    ledger_address,
+    ledgers_of_kind,
+    note_ids,
+    open_existing_ledger,
+    open_ledger,
+)
 from sklearn_ada.ledger.postgresql.ledger import SQLLedger
 from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
 from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path
@@ -23,7 +31,11 @@ __all__ = [
     "SQLiteLedger",
     "canonical_json",
     "chain_hash",
+    "has_ids",
+    "is_begun",
     "ledger_address",
+    "ledgers_of_kind",
+    "note_ids",
     "open_existing_ledger",
     "open_ledger",
     "parse_head",

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger.log.chain import Row, compare_genesis, genesis_row
+from sklearn_ada.ledger.log.chain import Row, check_schema, compare_genesis, genesis_row
 from sklearn_ada.ledger.log.chained import ChainedLedger
 from sklearn_ada.ledger.log.connection import Connection, lock
 from sklearn_ada.ledger.log.contract import State
@@ -18,8 +18,9 @@ from sklearn_ada.ledger.log.writing import parse_json
 __all__ = ["MemoryLedger"]
 
 _ELSEWHERE = (
-    "A ledger in memory cannot leave its process: a copy would be a second budget. Use a file "
-    "(ledger='holdout.db', or ledger=None for a temporary one), or threads instead of processes."
+    "A ledger in memory cannot leave its process: a copy would be a second budget. Use threads instead of "
+    "processes; or, for rows that nobody has asked about, a file from the start (ledger='holdout.db', or "
+    "ledger=None for a temporary one)."
 )
 
 
@@ -57,6 +58,7 @@ class MemoryLedger(ChainedLedger[State]):
         genesis_from_secret: Callable[[bytes], dict[str, Any]],
         start: Callable[[dict[str, Any]], State],
         secret: bytes | None = None,
+        of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
     ) -> MemoryLedger[State]:
         """Open this process's ledger of that name, or begin it; parameters as for `SQLiteLedger`.
 
@@ -72,9 +74,27 @@ class MemoryLedger(ChainedLedger[State]):
                 secret = os.urandom(32) if secret is None else secret
                 _books[name] = _Book(secret, genesis_row(genesis_from_secret(secret)))
             book = _own(name)
-            stored, expected = parse_json(book.rows[0].text), genesis_from_secret(book.secret)
+            stored, kept = parse_json(book.rows[0].text), book.secret
+        expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         compare_genesis(stored, expected, ":memory:", None)
         return cls(name, expected, start)
+
+    @classmethod
+    def open_existing(
+        cls, name: str, start: Callable[[dict[str, Any]], State], replay: bool = True
+    ) -> MemoryLedger[State]:
+        """Open this process's ledger of that name under whatever genesis it has; it must be there."""
+        with lock:
+            stored = parse_json(_own(name).rows[0].text)
+        check_schema(stored, ":memory:")
+        return cls(name, stored, start)
+
+    @staticmethod
+    def names(beginning: str) -> list[str]:
+        """Return the names of this process's ledgers that begin so."""
+        return sorted(
+            n for n, book in _books.items() if n.startswith(beginning) and book.owner == os.getpid()
+        )
 
     @property
     def name(self) -> str:

@@ -13,15 +13,24 @@ from sklearn_ada.ledger.log.contract import Ledger, State
 from sklearn_ada.ledger.memory import MemoryLedger
 from sklearn_ada.ledger.postgresql.ledger import SQLLedger, is_url
 from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
-from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path
+from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path, temporary_ledgers
 
-__all__ = ["ledger_address", "open_existing_ledger", "open_ledger"]
+__all__ = [
+    "has_ids",
+    "is_begun",
+    "ledger_address",
+    "ledgers_of_kind",
+    "note_ids",
+    "open_existing_ledger",
+    "open_ledger",
+]
 
 Address = str | os.PathLike[str]
 _MEMORY = ":memory:"
+_noted: set[tuple[int, Address]] = set()  # addresses in the memory of a process
 
 
-def ledger_address(given: Address | None, content: Callable[[], str]) -> Address:
+def ledger_address(given: Address | None, content: Callable[[], str], kind: str = "") -> Address:
     """Return where the ledger is for what a user gave as ``ledger``.
 
     Parameters
@@ -32,6 +41,8 @@ def ledger_address(given: Address | None, content: Callable[[], str]) -> Address
     content : callable
         Returns a digest of the data. The same data have the same temporary ledger, or the same one in
         memory, so that asking again goes on paying.
+    kind : str, default=""
+        Names of such a ledger begin with it: see `ledgers_of_kind`.
 
     Raises
     ------
@@ -44,9 +55,9 @@ def ledger_address(given: Address | None, content: Callable[[], str]) -> Address
     ':memory:5ada'
     """
     if given is None:
-        return temporary_ledger_path(content())
+        return temporary_ledger_path(content(), kind)
     if given == _MEMORY:
-        return _MEMORY + content()
+        return f"{_MEMORY}{kind}-{content()}" if kind else _MEMORY + content()
     expected = "a path, ':memory:', a 'postgresql://...' URL or None"
     if not isinstance(given, (str, os.PathLike)):
         raise bad_parameter("ledger", "Holdout", expected, given)
@@ -56,11 +67,41 @@ def ledger_address(given: Address | None, content: Callable[[], str]) -> Address
     return given
 
 
+def ledgers_of_kind(given: Address | None, kind: str) -> list[str]:
+    """Return the addresses of this session's ledgers (of this process's, in memory) of a kind."""
+    if given is None:
+        return temporary_ledgers(kind)
+    return MemoryLedger.names(f"{_MEMORY}{kind}-") if given == _MEMORY else []
+
+
+def is_begun(address: Address) -> bool:
+    """Return whether there is a ledger at an address of this session's, or of this process's memory."""
+    if isinstance(address, str) and address.startswith(_MEMORY):
+        return address in MemoryLedger.names(address)
+    return os.path.exists(address)
+
+
+def note_ids(address: Address) -> None:
+    """Note that the rows which would have their ledger at this address are known by ids in another one."""
+    if isinstance(address, str) and address.startswith(_MEMORY):
+        _noted.add((os.getpid(), address))
+    else:
+        with open(f"{os.fspath(address)}-ids", "ab"):
+            pass
+
+
+def has_ids(address: Address) -> bool:
+    """Return whether `note_ids` noted this address."""
+    is_in_memory = isinstance(address, str) and address.startswith(_MEMORY)
+    return (os.getpid(), address) in _noted if is_in_memory else os.path.exists(f"{os.fspath(address)}-ids")
+
+
 def open_ledger(
     address: Address,
     genesis_from_secret: Callable[[bytes], dict[str, Any]],
     start: Callable[[dict[str, Any]], State],
     secret: bytes | None = None,
+    of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Ledger[State]:
     """Open the ledger at an address, or create it.
 
@@ -74,6 +115,9 @@ def open_ledger(
         Takes the genesis and returns the state before any record.
     secret : bytes or None
         The secret of a new ledger; by default 32 bytes from the operating system.
+    of_found : callable or None
+        Takes the secret and the genesis of a ledger that is there, and returns the genesis that the caller
+        expects of such a one; by default what a new one would have.
 
     Raises
     ------
@@ -83,10 +127,10 @@ def open_ledger(
         If the ledger cannot be used.
     """
     if isinstance(address, str) and address.startswith(_MEMORY):
-        return MemoryLedger.create_or_open(address, genesis_from_secret, start, secret)
+        return MemoryLedger.create_or_open(address, genesis_from_secret, start, secret, of_found)
     if is_url(address):
-        return SQLLedger.create_or_open(address, genesis_from_secret, start, secret)
-    return SQLiteLedger.create_or_open(address, genesis_from_secret, start, secret)
+        return SQLLedger.create_or_open(address, genesis_from_secret, start, secret, of_found)
+    return SQLiteLedger.create_or_open(address, genesis_from_secret, start, secret, of_found)
 
 
 def open_existing_ledger(
@@ -114,6 +158,8 @@ def open_existing_ledger(
             f"There is no ledger at {scheme}: give the path of a file, or a URL like "
             "postgresql://user@host/database?book=name."
         )
+    if isinstance(address, str) and address.startswith(_MEMORY):
+        return MemoryLedger.open_existing(address, start, replay)
     if is_url(address):
         return SQLLedger.open_existing(address, start, replay)
     return SQLiteLedger.open_existing(address, start, replay)

@@ -53,6 +53,7 @@ from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
     chosen_metric,
     chosen_scorer,
 )
+from sklearn_ada.model_selection.setting_up.ids import ids_of_rows
 from sklearn_ada.model_selection.setting_up.parameters import check_one_output, check_parameters
 from sklearn_ada.model_selection.setting_up.setting_aside import set_aside
 from sklearn_ada.model_selection.setting_up.warnings import warn_of_median, warn_of_outcome
@@ -88,6 +89,13 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         A share of the rows, at random; a mask of X's length; a splitter with one split, whose test part is
         the holdout; or a `Holdout`, and then all of X is for training. Integer indices are refused, and so is
         a share where the search's cv is ordered in time (`TimeSeriesSplit`): give a mask of the last block.
+    ids : str or None, default=None
+        Who the rows are: the name of a column of X, which is taken out before any model sees X, here and in
+        `predict`; or "index". None: known by what `fit` is passed as ``ids``, if anything. With ids, each row
+        is put on its side of the share by a hash of its own id (of its group, if there are groups), without
+        stratification. So rows may come in any order, columns may change, no row of the holdout ever
+        becomes one for training, and rows with new ids join either side. Without ids the holdout is
+        a function of the labels and their order: columns may change, rows may not. See `Holdout`.
     mechanism : str or scorer, default="auto"
         How candidates are compared with the holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for means,
         AUC and ratios, "stable_median" (`StableHoldoutScorer`) otherwise. "ladder" (`LadderScorer`) reveals
@@ -119,10 +127,13 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         See `Holdout`.
     ledger : path-like, str or None, default=None
         Where questions are recorded: a file, ``"postgresql://..."`` or ``":memory:"``; see `Holdout`. None:
-        one temporary ledger for these data in this session, so that a second search on them continues the
-        count.
+        one temporary ledger for these rows in this session, so that a second search on them continues the
+        count. An outer fold is other rows, with a ledger that is certified for that fold alone.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do if rows of the holdout, known by their ids, are not in X; see `Holdout`.
     random_state : int or None, default=None
-        Seeds the split, together with a digest of the data. Noise and subsamples do not depend on it.
+        Seeds the split, together with ids, or labels and their order. Noise and subsamples do not depend on
+        it.
 
     Attributes
     ----------
@@ -179,6 +190,18 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
     >>> low, high = search.best_score_interval_
     >>> 0.8 < low < search.best_score_ < high < 1.0
     True
+
+    Rows with ids may come in any order, with other columns: the holdout stays, and its ledger goes on.
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> patients = np.arange(len(y)) + 100_000
+    >>> first = ReusableHoldoutCV(inner, ask="winner").fit(X, y, ids=patients)
+    >>> order = np.random.default_rng(0).permutation(len(y))
+    >>> again = ReusableHoldoutCV(inner, ask="winner").fit(X[order, :10], y[order], ids=patients[order])
+    >>> again.holdout_.fingerprint == first.holdout_.fingerprint, again.holdout_.report().asked["certify"]
+    (True, 2)
     """
 
     def __init__(
@@ -187,6 +210,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         *,
         scoring: Any = None,
         holdout: Any = 0.25,
+        ids: str | None = None,
         mechanism: Any = "auto",
         ask: str | int = "candidates",
         reveal: str = "all",
@@ -196,11 +220,13 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         tolerance: float | None = None,
         expected_questions: int | None = None,
         ledger: Any = None,
+        missing: str = "raise",
         random_state: int | None = None,
     ) -> None:
         self.search = search
         self.scoring = scoring
         self.holdout = holdout
+        self.ids = ids
         self.mechanism = mechanism
         self.ask = ask
         self.reveal = reveal
@@ -210,9 +236,10 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         self.tolerance = tolerance
         self.expected_questions = expected_questions
         self.ledger = ledger
+        self.missing = missing
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> ReusableHoldoutCV:
+    def fit(self, X: Any, y: Any = None, *, ids: Any = None, **fit_params: Any) -> ReusableHoldoutCV:
         """Set the holdout aside, run the search on the rest, refit the best model and certify it.
 
         Parameters
@@ -222,6 +249,9 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
             takes its pairs with all n rows. With ``ask="winner"`` or an integer only.
         y : array-like of shape (n,)
             One output; `MultiOutputClassifier` takes a wrapped search for each of several.
+        ids : array-like of shape (n,) or None, default=None
+            Who the rows are, where ``ids`` names neither a column nor the index. An outer cross-validation
+            slices them along with X.
         **fit_params : dict
             Passed to the search and the refit; parameters of X's length are split along with it. With
             ``groups`` the holdout and the validation part are of whole groups, and groups are the independent
@@ -235,6 +265,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         if y is None:
             fix = "It requires y to be passed, but the target y is None."
             raise bad_parameter("y", "ReusableHoldoutCV.fit", "the labels of X", None, fix)
+        X, ids, self._id_column = ids_of_rows(self.ids, X, ids)
         X, y = indexable(X, y)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
@@ -249,7 +280,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         if metric is not None and self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):
             _ = metric.rule  # raises if only a stable median can certify the metric
         passed = FitParams(self, fit_params, n_rows(X))
-        self.holdout_, train, cv = set_aside(self, X, y, passed.groups, own_folds(self.search))
+        self.holdout_, train, cv = set_aside(self, X, y, passed.groups, own_folds(self.search), ids)
         X_train, y_train, params = (
             take_for(X, train, train, of_pairs),
             take_rows(y, train),
@@ -258,7 +289,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, DelegatesToBest, WrapsSearch):
         median = None if metric is None else chosen_median(self, metric, self.holdout_)
         if metric is not None:
             warn_of_median(self, metric, self.holdout_, median)  # before anything is spent
-        self.holdout_.check_overlap(X_train)
+        if metric is None or self.ask != "candidates":  # else its cv looks at the same rows
+            self.holdout_.check_overlap(X_train)
         self._takes_pairs_with = (n_rows(X), train) if of_pairs else None
         if metric is None:
             self._search_only(X_train, y_train, params, cv)

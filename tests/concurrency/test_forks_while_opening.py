@@ -14,12 +14,12 @@ from sklearn_ada.holdout.rows import data
 from sklearn_ada.ledger.sqlite import temporary
 
 first = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
-slow, make, begun = data.content_digest, temporary._make, threading.Event()
+slow, make, begun = data.labels_digest, temporary._make, threading.Event()
 
-def digest(X, y):
+def digest(y):
     begun.set()
     time.sleep(1.0)
-    return slow(X, y)
+    return slow(y)
 
 def folder(path):
     begun.set()
@@ -27,7 +27,7 @@ def folder(path):
     make(path)
 
 if {place!r} == "digest":
-    data.content_digest = digest
+    data.labels_digest = digest
 else:
     temporary._make = folder
 thread = threading.Thread(target=lambda: Holdout(*first))
@@ -36,8 +36,8 @@ begun.wait()
 child = os.fork()
 if child == 0:
     signal.alarm(30)
-    data.content_digest, temporary._make = slow, make
-    Holdout(first[0] + 1.0, first[1])
+    data.labels_digest, temporary._make = slow, make
+    Holdout(first[0], 1 - first[1])
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 thread.join()

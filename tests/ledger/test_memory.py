@@ -88,7 +88,7 @@ def test_the_same_data_go_on_paying_and_other_data_do_not():
     Holdout(ROWS + 3, LABELS, ledger=":memory:").certify(constant(), scoring="accuracy")
     again = Holdout(ROWS + 3, LABELS, ledger=":memory:")
     assert again.certify(constant(), scoring="accuracy").repeated
-    assert Holdout(ROWS + 4, LABELS, ledger=":memory:").report().asked["certify"] == 0
+    assert Holdout(ROWS + 3, 1 - LABELS, ledger=":memory:").report().asked["certify"] == 0
 
 
 def test_another_policy_gets_no_second_budget():

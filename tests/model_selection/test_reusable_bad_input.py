@@ -253,7 +253,7 @@ def test_a_ledger_of_other_data_is_refused(numbered, tmp_path):
     ReusableHoldoutCV(tree, ask="winner", ledger=tmp_path / "ledger.db").fit(X, y)
     other = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), ledger=tmp_path / "ledger.db")
     with pytest.raises(LedgerMismatchError):
-        other.fit(X + 1.0, y)
+        other.fit(X, y[::-1])
 
 
 def test_an_unwritable_path_is_refused_before_any_fit(numbered, tmp_path):

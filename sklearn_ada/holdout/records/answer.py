@@ -76,6 +76,7 @@ class AnswerRecord(ReleaseRecord):
                 "outcome": outcome.to_dict(),
                 "said": said,
                 **more,
+                **({"assumed": list(state.assumed)} if state.assumed else {}),
             }
         )
 
@@ -135,7 +136,11 @@ class AnswerRecord(ReleaseRecord):
             ln_delta=body["ln_delta"],
             route=outcome.route,
             target=outcome.target,
-            assumptions=genesis.assumptions + ((_AS_DECLARED,) if body.get("declared") else ()),
+            assumptions=(
+                *genesis.assumptions,
+                *body.get("assumed", ()),
+                *((_AS_DECLARED,) if body.get("declared") else ()),
+            ),
             vacuous=outcome.vacuous,
         )
         return Answer(

@@ -15,6 +15,7 @@ from sklearn_ada.holdout.records.mean_weight import MeanWeightRecord
 from sklearn_ada.holdout.records.overlap import OverlapRecord
 from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.records.round import RoundRecord
+from sklearn_ada.holdout.records.rows import RowsRecord
 from sklearn_ada.holdout.records.selection import SelectionRecord
 from sklearn_ada.holdout.records.state import ConversationState
 from sklearn_ada.holdout.records.top_up import TopUpRecord
@@ -26,7 +27,7 @@ _CLASSES: dict[str, type[LedgerRecord]] = {
     each.kind: each
     for each in (
         AnswerRecord, CheckpointRecord, ConfirmationRecord, FamilyRecord, MeanWeightRecord, OverlapRecord,
-        RefusalRecord, RoundRecord, SelectionRecord, TopUpRecord,
+        RefusalRecord, RoundRecord, RowsRecord, SelectionRecord, TopUpRecord,
     )
 }  # fmt: skip
 
@@ -53,7 +54,7 @@ class Conversation(ConversationState):
         """Take one more record into account."""
         record = _CLASSES[body["kind"]](body)
         record.apply(self)
-        self.is_untouched = self.is_untouched and isinstance(record, MeanWeightRecord)
+        self.is_untouched = self.is_untouched and isinstance(record, MeanWeightRecord | RowsRecord)
 
 
 def from_last_checkpoint(ledger: Ledger[Conversation]) -> tuple[Conversation, Head] | None:

@@ -20,6 +20,7 @@ _BOUNDED_WEIGHTS = (
 )
 # Of class_mix="priced": the class counts are paid for, but not which classes there are.
 _NO_UNSEEN_CLASS = "the population has no class of which the holdout has no record"
+_OF_ROWS = ("fingerprint", "rows", "units", "class_counts")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,13 @@ class Genesis:
 
     @classmethod
     def of(
-        cls, data: HoldoutData, policy: Policy, split: dict[str, Any], secret: bytes, seed: bytes | None
+        cls,
+        data: HoldoutData,
+        policy: Policy,
+        split: dict[str, Any],
+        secret: bytes,
+        seed: bytes | None,
+        found: dict[str, Any] | None = None,
     ) -> Genesis:
         """Return the genesis of a ledger; an existing ledger is opened only if its genesis is the same.
 
@@ -50,11 +57,19 @@ class Genesis:
             The ledger's, from which noise and subsamples are drawn.
         seed : bytes or None
             The secret that ``random_state`` asks for, if it is given.
+        found : dict or None
+            The genesis of a ledger that is there. One without "identity" was begun when rows were known by
+            their content, and goes on so. With ids, what it says of the rows is what they were when it was
+            begun; its later records say what became of them, with which they are compared.
         """
-        return cls(
+        identity = "ids" if data.ids is not None else "labels"
+        if found is not None and data.ids is None and "identity" not in found:
+            identity = "content"
+        made = cls(
             {
                 "schema": SCHEMA_VERSION,
-                "fingerprint": data.fingerprint(secret),
+                **({} if identity == "content" else {"identity": identity}),
+                "fingerprint": data.fingerprint(secret, identity),
                 "rows": len(data),
                 "split": split,
                 "secret_digest": secret_digest(seed or secret),
@@ -64,6 +79,10 @@ class Genesis:
                 **data.describe_classes(policy),
             }
         )
+        if found is None or not identity == found.get("identity") == "ids":
+            return made
+        of_rows = {name: found[name] for name in _OF_ROWS if name in found}
+        return cls({name: said for name, said in made.body.items() if name not in _OF_ROWS} | of_rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the ledger keeps."""
@@ -89,6 +108,11 @@ class Genesis:
     def fingerprint(self) -> str:
         """Keyed digest of the rows that the ledger began with."""
         return str(self.body["fingerprint"])
+
+    @property
+    def identity(self) -> str:
+        """What rows are known by: "ids", "labels", or "content" in ledgers begun before there were others."""
+        return str(self.body.get("identity", "content"))
 
     @property
     def rows(self) -> int:

@@ -79,7 +79,9 @@ class ConversationState:
     rows, units : int
         Of the holdout as it is now; its independent units are rows, or groups of them.
     top_ups : int
-        How often rows were added.
+        How often the rows were changed: rows added, missing, or with other labels.
+    assumed : list of str
+        What later certificates rest on besides, because of such changes.
     askers : dict
         How many questions each name has put, the refused among them; "?" gave none.
     targets : dict
@@ -104,6 +106,7 @@ class ConversationState:
         self.asked = dict.fromkeys(weights.PURPOSES, 0)
         self.refused = 0
         self.top_ups = 0
+        self.assumed: list[str] = []
         self.askers: dict[str, int] = {}
         self.targets: dict[str, int] = {}
         self.mechanism_states: dict[str, dict[str, Any]] = {}
@@ -151,12 +154,20 @@ class ConversationState:
         self._family, self._ln_undeclared = frozenset(members), -LN_2
         self._nats_before_family = self.account.nats
 
-    def grow(self, rows: int, fingerprint: str) -> None:
-        """Change to more rows. Open rounds and declarations end; nats and counts of questions stay."""
-        self.fingerprint, self.rows, self.units = fingerprint, rows, rows
+    def grow(self, rows: int, fingerprint: str, units: int | None = None) -> None:
+        """Change to other rows. Open rounds and declarations end; nats and counts of questions stay.
+
+        Each row is a unit, unless there are so many ``units``.
+        """
+        self.fingerprint, self.rows, self.units = fingerprint, rows, rows if units is None else units
         self.top_ups += 1
         self._rounds.clear()
         self._family = frozenset()
+
+    def assume(self, assumption: str) -> None:
+        """Name an assumption in all later certificates."""
+        if assumption not in self.assumed:
+            self.assumed.append(assumption)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON; rounds that have no room left make no difference any more."""
@@ -171,6 +182,7 @@ class ConversationState:
             "rounds": {n: [r.share.ln_delta, r.share.nats, r.left] for n, r in rounds.items()},
             "family": sorted(self._family),
             "before_family": [self._nats_before_family, self._ln_undeclared],
+            **({"assumed": list(self.assumed)} if self.assumed else {}),  # older checkpoints have none
         }
 
     def restore(self, told: dict[str, Any]) -> None:
@@ -191,6 +203,7 @@ class ConversationState:
         }
         self._family = frozenset(told["family"])
         self._nats_before_family, self._ln_undeclared = told["before_family"]
+        self.assumed = told.get("assumed", [])
 
     # What is decided from it.
 
@@ -212,7 +225,10 @@ class ConversationState:
         """Return why a holdout with so many top-ups answers nothing new, or None."""
         if top_ups == self.top_ups:
             return None
-        return "rows were added to this holdout; ask the one that top_up returned"
+        return (
+            "rows were added to this holdout, or changed, since; ask the one that top_up returned, or open "
+            "it with the rows as they are now"
+        )
 
     def open_round(self, name: str | None) -> str | None:
         """Return ``name`` if that round has questions left, else None: the question is on its own."""
@@ -267,7 +283,9 @@ class ConversationState:
             transfer = self.privacy.share(release, share.ln_noise)
             return replace(share, described=self.policy.is_described, transfer=transfer)
         if not self.policy.is_described:
-            raise RefusedError(f"{refusal}; start a new holdout, or one with another route")
+            raise RefusedError(
+                f"{refusal}; take rows that nobody has asked about, and for these another route if need be"
+            )
         return share
 
     def admits(self, half_width: float, width: float) -> bool:

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.digest import canonical_digest, content_digest
+from sklearn_ada.digest import canonical_digest, content_digest, labels_digest
+from sklearn_ada.holdout.rows.known_rows import Table, fingerprint_of, keyed_table
+from sklearn_ada.holdout.rows.overlap import row_hashes
 from sklearn_ada.holdout.rows.partition import dealt_out, shuffled_rows, whole_groups
 from sklearn_ada.holdout.rows.ray_transport import as_ray_sends
 from sklearn_ada.holdout.rows.transport import Parcel, in_this_process, unpacked_once
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, Units, check_labels, unequal
 from sklearn_ada.metrics.interval_rules import IntervalRule
-from sklearn_ada.metrics.rows import Subsamples, n_rows
+from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
 
 __all__ = ["HoldoutData"]
 
@@ -38,6 +40,10 @@ class HoldoutData:
         See `Holdout`.
     priced_classes : bool, default=False
         Whether class counts are paid for in nats (``class_mix="priced"``).
+    ids : ndarray of shape (n,) or None, default=None
+        Hashes of the ids by which the rows are known (`sklearn_ada.digest.id_hashes`). Rows are then put
+        into the order of these, so nothing depends on the order in which they come. Rows of one id are a
+        group.
 
     Raises
     ------
@@ -54,9 +60,9 @@ class HoldoutData:
         weight_bound: float | None = None,
         *,
         priced_classes: bool = False,
+        ids: NDArray[np.bytes_] | None = None,
     ) -> None:
         labels = check_labels(y).copy()
-        labels.flags.writeable = False  # nobody who is shown them changes them
         if not (hasattr(X, "shape") or hasattr(X, "__len__")):
             kind = type(X).__name__
             raise bad_parameter("X", "Holdout", "an array, a frame, a sparse matrix or a list", kind)
@@ -65,14 +71,26 @@ class HoldoutData:
                 "y", "Holdout", f"as long as X, which has {n_rows(X)} rows", f"{len(labels)} values"
             )
         X = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse format has rows to take
+        self.ids = ids
+        if ids is not None:
+            if len(ids) != len(labels):
+                raise bad_parameter(
+                    "ids", "Holdout", f"{len(labels)} ids, one for each row", f"{len(ids)} ids"
+                )
+            groups = _whole_ids(ids, groups)
+            order = np.argsort(ids, kind="stable")
+            self.ids, X, labels = ids[order], take_rows(X, order), labels[order]
+            sample_weight, groups = (_ordered(values, order) for values in (sample_weight, groups))
+        labels.flags.writeable = False  # nobody who is shown them changes them
         self.X = X
         self.y: NDArray[Any] = labels
         self.priced_classes = priced_classes
-        self.top_ups = 0  # how often rows were added to those that the ledger began with
+        self.top_ups = 0  # how often the rows that the ledger began with were changed
         self.is_classification = type_of_target(labels) in ("binary", "multiclass")
         self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
 
         self._digest: str | None = None
+        self._table: tuple[bytes, Table] | None = None
         self._partitions: dict[tuple[bytes, int], Any] = {}
         self._token = uuid.uuid4().hex  # tells a process whether it has these very rows already
         self._parcel: Parcel | None = None
@@ -86,9 +104,11 @@ class HoldoutData:
         Partitions stay here: they are cached under the ledger's secret, which is not to be pickled.
         """
         if self._parcel is None:
-            derived = {"class_counts", "_digest", "_partitions", "_parcel"}
+            derived = {"class_counts", "feature_hashes", "_digest", "_partitions", "_parcel", "_table"}
             values = {name: value for name, value in vars(self).items() if name not in derived}
-            self._parcel = Parcel({**values, "_digest": None, "_partitions": {}, "_parcel": None})
+            self._parcel = Parcel(
+                {**values, "_digest": None, "_partitions": {}, "_parcel": None, "_table": None}
+            )
         in_this_process[self._token] = self
         return unpacked_once, (self._token, HoldoutData, as_ray_sends(self._parcel))
 
@@ -106,14 +126,41 @@ class HoldoutData:
 
     @property
     def digest(self) -> str:
-        """Digest of the content, whatever container it came in; made once."""
+        """Digest of what the rows are known by: their labels in this order, and no feature; made once.
+
+        So columns may change, and two data sets with the same labels in the same order share a ledger. That
+        is sound, and costs budget only: every question is a function of rows that were fixed before it, and
+        the union bound is over questions, whatever rows they are about.
+        """
         if self._digest is None:  # no cached_property: its lock would stay held in a forked child
-            self._digest = content_digest(self.X, self.y)
+            self._digest = labels_digest(self.y)
         return self._digest
 
-    def fingerprint(self, secret: bytes) -> str:
-        """Return the digest of the content, keyed: without the secret nobody can test it for a row."""
-        return hmac.new(secret, self.digest.encode(), hashlib.sha256).hexdigest()
+    def fingerprint(self, secret: bytes, identity: str = "labels") -> str:
+        """Return the digest of what the rows are known by, keyed: nobody else can test it for a row.
+
+        Parameters
+        ----------
+        secret : bytes
+        identity : {"labels", "ids", "content"}
+            Of the ledger: those begun before there were identities know rows by their content.
+        """
+        if identity == "ids":
+            return fingerprint_of(self.table(secret), secret)
+        digest = content_digest(self.X, self.y) if identity == "content" else self.digest
+        return hmac.new(secret, digest.encode(), hashlib.sha256).hexdigest()
+
+    def table(self, secret: bytes) -> Table:
+        """Return the rows as the ledger with this secret knows them by their ids."""
+        if self._table is None or self._table[0] != secret:
+            assert self.ids is not None
+            self._table = secret, keyed_table(self.ids, self.y, secret)
+        return self._table[1]
+
+    @cached_property
+    def feature_hashes(self) -> NDArray[np.uint64]:
+        """A hash of the features of every row, to look for them among training rows."""
+        return row_hashes(self.X)
 
     @cached_property
     def class_counts(self) -> NDArray[np.int64]:
@@ -233,3 +280,21 @@ class HoldoutData:
             self._partitions = {key: drawn}
         rows = self._partitions[key]
         return rows[: n_subsamples * size].reshape(n_subsamples, size) if one_order_serves_all else rows
+
+
+def _whole_ids(ids: NDArray[np.bytes_], groups: Any) -> Any:
+    """Return the groups of rows: rows of one id depend on each other, and so are in one group."""
+    values, first, which = np.unique(ids, return_index=True, return_inverse=True)
+    if len(values) == len(ids):
+        return groups
+    if groups is None:
+        return which
+    of_row = np.asarray(groups)
+    if of_row.shape == ids.shape and (of_row != of_row[first][which]).any():
+        raise bad_parameter("groups", "Holdout", "the same for all rows of one id", "an id in several groups")
+    return groups
+
+
+def _ordered(values: Any, order: NDArray[np.integer]) -> Any:
+    """Return values in an order; what has another shape, which is refused later, as it is."""
+    return values if values is None or np.shape(values) != order.shape else np.asarray(values)[order]

@@ -171,8 +171,8 @@ def _admitted(
     if not state.admits(*worst_half_width(question, share)):
         raise RefusedError(
             f"the next {question.purpose} could be less precise than the tolerance of "
-            f"{state.policy.tolerance:g}; use a larger tolerance with a new holdout, fewer questions, or "
-            "more holdout rows"
+            f"{state.policy.tolerance:g}; ask fewer questions, add rows (top_up), or use a larger "
+            "tolerance for rows that nobody has asked about"
         )
     return share
 

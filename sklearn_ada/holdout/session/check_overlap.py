@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import math
 from typing import Any
 
@@ -16,14 +17,19 @@ from sklearn_ada.holdout.records.overlap import OverlapRecord
 from sklearn_ada.holdout.rows.overlap import is_leak, row_hashes
 from sklearn_ada.holdout.session.session import Session
 
-__all__ = ["check_not_held_out", "is_whole", "overlaps"]
+__all__ = ["check_hashes", "check_not_held_out", "is_whole", "overlaps"]
 
 _CHANCE = 1e-6
 
 
 def check_not_held_out(session: Session, X: Any) -> None:
     """Raise `HoldoutLeakError` if rows X contain the holdout, or part of it beyond chance; charged."""
-    if overlaps(session, X):
+    check_hashes(session, row_hashes(X))
+
+
+def check_hashes(session: Session, hashes: NDArray[np.uint64]) -> None:
+    """Do as `check_not_held_out`, for rows of which somebody has made the hashes."""
+    if hashes_overlap(session, hashes):
         raise HoldoutLeakError(
             "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of "
             "X, on which models are fitted and from which guesses are taken; ReusableHoldoutCV does it."
@@ -36,12 +42,18 @@ def overlaps(session: Session, X: Any) -> bool:
     The outcome is recorded and charged, once for the same X in the same order; "no" costs about a millionth
     of a nat, and "yes" 14 nats.
     """
-    hashes = row_hashes(X)
-    # By order: whether X is the holdout depends on it, and what is free must have been told before.
-    key = f"overlap rows {session.data.top_ups} {hashlib.sha256(hashes.tobytes()).hexdigest()}"
-    stamp = session.asker.stamp()
+    return hashes_overlap(session, row_hashes(X))
 
-    own = row_hashes(session.data.X)
+
+def hashes_overlap(session: Session, hashes: NDArray[np.uint64]) -> bool:
+    """Do as `overlaps`, for rows of which somebody has made the hashes."""
+    own = session.data.feature_hashes
+    compared = hashlib.sha256(hashes.tobytes())
+    if session.genesis.identity != "content":  # the features of its rows may change: then they are asked anew
+        compared.update(hmac.digest(session.secret, own.tobytes(), "sha256"))
+    # By order: whether X is the holdout depends on it, and what is free must have been told before.
+    key = f"overlap rows {session.data.top_ups} {compared.hexdigest()}"
+    stamp = session.asker.stamp()
     event = CodedRelease((Symbol("overlap", int(is_leak(hashes, own) or is_whole(hashes, own))),))
     record = session.charge(key, lambda state: OverlapRecord.of(state, event, stamp))
     return OverlapRecord(record.body).is_leak

@@ -72,7 +72,7 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
         if not state.is_untouched:
             raise bad_parameter(
                 "models", _OWNER, "declared before the first question", "a holdout that was asked",
-                "Declare them first thing on a new holdout.",
+                "Declare them first thing, on rows that nobody has asked about.",
             )  # fmt: skip
         return made
 

@@ -23,7 +23,7 @@ from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
-from sklearn_ada.ledger import Ledger, Record, ledger_address, open_ledger
+from sklearn_ada.ledger import Ledger, Record, open_ledger
 from sklearn_ada.metrics.rows import Subsamples
 from sklearn_ada.results import Answer
 
@@ -59,11 +59,14 @@ class Session:
         policy: Policy,
         asker: Asker,
         *,
-        ledger: str | os.PathLike[str] | None,
+        address: str | os.PathLike[str],
         split: dict[str, Any] | None,
         random_state: int | None,
     ) -> Session:
         """Open or begin the ledger of some rows; see `Holdout` for the parameters.
+
+        Rows with ids are compared with those of the ledger by `changed_rows.as_edition`, and a ledger
+        without a path is found by `finding.address_of_rows`.
 
         Raises
         ------
@@ -75,11 +78,10 @@ class Session:
         data.check_policy(policy)
         seed = _seed(random_state)
 
-        def genesis(secret: bytes) -> dict[str, Any]:
-            return Genesis.of(data, policy, split or {}, secret, seed).to_dict()
+        def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
+            return Genesis.of(data, policy, split or {}, secret, seed, found).to_dict()
 
-        address = ledger_address(ledger, lambda: data.digest)
-        opened = open_ledger(address, genesis, Conversation, secret=seed)
+        opened = open_ledger(address, genesis, Conversation, secret=seed, of_found=genesis)
         return cls(data, policy, opened, asker, Genesis(opened.genesis).fingerprint)  # which was compared
 
     @property
@@ -149,7 +151,7 @@ class Session:
 
     def of_rows(self, data: HoldoutData) -> Session:
         """Return the session of other rows on the same ledger."""
-        return replace(self, data=data, fingerprint=data.fingerprint(self.secret))
+        return replace(self, data=data, fingerprint=data.fingerprint(self.secret, self.genesis.identity))
 
 
 def _seed(random_state: object) -> bytes | None:

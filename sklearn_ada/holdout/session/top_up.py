@@ -17,6 +17,28 @@ So every old interval stays valid, and all old and new ones hold together. L mus
 was asked depends on the old rows, which are still among the rows. A round that was open is closed, because
 its questions were fixed for the old rows.
 
+*Rows known by ids.* Other changes are nodes of the same tree, under assumptions that later certificates name.
+Let each record be drawn with everything that will ever be said of it: whether it is left out, and the label
+that it is given in the end. Records are still independent draws.
+
+- *Missing* rows. If the rule that leaves a record out looks at nothing but the record's own id and features
+  (not at its label, and at no prediction), the records that stay are independent draws of those that such a
+  rule leaves, and how many there are is fixed once it is known which. A question after that is one about
+  them, fixed before any of their labels is seen but through the transcript, whose nats count.
+- *Relabelled* rows. If labels are corrected by a rule that looks at no prediction, the corrected label is a
+  part of the record from the start. A question before is a function of the old labels, one after of the new.
+- *Earlier* editions: what was recorded of them is returned, and nothing new is answered.
+
+In each case old and new intervals hold together by the same union bound: it is over questions, each of them a
+fixed function of independent records, whichever function that is. Where one opening finds rows missing,
+others relabelled and others new, these are three changes in this order, with no question between them.
+Changes of rows are refused, as top-ups are, where the guarantee is for one set of rows: with a privacy
+budget, or with class counts that were paid for; and rows are neither added nor missing with groups or
+weights.
+
+A question after a change is a new one. It has a weight of its own, 1 / (j (j + 1)) for the j-th where no
+number of questions is expected, and pays for all that was revealed before.
+
 With fresh rows alone one can make a new holdout instead, with a ledger of its own and L = 0. Its intervals
 hold at its own confidence level; those of both holdouts together fail with the sum of the failure
 probabilities.
@@ -27,21 +49,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.records.top_up import TopUpRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.changed_rows import as_edition
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics.rows import stack_rows
 
-__all__ = ["pooled", "record_top_up"]
+__all__ = ["pooled", "with_top_up"]
 
 _OWNER = "Holdout.top_up"
 
 
-def pooled(data: HoldoutData, policy: Policy, X: Any, y: Any) -> HoldoutData:
+def pooled(
+    data: HoldoutData, policy: Policy, X: Any, y: Any, ids: NDArray[np.bytes_] | None = None
+) -> HoldoutData:
     """Return the data of a holdout with more rows below them.
 
     Raises
@@ -49,7 +75,10 @@ def pooled(data: HoldoutData, policy: Policy, X: Any, y: Any) -> HoldoutData:
     ValueError
         If the rows cannot be part of one table with the holdout's, or its guarantee is for one size only.
     """
-    fix = "Make a new holdout of the new rows."
+    if (ids is None) != (data.ids is None):
+        known = "the ids of the rows to be added" if ids is None else "None for a holdout without ids"
+        raise bad_parameter("ids", _OWNER, known, None if ids is None else "ids")
+    fix = "Make a holdout of the new rows alone, with a ledger of its own."
     if policy.route != "description_length":  # a privacy budget is chosen for one number of records
         raise bad_parameter(
             "route", "Holdout", "'description_length' for rows to be added", policy.route, fix
@@ -67,13 +96,18 @@ def pooled(data: HoldoutData, policy: Policy, X: Any, y: Any) -> HoldoutData:
             fix,
         )
     more = HoldoutData(X, y)
+    every = None
+    if ids is not None and data.ids is not None:
+        every = np.concatenate([data.ids, ids])
+        if len(np.unique(every)) < len(data) + len(more):
+            raise bad_parameter("ids", _OWNER, "of new rows, and each of one row", "ids that occur before")
     try:
         rows = stack_rows(data.X, more.X)
     except ValueError as error:
         raise bad_parameter("X", _OWNER, "like the holdout's X", type(X).__name__, f"{error}.") from error
     if (data.y.dtype.kind in "biuf") != (more.y.dtype.kind in "biuf"):
         raise bad_parameter("y", _OWNER, "of the same type as the holdout's y", f"dtype {more.y.dtype}")
-    whole = HoldoutData(rows, np.concatenate([data.y, more.y]))
+    whole = HoldoutData(rows, np.concatenate([data.y, more.y]), ids=every)
     if whole.is_classification != data.is_classification:
         kinds = {True: "classes", False: "numbers"}
         raise bad_parameter(
@@ -86,8 +120,8 @@ def pooled(data: HoldoutData, policy: Policy, X: Any, y: Any) -> HoldoutData:
     return whole
 
 
-def record_top_up(session: Session) -> None:
-    """Record that the rows of this session are the holdout from now on.
+def with_top_up(session: Session) -> Session:
+    """Record that the rows of this session are the holdout from now on, and return its session.
 
     Recording the same rows once more is free and changes nothing.
 
@@ -96,6 +130,8 @@ def record_top_up(session: Session) -> None:
     LedgerMismatchError
         If other rows were added in this place.
     """
+    if session.data.ids is not None:
+        return as_edition(session, "raise")
     data, fingerprint = session.data, session.fingerprint
     made = TopUpRecord.of(len(data), fingerprint, session.asker.stamp())
     record = session.charge(f"top up {data.top_ups}", lambda state: made)
@@ -105,3 +141,4 @@ def record_top_up(session: Session) -> None:
             f"Other rows were added to this holdout before (fingerprint {known[:12]} with them, "
             f"{fingerprint[:12]} with these). Add those again, which is free, and these to what that returns."
         )
+    return session

@@ -25,8 +25,19 @@ _OWN = "This session's ledger for these data"
 _OF_ITS_OWN = "For rows that nobody has asked about give a ledger of their own: ledger='holdout.db'."
 _WOULD_VOID = (
     "If these are its rows, changed, open it with the rows as they were: a second ledger would be a second "
-    "budget for one holdout, and no interval of either would hold any more. For rows that nobody has asked "
-    "about, "
+    "budget for one holdout, and no interval of either would hold any more."
+)
+_BY_LABELS = (
+    "Without ids it knows its rows by their labels and their order: rows shuffled, dropped, appended, "
+    "relabelled or split otherwise cannot be told from other data."
+)
+_ADDED_AGAIN = (
+    "Rows that top_up added are added to those again, which is free. A holdout that is begun with ids= knows "
+    "its rows whatever is done to them."
+)
+_FOLD = (
+    "An outer fold of a cross-validation is other rows: ledger=None gives each fold a ledger that is "
+    "certified for that fold alone."
 )
 
 
@@ -82,7 +93,7 @@ def damage(name: str, what: str) -> LedgerDamagedError:
     """Return the error for a ledger that was damaged or edited."""
     return LedgerDamagedError(
         f"The ledger {name!r} was damaged or edited: {what}. It answers no more questions; "
-        "restore the ledger itself, not an older copy of it, or start with a new holdout."
+        "restore the ledger itself, not an older copy of it, or begin with rows that nobody has asked about."
     )
 
 
@@ -106,6 +117,13 @@ def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str,
         this process: nobody gave it a name.
     """
     check_schema(stored, name)
+    if "ids" in (ways := [g.get("identity") for g in (stored, expected)]) and ways[0] != ways[1]:
+        begun, opened = ("with", "without") if ways[0] == "ids" else ("without", "with")
+        raise LedgerMismatchError(
+            f"The ledger {name!r} was begun {begun} ids, and is opened {opened} them. Open it {begun} ids: a "
+            "second ledger would be a second budget for one holdout, and no interval of either would hold "
+            "any more."
+        )
     if stored.get("fingerprint") != expected.get("fingerprint"):
         short = [str(g.get("fingerprint"))[:12] for g in (stored, expected)]
         other = f"belongs to another holdout (fingerprint {short[0]}, not {short[1]})"
@@ -114,7 +132,11 @@ def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str,
                 f"{_OWN} {other} and was begun by {_maker(stored)}, as a second holdout of them would be a "
                 f"fresh budget. {_OF_ITS_OWN}"
             )
-        raise LedgerMismatchError(f"The ledger {name!r} {other}. {_WOULD_VOID}{instead} is right.")
+        known = (_BY_LABELS, _WOULD_VOID, _ADDED_AGAIN) if "identity" in stored else (_WOULD_VOID,)
+        told = " ".join((*known, _FOLD))
+        raise LedgerMismatchError(
+            f"The ledger {name!r} {other}. {told} For rows that nobody has asked about, {instead} is right."
+        )
     different = sorted(k for k in stored.keys() | expected.keys() if stored.get(k) != expected.get(k))
     if different:
         shown = [k for k in different if k not in ("secret_digest", "seeded")]

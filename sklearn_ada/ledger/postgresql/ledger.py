@@ -58,6 +58,7 @@ class SQLLedger(ChainedLedger[State]):
         genesis_from_secret: Callable[[bytes], dict[str, Any]],
         start: Callable[[dict[str, Any]], State],
         secret: bytes | None = None,
+        of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
     ) -> SQLLedger[State]:
         """Open the book at ``url``, or begin it if there is none; parameters as for `SQLiteLedger`.
 
@@ -78,7 +79,7 @@ class SQLLedger(ChainedLedger[State]):
             if url not in _opened:
                 place.create_book(new_secret, genesis_from_secret)
             stored, kept_secret = place.read_book()
-        expected = genesis_from_secret(kept_secret)
+        expected = genesis_from_secret(kept_secret) if of_found is None else of_found(kept_secret, stored)
         compare_genesis(stored, expected, place.name, "another book (...?book=NAME)")
         ledger = cls(url, expected, start)
         ledger.read(lambda state: None)  # replay now: damage should not wait for the first question

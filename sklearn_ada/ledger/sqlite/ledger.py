@@ -62,6 +62,7 @@ class SQLiteLedger(ChainedLedger[State]):
         genesis_from_secret: Callable[[bytes], dict[str, Any]],
         start: Callable[[dict[str, Any]], State],
         secret: bytes | None = None,
+        of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
     ) -> SQLiteLedger[State]:
         """Open the ledger at ``path``, or create it if there is no file.
 
@@ -74,6 +75,9 @@ class SQLiteLedger(ChainedLedger[State]):
             Takes the genesis and returns the state before any record.
         secret : bytes or None
             The secret of a new ledger; by default 32 bytes from the operating system.
+        of_found : callable or None
+            Takes the secret and the genesis of a ledger that is there, and returns the genesis that the
+            caller expects of such a one; by default what a new one would have.
 
         Raises
         ------
@@ -93,7 +97,8 @@ class SQLiteLedger(ChainedLedger[State]):
                 raise LedgerUnavailableError(f"The ledger {os.path.basename(path)!r} cannot be written to.")
             with locked_file(path) as db:
                 stored = _read_genesis(db, path)
-                expected = genesis_from_secret(secret_in(db, os.path.basename(path)))
+                kept = secret_in(db, os.path.basename(path))
+        expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         instead = None if is_temporary(path) else "another path"
         compare_genesis(stored, expected, os.path.basename(path), instead)
         ledger = cls(path, expected, start)

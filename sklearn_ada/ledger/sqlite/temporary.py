@@ -14,17 +14,24 @@ from typing import Any
 from sklearn_ada._session_token import VARIABLE, began_here, has_ended, session_folder
 from sklearn_ada.exceptions import LedgerUnavailableError
 
-__all__ = ["is_temporary", "temporary_ledger_path"]
+__all__ = ["is_temporary", "temporary_ledger_path", "temporary_ledgers"]
 
 _WAY_OUT = "give the ledger a path, or (on several machines) a 'postgresql://...' URL"
 
 
-def temporary_ledger_path(fingerprint: str) -> str:
+def temporary_ledger_path(fingerprint: str, kind: str = "") -> str:
     """Return the path of this session's temporary ledger for some data.
 
     The same data always get the same ledger, in this interpreter and in all processes that descend from it,
     so that asking again in a second search, in a worker, or in a notebook cell that is run again, goes on
     paying instead of starting afresh. The ledgers are gone when the interpreter ends that began the session.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Of the data.
+    kind : str, default=""
+        The names of ledgers of a kind begin with it: see `temporary_ledgers`.
 
     Raises
     ------
@@ -57,7 +64,16 @@ def temporary_ledger_path(fingerprint: str) -> str:
     _make(folder)
     # Not the digest itself: names of files are no place to compare rows with.
     name = hashlib.sha256(os.fsencode(f"{folder} {fingerprint}")).hexdigest()[:32]
-    return os.path.join(folder, f"{name}.db")
+    return os.path.join(folder, f"{kind}-{name}.db" if kind else f"{name}.db")
+
+
+def temporary_ledgers(kind: str) -> list[str]:
+    """Return the paths of this session's temporary ledgers of a kind."""
+    folder = session_folder()
+    names = os.listdir(folder) if folder is not None and os.path.isdir(folder) else []
+    return [
+        os.path.join(str(folder), n) for n in sorted(names) if n.startswith(f"{kind}-") and n.endswith(".db")
+    ]
 
 
 def is_temporary(path: str) -> bool:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.model_selection.running.engines import keeps_model
+from sklearn_ada.model_selection.setting_up.ids import without_column
 
 __all__ = ["OF_BEST", "DelegatesToBest", "hand_on"]
 
@@ -58,6 +59,7 @@ class DelegatesToBest:
     search: Any
     scorer_: Any
     best_estimator_: Any
+    _id_column: str | None = None  # which no model sees
     _takes_pairs_with: tuple[int, NDArray[Any]] | None = None  # of how many rows, which are for training
 
     @_delegated("predict")
@@ -114,7 +116,8 @@ class DelegatesToBest:
         return self.best_estimator_
 
     def _columns(self, X: Any) -> Any:
-        """Return X; of pairs with all rows that ``fit`` was passed, those with the rows fitted on."""
+        """Return X without ids; of pairs with all rows that were passed, those with the rows fitted on."""
+        X = without_column(X, self._id_column)
         return X if self._takes_pairs_with is None else X[:, self._takes_pairs_with[1]]
 
     @property

@@ -14,9 +14,10 @@ __all__ = ["FitParams", "router_of"]
 
 
 def router_of(wrapper: Any) -> MetadataRouter:
-    """Return how a `ReusableHoldoutCV` routes: ``groups`` it reads itself, the rest is its search's."""
+    """Return how a `ReusableHoldoutCV` routes: it reads ``groups`` and ``ids``, the rest is its search's."""
     own = MetadataRequest(owner=wrapper)
     own.fit.add_request(param="groups", alias=True)
+    own.fit.add_request(param="ids", alias=True)
     mapping = MethodMapping().add(caller="fit", callee="fit")
     return (
         MetadataRouter(owner=wrapper).add_self_request(own).add(search=wrapper.search, method_mapping=mapping)

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import check_real
 from sklearn_ada.digest import rows_digest
-from sklearn_ada.holdout import Holdout, row_hashes
+from sklearn_ada.holdout import Holdout, check_hashes, row_hashes, session_of
 from sklearn_ada.metrics import n_rows, take_rows
 
 __all__ = ["ValidationSplit", "is_share", "split_rows"]
@@ -53,11 +53,12 @@ class ValidationSplit:
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield the one pair (rows to fit on, rows to guess from); no group is in both."""
-        self._holdout.check_overlap(X)
+        of_rows = row_hashes(X)
+        check_hashes(session_of(self._holdout), of_rows)
         fit, guess = split_rows(n_rows(X), y, self.validation, self._seed, groups)
         digest = rows_digest(take_rows(X, guess), take_rows(y, guess))
         if digest not in self._parts:
-            hashes = _labelled_hashes(X, y)
+            hashes = _labelled(of_rows, y)
             self._parts[digest] = np.sort(hashes[guess]), np.sort(hashes[fit])
         self.registered.add(digest)
         self.fitted_on.add(rows_digest(take_rows(X, fit), take_rows(y, fit)))
@@ -73,7 +74,7 @@ class ValidationSplit:
             return "validation"
         if digest in self.fitted_on:
             return "fit"
-        hashes = _labelled_hashes(X, y)
+        hashes = _labelled(row_hashes(X), y)
         found = {(_has(guess, hashes), _has(fit, hashes)) for guess, fit in self._parts.values()}
         for name, membership in (
             ("validation", (True, False)),
@@ -107,9 +108,9 @@ class ValidationSplit:
         return self
 
 
-def _labelled_hashes(X: Any, y: Any) -> NDArray[np.uint64]:
+def _labelled(hashes: NDArray[np.uint64], y: Any) -> NDArray[np.uint64]:
     """Return a hash of every row together with its label."""
-    return row_hashes(X) if y is None else row_hashes(X) + np.uint64(3) * row_hashes(np.asarray(y))
+    return hashes if y is None else hashes + np.uint64(3) * row_hashes(np.asarray(y))
 
 
 def _has(part: NDArray[np.uint64], rows: NDArray[np.uint64]) -> bool:

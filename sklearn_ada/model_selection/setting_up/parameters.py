@@ -39,9 +39,15 @@ def check_parameters(wrapper: Any) -> None:
         )  # fmt: skip
     check_real(wrapper.validation, "validation", owner, low=0.0, high=1.0)
     check_promise(wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, owner)
+    check_option(wrapper.missing, "missing", owner, ("raise", "ignore"))
+    if wrapper.ids is not None and not isinstance(wrapper.ids, str):
+        raise bad_parameter(
+            "ids", owner, "None, 'index' or the name of a column", type(wrapper.ids).__name__,
+            "The ids themselves are passed along with X: fit(X, y, ids=...).",
+        )  # fmt: skip
     if isinstance(wrapper.holdout, Holdout) or isinstance(wrapper.mechanism, HoldoutScorer):
         given = (wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, wrapper.ledger)
-        if given != (0.95, None, None, None):
+        if (*given, wrapper.missing) != (0.95, None, None, None, "raise"):
             raise bad_parameter(
                 "holdout", owner, "a share, a mask or a splitter when a policy or a ledger is given",
                 "a Holdout", "It has a policy and a ledger of its own.",

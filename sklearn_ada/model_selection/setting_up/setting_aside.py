@@ -11,14 +11,14 @@ from sklearn.base import is_classifier
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter, check_real
-from sklearn_ada.digest import content_digest
-from sklearn_ada.holdout import Holdout
-from sklearn_ada.ledger import ledger_address
+from sklearn_ada.digest import id_hashes, labels_digest
+from sklearn_ada.holdout import Holdout, address_of_rows
 from sklearn_ada.metrics import check_labels, n_rows, take_rows
 from sklearn_ada.model_selection.running.folds import folds_of_training_rows
 from sklearn_ada.model_selection.running.pairs import is_of_pairs, take_for
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import is_share, split_rows
+from sklearn_ada.model_selection.setting_up.ids import split_by_ids
 from sklearn_ada.model_selection.setting_up.time_order import check_time_order
 
 __all__ = ["set_aside"]
@@ -27,15 +27,17 @@ _POLICY = ("confidence_level", "tolerance", "expected_questions")
 
 
 def set_aside(
-    wrapper: Any, X: Any, y: Any, groups: Any = None, cv: Any = None
+    wrapper: Any, X: Any, y: Any, groups: Any = None, cv: Any = None, ids: list[Any] | None = None
 ) -> tuple[Holdout, NDArray[np.int64], Any]:
     """Return the holdout of a `ReusableHoldoutCV`, the numbers of the rows for training, and their cv.
 
-    The split is a function of the data's content and of ``random_state``, so a second search on the same
-    data uses the same holdout. With ``ledger=None`` or ``":memory:"`` the ledger belongs to the data, so
-    another split of them does not get a fresh budget. Groups stay whole: they are the independent units. No
-    class is in the holdout alone, for no classifier could know it. ``cv`` is that of the search, for all
-    rows.
+    The split is a function of the labels, their order and ``random_state``, so a second search on the same
+    rows uses the same holdout, whatever was done to columns. With ``ledger=None`` or ``":memory:"`` the
+    ledger belongs to all rows, so another split of them does not get a fresh budget. Groups stay whole: they
+    are the independent units. No class is in the holdout alone, for no classifier could know it. ``cv`` is
+    that of the search, for all rows.
+
+    With ``ids`` a share is chosen by them, each row by itself (`split_by_ids`).
     """
     n = n_rows(X)
     y = check_labels(y)  # classes held as objects are split as classes
@@ -47,9 +49,15 @@ def set_aside(
             _check_classes(y, holdout.classes)
         return holdout, np.arange(n), cv
     ledger, random_state = wrapper.ledger, wrapper.random_state
-    digest = content_digest(X, y)
     random_state = None if random_state is None else int(random_state)
-    train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
+    hashed = None if ids is None else id_hashes(ids, "ReusableHoldoutCV.fit", n)
+    digest = "" if hashed is not None else labels_digest(y)
+    if hashed is not None and is_share(holdout):
+        share = check_real(holdout, "holdout", "ReusableHoldoutCV", low=0.0, high=1.0)
+        train, test = split_by_ids(hashed, groups, share, random_state)
+        kind = f"share {share:g}, by a hash of each {'id' if groups is None else 'group'}"
+    else:
+        train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
     folds = folds_of_training_rows(cv, train, n)
     check_time_order(
         wrapper,
@@ -68,8 +76,13 @@ def set_aside(
         policy["groups"] = own
     if of_classes:
         _check_classes(take_rows(y, train), take_rows(y, test))
-    address = ledger_address(ledger, lambda: digest)
-    split = {"holdout": kind, "random_state": random_state, "rows_in_all": n}
+    split = {"holdout": kind, "random_state": random_state}
+    address = address_of_rows(ledger, hashed, y, wrapper.missing)
+    if ids is None or hashed is None:
+        split["rows_in_all"] = n
+    else:
+        policy |= {"ids": [ids[row] for row in test], "missing": wrapper.missing}
+        _check_whole(hashed, train, test)
     rows = take_for(X, test, train, is_of_pairs(wrapper.search))
     made = Holdout(rows, take_rows(np.asarray(y), test), ledger=address, split=split, **policy)
     return made, train, folds
@@ -95,6 +108,16 @@ def _rows(
     if mask.dtype != bool or mask.shape != (n,) or not mask.any() or mask.all():
         raise _bad(f"{type(holdout).__name__} of {mask.dtype.name}" if mask.ndim else holdout)
     return np.flatnonzero(~mask), np.flatnonzero(mask), "mask"
+
+
+def _check_whole(ids: NDArray[np.bytes_], train: NDArray[np.int64], test: NDArray[np.int64]) -> None:
+    """Raise ValueError if rows of one id are on both sides."""
+    torn = len(np.intersect1d(ids[train], ids[test]))
+    if torn:
+        raise bad_parameter(
+            "ids", "ReusableHoldoutCV.fit", "such that all rows of one id are on one side of the split",
+            f"{torn} ids on both sides", "Rows of one id depend on each other: put them into one group.",
+        )  # fmt: skip
 
 
 def _check_classes(train: Any, test: Any) -> None:

@@ -48,8 +48,8 @@ def test_all_that_a_question_can_reveal_has_a_mass_of_at_most_one(kind, before):
     y[:3] = 0
     mass = {}
     for rows in range(ROWS + 1):
-        X = np.full((ROWS, 1), next(NUMBERS))  # data of its own, so a ledger of its own
-        holdout = Holdout(X, y, random_state=0, ledger=":memory:")
+        X = np.zeros((ROWS, 1))
+        holdout = Holdout(X, y, random_state=0, ledger=f":memory:{next(NUMBERS)}")  # one for each
         for number in range(FAILED if before != "nothing" else 0):
             earlier = Right(0 if before == "failures" else 20, number).fit(X, y)
             holdout.check(earlier, scoring="accuracy", guess=0.5)

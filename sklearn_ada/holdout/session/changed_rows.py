@@ -1,0 +1,157 @@
+"""A holdout of which the rows are known by ids, opened again: which of its editions these rows are.
+
+An edition is the rows between two changes. Why all intervals hold together, whatever was changed, stands in
+`sklearn_ada.holdout.session.top_up`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sklearn_ada._callers import is_called_by
+from sklearn_ada._notices import warn_user
+from sklearn_ada.exceptions import LedgerMismatchError
+from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.rows import RowsRecord
+from sklearn_ada.holdout.rows.known_rows import Changes, Table, after, fingerprint_of
+from sklearn_ada.holdout.session.session import Session
+from sklearn_ada.ledger import Ledger
+
+__all__ = ["as_edition", "editions_of", "within_cross_validation"]
+
+_FIRST = "rows 0"
+_FOLD = (
+    "An outer fold is other rows: ledger=None gives each fold a ledger that is certified for that fold alone."
+)
+_SECOND = (
+    "a second ledger of these rows would be a second budget for one holdout, and no interval of either would "
+    "hold any more"
+)
+
+
+def within_cross_validation() -> bool:
+    """Return whether scikit-learn's cross-validation is among the callers: the rows are those of a fold."""
+    return is_called_by("sklearn.model_selection")
+
+
+def editions_of(ledger: Ledger[Conversation]) -> list[Table]:
+    """Return the rows of each edition of a holdout, oldest first; none if its rows were not recorded yet."""
+    editions: list[Table] = []
+    while True:
+        found = ledger.find(f"rows {len(editions)}")
+        if found is None:
+            return editions
+        record = RowsRecord(found.body)
+        editions.append(after(record.change, record.table, editions[-1]) if editions else record.table)
+
+
+def as_edition(session: Session, missing: str) -> Session:
+    """Return the session of rows with ids as the edition that they are, which is recorded if it is new.
+
+    Parameters
+    ----------
+    session : Session
+    missing : {"raise", "ignore"}
+        What to do if rows of the holdout are not among these.
+
+    Raises
+    ------
+    LedgerMismatchError
+        If rows are missing, or changed in a way that the holdout's guarantee does not allow; nothing was
+        recorded.
+    """
+    data, secret, ledger = session.data, session.secret, session.ledger
+    table, fingerprint = data.table(secret), data.fingerprint(secret, "ids")
+    stamp = session.asker.stamp()
+    if ledger.find(_FIRST) is None:
+        if fingerprint != session.genesis.fingerprint:
+            raise LedgerMismatchError(
+                f"The ledger {_name(session)!r} was begun by a process that ended before its rows were "
+                "recorded, with other rows than these. Open it with the rows that it was begun with."
+            )
+        begun = RowsRecord.of("begun", table, len(table), fingerprint, stamp)
+        session.charge(_FIRST, lambda state: begun)
+    while True:
+        now, edition = session.read(lambda state: (state.fingerprint, state.top_ups))
+        if now == fingerprint:
+            break
+        editions = editions_of(ledger)
+        same = [number for number, rows in enumerate(editions) if fingerprint_of(rows, secret) == fingerprint]
+        if same:  # an earlier one: what was recorded of it is returned, and nothing new answered
+            edition = same[-1]
+            break
+        changes = Changes.between(editions[-1], table)
+        _check_changes(session, changes, len(editions[-1]), missing)
+        assert any(map(len, changes))  # the fingerprints differ
+        number = len(editions)
+        for change, rows, whole in changes.steps(editions[-1]):
+            made = RowsRecord.of(change, rows, len(whole), fingerprint_of(whole, secret), stamp)
+            record = session.charge(f"rows {number}", lambda state, made=made: made)  # type: ignore[misc]
+            if RowsRecord(record.body).fingerprint != made.fingerprint:
+                break  # somebody else was first, with other rows: compare again
+            number += 1
+        _tell(session, changes)
+    data.top_ups = edition
+    _check_units(session)
+    return replace(session, fingerprint=fingerprint)
+
+
+def _check_changes(session: Session, changes: Changes, before: int, missing: str) -> None:
+    """Raise unless the rows may be changed so."""
+    data, policy, name = session.data, session.policy, _name(session)
+    lost = len(changes.missing)
+    if lost and within_cross_validation():
+        raise LedgerMismatchError(
+            f"{lost} of the {before} rows of the holdout of the ledger {name!r} are missing. {_FOLD}"
+        )
+    if lost and missing == "raise":
+        hint = ""
+        if lost == before:
+            hint = " None of the ids is known: an id that is a number is another one than the same as text."
+        raise LedgerMismatchError(
+            f"{lost} of the {before} rows of the holdout of the ledger {name!r} are missing.{hint} Bring "
+            "them back; or, if they were left out by a rule that did not look at their labels or at "
+            "predictions, go on without them: missing='ignore', which is recorded and named by every later "
+            f"certificate. Otherwise {_SECOND}. {_FOLD}"
+        )
+    told = [
+        f"{len(rows)} rows are {word}"
+        for rows, word in zip(changes, ("missing", "relabelled", "new"), strict=True)
+        if len(rows)
+    ]
+    reasons = []
+    if policy.route != "description_length":
+        reasons.append(f"route={policy.route!r}: a privacy budget is chosen for one set of rows")
+    if policy.class_mix == "priced":
+        reasons.append("class_mix='priced': other class counts have not been paid for")
+    if (lost or len(changes.added)) and (data.units is not None or "units" in session.genesis.body):
+        reasons.append("groups, weights or ids that occur more than once: its guarantee is for these units")
+    if reasons:
+        raise LedgerMismatchError(
+            f"The rows of the holdout of the ledger {name!r} may not change, for it has {reasons[0]}. "
+            f"{' and '.join(told)}; nothing was recorded. Open it with the rows as they were, and make a "
+            f"holdout of new rows alone, with a ledger of its own; {_SECOND}."
+        )
+
+
+def _check_units(session: Session) -> None:
+    """Raise if the rows are the same, but their weights or groups are not."""
+    stored = session.genesis.body.get("units")
+    if stored != session.data.describe_units(session.secret).get("units"):
+        raise LedgerMismatchError(
+            f"The holdout of the ledger {_name(session)!r} was begun with other weights or groups, which are "
+            f"fixed before the first question. Open it with those: {_SECOND}."
+        )
+
+
+def _tell(session: Session, changes: Changes) -> None:
+    if len(changes.relabelled):
+        warn_user(
+            f"{len(changes.relabelled)} of the {len(session.data)} rows of the holdout have other labels "
+            "than before. This is recorded, and every later certificate assumes that labels were corrected "
+            "without looking at predictions. Questions are asked anew."
+        )
+
+
+def _name(session: Session) -> str:
+    return str(getattr(session.ledger, "name", session.ledger))

@@ -1,0 +1,103 @@
+"""The ids of the rows that ``ReusableHoldoutCV.fit`` is passed, and the holdout that they choose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ada._checks import bad_parameter
+from sklearn_ada.digest import id_hashes, part_of_each
+
+__all__ = ["ids_of_rows", "split_by_ids", "without_column"]
+
+_OWNER = "ReusableHoldoutCV"
+
+
+def ids_of_rows(named: Any, X: Any, given: Any) -> tuple[Any, list[Any] | None, str | None]:
+    """Return X without the ids, the ids, and the name of their column; None where there are none.
+
+    Parameters
+    ----------
+    named : str or None
+        The wrapper's ``ids``: the name of a column, "index", or None.
+    X : array-like or frame
+    given : array-like or None
+        What `fit` was passed as ``ids``.
+
+    Raises
+    ------
+    ValueError
+        If they are named and given both, or X has no such column.
+    """
+    if named is None:
+        return X, None if given is None else list(given), None
+    if given is not None:
+        raise bad_parameter(
+            "ids", f"{_OWNER}.fit", f"None where {_OWNER} has ids={named!r}", "ids", "Give one."
+        )
+    columns = list(getattr(X, "columns", ()))
+    if named == "index":
+        if not hasattr(X, "iloc"):
+            raise bad_parameter(
+                "ids", _OWNER, "None, or the name of a column, where X has no index", "index",
+                "Pass them by themselves: fit(X, y, ids=...).",
+            )  # fmt: skip
+        if "index" in columns:
+            raise bad_parameter(
+                "ids", _OWNER, "one of the two where X has an index and a column 'index'", "index",
+                "Rename the column.",
+            )  # fmt: skip
+        return X, list(X.index), None
+    if named not in columns:
+        raise bad_parameter(
+            "ids", _OWNER, "None, 'index' or the name of a column of X", named,
+            "Arrays have no names: pass the ids by themselves, fit(X, y, ids=...).",
+        )  # fmt: skip
+    return without_column(X, named), list(X[named]), named
+
+
+def without_column(X: Any, name: str | None) -> Any:
+    """Return X without the column of ids, if it has it: no model ever sees that."""
+    if name is None or name not in list(getattr(X, "columns", ())):
+        return X
+    return X.drop(columns=[name]) if hasattr(X, "iloc") else X.drop(name)
+
+
+def split_by_ids(
+    ids: NDArray[np.bytes_], groups: Any, share: float, random_state: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the numbers of the rows for training and of those of the holdout, each row assigned by itself.
+
+    A row is in the holdout if a hash of its id (of its group, if there are groups) and ``random_state`` is
+    below the share. So rows may be put in any order and others may be added: each stays where it is. The
+    share is met on average, and classes are not stratified.
+
+    Parameters
+    ----------
+    ids : ndarray of bytes
+        Hashed.
+    groups : array-like or None
+    share : float
+    random_state : int or None
+
+    Examples
+    --------
+    >>> ids = id_hashes(np.arange(1000), "Holdout")
+    >>> train, test = split_by_ids(ids, None, 0.25, None)
+    >>> moved = split_by_ids(ids[::-1], None, 0.25, None)[1]
+    >>> len(train) + len(test), bool((np.sort(999 - moved) == test).all())
+    (1000, True)
+    """
+    which = ids if groups is None else id_hashes(groups, _OWNER, len(ids), "groups")
+    values, of_row = np.unique(which, return_inverse=True)
+    held = (part_of_each(values, random_state) < share)[of_row.reshape(-1)]
+    if held.all() or not held.any():
+        raise bad_parameter(
+            "holdout", _OWNER, "a share that leaves rows on both sides", share,
+            f"Ids choose it, and put {'all' if held.any() else 'none'} of the {len(values)} "
+            f"{'rows' if groups is None else 'groups'} into it: bring more, or choose them yourself, "
+            "holdout=mask.",
+        )  # fmt: skip
+    return np.flatnonzero(~held), np.flatnonzero(held)

@@ -1,0 +1,131 @@
+"""Without ids the holdout is its labels in their order: features may change, and are not digested."""
+
+import hashlib
+import hmac
+import json
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import Holdout, HoldoutLeakError, LedgerMismatchError, ReusableHoldoutCV
+from sklearn_ada.digest import content_digest, labels_digest
+from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.ledger.log.chain import genesis_row
+
+OTHER_FEATURES = {
+    "a column added": lambda X: np.c_[X, X[:, 0] ** 2],
+    "a column dropped": lambda X: X[:, 1:],
+    "columns reordered": lambda X: X[:, ::-1],
+    "a column scaled": lambda X: X * [1.0, 1.0, 100.0, 1.0, 1.0],
+    "another dtype": lambda X: X.astype(np.float32),
+    "a frame": pd.DataFrame,
+    "sparse": sparse.csr_matrix,
+}
+
+
+def search(path, **parameters):
+    inner = GridSearchCV(LogisticRegression(), {"C": [0.1]})
+    return ReusableHoldoutCV(inner, ask="winner", ledger=path, **parameters)
+
+
+@pytest.mark.parametrize("where", ["path", None], ids=["path", "None"])
+@pytest.mark.parametrize("change", OTHER_FEATURES.values(), ids=OTHER_FEATURES)
+def test_a_search_on_other_features_has_the_same_holdout_and_goes_on_paying(change, where, rows, tmp_path):
+    X, y = rows[0], rows[1]
+    path = tmp_path / "ledger.db" if where else None
+    first = search(path).fit(X, y)
+    recorded, nats = len(list(first.holdout_.ledger.records())), first.holdout_.report().nats
+    again = search(path).fit(change(X), y)
+    assert again.holdout_.ledger.path == first.holdout_.ledger.path
+    assert again.holdout_._session.data.y.tolist() == first.holdout_._session.data.y.tolist()
+    expected = change(X)
+    expected = expected.toarray() if hasattr(expected, "toarray") else np.asarray(expected)
+    mine = again.holdout_._session.data.X
+    mine = mine.toarray() if hasattr(mine, "toarray") else np.asarray(mine)
+    chosen = [int(np.flatnonzero((expected == row).all(axis=1))[0]) for row in mine]
+    of_first = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in first.holdout_._session.data.X]
+    assert chosen == of_first  # the very same rows are held out
+    assert len(list(again.holdout_.ledger.records())) > recorded
+    assert again.holdout_.report().nats >= nats
+
+
+@pytest.mark.parametrize(
+    "made",
+    [list, tuple, lambda y: y.astype(float), lambda y: y == 1, lambda y: y.astype(object), pd.Series],
+    ids=["list", "tuple", "float", "bool", "object", "series"],
+)
+def test_equal_labels_have_one_digest_whatever_holds_them(made):
+    y = np.array([0, 1, 1, 0])
+    assert HoldoutData(np.zeros((4, 1)), made(y)).digest == HoldoutData(np.ones((4, 2)), y).digest
+
+
+def test_labels_in_another_order_or_number_have_another_digest():
+    digests = {labels_digest(y) for y in ([0, 1, 1], [1, 0, 1], [0, 1], [0, 1, 2], ["0", "1", "1"])}
+    assert len(digests) == 5
+
+
+def test_no_feature_is_digested_when_a_holdout_is_opened(rows, tmp_path, monkeypatch):
+    def forbidden(*given):
+        raise AssertionError("features were digested")
+
+    monkeypatch.setattr("sklearn_ada.holdout.rows.data.content_digest", forbidden)
+    assert Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db").n_rows == 250
+
+
+def test_other_labels_are_refused_with_what_cannot_be_told_and_the_way_out(rows, tmp_path):
+    search(tmp_path / "ledger.db").fit(rows[0], rows[1])
+    order = np.random.default_rng(0).permutation(250)
+    changed = {
+        "shuffled": (rows[0][order], rows[1][order]),
+        "dropped": (rows[0][:-5], rows[1][:-5]),
+        "appended": (np.r_[rows[0], rows[2]], np.r_[rows[1], rows[3]]),
+        "relabelled": (rows[0], np.where(np.arange(250) == 3, 1 - rows[1], rows[1])),
+    }
+    for X, y in changed.values():
+        with pytest.raises(LedgerMismatchError, match="cannot be told from other data") as caught:
+            search(tmp_path / "ledger.db").fit(X, y)
+        assert "ids=" in str(caught.value)
+        assert "a second ledger would be a second budget for one holdout" in str(caught.value)
+
+
+def test_a_ledger_begun_when_rows_were_known_by_content_goes_on_so(rows, tmp_path):
+    X, y = rows[2], rows[3]
+    path = tmp_path / "ledger.db"
+    secret = Holdout(X, y, ledger=path).ledger.secret()
+    with sqlite3.connect(path) as db:  # as an earlier release has begun it
+        body = json.loads(db.execute("SELECT body FROM records").fetchone()[0])
+        assert body.pop("identity") == "labels"
+        body["fingerprint"] = hmac.new(secret, content_digest(X, y).encode(), hashlib.sha256).hexdigest()
+        row = genesis_row(body)
+        db.execute("UPDATE records SET body = ?, hash = ?", (row.text, row.hash))
+        db.execute("UPDATE head SET hash = ?", (row.hash,))
+    db.close()
+    moved = tmp_path / "moved.db"  # this process knows the other one
+    path.rename(moved)
+    again = Holdout(X, y, ledger=moved)
+    assert "identity" not in again.ledger.genesis
+    with pytest.raises(LedgerMismatchError, match="another holdout"):
+        Holdout(X + 1.0, y, ledger=moved)
+    larger = again.top_up(rows[0], rows[1])
+    whole = HoldoutData(np.r_[X, rows[0]], np.r_[y, rows[1]])
+    assert larger.fingerprint == whole.fingerprint(secret, "content")
+
+
+def test_rows_whose_features_changed_are_looked_for_anew_among_training_rows(rows, tmp_path):
+    path = tmp_path / "ledger.db"
+    first = Holdout(rows[2], rows[3], ledger=path)
+    first.check_overlap(rows[0])
+    first.check_overlap(rows[0])
+    assert len(list(first.ledger.records())) == 2
+    second = Holdout(rows[0][: len(rows[3])], rows[3], ledger=path)
+    with pytest.raises(HoldoutLeakError, match="contain rows of the holdout"):
+        second.check_overlap(rows[0])
+
+
+def test_the_digest_of_text_is_not_that_of_numbers():
+    assert labels_digest(["1", "2"]) != labels_digest([1, 2])

@@ -1,0 +1,449 @@
+"""A holdout whose rows have ids is the same one in any order; what became of its rows is recorded."""
+
+import datetime
+import json
+import pickle
+import threading
+import uuid
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from sklearn_ada import Holdout, LedgerMismatchError
+from sklearn_ada.cli import main
+from sklearn_ada.digest import id_hashes, part_of_each
+from sklearn_ada.holdout.records.genesis import Genesis
+from sklearn_ada.holdout.rows.known_rows import Changes, keyed_table
+from sklearn_ada.holdout.session import changed_rows
+
+N = 200
+RNG = np.random.default_rng(0)
+X = np.c_[np.arange(N + 60.0), RNG.normal(size=(N + 60, 2))]
+Y = RNG.integers(0, 2, N + 60)
+IDS = np.array([f"patient {number}" for number in range(N + 60)])
+OLD, ALL = slice(0, N), slice(0, N + 60)
+WHERE = ["path", "memory", "temporary"]
+
+
+class Says(ClassifierMixin, BaseEstimator):
+    """Says the same class of all rows."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, number=1, name=""):
+        self.number, self.name = number, name
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.number)
+
+
+@pytest.fixture(params=WHERE)
+def begin(request, tmp_path):
+    """Open a holdout of some rows, always on the same kind of ledger."""
+    ledger = {"path": tmp_path / "ledger.db", "memory": ":memory:", "temporary": None}[request.param]
+
+    def holdout(rows=OLD, y=Y, ids=IDS, **parameters):
+        return Holdout(X[rows], y[rows], ids=ids[rows], ledger=ledger, **parameters)
+
+    return holdout
+
+
+def ask(holdout, name=""):
+    return holdout.certify(Says(name=name), scoring="accuracy", guess=0.5)
+
+
+def changes_of(holdout):
+    bodies = [record.body for record in holdout.ledger.records()]
+    return [(b["change"], b["count"], b["rows"]) for b in bodies if b.get("kind") == "rows"]
+
+
+def flipped(numbers):
+    y = Y.copy()
+    y[numbers] = 1 - y[numbers]
+    return y
+
+
+def test_any_order_is_the_same_holdout(begin):
+    answer = ask(begin())
+    order = np.random.default_rng(1).permutation(N)
+    again = begin(order)
+    assert ask(again) == answer
+    assert ask(again).repeated
+    assert changes_of(again) == [("begun", N, N)]
+    assert (again._session.data.X == begin()._session.data.X).all()  # so subsamples are the same, too
+
+
+def test_new_rows_are_a_top_up(begin):
+    before = ask(begin())
+    larger = begin(ALL)
+    assert larger.n_rows == N + 60
+    answer = ask(larger)
+    assert not answer.repeated
+    assert answer.value == pytest.approx(np.mean(Y))
+    assert larger.report().nats > before.cost.nats
+    assert changes_of(larger) == [("begun", N, N), ("added", 60, N + 60)]
+    assert answer.certificate.assumptions == before.certificate.assumptions
+
+
+def test_earlier_rows_return_what_is_recorded_and_nothing_new(begin):
+    before = ask(begin())
+    ask(begin(ALL))
+    earlier = begin()
+    assert ask(earlier) == before
+    refused = ask(earlier, "another")
+    assert refused.verdict == "refused"
+    assert "with the rows as they are now" in refused.reason
+
+
+@pytest.mark.parametrize("where", ["path", "memory"])
+def test_missing_rows_are_refused_with_their_number(where, tmp_path):
+    ledger = tmp_path / "ledger.db" if where == "path" else f":memory:{uuid.uuid4()}"
+    first = Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger)
+    ask(first)
+    recorded = len(list(first.ledger.records()))
+    with pytest.raises(LedgerMismatchError, match=r"^7 of the 200 rows .* missing='ignore'.*second budget"):
+        Holdout(X[7:N], Y[7:N], ids=IDS[7:N], ledger=ledger)
+    assert len(list(first.ledger.records())) == recorded
+
+
+def test_missing_rows_may_be_ignored_and_certificates_say_so(begin):
+    before = ask(begin())
+    smaller = begin(slice(7, N), missing="ignore")
+    answer = ask(smaller)
+    assert changes_of(smaller)[-1] == ("missing", 7, N - 7)
+    assert answer.value == pytest.approx(np.mean(Y[7:N]))
+    (more,) = set(answer.certificate.assumptions) - set(before.certificate.assumptions)
+    assert more == (
+        "rows that are missing were left out by a rule that did not look at their labels or at predictions"
+    )
+    assert ask(begin(slice(7, N), missing="ignore")) == answer
+    assert smaller.report().answers[0][1].certificate.assumptions == before.certificate.assumptions
+
+
+def test_changed_labels_are_recorded_and_certificates_say_so(begin):
+    before = ask(begin())
+    y = flipped([3, 5])
+    with pytest.warns(UserWarning, match=r"^2 of the 200 rows .* other labels"):
+        corrected = begin(y=y)
+    answer = ask(corrected)
+    assert not answer.repeated
+    assert changes_of(corrected)[-1] == ("relabelled", 2, N)
+    assert answer.value == pytest.approx(np.mean(y[OLD]))
+    (more,) = set(answer.certificate.assumptions) - set(before.certificate.assumptions)
+    assert more == "labels were corrected without looking at predictions"
+    assert ask(begin(y=y)).repeated
+
+
+def test_three_changes_at_once_are_recorded_one_by_one(begin):
+    ask(begin())
+    with pytest.warns(UserWarning, match="3 of the 255 rows"):
+        whole = begin(slice(5, N + 60), y=flipped([10, 11, 12]), missing="ignore")
+    assert changes_of(whole) == [
+        ("begun", N, N), ("missing", 5, N - 5), ("relabelled", 3, N - 5), ("added", 60, N + 55),
+    ]  # fmt: skip
+    assert len(ask(whole).certificate.assumptions) == len(Genesis(whole.ledger.genesis).assumptions) + 2
+    assert ask(begin(slice(5, N + 60), y=flipped([10, 11, 12]))).repeated
+
+
+def test_a_crash_between_two_changes_goes_on_where_it_was(begin, monkeypatch):
+    ask(begin())
+    charge = changed_rows.Session.charge
+
+    def fails(self, key, decide):
+        if key == "rows 2":
+            raise MemoryError
+        return charge(self, key, decide)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(changed_rows.Session, "charge", fails)
+        with pytest.raises(MemoryError):
+            begin(slice(5, N + 60), missing="ignore")
+    assert changes_of(begin(slice(5, N + 60))) == [
+        ("begun", N, N), ("missing", 5, N - 5), ("added", 60, N + 55),
+    ]  # fmt: skip
+
+
+def test_a_crash_before_the_rows_were_recorded_is_mended_by_the_same_rows_only(tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr("sklearn_ada.holdout.holdout.as_edition", lambda session, missing: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "ledger.db")
+    with pytest.raises(LedgerMismatchError, match="before its rows were recorded"):
+        Holdout(X[ALL], Y[ALL], ids=IDS[ALL], ledger=tmp_path / "ledger.db")
+    assert changes_of(Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "ledger.db"))
+
+
+FIXED = {
+    "groups": {"groups": np.arange(N + 60) // 2},
+    "weights": {"sample_weight": np.linspace(1.0, 2.0, N + 60)},
+    "a priced class mix": {"class_mix": "priced"},
+    "privacy": {"route": "differential_privacy"},
+}
+
+
+def of(parameters, rows):
+    return {k: v[rows] if isinstance(v, np.ndarray) else v for k, v in parameters.items()}
+
+
+@pytest.mark.parametrize("kind", FIXED)
+@pytest.mark.parametrize("rows", [ALL, slice(5, N)], ids=["added", "missing"])
+def test_rows_do_not_change_where_the_guarantee_is_for_one_set_of_rows(kind, rows, tmp_path):
+    path = tmp_path / "ledger.db"
+    first = Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=path, **of(FIXED[kind], OLD))
+    recorded = len(list(first.ledger.records()))
+    with pytest.raises(LedgerMismatchError, match=r"may not change, for it has (groups|class_mix|route)"):
+        Holdout(X[rows], Y[rows], ids=IDS[rows], ledger=path, missing="ignore", **of(FIXED[kind], rows))
+    assert len(list(first.ledger.records())) == recorded
+    order = np.random.default_rng(2).permutation(N)
+    moved = Holdout(X[order], Y[order], ids=IDS[order], ledger=path, **of(FIXED[kind], order))
+    assert moved.fingerprint == first.fingerprint
+
+
+@pytest.mark.parametrize("kind", FIXED)
+def test_labels_may_be_corrected_with_groups_and_weights_only(kind, tmp_path):
+    path, y = tmp_path / "ledger.db", flipped([3])
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=path, **of(FIXED[kind], OLD))
+    if kind in ("groups", "weights"):
+        with pytest.warns(UserWarning, match="other labels"):
+            again = Holdout(X[OLD], y[OLD], ids=IDS[OLD], ledger=path, **of(FIXED[kind], OLD))
+        assert again.ledger.read(lambda state: state.units) == again._session.data.n_units
+    else:
+        with pytest.raises(LedgerMismatchError, match="may not change"):
+            Holdout(X[OLD], y[OLD], ids=IDS[OLD], ledger=path, **of(FIXED[kind], OLD))
+
+
+def test_other_weights_or_groups_of_the_same_rows_are_refused(tmp_path):
+    path, groups = tmp_path / "ledger.db", np.arange(N) // 2
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=path, groups=groups)
+    for other in ({"groups": np.arange(N) // 4}, {}, {"sample_weight": np.arange(1.0, N + 1)}):
+        with pytest.raises(LedgerMismatchError, match="other weights or groups"):
+            Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=path, **other)
+
+
+def test_a_repeated_id_is_a_group_and_stays_one(tmp_path):
+    ids = np.arange(N) // 2
+    holdout = Holdout(X[OLD], Y[OLD], ids=ids, ledger=tmp_path / "ledger.db")
+    assert (holdout._session.data.has_groups, holdout._session.data.n_units) == (True, N // 2)
+    with pytest.raises(LedgerMismatchError, match="ids that occur more than once"):
+        Holdout(X[: N + 1], Y[: N + 1], ids=[*ids, 0], ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match="an id in several groups"):
+        Holdout(X[OLD], Y[OLD], ids=ids, groups=np.arange(N))
+
+
+def test_an_id_that_comes_to_be_repeated_is_refused(tmp_path):
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "ledger.db")
+    with pytest.raises(LedgerMismatchError, match="ids that occur more than once"):
+        Holdout(X[: N + 1], Y[: N + 1], ids=[*IDS[OLD], IDS[0]], ledger=tmp_path / "ledger.db")
+
+
+def test_rows_are_known_with_or_without_ids_not_both(tmp_path):
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "with.db")
+    Holdout(X[OLD], Y[OLD], ledger=tmp_path / "without.db")
+    with pytest.raises(LedgerMismatchError, match=r"begun with ids, .*second budget"):
+        Holdout(X[OLD], Y[OLD], ledger=tmp_path / "with.db")
+    with pytest.raises(LedgerMismatchError, match=r"begun without ids, .*second budget"):
+        Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "without.db")
+
+
+@pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
+def test_ids_that_come_go_or_change_are_no_fresh_budget(ledger):
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger)
+    with pytest.raises(LedgerMismatchError, match=r"with ids, and not without.*second budget"):
+        Holdout(X[OLD], Y[OLD], ledger=ledger)
+    with pytest.raises(LedgerMismatchError, match=r"with other ids.*second budget"):
+        Holdout(X[OLD], Y[OLD], ids=np.arange(N), ledger=ledger)
+    Holdout(X[OLD], 1 - Y[OLD], ledger=ledger)
+    with pytest.raises(LedgerMismatchError, match=r"begun without ids"):
+        Holdout(X[OLD], 1 - Y[OLD], ids=np.arange(N), ledger=ledger)
+
+
+def test_dropped_rows_without_a_path_are_told_of_once_and_have_a_ledger_of_their_own(monkeypatch):
+    monkeypatch.setattr("sklearn_ada._notices._said", set())
+    first = Holdout(X[OLD], Y[OLD], ids=IDS[OLD])
+    with pytest.warns(UserWarning, match=r"193 of the 200 rows .*second budget.*missing='ignore'"):
+        other = Holdout(X[7:N], Y[7:N], ids=IDS[7:N])
+    assert other.ledger.path != first.ledger.path
+    assert Holdout(X[7:N], Y[7:N], ids=IDS[7:N]).ledger.path == other.ledger.path
+
+
+def test_unrelated_rows_have_a_ledger_of_their_own_without_a_word(recwarn):
+    first = Holdout(X[OLD], Y[OLD], ids=IDS[OLD])
+    assert Holdout(X[N:], Y[N:], ids=IDS[N:]).ledger.path != first.ledger.path
+    assert not recwarn.list
+
+
+def test_top_up_takes_ids(begin):
+    small = begin()
+    ask(small)
+    with pytest.raises(ValueError, match="'ids' parameter"):
+        small.top_up(X[N:], Y[N:])
+    with pytest.raises(ValueError, match="ids that occur before"):
+        small.top_up(X[N:], Y[N:], ids=IDS[:60])
+    larger = small.top_up(X[N:], Y[N:], ids=IDS[N:])
+    answer = ask(larger)
+    assert ask(begin(ALL)) == answer  # old and new rows together
+    assert ask(small.top_up(X[N:], Y[N:], ids=IDS[N:])) == answer
+    assert changes_of(larger) == [("begun", N, N), ("added", 60, N + 60)]
+
+
+def test_a_holdout_without_ids_takes_none_later(tmp_path):
+    small = Holdout(X[OLD], Y[OLD], ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match="'ids' parameter"):
+        small.top_up(X[N:], Y[N:], ids=IDS[N:])
+
+
+def test_without_ids_rows_that_were_added_are_added_again_as_the_message_says(tmp_path):
+    small = Holdout(X[OLD], Y[OLD], ledger=tmp_path / "ledger.db")
+    ask(small.top_up(X[N:], Y[N:]))
+    with pytest.raises(LedgerMismatchError, match="top_up added are added to those again, which is free"):
+        Holdout(X[ALL], Y[ALL], ledger=tmp_path / "ledger.db")
+    again = Holdout(X[OLD], Y[OLD], ledger=tmp_path / "ledger.db").top_up(X[N:], Y[N:])
+    assert ask(again).repeated
+
+
+def test_a_certify_after_a_top_up_is_a_new_question_and_may_be_wider(tmp_path):
+    small = Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "ledger.db")
+    before = ask(small)
+    after = ask(small.top_up(X[N:], Y[N:], ids=IDS[N:]))
+    assert after.certificate.ln_delta < before.certificate.ln_delta
+    assert after.half_width > before.half_width  # with 30 % more rows
+
+
+def test_the_table_of_rows_is_shown_nowhere(tmp_path, capsys):
+    holdout = Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "ledger.db")
+    ask(holdout)
+    (body,) = (r.body for r in holdout.ledger.records() if r.body.get("kind") == "rows")
+    table = body["table"]
+    assert len(table) == N * 12 * 4 // 3
+    report = holdout.report()
+    for arguments in (["show"], ["show", "--json"], ["show", "--csv"], ["report", "--json"]):
+        main(["ledger", arguments[0], str(tmp_path / "ledger.db"), *arguments[1:]])
+    shown = capsys.readouterr().out
+    assert "200 rows begun" in shown
+    kept = [shown, repr(report), report._repr_html_(), json.dumps(report.to_dict()), repr(holdout)]
+    for text in kept:
+        assert table[:20] not in text
+    for kept in (report, holdout.ledger):
+        assert table[:20].encode() not in pickle.dumps(kept)
+    state = holdout.ledger.read(lambda state: json.dumps(state.to_dict()))
+    assert table[:20] not in state
+
+
+def test_the_table_is_keyed_with_the_secret():
+    hashed = id_hashes(IDS[OLD], "Holdout")
+    one, other = (keyed_table(hashed, Y[OLD], secret) for secret in (b"a" * 32, b"b" * 32))
+    assert not np.isin(one["id"], other["id"]).any()
+
+
+def test_changes_lead_from_one_table_to_the_other():
+    hashed = id_hashes(IDS, "Holdout")
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        first, second = (rng.random(N + 60) < rng.random() for _ in range(2))
+        y = np.where(rng.random(N + 60) < 0.1, 1 - Y, Y)
+        old, new = keyed_table(hashed[first], Y[first], b"s"), keyed_table(hashed[second], y[second], b"s")
+        changes = Changes.between(old, new)
+        steps = changes.steps(old)
+        assert (steps[-1][2] == new).all() if steps else (old == new).all()
+        assert len(changes.missing) == (first & ~second).sum()
+        assert len(changes.added) == (second & ~first).sum()
+        assert len(changes.relabelled) == (first & second & (y != Y)).sum()
+
+
+SAME = {
+    "list": list,
+    "NumPy's": np.array,
+    "floats": lambda ids: np.array(ids, dtype=float),
+    "objects": lambda ids: np.array(ids, dtype=object),
+    "series": pd.Series,
+    "32 bits": lambda ids: np.array(ids, dtype=np.int32),
+    "with gaps": lambda ids: pd.array(ids, dtype="Int64"),
+}
+
+
+@pytest.mark.parametrize("made", SAME.values(), ids=SAME)
+def test_whole_numbers_are_the_same_ids_whatever_holds_them(made):
+    assert (id_hashes(made([1, 2, 30]), "Holdout") == id_hashes([1, 2, 30], "Holdout")).all()
+
+
+def test_ids_of_other_kinds_are_other_ids():
+    day = datetime.date(2020, 1, 1)
+    hashed = id_hashes([1, "1", b"1", day, "2020-01-01"], "Holdout")
+    assert len(set(hashed.tolist())) == 5
+    dates = [
+        [day],
+        [datetime.datetime(2020, 1, 1)],
+        [pd.Timestamp(day)],
+        np.array([day], dtype="datetime64[D]"),
+    ]
+    assert len({id_hashes(ids, "Holdout")[0] for ids in dates}) == 1
+    assert (
+        id_hashes(pd.Series(["a", "b"], dtype="category"), "Holdout").tolist()
+        == id_hashes(["a", "b"], "Holdout").tolist()
+    )
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA, pd.NaT], ids=str)
+def test_missing_ids_are_refused_with_their_number(gap, tmp_path):
+    with pytest.raises(ValueError, match=r"'ids' parameter of Holdout .*Got '2 missing ids'"):
+        Holdout(X[:4], Y[:4], ids=["a", gap, "b", gap], ledger=tmp_path / "ledger.db")
+    assert not list(tmp_path.iterdir())
+
+
+BAD = {"bool": [True, False], "fraction": [0.5, 1.5], "pairs": [("a", 1), ("b", 2)], "long": [1, 2, 3]}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_is_no_id_is_refused(kind, tmp_path):
+    ids = np.empty(2, dtype=object)
+    ids[:] = BAD[kind] if kind != "long" else [1, 2]
+    given = BAD[kind] if kind == "long" else ids
+    with pytest.raises(ValueError, match="'ids' parameter of Holdout"):
+        Holdout(X[:2], Y[:2], ids=given, ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match="'missing' parameter of Holdout"):
+        Holdout(X[:2], Y[:2], ids=[1, 2], missing="drop", ledger=tmp_path / "ledger.db")
+
+
+def test_a_share_of_ids_is_met_on_average_and_depends_on_the_seed():
+    hashed = id_hashes(np.arange(100_000), "Holdout")
+    parts = {seed: part_of_each(hashed, seed) < 0.25 for seed in (None, 0, 1)}
+    for held in parts.values():
+        assert abs(held.sum() - 25_000) < 5 * np.sqrt(100_000 * 0.25 * 0.75)  # 6e-7
+    both = (parts[0] & parts[1]).sum()
+    assert abs(both - 6_250) < 5 * np.sqrt(100_000 * 0.0625 * 0.9375)
+
+
+def test_workers_that_bring_the_same_new_rows_at_once_record_them_once(tmp_path):
+    first = Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "ledger.db")
+    work = joblib.delayed(Holdout)(X[ALL], Y[ALL], ids=IDS[ALL], ledger=first.ledger.path)
+    opened = joblib.Parallel(2)([work] * 4)
+    assert {holdout.fingerprint for holdout in opened} == {
+        first.top_up(X[N:], Y[N:], ids=IDS[N:]).fingerprint
+    }
+    assert changes_of(first) == [("begun", N, N), ("added", 60, N + 60)]
+
+
+def test_threads_that_begin_the_same_rows_at_once_have_one_ledger():
+    made, start = [], threading.Barrier(6)
+
+    def work(seed):
+        order = np.random.default_rng(seed).permutation(N)
+        start.wait()
+        made.append(Holdout(X[order], Y[order], ids=IDS[order]).ledger)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({ledger.path for ledger in made}) == 1
+    assert sum(record.key == "rows 0" for record in made[0].records()) == 1
