@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from joblib.externals.loky import get_reusable_executor
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -169,6 +170,7 @@ def test_outer_folds_have_ledgers_of_their_own_without_a_warning(table):
         warnings.filterwarnings("error", message=".*second budget")
         told = cross_validate(search(None, ids="row"), X, y, cv=3, return_estimator=True, error_score="raise")
         ledgers = [each.holdout_.ledger.path for each in told["estimator"]]
+        get_reusable_executor().shutdown(wait=True)  # workers of earlier tests belong to other sessions
         again = cross_validate(search(None, ids="row"), X, y, cv=3, return_estimator=True, n_jobs=2)
     assert len(set(ledgers)) == 3
     assert [each.holdout_.fingerprint for each in again["estimator"]] == [

@@ -15,7 +15,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn_ada import Holdout, LedgerMismatchError
 from sklearn_ada.cli import main
 from sklearn_ada.digest import id_hashes, part_of_each
+from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.genesis import Genesis
+from sklearn_ada.holdout.records.rows import ASSUMED
 from sklearn_ada.holdout.rows.known_rows import Changes, keyed_table
 from sklearn_ada.holdout.session import changed_rows
 
@@ -447,3 +449,15 @@ def test_threads_that_begin_the_same_rows_at_once_have_one_ledger():
         thread.join()
     assert len({ledger.path for ledger in made}) == 1
     assert sum(record.key == "rows 0" for record in made[0].records()) == 1
+
+
+def test_a_state_that_is_restored_still_names_what_is_assumed(tmp_path):
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "ledger.db")
+    smaller = Holdout(X[7:N], Y[7:N], ids=IDS[7:N], ledger=tmp_path / "ledger.db", missing="ignore")
+    state = smaller.ledger.read(lambda state: json.loads(json.dumps(state.to_dict())))
+    fresh = Conversation(smaller.ledger.genesis)
+    assert "assumed" not in fresh.to_dict()  # as in checkpoints of older ledgers
+    fresh.restore(state)
+    assert fresh.assumed == [ASSUMED["missing"]]
+    fresh.restore({name: value for name, value in state.items() if name != "assumed"})
+    assert fresh.assumed == []
