@@ -7,6 +7,7 @@ import pytest
 
 from sklearn_ada import _session_token
 from sklearn_ada.ledger import memory, opening
+from sklearn_ada.ledger.log import connection
 from tests.ledger.postgresql_server import NoServerError, Server
 
 REQUIRED = "SKLEARN_ADA_REQUIRE_POSTGRESQL"
@@ -36,5 +37,10 @@ def _own_session(monkeypatch, tmp_path_factory):
     monkeypatch.setattr(opening, "_noted", set())
     before = set(memory._books)
     yield
-    for begun in set(memory._books) - before:
-        del memory._books[begun]
+    begun = set(memory._books) - before
+    for name in begun:
+        del memory._books[name]
+    for slot in [slot for slot in connection._connections if slot[0] in begun]:
+        connection._connections[slot].forget()
+    for slot in [slot for slot in connection._seen if slot[0] in begun]:
+        del connection._seen[slot]
