@@ -6,9 +6,9 @@ import secrets
 import pytest
 
 from sklearn_ada import _session_token
-from sklearn_ada.ledger import memory, opening
-from sklearn_ada.ledger.log import connection
+from sklearn_ada.ledger import opening
 from tests.ledger.postgresql_server import NoServerError, Server
+from tests.ledgers_in_memory import forget_ledgers_in_memory, names_of_ledgers_in_memory
 
 REQUIRED = "SKLEARN_ADA_REQUIRE_POSTGRESQL"
 
@@ -35,12 +35,6 @@ def _own_session(monkeypatch, tmp_path_factory):
     monkeypatch.setattr(_session_token, "_folder", folder)
     monkeypatch.setenv(_session_token.VARIABLE, folder)
     monkeypatch.setattr(opening, "_noted", set())
-    before = set(memory._books)
+    before = names_of_ledgers_in_memory()
     yield
-    begun = set(memory._books) - before
-    for name in begun:
-        del memory._books[name]
-    for slot in [slot for slot in connection._connections if slot[0] in begun]:
-        connection._connections[slot].forget()
-    for slot in [slot for slot in connection._seen if slot[0] in begun]:
-        del connection._seen[slot]
+    forget_ledgers_in_memory(names_of_ledgers_in_memory() - before)

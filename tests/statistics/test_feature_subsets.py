@@ -1,4 +1,4 @@
-"""Somebody tries one set of columns after another: the holdout stays the same rows, and goes on being paid."""
+"""One set of columns after another: the holdout stays the same rows, and goes on being paid."""
 
 import numpy as np
 import pytest

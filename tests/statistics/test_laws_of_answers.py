@@ -7,7 +7,6 @@ power arm: with the noise of a kernel of `mechanisms` halved, or doubled, the sa
 
 import itertools
 import math
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -23,22 +22,16 @@ from benchmarks.validity.kernels import (
 )
 from sklearn_ada import Holdout
 from sklearn_ada.holdout import MedianSettings, NoiseSettings
-from sklearn_ada.ledger import memory as _memory
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.mechanisms.medians.binary_search import noisy_search
 from sklearn_ada.mechanisms.medians.exponential import exponential_quantile
 from tests import asking
+from tests.ledgers_in_memory import forget_ledgers_in_memory
 
 FALSE_ALARM = 1e-6
 ROWS = 200
 FACTORS = (0.5, 2.0)
 MORE = [pytest.param(1), pytest.param(10, marks=pytest.mark.slow)]
-
-
-@pytest.fixture(autouse=True)
-def _memory_is_given_back():
-    with patch.dict(_memory._books):
-        yield
 
 
 class Right:
@@ -64,7 +57,7 @@ def of_rows(seed, **settings):
     """A holdout on which `Right(k)` has the accuracy k / ROWS; its last row is wrong for every k below."""
     X, y = np.arange(ROWS)[:, None].astype(float), np.ones(ROWS, dtype=int)
     y[-1] = 0
-    _memory._books.clear()  # each holdout is one of its own, with its own ledger
+    forget_ledgers_in_memory()  # each holdout is one of its own, with its own ledger
     holdout = Holdout(X, y, random_state=seed, ledger=":memory:", **settings)
     return holdout
 
@@ -272,7 +265,7 @@ def median_answers(labels, purpose, settings, runs):
     y, found = np.asarray(labels, dtype=float), []
     for seed in range(runs):
         X = np.zeros((len(y), 1))
-        _memory._books.clear()
+        forget_ledgers_in_memory()
         holdout = Holdout(X, y, random_state=seed, ledger=":memory:")
         answer = asking.ask(holdout, Zero(), scoring=ERROR, purpose=purpose, settings=settings)
         if purpose == "check":

@@ -10,26 +10,18 @@ he was told.
 import itertools
 import json
 import random
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.accounting import codes, polya_urn
-from sklearn_ada.ledger import memory as _memory
+from tests.ledgers_in_memory import forget_ledgers_in_memory
 
 DOMAIN, ROWS = 3, 3
 DATA_SETS = list(itertools.product(range(DOMAIN), repeat=ROWS))
 LABELS = np.array([0, 1, 0])
 FAILS = 2
-NUMBERS = itertools.count()  # a column that no model reads: each holdout has a ledger of its own
-
-
-@pytest.fixture(autouse=True)
-def _memory_is_given_back():
-    with patch.dict(_memory._books):
-        yield
 
 
 class FromFile:
@@ -94,23 +86,23 @@ def asks_anything(seed):
 
 def transcript(data, choose, path, count, seed=0):
     """Return all that the ledger of one data set tells but hidden summaries, and what was paid for it."""
-    with patch.dict(_memory._books):
-        X = np.c_[np.array(data), np.full(ROWS, next(NUMBERS))]
-        holdout = Holdout(X, LABELS, ledger=":memory:", random_state=seed)
-        model, fixed, told = FromFile(path), FromFile(path.with_name("fixed.npy")), ()
-        for _ in range(count):
-            how = choose(told, path)
-            try:
-                if how["purpose"] == "check":
-                    holdout.check(model, scoring="accuracy", guess=how["guess"], settings=how["settings"])
-                elif how["purpose"] == "certify":
-                    holdout.certify(model, scoring="accuracy", guess=0.5)
-                else:
-                    holdout.select([fixed, model], scoring="accuracy", epsilon=None)
-            except ValueError:  # all models of a choice failed
-                pass
-            told = tuple(map(visible, itertools.islice(holdout.ledger.records(), 1, None)))
-        return told, holdout.report().nats
+    forget_ledgers_in_memory()  # each data set has a ledger of its own
+    X = np.array(data)[:, None]
+    holdout = Holdout(X, LABELS, ledger=":memory:", random_state=seed)
+    model, fixed, told = FromFile(path), FromFile(path.with_name("fixed.npy")), ()
+    for _ in range(count):
+        how = choose(told, path)
+        try:
+            if how["purpose"] == "check":
+                holdout.check(model, scoring="accuracy", guess=how["guess"], settings=how["settings"])
+            elif how["purpose"] == "certify":
+                holdout.certify(model, scoring="accuracy", guess=0.5)
+            else:
+                holdout.select([fixed, model], scoring="accuracy", epsilon=None)
+        except ValueError:  # all models of a choice failed
+            pass
+        told = tuple(map(visible, itertools.islice(holdout.ledger.records(), 1, None)))
+    return told, holdout.report().nats
 
 
 def visible(record):
