@@ -1,5 +1,6 @@
 """What tests of several folders share: one real PostgreSQL server per test process."""
 
+import importlib.util
 import os
 import secrets
 
@@ -11,6 +12,7 @@ from tests.ledger.postgresql_server import NoServerError, Server
 from tests.ledgers_in_memory import forget_ledgers_in_memory, names_of_ledgers_in_memory
 
 REQUIRED = "SKLEARN_ADA_REQUIRE_POSTGRESQL"
+collect_ignore = [] if importlib.util.find_spec("torch") else ["consumers/torch_net.py"]  # for its doctests
 
 
 @pytest.fixture(scope="session")
