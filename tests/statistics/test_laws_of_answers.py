@@ -410,9 +410,11 @@ def test_the_three_draws_of_a_certify_by_binary_search(more):
 
 
 def chosen(models, epsilon, runs):
-    holdouts = [of_rows(seed) for seed in range(runs)]
-    found = [holdout.select(models, scoring="accuracy", epsilon=epsilon) for holdout in holdouts]
-    return found, event_of(holdouts[-1])
+    found = []
+    for seed in range(runs):
+        holdout = of_rows(seed)
+        found.append(holdout.select(models, scoring="accuracy", epsilon=epsilon))
+    return found, event_of(holdout)
 
 
 @pytest.mark.parametrize("more", MORE)
