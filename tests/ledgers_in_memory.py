@@ -1,0 +1,24 @@
+"""Forgetting ledgers in memory: holdouts of the same labels share one, and tests want one for each."""
+
+from collections.abc import Collection
+
+from sklearn_ada.ledger import memory
+from sklearn_ada.ledger.log import connection
+
+__all__ = ["forget_ledgers_in_memory", "names_of_ledgers_in_memory"]
+
+
+def names_of_ledgers_in_memory() -> set[str]:
+    """Return the names of this process's ledgers in memory."""
+    return set(memory._books)
+
+
+def forget_ledgers_in_memory(names: Collection[str] | None = None) -> None:
+    """Forget these ledgers, by default all; what they held is gone."""
+    names = names_of_ledgers_in_memory() if names is None else names
+    for name in names:
+        del memory._books[name]
+    for slot in [slot for slot in connection._connections if slot[0] in names]:
+        connection._connections[slot].forget()
+    for slot in [slot for slot in connection._seen if slot[0] in names]:
+        del connection._seen[slot]
