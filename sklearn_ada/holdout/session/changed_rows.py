@@ -85,7 +85,9 @@ def as_edition(session: Session, missing: str) -> Session:
         assert any(map(len, changes))  # the fingerprints differ
         number = len(editions)
         for change, rows, whole in changes.steps(editions[-1]):
-            made = RowsRecord.of(change, rows, len(whole), fingerprint_of(whole, secret), stamp)
+            # Of labels all are kept: how many are others would tell, for nothing, how often predictions err.
+            concerned = whole if change == "relabelled" else rows
+            made = RowsRecord.of(change, concerned, len(whole), fingerprint_of(whole, secret), stamp)
             record = session.charge(f"rows {number}", lambda state, made=made: made)  # type: ignore[misc]
             if RowsRecord(record.body).fingerprint != made.fingerprint:
                 break  # somebody else was first, with other rows: compare again
@@ -114,9 +116,11 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
             "predictions, go on without them: missing='ignore', which is recorded and named by every later "
             f"certificate. Otherwise {_SECOND}. {_FOLD}"
         )
+    # Ids are public. Of labels a refusal tells only that not all are the same, and not even that if other
+    # rows are a reason already: whoever passes predictions as labels would learn something for nothing.
     told = [
         f"{len(rows)} rows are {word}"
-        for rows, word in zip(changes, ("missing", "relabelled", "new"), strict=True)
+        for rows, word in ((changes.missing, "missing"), (changes.added, "new"))
         if len(rows)
     ]
     reasons = []
@@ -129,7 +133,7 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
     if reasons:
         raise LedgerMismatchError(
             f"The rows of the holdout of the ledger {name!r} may not change, for it has {reasons[0]}. "
-            f"{' and '.join(told)}; nothing was recorded. Open it with the rows as they were, and make a "
+            f"{' and '.join(told) or 'Labels differ'}; nothing was recorded. Open it with the rows as they were, and make a "
             f"holdout of new rows alone, with a ledger of its own; {_SECOND}."
         )
 
@@ -147,9 +151,10 @@ def _check_units(session: Session) -> None:
 def _tell(session: Session, changes: Changes) -> None:
     if len(changes.relabelled):
         warn_user(
-            f"{len(changes.relabelled)} of the {len(session.data)} rows of the holdout have other labels "
-            "than before. This is recorded, and every later certificate assumes that labels were corrected "
-            "without looking at predictions. Questions are asked anew."
+            f"Rows of the holdout of the ledger {_name(session)!r} have other labels than before. This is "
+            "recorded, and every later certificate assumes that labels were corrected without looking at "
+            "predictions. Questions are asked anew. If these labels are wrong, open it again with the right "
+            "ones."
         )
 
 
