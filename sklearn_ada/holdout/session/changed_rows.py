@@ -1,12 +1,16 @@
 """A holdout of which the rows are known by ids, opened again: which of its editions these rows are.
 
-An edition is the rows between two changes. Why all intervals hold together, whatever was changed, stands in
-`sklearn_ada.holdout.session.top_up`.
+An edition is the rows between two changes. Rows and labels that are those of an earlier edition, and not of
+the last one, are one more change, back to these: else whoever passed wrong labels once would have lost the
+budget for good. A `Holdout` that stayed open meanwhile answers nothing new. Why all intervals hold together,
+whatever was changed, stands in `sklearn_ada.holdout.session.top_up`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+
+import numpy as np
 
 from sklearn_ada._callers import is_called_by
 from sklearn_ada._notices import warn_user
@@ -57,8 +61,8 @@ def as_edition(session: Session, missing: str) -> Session:
     Raises
     ------
     LedgerMismatchError
-        If rows are missing, or changed in a way that the holdout's guarantee does not allow; nothing was
-        recorded.
+        If rows are missing, or changed in a way that the holdout's guarantee does not allow; or if weights or
+        groups are others. Nothing was recorded.
     """
     data, secret, ledger = session.data, session.secret, session.ledger
     table, fingerprint = data.table(secret), data.fingerprint(secret, "ids")
@@ -69,6 +73,7 @@ def as_edition(session: Session, missing: str) -> Session:
                 f"The ledger {_name(session)!r} was begun by a process that ended before its rows were "
                 "recorded, with other rows than these. Open it with the rows that it was begun with."
             )
+        _check_units(session)
         begun = RowsRecord.of("begun", table, len(table), fingerprint, stamp)
         session.charge(_FIRST, lambda state: begun)
     while True:
@@ -76,13 +81,12 @@ def as_edition(session: Session, missing: str) -> Session:
         if now == fingerprint:
             break
         editions = editions_of(ledger)
-        same = [number for number, rows in enumerate(editions) if fingerprint_of(rows, secret) == fingerprint]
-        if same:  # an earlier one: what was recorded of it is returned, and nothing new answered
-            edition = same[-1]
-            break
+        if np.array_equal(editions[-1], table):
+            continue  # somebody else has recorded these rows since
+        is_known = any(np.array_equal(rows, table) for rows in editions)
         changes = Changes.between(editions[-1], table)
-        _check_changes(session, changes, len(editions[-1]), missing)
-        assert any(map(len, changes))  # the fingerprints differ
+        _check_changes(session, changes, len(editions[-1]), "ignore" if is_known else missing, is_known)
+        _check_units(session)
         number = len(editions)
         for change, rows, whole in changes.steps(editions[-1]):
             # Of labels all are kept: how many are others would tell, for nothing, how often predictions err.
@@ -93,19 +97,21 @@ def as_edition(session: Session, missing: str) -> Session:
                 break  # somebody else was first, with other rows: compare again
             number += 1
         _tell(session, changes)
-    data.top_ups = edition
     _check_units(session)
+    data.top_ups = edition
+    # Questions that were asked of these very rows and labels before, in whichever edition, are found again.
+    if edition:
+        data.first_like = next(n for n, rows in enumerate(editions_of(ledger)) if np.array_equal(rows, table))
     return replace(session, fingerprint=fingerprint)
 
 
-def _check_changes(session: Session, changes: Changes, before: int, missing: str) -> None:
-    """Raise unless the rows may be changed so."""
+def _check_changes(session: Session, changes: Changes, before: int, missing: str, is_known: bool) -> None:
+    """Raise unless the rows may be changed so; ``is_known``: to those of an earlier edition."""
     data, policy, name = session.data, session.policy, _name(session)
     lost = len(changes.missing)
-    if lost and within_cross_validation():
-        raise LedgerMismatchError(
-            f"{lost} of the {before} rows of the holdout of the ledger {name!r} are missing. {_FOLD}"
-        )
+    if (lost or len(changes.added)) and not is_known and within_cross_validation():
+        what = f"{lost} of the {before} rows are missing, and {len(changes.added)} are new"
+        raise LedgerMismatchError(f"Of the holdout of the ledger {name!r} {what}. {_FOLD}")
     if lost and missing == "raise":
         hint = ""
         if lost == before:
@@ -133,8 +139,8 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
     if reasons:
         raise LedgerMismatchError(
             f"The rows of the holdout of the ledger {name!r} may not change, for it has {reasons[0]}. "
-            f"{' and '.join(told) or 'Labels differ'}; nothing was recorded. Open it with the rows as they were, and make a "
-            f"holdout of new rows alone, with a ledger of its own; {_SECOND}."
+            f"{' and '.join(told) or 'Labels differ'}; nothing was recorded. Open it with the "
+            f"rows as they were, and make a holdout of new rows alone, with a ledger of its own; {_SECOND}."
         )
 
 

@@ -96,14 +96,71 @@ def test_new_rows_are_a_top_up(begin):
     assert answer.certificate.assumptions == before.certificate.assumptions
 
 
-def test_earlier_rows_return_what_is_recorded_and_nothing_new(begin):
-    before = ask(begin())
-    ask(begin(ALL))
+def test_a_holdout_that_stayed_open_returns_what_is_recorded_and_nothing_new(begin):
     earlier = begin()
+    before = ask(earlier)
+    ask(begin(ALL))
     assert ask(earlier) == before
     refused = ask(earlier, "another")
     assert refused.verdict == "refused"
-    assert "with the rows as they are now" in refused.reason
+    assert "open a Holdout (or fit) again with the rows and labels that you mean" in refused.reason
+    begin()
+    assert ask(earlier, "a third").verdict == "refused"
+
+
+AWAY = {
+    "wrong labels": {"y": 1 - Y},
+    "another target": {"y": (X[:, 1] > 0).astype(int)},
+    "labels as text": {"y": Y.astype(str)},
+    "a bad join": {"rows": ALL},
+    "a filter": {"rows": slice(50, N), "missing": "ignore"},
+    "others and a filter": {"y": 1 - Y, "rows": slice(50, N + 30), "missing": "ignore"},
+}
+
+
+@pytest.mark.filterwarnings("ignore:Rows of the holdout")
+@pytest.mark.parametrize("kind", AWAY)
+def test_whoever_goes_back_to_the_rows_before_goes_on_with_what_was_spent(kind, begin):
+    before = ask(begin())
+    other = begin(**AWAY[kind])
+    spent = other.report().nats
+    for turn in range(2):
+        back = begin()
+        assert ask(back) == before  # the question is found again
+        assert ask(back).repeated
+        answer = ask(back, f"another {turn}")
+        assert not answer.repeated
+        assert answer.value == before.value
+        assert answer.certificate.ln_delta < before.certificate.ln_delta
+        assert back.report().nats > spent
+        there = begin(**AWAY[kind])
+        if kind != "labels as text":  # of which this model knows none
+            assert ask(there, f"there {turn}").verdict != "refused"
+        spent = there.report().nats
+    assert back.report().n_rows == there.report().n_rows  # that of the ledger
+    assert len(changes_of(back)) >= 4
+
+
+@pytest.mark.filterwarnings("ignore:Rows of the holdout")
+def test_a_choice_is_found_again_on_the_way_back(begin):
+    models = [Says(0, "a"), Says(1, "b")]
+    first = begin()
+    chosen = first.select(models, scoring="accuracy")
+    begin(y=1 - Y)
+    back = begin()
+    recorded = len(list(back.ledger.records()))
+    assert back.select(models, scoring="accuracy") == chosen
+    kinds = [record.body["kind"] for record in list(back.ledger.records())[recorded:]]
+    assert "selection" not in kinds
+
+
+@pytest.mark.filterwarnings("ignore:Rows of the holdout")
+def test_two_tables_with_the_same_ids_take_turns():
+    first = ask(Holdout(X[:150], Y[:150], ids=range(150)))
+    ask(Holdout(X[20:200], 1 - Y[20:200], ids=range(180)), "the other")
+    again = Holdout(X[:150], Y[:150], ids=range(150))
+    assert ask(again) == first
+    assert ask(again, "new").verdict != "refused"
 
 
 @pytest.mark.parametrize("where", ["path", "memory"])
@@ -271,6 +328,16 @@ def test_other_weights_or_groups_of_the_same_rows_are_refused(tmp_path):
     for other in ({"groups": np.arange(N) // 4}, {}, {"sample_weight": np.arange(1.0, N + 1)}):
         with pytest.raises(LedgerMismatchError, match="other weights or groups"):
             Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=path, **other)
+
+
+@pytest.mark.parametrize("y", [Y, 1 - Y], ids=["labels as before", "other labels"])
+def test_a_refusal_of_weights_records_nothing(y, tmp_path):
+    path, weights = tmp_path / "ledger.db", np.ones(N)
+    first = Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=path, sample_weight=weights)
+    recorded = len(list(first.ledger.records()))
+    with pytest.raises(LedgerMismatchError, match="other weights or groups"):
+        Holdout(X[OLD], y[OLD], ids=IDS[OLD], ledger=path, sample_weight=weights + np.eye(N)[0])
+    assert len(list(first.ledger.records())) == recorded
 
 
 def test_a_repeated_id_is_a_group_and_stays_one(tmp_path):
