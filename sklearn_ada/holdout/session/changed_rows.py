@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sklearn_ada._callers import is_called_by
+from sklearn_ada._callers import is_called_by_function
 from sklearn_ada._notices import warn_user
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.records.conversation import Conversation
@@ -24,6 +24,14 @@ from sklearn_ada.ledger import Ledger
 __all__ = ["as_edition", "editions_of", "within_cross_validation"]
 
 _FIRST = "rows 0"
+_FITS_A_FOLD = frozenset(
+    {
+        "_fit_and_score",  # cross_validate, searches, learning curves
+        "_fit_and_predict",  # cross_val_predict
+        "_permutation_test_score",
+        "_fit_and_score_over_thresholds",  # TunedThresholdClassifierCV
+    }
+)
 _FOLD = (
     "An outer fold is other rows: ledger=None gives each fold a ledger that is certified for that fold alone."
 )
@@ -34,8 +42,12 @@ _SECOND = (
 
 
 def within_cross_validation() -> bool:
-    """Return whether scikit-learn's cross-validation is among the callers: the rows are those of a fold."""
-    return is_called_by("sklearn.model_selection")
+    """Return whether a fold of scikit-learn's cross-validation is fitted among the callers.
+
+    Not the refit of an outer search, nor a wrapper that lies in ``sklearn.model_selection`` as well: their
+    rows are all rows.
+    """
+    return is_called_by_function("sklearn.model_selection", _FITS_A_FOLD)
 
 
 def editions_of(ledger: Ledger[Conversation]) -> list[Table]:

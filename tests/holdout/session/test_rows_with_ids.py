@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import pickle
 import threading
 import uuid
@@ -11,6 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    KFold,
+    cross_val_predict,
+    cross_validate,
+)
 
 from sklearn_ada import Holdout, LedgerMismatchError
 from sklearn_ada.cli import main
@@ -20,6 +28,7 @@ from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.rows import ASSUMED
 from sklearn_ada.holdout.rows.known_rows import Changes, keyed_table
 from sklearn_ada.holdout.session import changed_rows
+from sklearn_ada.holdout.session.finding import address_of_rows
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -384,6 +393,77 @@ def test_dropped_rows_without_a_path_are_told_of_once_and_have_a_ledger_of_their
         other = Holdout(X[7:N], Y[7:N], ids=IDS[7:N])
     assert other.ledger.path != first.ledger.path
     assert Holdout(X[7:N], Y[7:N], ids=IDS[7:N]).ledger.path == other.ledger.path
+
+
+def test_dropped_rows_are_told_of_once_for_each_ledger():
+    for shift in (0, 1000):
+        ids = np.arange(N) + shift
+        Holdout(X[OLD], (Y + shift)[OLD] % 7, ids=ids)
+        with pytest.warns(UserWarning, match=r"193 of the 200 rows .*second budget"):
+            Holdout(X[7:N], (Y + shift)[7:N] % 7, ids=ids[7:])
+
+
+@pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
+@pytest.mark.parametrize("rows", [RNG.permutation(N), np.arange(N + 60)], ids=["order", "more"])
+def test_rows_that_were_opened_in_another_order_or_with_more_are_no_fresh_budget_without_ids(rows, ledger):
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger)
+    Holdout(X[rows], Y[rows], ids=IDS[rows], ledger=ledger)
+    with pytest.raises(LedgerMismatchError, match=r"with ids, and not without.*second budget"):
+        Holdout(X[rows], Y[rows], ledger=ledger)
+
+
+@pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
+def test_who_opens_the_same_ids_before_there_is_a_ledger_is_not_refused(ledger):
+    """As workers do at the same moment; others' ids are refused as soon as there is one."""
+    hashed = id_hashes(IDS[OLD], "Holdout")
+    address = address_of_rows(ledger, hashed, Y[OLD])
+    assert address_of_rows(ledger, hashed[::-1], Y[OLD]) == address
+    with pytest.raises(LedgerMismatchError, match="with ids, and not without"):
+        address_of_rows(ledger, None, Y[OLD])
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger)
+    with pytest.raises(LedgerMismatchError, match="with other ids"):
+        address_of_rows(ledger, id_hashes(np.arange(N), "Holdout"), Y[OLD])
+
+
+class Opens(ClassifierMixin, BaseEstimator):
+    """Opens a holdout of the rows that it is fitted on; the first column is their ids."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        holdout = Holdout(X, y, ids=X[:, 0].astype(int))
+        self.ledger_, self.rows_ = os.path.basename(holdout.ledger.path), len(X)
+        OPENED.append((self.ledger_, self.rows_))
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+    def predict_proba(self, X):
+        return np.tile([0.4, 0.6], (len(X), 1))
+
+
+OPENED = []
+
+
+@pytest.mark.parametrize("first", ["all rows", "wrapped"])
+def test_a_wrapper_of_model_selection_and_a_refit_are_no_fold(first):
+    plain = Opens().fit(X[OLD], Y[OLD]).ledger_ if first == "all rows" else None
+    wrapped = FixedThresholdClassifier(Opens()).fit(X[OLD], Y[OLD]).estimator_.ledger_
+    refitted = GridSearchCV(Opens(), {}, cv=2).fit(X[OLD], Y[OLD]).best_estimator_.ledger_
+    assert wrapped == refitted == (plain or wrapped)
+    assert wrapped.startswith("ids-")
+
+
+@pytest.mark.parametrize("validate", [cross_validate, cross_val_predict], ids=lambda each: each.__name__)
+def test_the_same_ids_have_one_ledger_in_a_fold_or_not(validate):
+    OPENED.clear()
+    validate(Opens(), X[OLD], Y[OLD], cv=KFold(2))
+    assert [rows for _, rows in OPENED] == [N // 2, N // 2]
+    assert len(set(OPENED)) == 2
+    assert all(name.startswith("fold-") for name, _ in OPENED)
+    assert Opens().fit(X[N // 2 : N], Y[N // 2 : N]).ledger_ == OPENED[0][0]
+    whole = Opens().fit(X[OLD], Y[OLD]).ledger_
+    assert whole.startswith("ids-")
 
 
 def test_unrelated_rows_have_a_ledger_of_their_own_without_a_word(recwarn):
