@@ -10,11 +10,11 @@ from sklearn_ada.ledger.log.head import Head, parse_head
 from sklearn_ada.ledger.log.writing import canonical_json, chain_hash, secret_digest
 from sklearn_ada.ledger.memory import MemoryLedger
 from sklearn_ada.ledger.opening import (
-    has_ids,
     is_begun,
     ledger_address,
     ledgers_of_kind,
     note_ids,
+    noted_ledgers,
     open_existing_ledger,
     open_ledger,
 )
@@ -31,11 +31,11 @@ __all__ = [
     "SQLiteLedger",
     "canonical_json",
     "chain_hash",
-    "has_ids",
     "is_begun",
     "ledger_address",
     "ledgers_of_kind",
     "note_ids",
+    "noted_ledgers",
     "open_existing_ledger",
     "open_ledger",
     "parse_head",

@@ -16,18 +16,18 @@ from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
 from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path, temporary_ledgers
 
 __all__ = [
-    "has_ids",
     "is_begun",
     "ledger_address",
     "ledgers_of_kind",
     "note_ids",
+    "noted_ledgers",
     "open_existing_ledger",
     "open_ledger",
 ]
 
 Address = str | os.PathLike[str]
 _MEMORY = ":memory:"
-_noted: set[tuple[int, Address]] = set()  # addresses in the memory of a process
+_noted: set[tuple[int, Address, Address]] = set()  # addresses in the memory of a process
 
 
 def ledger_address(given: Address | None, content: Callable[[], str], kind: str = "") -> Address:
@@ -81,19 +81,26 @@ def is_begun(address: Address) -> bool:
     return os.path.exists(address)
 
 
-def note_ids(address: Address) -> None:
+def note_ids(address: Address, ledger: Address) -> None:
     """Note that the rows which would have their ledger at this address are known by ids in another one."""
     if isinstance(address, str) and address.startswith(_MEMORY):
-        _noted.add((os.getpid(), address))
-    else:
-        with open(f"{os.fspath(address)}-ids", "ab"):
-            pass
+        _noted.add((os.getpid(), address, ledger))
+    elif os.fspath(ledger) not in noted_ledgers(address):
+        with open(f"{os.fspath(address)}-ids", "ab", buffering=0) as file:
+            file.write(os.fsencode(f"{os.path.basename(ledger)}\n"))
 
 
-def has_ids(address: Address) -> bool:
-    """Return whether `note_ids` noted this address."""
-    is_in_memory = isinstance(address, str) and address.startswith(_MEMORY)
-    return (os.getpid(), address) in _noted if is_in_memory else os.path.exists(f"{os.fspath(address)}-ids")
+def noted_ledgers(address: Address) -> list[str]:
+    """Return the addresses of the ledgers that `note_ids` noted for an address, begun or not."""
+    if isinstance(address, str) and address.startswith(_MEMORY):
+        return sorted(os.fspath(own) for pid, of, own in _noted if (pid, of) == (os.getpid(), address))
+    try:
+        with open(f"{os.fspath(address)}-ids", "rb") as file:
+            names = os.fsdecode(file.read()).splitlines()
+    except FileNotFoundError:
+        return []
+    folder = os.path.dirname(address)
+    return sorted({os.path.join(folder, name) for name in names})
 
 
 def open_ledger(

@@ -37,14 +37,16 @@ class RowsRecord(LedgerRecord):
         ----------
         change : {"begun", "added", "relabelled", "missing"}
         concerned : Table
-            The rows that it is about.
+            The rows that it is about; all that there are, if labels differ.
         rows : int
             How many there are from now on.
         fingerprint : str
             Of all of these.
         stamp : dict
         """
-        body = {"kind": cls.kind, "change": change, "count": len(concerned), "rows": rows}
+        body = {"kind": cls.kind, "change": change, "rows": rows}
+        if change != "relabelled":  # how many labels differ is told nowhere
+            body["count"] = len(concerned)
         return cls({**body, "fingerprint": fingerprint, "table": packed(concerned), **stamp})
 
     @property
@@ -63,8 +65,9 @@ class RowsRecord(LedgerRecord):
         return unpacked(self.body["table"])
 
     def columns(self) -> dict[str, Any]:
-        """Return what a table shows of it: what was done to how many rows."""
-        told = f"{self.body['count']} rows {self.change}, {self.body['rows']} rows from now on"
+        """Return what a table shows of it: what was done to how many rows, but for labels."""
+        what = "labels differ" if self.change == "relabelled" else f"{self.body['count']} rows {self.change}"
+        told = f"{what}, {self.body['rows']} rows from now on"
         return {**super().columns(), "reason": told}
 
     def apply(self, state: ConversationState) -> None:

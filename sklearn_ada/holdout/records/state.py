@@ -226,8 +226,9 @@ class ConversationState:
         if top_ups == self.top_ups:
             return None
         return (
-            "rows were added to this holdout, or changed, since; ask the one that top_up returned, or open "
-            "it with the rows as they are now"
+            "rows were added to this holdout, or changed, since it was opened: it returns what is recorded, "
+            "and answers nothing new; ask the one that top_up returned, or, where rows have ids, open a "
+            "Holdout (or fit) again with the rows and labels that you mean: these, or those as they are now"
         )
 
     def open_round(self, name: str | None) -> str | None:

@@ -86,6 +86,7 @@ class HoldoutData:
         self.y: NDArray[Any] = labels
         self.priced_classes = priced_classes
         self.top_ups = 0  # how often the rows that the ledger began with were changed
+        self.first_like = 0  # after how many changes they were first the rows that they are
         self.is_classification = type_of_target(labels) in ("binary", "multiclass")
         self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
 

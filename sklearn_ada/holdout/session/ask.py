@@ -72,7 +72,7 @@ def put_question(
     data, mechanism = session.data, question.describe()
     guess = {} if question.guess is None else question.guess.describe()
     outputs = "" if question.guess is None else question.guess.outputs
-    subject = subject_key(model, question.metric, mechanism["name"], data.top_ups)
+    subject = subject_key(model, question.metric, mechanism["name"], data.first_like)
     key = question_key(subject, question.purpose, guess, outputs, mechanism)
     if once and session.ledger.find_subject(subject) is not None and session.find(key) is None:
         return None

@@ -1,14 +1,18 @@
 """A holdout of which the rows are known by ids, opened again: which of its editions these rows are.
 
-An edition is the rows between two changes. Why all intervals hold together, whatever was changed, stands in
-`sklearn_ada.holdout.session.top_up`.
+An edition is the rows between two changes. Rows and labels that are those of an earlier edition, and not of
+the last one, are one more change, back to these: else whoever passed wrong labels once would have lost the
+budget for good. A `Holdout` that stayed open meanwhile answers nothing new. Why all intervals hold together,
+whatever was changed, stands in `sklearn_ada.holdout.session.top_up`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from sklearn_ada._callers import is_called_by
+import numpy as np
+
+from sklearn_ada._callers import is_called_by_function
 from sklearn_ada._notices import warn_user
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.records.conversation import Conversation
@@ -20,6 +24,14 @@ from sklearn_ada.ledger import Ledger
 __all__ = ["as_edition", "editions_of", "within_cross_validation"]
 
 _FIRST = "rows 0"
+_FITS_A_FOLD = frozenset(
+    {
+        "_fit_and_score",  # cross_validate, searches, learning curves
+        "_fit_and_predict",  # cross_val_predict
+        "_permutation_test_score",
+        "_fit_and_score_over_thresholds",  # TunedThresholdClassifierCV
+    }
+)
 _FOLD = (
     "An outer fold is other rows: ledger=None gives each fold a ledger that is certified for that fold alone."
 )
@@ -30,8 +42,12 @@ _SECOND = (
 
 
 def within_cross_validation() -> bool:
-    """Return whether scikit-learn's cross-validation is among the callers: the rows are those of a fold."""
-    return is_called_by("sklearn.model_selection")
+    """Return whether a fold of scikit-learn's cross-validation is fitted among the callers.
+
+    Not the refit of an outer search, nor a wrapper that lies in ``sklearn.model_selection`` as well: their
+    rows are all rows.
+    """
+    return is_called_by_function("sklearn.model_selection", _FITS_A_FOLD)
 
 
 def editions_of(ledger: Ledger[Conversation]) -> list[Table]:
@@ -57,8 +73,8 @@ def as_edition(session: Session, missing: str) -> Session:
     Raises
     ------
     LedgerMismatchError
-        If rows are missing, or changed in a way that the holdout's guarantee does not allow; nothing was
-        recorded.
+        If rows are missing, or changed in a way that the holdout's guarantee does not allow; or if weights or
+        groups are others. Nothing was recorded.
     """
     data, secret, ledger = session.data, session.secret, session.ledger
     table, fingerprint = data.table(secret), data.fingerprint(secret, "ids")
@@ -69,6 +85,7 @@ def as_edition(session: Session, missing: str) -> Session:
                 f"The ledger {_name(session)!r} was begun by a process that ended before its rows were "
                 "recorded, with other rows than these. Open it with the rows that it was begun with."
             )
+        _check_units(session)
         begun = RowsRecord.of("begun", table, len(table), fingerprint, stamp)
         session.charge(_FIRST, lambda state: begun)
     while True:
@@ -76,34 +93,37 @@ def as_edition(session: Session, missing: str) -> Session:
         if now == fingerprint:
             break
         editions = editions_of(ledger)
-        same = [number for number, rows in enumerate(editions) if fingerprint_of(rows, secret) == fingerprint]
-        if same:  # an earlier one: what was recorded of it is returned, and nothing new answered
-            edition = same[-1]
-            break
+        if np.array_equal(editions[-1], table):
+            continue  # somebody else has recorded these rows since
+        is_known = any(np.array_equal(rows, table) for rows in editions)
         changes = Changes.between(editions[-1], table)
-        _check_changes(session, changes, len(editions[-1]), missing)
-        assert any(map(len, changes))  # the fingerprints differ
+        _check_changes(session, changes, len(editions[-1]), "ignore" if is_known else missing, is_known)
+        _check_units(session)
         number = len(editions)
         for change, rows, whole in changes.steps(editions[-1]):
-            made = RowsRecord.of(change, rows, len(whole), fingerprint_of(whole, secret), stamp)
+            # Of labels all are kept: how many are others would tell, for nothing, how often predictions err.
+            concerned = whole if change == "relabelled" else rows
+            made = RowsRecord.of(change, concerned, len(whole), fingerprint_of(whole, secret), stamp)
             record = session.charge(f"rows {number}", lambda state, made=made: made)  # type: ignore[misc]
             if RowsRecord(record.body).fingerprint != made.fingerprint:
                 break  # somebody else was first, with other rows: compare again
             number += 1
         _tell(session, changes)
-    data.top_ups = edition
     _check_units(session)
+    data.top_ups = edition
+    # Questions that were asked of these very rows and labels before, in whichever edition, are found again.
+    if edition:
+        data.first_like = next(n for n, rows in enumerate(editions_of(ledger)) if np.array_equal(rows, table))
     return replace(session, fingerprint=fingerprint)
 
 
-def _check_changes(session: Session, changes: Changes, before: int, missing: str) -> None:
-    """Raise unless the rows may be changed so."""
+def _check_changes(session: Session, changes: Changes, before: int, missing: str, is_known: bool) -> None:
+    """Raise unless the rows may be changed so; ``is_known``: to those of an earlier edition."""
     data, policy, name = session.data, session.policy, _name(session)
     lost = len(changes.missing)
-    if lost and within_cross_validation():
-        raise LedgerMismatchError(
-            f"{lost} of the {before} rows of the holdout of the ledger {name!r} are missing. {_FOLD}"
-        )
+    if (lost or len(changes.added)) and not is_known and within_cross_validation():
+        what = f"{lost} of the {before} rows are missing, and {len(changes.added)} are new"
+        raise LedgerMismatchError(f"Of the holdout of the ledger {name!r} {what}. {_FOLD}")
     if lost and missing == "raise":
         hint = ""
         if lost == before:
@@ -114,9 +134,11 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
             "predictions, go on without them: missing='ignore', which is recorded and named by every later "
             f"certificate. Otherwise {_SECOND}. {_FOLD}"
         )
+    # Ids are public. Of labels a refusal tells only that not all are the same, and not even that if other
+    # rows are a reason already: whoever passes predictions as labels would learn something for nothing.
     told = [
         f"{len(rows)} rows are {word}"
-        for rows, word in zip(changes, ("missing", "relabelled", "new"), strict=True)
+        for rows, word in ((changes.missing, "missing"), (changes.added, "new"))
         if len(rows)
     ]
     reasons = []
@@ -129,8 +151,8 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
     if reasons:
         raise LedgerMismatchError(
             f"The rows of the holdout of the ledger {name!r} may not change, for it has {reasons[0]}. "
-            f"{' and '.join(told)}; nothing was recorded. Open it with the rows as they were, and make a "
-            f"holdout of new rows alone, with a ledger of its own; {_SECOND}."
+            f"{' and '.join(told) or 'Labels differ'}; nothing was recorded. Open it with the "
+            f"rows as they were, and make a holdout of new rows alone, with a ledger of its own; {_SECOND}."
         )
 
 
@@ -147,9 +169,10 @@ def _check_units(session: Session) -> None:
 def _tell(session: Session, changes: Changes) -> None:
     if len(changes.relabelled):
         warn_user(
-            f"{len(changes.relabelled)} of the {len(session.data)} rows of the holdout have other labels "
-            "than before. This is recorded, and every later certificate assumes that labels were corrected "
-            "without looking at predictions. Questions are asked anew."
+            f"Rows of the holdout of the ledger {_name(session)!r} have other labels than before. This is "
+            "recorded, and every later certificate assumes that labels were corrected without looking at "
+            "predictions. Questions are asked anew. If these labels are wrong, open it again with the right "
+            "ones."
         )
 
 

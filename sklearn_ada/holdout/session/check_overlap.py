@@ -52,7 +52,7 @@ def hashes_overlap(session: Session, hashes: NDArray[np.uint64]) -> bool:
     if session.genesis.identity != "content":  # the features of its rows may change: then they are asked anew
         compared.update(hmac.digest(session.secret, own.tobytes(), "sha256"))
     # By order: whether X is the holdout depends on it, and what is free must have been told before.
-    key = f"overlap rows {session.data.top_ups} {compared.hexdigest()}"
+    key = f"overlap rows {session.data.first_like} {compared.hexdigest()}"
     stamp = session.asker.stamp()
     event = CodedRelease((Symbol("overlap", int(is_leak(hashes, own) or is_whole(hashes, own))),))
     record = session.charge(key, lambda state: OverlapRecord.of(state, event, stamp))

@@ -8,8 +8,8 @@ this session whose rows have ids; they are compared by hashes keyed with the led
   a ledger that is certified for these rows alone, and a warning, because nothing tells the two apart.
 - None is, but the same labels in the same order were asked about, without ids or with others: refused, as a
   second budget for what may be the same rows.
-- Within scikit-learn's cross-validation a fold has its own ledger, which only the same rows find again, in
-  the same fold: no fold's answers are mixed with those about all rows, and nothing is warned of.
+- In a fold of scikit-learn's cross-validation: a ledger of its own, which only the same ids find again, in a
+  fold or not. No fold's answers are mixed with those about all rows, and nothing is warned of.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.rows.known_rows import keyed_ids
 from sklearn_ada.holdout.session.changed_rows import editions_of, within_cross_validation
 from sklearn_ada.ledger import (
-    has_ids,
     is_begun,
     ledger_address,
     ledgers_of_kind,
     note_ids,
+    noted_ledgers,
     open_existing_ledger,
 )
 
@@ -70,23 +70,39 @@ def address_of_rows(
     Warns
     -----
     UserWarning
-        Once a process, if rows of a holdout of this session are among these, and others are not.
+        Once for each ledger, if rows of a holdout of this session are among these, and others are not.
     """
     by_labels = ledger_address(given, lambda: labels_digest(y))
+    if given not in _OF_SESSION:
+        return by_labels
     if ids is None:
-        if given in _OF_SESSION and has_ids(by_labels):
+        if noted_ledgers(by_labels):
             raise _known_by_ids("with ids, and not without: give their ids again, ids=")
         return by_labels
-    known = np.unique(ids)
+    address = _address_by_ids(given, np.unique(ids), by_labels, missing)
+    # Before there is a ledger, so that the same rows without ids find it at whatever moment they come. Which
+    # ledger it is tells workers that open the same rows at once from somebody with other ids.
+    note_ids(by_labels, address)
+    return address
+
+
+def _address_by_ids(
+    given: str | os.PathLike[str] | None,
+    known: NDArray[np.bytes_],
+    by_labels: str | os.PathLike[str],
+    missing: str,
+) -> str | os.PathLike[str]:
+    """Return where the ledger of these ids is; ``by_labels`` is where it would be without ids."""
     digest = hashlib.sha256(known.tobytes()).hexdigest()
-    kind = _FOLD if within_cross_validation() else _ROWS
-    own = ledger_address(given, lambda: digest, kind)
-    others = [] if kind == _FOLD else ledgers_of_kind(given, kind)
-    if kind == _FOLD or given not in _OF_SESSION or own in others:
-        return own
+    own, of_fold = (ledger_address(given, lambda: digest, kind) for kind in (_ROWS, _FOLD))
+    for address in (own, of_fold):  # the same ids have one ledger, whoever was first
+        if is_begun(address):
+            return address
+    if within_cross_validation():
+        return of_fold
     whole: list[tuple[int, str]] = []
     partial: list[tuple[int, int, str]] = []
-    for address in others:
+    for address in ledgers_of_kind(given, _ROWS):
         ledger = open_existing_ledger(address, Conversation)
         mine = keyed_ids(known, ledger.secret())
         for rows in editions_of(ledger):
@@ -108,14 +124,18 @@ def address_of_rows(
             "dropped, that is a second budget for one holdout, and no interval of either ledger holds any "
             "more: use missing='ignore', which goes on with the first one and says so in every certificate, "
             "and give the ledger a path.",
-            once=("rows with ids of which others are missing",),
+            once=("rows with ids of which others are missing", os.fspath(own)),
         )
     elif is_begun(by_labels):
         return by_labels  # which is refused: it was begun without ids
-    elif has_ids(by_labels):
+    elif any(is_begun(other) for other in noted_ledgers(by_labels) if _is_of_rows(other) and other != own):
         raise _known_by_ids("with other ids: give those, as they were (a number is not the same as text)")
-    note_ids(by_labels)
     return own
+
+
+def _is_of_rows(address: str) -> bool:
+    """Return whether a ledger is not that of a fold: folds of sorted labels have the same labels."""
+    return not os.path.basename(address).removeprefix(":memory:").startswith(f"{_FOLD}-")
 
 
 def _known_by_ids(how: str) -> LedgerMismatchError:

@@ -62,8 +62,8 @@ def open_round(
     probe = worst_question(session, as_metric(scoring), purpose, guess_rows)
     size = check_integer(size, "size", _OWNER)
     alternatives = check_integer(alternatives, "alternatives", _OWNER)
-    stamp, top_ups = session.asker.stamp(), session.data.top_ups
-    key = f"{key} {top_ups}" if top_ups else key
+    stamp, changed = session.asker.stamp(), session.data.first_like
+    key = f"{key} {changed}" if changed else key
 
     def decide(state: Conversation) -> RoundRecord:
         session.check_not_outgrown(state)

@@ -63,7 +63,7 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     named: float | str | None = None if choice is None else choice.epsilon
     if epsilon == "auto" and session.read(lambda state: state.privacy is not None):
         named = "auto"
-    key = selection_key(metric, digests, named, data.top_ups)
+    key = selection_key(metric, digests, named, data.first_like)
     found = session.find(key, otherwise=lambda state: _admitted(session, state, choice, count))
     anew = is_asked_anew(session, models)
     if found is not None and anew:

@@ -27,7 +27,9 @@ that it is given in the end. Records are still independent draws.
   them, fixed before any of their labels is seen but through the transcript, whose nats count.
 - *Relabelled* rows. If labels are corrected by a rule that looks at no prediction, the corrected label is a
   part of the record from the start. A question before is a function of the old labels, one after of the new.
-- *Earlier* editions: what was recorded of them is returned, and nothing new is answered.
+- *Back* to the rows and labels of an earlier edition: one more change. The function is that of the edition,
+  which was fixed before, and the nats of all that was revealed in between count. Which edition a question is
+  about is a part of the transcript. Later certificates name what such a change assumes elsewhere, too.
 
 In each case old and new intervals hold together by the same union bound: it is over questions, each of them a
 fixed function of independent records, whichever function that is. Where one opening finds rows missing,
@@ -116,7 +118,7 @@ def pooled(
             f"{kinds[data.is_classification]}, as the holdout's y",
             kinds[whole.is_classification],
         )
-    whole.top_ups = data.top_ups + 1
+    whole.top_ups = whole.first_like = data.top_ups + 1
     return whole
 
 

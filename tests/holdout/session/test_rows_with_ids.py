@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import pickle
 import threading
 import uuid
@@ -11,6 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    KFold,
+    cross_val_predict,
+    cross_validate,
+)
 
 from sklearn_ada import Holdout, LedgerMismatchError
 from sklearn_ada.cli import main
@@ -20,6 +28,7 @@ from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.rows import ASSUMED
 from sklearn_ada.holdout.rows.known_rows import Changes, keyed_table
 from sklearn_ada.holdout.session import changed_rows
+from sklearn_ada.holdout.session.finding import address_of_rows
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -65,7 +74,7 @@ def ask(holdout, name=""):
 
 def changes_of(holdout):
     bodies = [record.body for record in holdout.ledger.records()]
-    return [(b["change"], b["count"], b["rows"]) for b in bodies if b.get("kind") == "rows"]
+    return [(b["change"], b.get("count"), b["rows"]) for b in bodies if b.get("kind") == "rows"]
 
 
 def flipped(numbers):
@@ -96,14 +105,71 @@ def test_new_rows_are_a_top_up(begin):
     assert answer.certificate.assumptions == before.certificate.assumptions
 
 
-def test_earlier_rows_return_what_is_recorded_and_nothing_new(begin):
-    before = ask(begin())
-    ask(begin(ALL))
+def test_a_holdout_that_stayed_open_returns_what_is_recorded_and_nothing_new(begin):
     earlier = begin()
+    before = ask(earlier)
+    ask(begin(ALL))
     assert ask(earlier) == before
     refused = ask(earlier, "another")
     assert refused.verdict == "refused"
-    assert "with the rows as they are now" in refused.reason
+    assert "open a Holdout (or fit) again with the rows and labels that you mean" in refused.reason
+    begin()
+    assert ask(earlier, "a third").verdict == "refused"
+
+
+AWAY = {
+    "wrong labels": {"y": 1 - Y},
+    "another target": {"y": (X[:, 1] > 0).astype(int)},
+    "labels as text": {"y": Y.astype(str)},
+    "a bad join": {"rows": ALL},
+    "a filter": {"rows": slice(50, N), "missing": "ignore"},
+    "others and a filter": {"y": 1 - Y, "rows": slice(50, N + 30), "missing": "ignore"},
+}
+
+
+@pytest.mark.filterwarnings("ignore:Rows of the holdout")
+@pytest.mark.parametrize("kind", AWAY)
+def test_whoever_goes_back_to_the_rows_before_goes_on_with_what_was_spent(kind, begin):
+    before = ask(begin())
+    other = begin(**AWAY[kind])
+    spent = other.report().nats
+    for turn in range(2):
+        back = begin()
+        assert ask(back) == before  # the question is found again
+        assert ask(back).repeated
+        answer = ask(back, f"another {turn}")
+        assert not answer.repeated
+        assert answer.value == before.value
+        assert answer.certificate.ln_delta < before.certificate.ln_delta
+        assert back.report().nats > spent
+        there = begin(**AWAY[kind])
+        if kind != "labels as text":  # of which this model knows none
+            assert ask(there, f"there {turn}").verdict != "refused"
+        spent = there.report().nats
+    assert back.report().n_rows == there.report().n_rows  # that of the ledger
+    assert len(changes_of(back)) >= 4
+
+
+@pytest.mark.filterwarnings("ignore:Rows of the holdout")
+def test_a_choice_is_found_again_on_the_way_back(begin):
+    models = [Says(0, "a"), Says(1, "b")]
+    first = begin()
+    chosen = first.select(models, scoring="accuracy")
+    begin(y=1 - Y)
+    back = begin()
+    recorded = len(list(back.ledger.records()))
+    assert back.select(models, scoring="accuracy") == chosen
+    kinds = [record.body["kind"] for record in list(back.ledger.records())[recorded:]]
+    assert "selection" not in kinds
+
+
+@pytest.mark.filterwarnings("ignore:Rows of the holdout")
+def test_two_tables_with_the_same_ids_take_turns():
+    first = ask(Holdout(X[:150], Y[:150], ids=range(150)))
+    ask(Holdout(X[20:200], 1 - Y[20:200], ids=range(180)), "the other")
+    again = Holdout(X[:150], Y[:150], ids=range(150))
+    assert ask(again) == first
+    assert ask(again, "new").verdict != "refused"
 
 
 @pytest.mark.parametrize("where", ["path", "memory"])
@@ -134,11 +200,11 @@ def test_missing_rows_may_be_ignored_and_certificates_say_so(begin):
 def test_changed_labels_are_recorded_and_certificates_say_so(begin):
     before = ask(begin())
     y = flipped([3, 5])
-    with pytest.warns(UserWarning, match=r"^2 of the 200 rows .* other labels"):
+    with pytest.warns(UserWarning, match=r"^Rows of the holdout .* other labels"):
         corrected = begin(y=y)
     answer = ask(corrected)
     assert not answer.repeated
-    assert changes_of(corrected)[-1] == ("relabelled", 2, N)
+    assert changes_of(corrected)[-1] == ("relabelled", None, N)
     assert answer.value == pytest.approx(np.mean(y[OLD]))
     (more,) = set(answer.certificate.assumptions) - set(before.certificate.assumptions)
     assert more == "labels were corrected without looking at predictions"
@@ -147,10 +213,10 @@ def test_changed_labels_are_recorded_and_certificates_say_so(begin):
 
 def test_three_changes_at_once_are_recorded_one_by_one(begin):
     ask(begin())
-    with pytest.warns(UserWarning, match="3 of the 255 rows"):
+    with pytest.warns(UserWarning, match="other labels"):
         whole = begin(slice(5, N + 60), y=flipped([10, 11, 12]), missing="ignore")
     assert changes_of(whole) == [
-        ("begun", N, N), ("missing", 5, N - 5), ("relabelled", 3, N - 5), ("added", 60, N + 55),
+        ("begun", N, N), ("missing", 5, N - 5), ("relabelled", None, N - 5), ("added", 60, N + 55),
     ]  # fmt: skip
     assert len(ask(whole).certificate.assumptions) == len(Genesis(whole.ledger.genesis).assumptions) + 2
     assert ask(begin(slice(5, N + 60), y=flipped([10, 11, 12]))).repeated
@@ -223,12 +289,64 @@ def test_labels_may_be_corrected_with_groups_and_weights_only(kind, tmp_path):
             Holdout(X[OLD], y[OLD], ids=IDS[OLD], ledger=path, **of(FIXED[kind], OLD))
 
 
+@pytest.mark.parametrize("kind", ["groups", "a priced class mix", "privacy"])
+def test_a_refusal_does_not_tell_how_many_labels_are_right(kind, tmp_path):
+    """Predictions that are passed as labels would else have their errors counted, for nothing."""
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "ledger.db", **of(FIXED[kind], OLD))
+    rows = slice(10, N)
+    for again in (rows,) if kind == "groups" else (rows, OLD):
+        told = set()
+        for y in (flipped([50]), flipped(range(20, 120)), *([Y] if again == rows else [])):
+            with pytest.raises(LedgerMismatchError, match="may not change") as refused:
+                Holdout(
+                    X[again], y[again], ids=IDS[again], ledger=tmp_path / "ledger.db", missing="ignore",
+                    **of(FIXED[kind], again),
+                )  # fmt: skip
+            told.add(str(refused.value))
+        assert len(told) == 1
+
+
+def test_nothing_that_is_shown_tells_how_many_labels_differ(tmp_path, capsys):
+    shown = []
+    for count in (7, 93):
+        path = tmp_path / str(count) / "ledger.db"
+        path.parent.mkdir()
+        Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=path)
+        with pytest.warns(UserWarning, match="other labels") as warned:
+            again = Holdout(X[OLD], flipped(range(count))[OLD], ids=IDS[OLD], ledger=path)
+        body = list(again.ledger.records())[-1].body
+        assert len(body["table"]) == N * 12 * 4 // 3  # of all rows
+        main(["ledger", "show", str(path)])
+        text = capsys.readouterr().out
+        assert "labels differ, 200 rows from now on" in text
+        shown.append((str(warned[0].message).replace(str(path), ""), sorted(body)))
+        main(["ledger", "show", "--json", str(path)])
+        told = [
+            text,
+            capsys.readouterr().out,
+            repr(again.report()),
+            *map(str, (body["rows"], warned[0].message)),
+        ]
+        assert not any(f"{count} rows" in one or f": {count}," in one for one in told)
+    assert shown[0] == shown[1]
+
+
 def test_other_weights_or_groups_of_the_same_rows_are_refused(tmp_path):
     path, groups = tmp_path / "ledger.db", np.arange(N) // 2
     Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=path, groups=groups)
     for other in ({"groups": np.arange(N) // 4}, {}, {"sample_weight": np.arange(1.0, N + 1)}):
         with pytest.raises(LedgerMismatchError, match="other weights or groups"):
             Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=path, **other)
+
+
+@pytest.mark.parametrize("y", [Y, 1 - Y], ids=["labels as before", "other labels"])
+def test_a_refusal_of_weights_records_nothing(y, tmp_path):
+    path, weights = tmp_path / "ledger.db", np.ones(N)
+    first = Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=path, sample_weight=weights)
+    recorded = len(list(first.ledger.records()))
+    with pytest.raises(LedgerMismatchError, match="other weights or groups"):
+        Holdout(X[OLD], y[OLD], ids=IDS[OLD], ledger=path, sample_weight=weights + np.eye(N)[0])
+    assert len(list(first.ledger.records())) == recorded
 
 
 def test_a_repeated_id_is_a_group_and_stays_one(tmp_path):
@@ -275,6 +393,77 @@ def test_dropped_rows_without_a_path_are_told_of_once_and_have_a_ledger_of_their
         other = Holdout(X[7:N], Y[7:N], ids=IDS[7:N])
     assert other.ledger.path != first.ledger.path
     assert Holdout(X[7:N], Y[7:N], ids=IDS[7:N]).ledger.path == other.ledger.path
+
+
+def test_dropped_rows_are_told_of_once_for_each_ledger():
+    for shift in (0, 1000):
+        ids = np.arange(N) + shift
+        Holdout(X[OLD], (Y + shift)[OLD] % 7, ids=ids)
+        with pytest.warns(UserWarning, match=r"193 of the 200 rows .*second budget"):
+            Holdout(X[7:N], (Y + shift)[7:N] % 7, ids=ids[7:])
+
+
+@pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
+@pytest.mark.parametrize("rows", [RNG.permutation(N), np.arange(N + 60)], ids=["order", "more"])
+def test_rows_that_were_opened_in_another_order_or_with_more_are_no_fresh_budget_without_ids(rows, ledger):
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger)
+    Holdout(X[rows], Y[rows], ids=IDS[rows], ledger=ledger)
+    with pytest.raises(LedgerMismatchError, match=r"with ids, and not without.*second budget"):
+        Holdout(X[rows], Y[rows], ledger=ledger)
+
+
+@pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
+def test_who_opens_the_same_ids_before_there_is_a_ledger_is_not_refused(ledger):
+    """As workers do at the same moment; others' ids are refused as soon as there is one."""
+    hashed = id_hashes(IDS[OLD], "Holdout")
+    address = address_of_rows(ledger, hashed, Y[OLD])
+    assert address_of_rows(ledger, hashed[::-1], Y[OLD]) == address
+    with pytest.raises(LedgerMismatchError, match="with ids, and not without"):
+        address_of_rows(ledger, None, Y[OLD])
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger)
+    with pytest.raises(LedgerMismatchError, match="with other ids"):
+        address_of_rows(ledger, id_hashes(np.arange(N), "Holdout"), Y[OLD])
+
+
+class Opens(ClassifierMixin, BaseEstimator):
+    """Opens a holdout of the rows that it is fitted on; the first column is their ids."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        holdout = Holdout(X, y, ids=X[:, 0].astype(int))
+        self.ledger_, self.rows_ = os.path.basename(holdout.ledger.path), len(X)
+        OPENED.append((self.ledger_, self.rows_))
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+    def predict_proba(self, X):
+        return np.tile([0.4, 0.6], (len(X), 1))
+
+
+OPENED = []
+
+
+@pytest.mark.parametrize("first", ["all rows", "wrapped"])
+def test_a_wrapper_of_model_selection_and_a_refit_are_no_fold(first):
+    plain = Opens().fit(X[OLD], Y[OLD]).ledger_ if first == "all rows" else None
+    wrapped = FixedThresholdClassifier(Opens()).fit(X[OLD], Y[OLD]).estimator_.ledger_
+    refitted = GridSearchCV(Opens(), {}, cv=2).fit(X[OLD], Y[OLD]).best_estimator_.ledger_
+    assert wrapped == refitted == (plain or wrapped)
+    assert wrapped.startswith("ids-")
+
+
+@pytest.mark.parametrize("validate", [cross_validate, cross_val_predict], ids=lambda each: each.__name__)
+def test_the_same_ids_have_one_ledger_in_a_fold_or_not(validate):
+    OPENED.clear()
+    validate(Opens(), X[OLD], Y[OLD], cv=KFold(2))
+    assert [rows for _, rows in OPENED] == [N // 2, N // 2]
+    assert len(set(OPENED)) == 2
+    assert all(name.startswith("fold-") for name, _ in OPENED)
+    assert Opens().fit(X[N // 2 : N], Y[N // 2 : N]).ledger_ == OPENED[0][0]
+    whole = Opens().fit(X[OLD], Y[OLD]).ledger_
+    assert whole.startswith("ids-")
 
 
 def test_unrelated_rows_have_a_ledger_of_their_own_without_a_word(recwarn):
