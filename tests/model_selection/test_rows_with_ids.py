@@ -208,7 +208,13 @@ def test_bad_ids_are_refused_before_anything_is_made(table, tmp_path, sentence):
         ({"ids": 5}, X, {}),
         ({"ids": "index"}, X.to_numpy(), {}),
         ({"ids": "index"}, X.rename(columns={"b": "index"}), {}),
+        ({"ids": "index"}, X, {}),
+        ({"ids": "index"}, X.sample(frac=1.0).reset_index(drop=True), {}),
+        ({"ids": "row"}, X.set_index("row"), {}),
         ({"ids": "row"}, X, {"ids": ids}),
+        ({}, X, {"ids": set(ids.tolist())}),
+        ({}, X, {"ids": dict.fromkeys(ids.tolist())}),
+        ({"ids": "b"}, X.assign(b=np.float32(2**24) + X["row"].astype("float32")), {}),
         ({}, X, {"ids": ids[:-1]}),
         ({}, X, {"ids": np.where(ids == 510, np.nan, ids)}),
         ({"holdout": np.arange(N) < 90}, X, {"ids": ids // 7}),
@@ -222,6 +228,14 @@ def test_bad_ids_are_refused_before_anything_is_made(table, tmp_path, sentence):
         search(tmp_path / "l.db", ids="row", holdout=1e-9).fit(X, y)
     assert not list(tmp_path.iterdir())
     assert not Remembers.seen
+
+
+def test_the_message_tells_of_positions_and_of_the_index_that_has_the_name(table):
+    X, y = table
+    with pytest.raises(ValueError, match="positions, not identities"):
+        search(None, ids="index").fit(X, y)
+    with pytest.raises(ValueError, match="the name of the index of X: use ids='index'"):
+        search(None, ids="row").fit(X.set_index("row"), y)
 
 
 def test_a_holdout_that_is_given_still_loses_the_column(table, tmp_path):
