@@ -28,7 +28,7 @@ from sklearn_ada.holdout.session.mean_weight import release_mean_weight
 from sklearn_ada.holdout.session.plan import Settings, plan_question, worst_question
 from sklearn_ada.holdout.session.select import select_model
 from sklearn_ada.holdout.session.session import Session
-from sklearn_ada.holdout.session.top_up import pooled, with_top_up
+from sklearn_ada.holdout.session.top_up import is_known, pooled, with_top_up
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.ledger import Ledger
@@ -416,14 +416,15 @@ class Holdout:
         """
         hashed = None if ids is None else id_hashes(ids, "Holdout.top_up")
         more = pooled(self._session.data, self._session.policy, X, y, hashed)
-        if overlaps(self._session, X):
+        session = self._session.of_rows(more)
+        if not is_known(self._session, session) and overlaps(self._session, X):
             raise HoldoutLeakError(
                 "The rows to be added repeat rows of the holdout, far more than chance allows. Add new draws "
                 "only."
             )
         larger = object.__new__(type(self))
         vars(larger).update(vars(self))  # what a subclass holds
-        larger._session = with_top_up(self._session.of_rows(more))
+        larger._session = with_top_up(session)
         return larger
 
     def remaining(

@@ -1,5 +1,6 @@
 """`ReusableHoldoutCV(ids=)`: no model sees the ids, and no row of the holdout is ever trained on."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -9,9 +10,9 @@ import sklearn
 from joblib.externals.loky import get_reusable_executor
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, TimeSeriesSplit, cross_validate
 
-from sklearn_ada import Holdout, LedgerMismatchError, ReusableHoldoutCV
+from sklearn_ada import Holdout, HoldoutLeakError, LedgerMismatchError, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada._callers import is_called_by
 
 N = 300
@@ -207,7 +208,13 @@ def test_bad_ids_are_refused_before_anything_is_made(table, tmp_path, sentence):
         ({"ids": 5}, X, {}),
         ({"ids": "index"}, X.to_numpy(), {}),
         ({"ids": "index"}, X.rename(columns={"b": "index"}), {}),
+        ({"ids": "index"}, X, {}),
+        ({"ids": "index"}, X.sample(frac=1.0).reset_index(drop=True), {}),
+        ({"ids": "row"}, X.set_index("row"), {}),
         ({"ids": "row"}, X, {"ids": ids}),
+        ({}, X, {"ids": set(ids.tolist())}),
+        ({}, X, {"ids": dict.fromkeys(ids.tolist())}),
+        ({"ids": "b"}, X.assign(b=np.float32(2**24) + X["row"].astype("float32")), {}),
         ({}, X, {"ids": ids[:-1]}),
         ({}, X, {"ids": np.where(ids == 510, np.nan, ids)}),
         ({"holdout": np.arange(N) < 90}, X, {"ids": ids // 7}),
@@ -223,12 +230,126 @@ def test_bad_ids_are_refused_before_anything_is_made(table, tmp_path, sentence):
     assert not Remembers.seen
 
 
+def test_the_message_tells_of_positions_and_of_the_index_that_has_the_name(table):
+    X, y = table
+    with pytest.raises(ValueError, match="positions, not identities"):
+        search(None, ids="index").fit(X, y)
+    with pytest.raises(ValueError, match="the name of the index of X: use ids='index'"):
+        search(None, ids="row").fit(X.set_index("row"), y)
+
+
 def test_a_holdout_that_is_given_still_loses_the_column(table, tmp_path):
     X, y = table
     plain = X.drop(columns="row")
     holdout = Holdout(plain[200:], y[200:], ids=X["row"][200:], ledger=tmp_path / "l.db")
     fitted = search(None, ids="row", holdout=holdout).fit(X[:200], y[:200])
     assert fitted.best_estimator_.columns_ == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("of_scorer", [False, True], ids=["holdout", "scorer"])
+def test_training_rows_are_compared_with_a_given_holdout_by_ids(of_scorer, table, tmp_path, sentence):
+    X, y = table
+    ids, plain = X["row"].to_numpy(), X.drop(columns="row")
+    holdout = Holdout(plain[200:], y[200:], ids=ids[200:], ledger=tmp_path / "l.db")
+    bare = Holdout(plain[200:], y[200:], ledger=tmp_path / "bare.db")
+
+    def fit(given, rows, ids):
+        # Computed anew: no features are exact copies of the holdout's.
+        noisy = plain.iloc[rows] + 1e-9 * np.random.default_rng(0).normal(size=(len(rows), 3))
+        how = {"mechanism": ThresholdoutScorer("accuracy", given)} if of_scorer else {"holdout": given}
+        return search(None, **how).fit(noisy, y.iloc[rows], ids=ids)
+
+    recorded = [len(list(each.ledger.records())) for each in (holdout, bare)]
+    with pytest.raises(HoldoutLeakError, match=r"^100 of the ids of the training rows"):
+        fit(holdout, np.arange(N), ids)
+    with pytest.raises(HoldoutLeakError, match=r"^1 of the ids"):
+        fit(holdout, np.arange(200), [*ids[:199], ids[250]])
+    with pytest.raises(ValueError, match=sentence("ids")):
+        fit(holdout, np.arange(3), [1, 1, None])
+    with pytest.raises(ValueError, match=sentence("ids")):
+        fit(holdout, np.arange(200), ids[:199])
+    with pytest.raises(ValueError, match="None where the rows of the given holdout have no ids"):
+        fit(bare, np.arange(200), ids[:200])
+    assert not Remembers.seen
+    assert [len(list(each.ledger.records())) for each in (holdout, bare)] == recorded
+    fit(holdout, np.r_[:200, :50], np.r_[ids[:200], ids[:50]])  # an id may occur more than once
+
+
+def test_rows_that_were_once_the_holdouts_are_not_trained_on_either(table, tmp_path):
+    X, y = table
+    ids, plain = X["row"].to_numpy(), X.drop(columns="row")
+    small = Holdout(plain[200:250], y[200:250], ids=ids[200:250], ledger=tmp_path / "l.db")
+    small.top_up(plain[250:], y[250:], ids=ids[250:])
+    with pytest.raises(HoldoutLeakError, match=r"^50 of the ids"):
+        search(None, holdout=small).fit(plain[250:], y[250:], ids=ids[250:])
+
+
+def test_a_fit_without_ids_on_a_holdout_with_ids_is_warned_of(table):
+    X, y = table
+    plain = X.drop(columns="row")
+    holdout = Holdout(plain[200:], y[200:], ids=X["row"][200:])
+    with pytest.warns(UserWarning, match="told by their features alone"):
+        search(None, holdout=holdout).fit(plain[:200], y[:200])
+
+
+HALVES = [ShuffleSplit(1, test_size=size, random_state=0) for size in (0.25, 0.5)]
+FIRST = np.arange(N) < 75
+
+
+NUMBERS = itertools.count(1)
+CASES = {
+    "another mask": (FIRST, FIRST[::-1], "75 of the 75 rows are missing, 75 rows are new"),
+    "a larger mask": (FIRST, np.arange(N) < 90, "15 rows are new"),
+    "a smaller mask": (FIRST, np.arange(N) < 60, "15 of the 75 rows are missing"),
+    "another splitter": (*HALVES, "75 rows are new"),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("missing", ["raise", "ignore"])
+@pytest.mark.parametrize("ledger", ["path", None], ids=str)
+def test_what_a_mask_or_a_splitter_chose_does_not_change_by_itself(case, ledger, missing, table, tmp_path):
+    X, y = table
+
+    X = X.assign(row=X["row"] + 10_000 * next(NUMBERS))
+    first, second, told = case
+    y = pd.Series(np.random.default_rng(X["row"][0]).integers(0, 2, N))  # nobody has asked about these
+
+    def fit(holdout, labels=y):
+        path = tmp_path / "l.db" if ledger == "path" else ledger
+        return search(path, ids="row", holdout=holdout, missing=missing).fit(X, labels)
+
+    before = fit(first)
+    recorded = len(list(before.holdout_.ledger.records()))
+    Remembers.seen.clear()
+    with pytest.raises(LedgerMismatchError, match=f"may not change here: {told}.*where a share"):
+        fit(second)
+    other = [y.where(np.arange(N) != before.holdout_._session.data.X["a"].index[0], 1 - y), 1 - y]
+    for labels in other if ledger == "path" else ():
+        with pytest.raises(LedgerMismatchError, match=r"may not change here: labels differ\. "):
+            fit(first, labels)
+    assert not Remembers.seen
+    assert len(list(before.holdout_.ledger.records())) == recorded
+    assert fit(first).best_answer_.repeated
+
+
+def test_within_cross_validation_a_path_is_refused_whatever_became_of_its_rows(table, tmp_path):
+    X, y = table
+    ids = X.pop("row").to_numpy()
+    one = search(tmp_path / "l.db")
+    with pytest.raises(LedgerMismatchError, match=r"rows are new\. An outer fold is other rows"):
+        cross_validate(one, X, y, params={"ids": ids}, cv=TimeSeriesSplit(3), error_score="raise")
+
+
+def test_no_split_by_a_share_ever_trains_on_what_was_held_out_before(table, tmp_path):
+    X, y = table
+    held, rng = set(), np.random.default_rng(5)
+    for size in (120, 180, 240, N):  # rows come, some go, and all are put in another order
+        rows = rng.permutation(size)[: size - 5]
+        fitted = search(tmp_path / "l.db", ids="row", missing="ignore").fit(X.iloc[rows], y.iloc[rows])
+        held |= held_out(fitted)
+        assert not any(held & set(part[:, 0].tolist()) for part in Remembers.seen)
+    assert len(held) > 50
 
 
 def test_callers_are_known_by_the_name_of_their_module():

@@ -57,12 +57,13 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.records.top_up import TopUpRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.changed_rows import as_edition
+from sklearn_ada.holdout.rows.known_rows import fingerprint_of
+from sklearn_ada.holdout.session.changed_rows import as_edition, editions_of
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics.rows import stack_rows
 
-__all__ = ["pooled", "with_top_up"]
+__all__ = ["is_known", "pooled", "with_top_up"]
 
 _OWNER = "Holdout.top_up"
 
@@ -122,6 +123,34 @@ def pooled(
     return whole
 
 
+def is_known(session: Session, more: Session) -> bool:
+    """Return whether rows with ids were added to the holdout of a session before; nothing is recorded.
+
+    Raises
+    ------
+    LedgerMismatchError
+        If other rows were added to it in their place.
+    """
+    if session.data.ids is None:
+        return False
+    if _edition(more) is not None:
+        return True
+    if session.read(lambda state: state.fingerprint) != session.fingerprint:
+        raise LedgerMismatchError(
+            "Other rows were added to this holdout, or its rows were changed, since it was opened. Add the "
+            "former rows again, which is free, and these to what that returns; or open a Holdout of all rows "
+            "together. Nothing was recorded."
+        )
+    return False
+
+
+def _edition(session: Session) -> int | None:
+    """Return the number of the last edition that has the rows of a session, if there is one."""
+    prints = [fingerprint_of(rows, session.secret) for rows in editions_of(session.ledger)]
+    same = [number for number, known in enumerate(prints) if known == session.fingerprint]
+    return same[-1] if same else None
+
+
 def with_top_up(session: Session) -> Session:
     """Record that the rows of this session are the holdout from now on, and return its session.
 
@@ -133,7 +162,11 @@ def with_top_up(session: Session) -> Session:
         If other rows were added in this place.
     """
     if session.data.ids is not None:
-        return as_edition(session, "raise")
+        edition = _edition(session)
+        if edition is None:
+            return as_edition(session, "raise")
+        session.data.top_ups = edition
+        return session
     data, fingerprint = session.data, session.fingerprint
     made = TopUpRecord.of(len(data), fingerprint, session.asker.stamp())
     record = session.charge(f"top up {data.top_ups}", lambda state: made)

@@ -15,7 +15,7 @@ __all__ = ["ids_of_rows", "split_by_ids", "without_column"]
 _OWNER = "ReusableHoldoutCV"
 
 
-def ids_of_rows(named: Any, X: Any, given: Any) -> tuple[Any, list[Any] | None, str | None]:
+def ids_of_rows(named: Any, X: Any, given: Any) -> tuple[Any, Any, str | None]:
     """Return X without the ids, the ids, and the name of their column; None where there are none.
 
     Parameters
@@ -29,10 +29,10 @@ def ids_of_rows(named: Any, X: Any, given: Any) -> tuple[Any, list[Any] | None, 
     Raises
     ------
     ValueError
-        If they are named and given both, or X has no such column.
+        If they are named and given both, X has no such column, or they have no order of their own.
     """
     if named is None:
-        return X, None if given is None else list(given), None
+        return X, None if given is None else _values(given), None
     if given is not None:
         raise bad_parameter(
             "ids", f"{_OWNER}.fit", f"None where {_OWNER} has ids={named!r}", "ids", "Give one."
@@ -49,13 +49,39 @@ def ids_of_rows(named: Any, X: Any, given: Any) -> tuple[Any, list[Any] | None, 
                 "ids", _OWNER, "one of the two where X has an index and a column 'index'", "index",
                 "Rename the column.",
             )  # fmt: skip
-        return X, list(X.index), None
+        if _counts_positions(X.index):
+            raise bad_parameter(
+                "ids", _OWNER, "None or the name of a column, where X has an index that counts its rows",
+                "index",
+                "These are positions, not identities: rows in another order would have those of other rows. "
+                "Take a column that says who the rows are, or make it the index, X.set_index(...).",
+            )  # fmt: skip
+        return X, _values(X.index), None
     if named not in columns:
+        fix = "X has no column of this name: pass the ids by themselves, fit(X, y, ids=...)."
+        if named in list(getattr(getattr(X, "index", None), "names", ())):
+            fix = "It is the name of the index of X: use ids='index'."
+        elif not columns:
+            fix = "Arrays have no names: pass the ids by themselves, fit(X, y, ids=...)."
+        raise bad_parameter("ids", _OWNER, "None, 'index' or the name of a column of X", named, fix)
+    return without_column(X, named), _values(X[named]), named
+
+
+def _values(given: Any) -> Any:
+    """Return ids as a list or an array: as a list, NumPy's types would not be what they were."""
+    if isinstance(given, (list, tuple)):
+        return list(given)
+    if not hasattr(given, "__array__"):
         raise bad_parameter(
-            "ids", _OWNER, "None, 'index' or the name of a column of X", named,
-            "Arrays have no names: pass the ids by themselves, fit(X, y, ids=...).",
-        )  # fmt: skip
-    return without_column(X, named), list(X[named]), named
+            "ids", f"{_OWNER}.fit", "an array or a list, in the order of the rows", type(given).__name__
+        )
+    return np.asarray(given)
+
+
+def _counts_positions(index: Any) -> bool:
+    """Return whether an index of pandas is the one that a frame has if nobody said anything."""
+    is_range = all(hasattr(index, name) for name in ("start", "step", "stop"))
+    return is_range and (index.start, index.step) == (0, 1) and index.name is None
 
 
 def without_column(X: Any, name: str | None) -> Any:

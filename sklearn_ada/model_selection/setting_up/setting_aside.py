@@ -11,8 +11,9 @@ from sklearn.base import is_classifier
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter, check_real
+from sklearn_ada._notices import warn_user
 from sklearn_ada.digest import id_hashes, labels_digest
-from sklearn_ada.holdout import Holdout, address_of_rows
+from sklearn_ada.holdout import Holdout, address_of_rows, check_sides, check_unchanged, session_of
 from sklearn_ada.metrics import check_labels, n_rows, take_rows
 from sklearn_ada.model_selection.running.folds import folds_of_training_rows
 from sklearn_ada.model_selection.running.pairs import is_of_pairs, take_for
@@ -27,7 +28,7 @@ _POLICY = ("confidence_level", "tolerance", "expected_questions")
 
 
 def set_aside(
-    wrapper: Any, X: Any, y: Any, groups: Any = None, cv: Any = None, ids: list[Any] | None = None
+    wrapper: Any, X: Any, y: Any, groups: Any = None, cv: Any = None, ids: Any = None
 ) -> tuple[Holdout, NDArray[np.int64], Any]:
     """Return the holdout of a `ReusableHoldoutCV`, the numbers of the rows for training, and their cv.
 
@@ -44,13 +45,14 @@ def set_aside(
     is_scorer = isinstance(wrapper.mechanism, HoldoutScorer)
     holdout = wrapper.mechanism.holdout if is_scorer else wrapper.holdout
     of_classes = is_classifier(wrapper.search.estimator) and type_of_target(y) in ("binary", "multiclass")
+    hashed = None if ids is None else id_hashes(ids, "ReusableHoldoutCV.fit", n)
     if isinstance(holdout, Holdout):
+        _check_given(holdout, hashed)
         if of_classes and holdout.classes is not None:
             _check_classes(y, holdout.classes)
         return holdout, np.arange(n), cv
     ledger, random_state = wrapper.ledger, wrapper.random_state
     random_state = None if random_state is None else int(random_state)
-    hashed = None if ids is None else id_hashes(ids, "ReusableHoldoutCV.fit", n)
     digest = "" if hashed is not None else labels_digest(y)
     if hashed is not None and is_share(holdout):
         share = check_real(holdout, "holdout", "ReusableHoldoutCV", low=0.0, high=1.0)
@@ -83,6 +85,10 @@ def set_aside(
     else:
         policy |= {"ids": [ids[row] for row in test], "missing": wrapper.missing}
         _check_whole(hashed, train, test)
+        check_unchanged(
+            address, hashed[train], hashed[test], take_rows(np.asarray(y), test),
+            of_share=is_share(wrapper.holdout), is_path=ledger not in (None, ":memory:"),
+        )  # fmt: skip
     rows = take_for(X, test, train, is_of_pairs(wrapper.search))
     made = Holdout(rows, take_rows(np.asarray(y), test), ledger=address, split=split, **policy)
     return made, train, folds
@@ -108,6 +114,25 @@ def _rows(
     if mask.dtype != bool or mask.shape != (n,) or not mask.any() or mask.all():
         raise _bad(f"{type(holdout).__name__} of {mask.dtype.name}" if mask.ndim else holdout)
     return np.flatnonzero(~mask), np.flatnonzero(mask), "mask"
+
+
+def _check_given(holdout: Holdout, ids: NDArray[np.bytes_] | None) -> None:
+    """Raise if training rows are known to be rows of a holdout that was given."""
+    session = session_of(holdout)
+    if session.data.ids is not None and ids is None:
+        warn_user(
+            "The rows of the holdout are known by ids, and fit was passed none: so whether X repeats rows of "
+            "the holdout is told by their features alone. Use fit(X, y, ids=...).",
+            once=("training rows without ids", session.fingerprint),
+        )
+    elif session.data.ids is None and ids is not None:
+        raise bad_parameter(
+            "ids", "ReusableHoldoutCV.fit", "None where the rows of the given holdout have no ids", "ids",
+            "They could be compared with nothing: make the holdout with ids, Holdout(X_hold, y_hold, "
+            "ids=...), or leave them out.",
+        )  # fmt: skip
+    elif ids is not None:
+        check_sides(session, ids)
 
 
 def _check_whole(ids: NDArray[np.bytes_], train: NDArray[np.int64], test: NDArray[np.int64]) -> None:

@@ -1,6 +1,7 @@
 """A holdout whose rows have ids is the same one in any order; what became of its rows is recorded."""
 
 import datetime
+import decimal
 import json
 import os
 import pickle
@@ -486,6 +487,24 @@ def test_top_up_takes_ids(begin):
     assert changes_of(larger) == [("begun", N, N), ("added", 60, N + 60)]
 
 
+def test_top_up_of_other_rows_is_refused_before_anything_is_recorded(begin):
+    small = begin()
+    middle = small.top_up(X[N : N + 20], Y[N : N + 20], ids=IDS[N : N + 20])
+    recorded = len(list(small.ledger.records()))
+    other = slice(N + 20, N + 40)
+    with pytest.raises(LedgerMismatchError, match="Other rows were added") as refused:
+        small.top_up(X[other], Y[other], ids=IDS[other])
+    assert "ignore" not in str(refused.value)
+    assert len(list(small.ledger.records())) == recorded
+    large = middle.top_up(X[other], Y[other], ids=IDS[other])
+    recorded = len(list(small.ledger.records()))
+    order = np.arange(N, N + 20)[::-1]
+    again = small.top_up(X[order], Y[order], ids=IDS[order])  # of an edition in between
+    assert again.fingerprint == middle.fingerprint
+    assert again.top_up(X[other], Y[other], ids=IDS[other]).fingerprint == large.fingerprint
+    assert len(list(small.ledger.records())) == recorded
+
+
 def test_a_holdout_without_ids_takes_none_later(tmp_path):
     small = Holdout(X[OLD], Y[OLD], ledger=tmp_path / "ledger.db")
     with pytest.raises(ValueError, match="'ids' parameter"):
@@ -581,6 +600,52 @@ def test_ids_of_other_kinds_are_other_ids():
         id_hashes(pd.Series(["a", "b"], dtype="category"), "Holdout").tolist()
         == id_hashes(["a", "b"], "Holdout").tolist()
     )
+
+
+INEXACT = {
+    "floats": ([2.0**53], "several whole numbers"),
+    "NumPy's floats": (np.array([2.0**53]), "several whole numbers"),
+    "negative floats": (np.array([-1e17]), "several whole numbers"),
+    "floats of 32 bits": (np.array([2**24], dtype="float32"), "several whole numbers"),
+    "floats of 32 bits as objects": ([np.float32(2**24)], "several whole numbers"),
+    "a series of 32 bits": (pd.Series([2**24], dtype="float32"), "several whole numbers"),
+    "floats of 16 bits": (np.array([2**11], dtype="float16"), "several whole numbers"),
+    "parts": ([0.5], "no whole numbers"),
+    "infinity": ([np.inf], "no whole numbers"),
+    "late dates of Python": ([datetime.datetime(3000, 1, 1)], "hold exactly"),
+    "late dates of NumPy": (np.array(["3000-01-01"], dtype="M8[s]"), "hold exactly"),
+    "early dates": ([datetime.date(1500, 1, 1)], "hold exactly"),
+    "early days": (np.array(["1500-01-01"], dtype="M8[D]"), "hold exactly"),
+    "fine dates": (np.array([1], dtype="M8[ps]"), "hold exactly"),
+}
+
+
+@pytest.mark.parametrize(("ids", "told"), INEXACT.values(), ids=INEXACT)
+def test_ids_that_may_stand_for_several_are_refused(ids, told):
+    with pytest.raises(ValueError, match=f"'ids' parameter of Holdout .*{told}"):
+        id_hashes(ids, "Holdout")
+
+
+def test_ids_below_those_are_the_same_whatever_holds_them():
+    for size, dtype in ((2**53 - 1, "float64"), (2**24 - 1, "float32"), (2**11 - 1, "float16")):
+        assert id_hashes(np.array([size], dtype=dtype), "Holdout") == id_hashes([size], "Holdout")
+    last = np.array(["2262-04-11"], dtype="M8[D]")
+    assert id_hashes(last, "Holdout") == id_hashes([datetime.date(2262, 4, 11)], "Holdout")
+    assert id_hashes([2**70], "Holdout") != id_hashes([2**70 + 1], "Holdout")
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (True, "bool' .*texts"),
+        (decimal.Decimal(1), "Decimal' .*texts"),
+        (pd.MultiIndex.from_tuples([(1, 2)])[0], "tuple' .*Join several"),
+    ],
+    ids=["bool", "Decimal", "tuple"],
+)
+def test_the_message_says_what_to_do_with_values_of_another_kind(value, told):
+    with pytest.raises(ValueError, match=f"values of type {told}"):
+        id_hashes(pd.Series([value, value]), "Holdout")
 
 
 @pytest.mark.parametrize("gap", [None, np.nan, pd.NA, pd.NaT], ids=str)
