@@ -241,8 +241,20 @@ def test_the_first_that_differs_costs_seven_nats_and_the_next_one_little(holdout
         certify(holdout, model)
     entries = [entry_of(record) for record in holdout.ledger.records()]
     paid = [entry.nats for entry in entries if entry.kind == "confirmation"]
-    assert paid[0] == pytest.approx(math.log(1000))
-    assert max(paid[1:]) < math.log(2.0)
+    assert paid[:2] == pytest.approx([math.log(1000)] * 2)  # of one version, and of the first of several
+    assert max(paid[2:]) < math.log(2.0)
+
+
+def test_a_model_that_predicts_at_random_does_not_make_the_same_dear(holdout, model):
+    fitted = LogisticRegression().fit(*PUBLIC)
+    certify(holdout, fitted)
+    for number in range(8):
+        train(model, [math.cos(number), math.sin(number)])
+        certify(holdout, model)
+    before = holdout.report().nats
+    assert certify(holdout, fitted).repeated
+    assert holdout.report().nats - before < math.log(2.01)  # one "different" was of a single version
+    assert holdout.report().confirmed == {"the same": 1, "different": 7}
 
 
 def test_which_of_several_is_paid_for_as_one_of_so_many(holdout, model):
