@@ -54,8 +54,8 @@ def put_question(
 ) -> Answer | None:
     """Return the holdout's answer, which has been recorded and charged by then.
 
-    The same question once more returns the recorded answer, for a thousandth of a nat or less: see
-    `session.confirm`. A refused one returns an `Answer` without a value.
+    The same question once more returns the recorded answer, for a thousandth of a nat if few differed before:
+    see `session.confirm`. A refused one returns an `Answer` without a value.
 
     Parameters
     ----------

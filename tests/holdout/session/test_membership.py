@@ -10,7 +10,6 @@ he was told.
 import itertools
 import json
 import random
-import re
 from unittest.mock import patch
 
 import numpy as np
@@ -24,7 +23,6 @@ DOMAIN, ROWS = 3, 3
 DATA_SETS = list(itertools.product(range(DOMAIN), repeat=ROWS))
 LABELS = np.array([0, 1, 0])
 FAILS = 2
-DIFFERS = '"stream": "(confirmation|version)", "type": "Symbol", "value": 1'
 NUMBERS = itertools.count()  # a column that no model reads: each holdout has a ledger of its own
 
 
@@ -55,7 +53,8 @@ def asks_where_rows_are(told, path):
     One cell holds all values of the metric, so the answers themselves tell nothing.
     """
     asked = [text for text in told if '"kind": "answer"' in text or '"confirmation"' in text]
-    differs = sum(re.search(DIFFERS, text) is not None for text in told)
+    mismatches = [f'"stream": "{urn}", "type": "Symbol", "value": 1' for urn in ("confirmation", "version")]
+    differs = sum(any(mismatch in text for mismatch in mismatches) for text in told)
     pair, is_second = divmod(len(asked) - differs, 2)
     table = np.zeros(DOMAIN, dtype=int)
     if is_second:
