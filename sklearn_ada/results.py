@@ -89,8 +89,11 @@ class Answer:
           `LadderScorer`: "improves" or "no improvement" on the best score so far.
         - A certify: "exact" or, with noise, "drawn".
         - No value: "failed", the model or the metric failed on the holdout, which was charged; "refused", the
-          question was not admitted, which costs nothing.
+          question was not admitted, which costs nothing itself.
     cost : Cost
+        Not in it: what was paid to learn whether the question had been asked before. If a model says
+        something else than is recorded for its digest, "different" is paid for, about 7 nats the first time,
+        even if the new question is then refused.
     certificate : Certificate or None
         What is guaranteed about the interval. None for a refusal.
     index : int
@@ -103,7 +106,7 @@ class Answer:
         Why the question failed or was refused.
     repeated : bool
         True if the identical question had been answered before: ``cost`` is what it cost then. That the model
-        still says the same on the holdout was confirmed, for .001 nats or less.
+        still says the same on the holdout was confirmed, for a thousandth of a nat if few differed before.
     """
 
     value: float

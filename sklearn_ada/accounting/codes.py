@@ -17,6 +17,9 @@ There is one code for each kind of answer, which `Symbol` calls its *stream*:
 - "confirmation": whether a model that was found by its digest says on the holdout what is recorded of it;
   0 is "the same", 1 "different". It has an urn of its own, whose weight and prior are the same for every
   ledger: they are no part of a policy.
+- "version": the same where several answers are recorded under the digest, one of which it may be. It has
+  another urn, so that a model which predicts at random, and is a new version each time, does not make "the
+  same" dear for all others.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ from sklearn_ada.exceptions import UnsupportedEventError
 __all__ = ["CONFIRMATION_WEIGHT", "DIFFERENT_MASS", "Code", "ln_cauchy", "ln_geometric"]
 
 CONFIRMATION_WEIGHT = 1.0
-"""The prior of the urn of confirmations counts as so many earlier ones.
+"""The prior of an urn of confirmations counts as so many earlier ones.
 
 The first "the same" then costs .001 nats and N of them about ``.001 (ln N + .6)``, as digests are hardly ever
 wrong; a first "different" costs ``ln 1000`` (6.9) nats, and ``ln N`` more after N that were the same.
@@ -118,7 +121,7 @@ class Code:
         stream, value, scale = symbol.stream, symbol.value, symbol.scale
         if stream == "overlap":
             return _ln_of_two(symbol, self.leak_mass)
-        if stream == "confirmation":
+        if stream in ("confirmation", "version"):
             return _ln_of_two(symbol, DIFFERENT_MASS)
         if isinstance(value, str):
             return math.log(self.failure_mass / len(FAILURES))

@@ -3,8 +3,8 @@
 The number z of a cell has the probability ``p(z) = (count(z) + a * prior(z)) / (N + a)`` after N answers, of
 which ``count(z)`` were z. So the cell in which guesses are confirmed becomes cheap, and the total does not
 depend on the order of the answers. Confirmations, whether a model that is found by its digest says on the
-holdout what is recorded of it, have an urn of their own. Other kinds of answers have codes that stay as they
-are.
+holdout what is recorded of it, have two urns of their own. Other kinds of answers have codes that stay as
+they are.
 
 With N fixed the probabilities sum to ``(N + a * sum of the prior) / (N + a)``, at most 1, whatever prior the
 next question has: it may be another one for every question, as its precision differs. An urn learns how
@@ -32,7 +32,7 @@ __all__ = ["URN_WEIGHT", "DescriptionLength", "PolyaUrn", "symbols_of", "urn_nat
 URN_WEIGHT = 10.0
 """The prior counts as this many answers."""
 
-_URNS = ("cells", "confirmation")
+_URNS = ("cells", "confirmation", "version")
 
 
 def symbols_of(event: Event) -> tuple[Symbol, ...]:
@@ -144,8 +144,8 @@ class DescriptionLength:
             raise bad_parameter("code", "DescriptionLength", "a Code", code)
         self.code = code
         self.nats = 0.0
-        weights = {"cells": code.urn_weight, "confirmation": CONFIRMATION_WEIGHT}
-        self._urns = {stream: PolyaUrn(weights[stream]) for stream in _URNS}
+        weights = {"cells": code.urn_weight}
+        self._urns = {stream: PolyaUrn(weights.get(stream, CONFIRMATION_WEIGHT)) for stream in _URNS}
         self._ln_priors: dict[Symbol, float] = {}  # of urns only, whose symbols come again and again
 
     def price(self, event: Event) -> float:
@@ -194,7 +194,7 @@ class DescriptionLength:
     def to_dict(self) -> dict[str, Any]:
         """Return the total and what the urns hold, ready for JSON.
 
-        The urn of confirmations is left out while it is empty, as states of older releases have none.
+        The urns of confirmations are left out while they are empty, as states of older releases have none.
         """
         told = {name: urn for name, urn in self._urns.items() if urn.counts or name == "cells"}
         return {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_real
-from sklearn_ada.digest.canonical import canonical_digest
+from sklearn_ada.digest import canonical_digest, rows_digest
 from sklearn_ada.metrics import (
     Metric,
     StoredOutputs,
@@ -42,7 +42,10 @@ class Guess:
         ``size`` divided by the number of rows. On the holdout, it suggests the denominator of a ratio such as
         F1.
     outputs : str
-        Digest of the model's outputs on the rows that the guess is from; part of a question's identity.
+        Digest of the model's outputs on the rows that the guess is from; part of a question's identity where
+        privacy certifies.
+    rows : str
+        Digest of these rows and their labels; part of a question's identity where description length does.
     """
 
     value: float
@@ -50,6 +53,7 @@ class Guess:
     deviation: float | None = None
     share: float | None = None
     outputs: str = ""
+    rows: str = ""
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description."""
@@ -89,10 +93,8 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
         measured = metric.measure(estimator, labels, outputs)
     except UndefinedMetricError as error:
         raise undefined_metric(metric, labels, error, metric.name) from error
-    return Guess(
-        _finite(measured.value, metric), float(measured.size), measured.deviation,
-        measured.size / len(labels), canonical_digest(outputs),
-    )  # fmt: skip
+    value, share = _finite(measured.value, metric), measured.size / len(labels)
+    return _identified(Guess(value, float(measured.size), measured.deviation, share), X, labels, outputs)
 
 
 def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsample_size: int) -> Guess:
@@ -126,7 +128,16 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
         predicted: Any = outputs.outputs
     else:
         predicted = np.asarray(estimator.predict(X)) if outputs is None else outputs
-    return Guess(centre, float(count), spread, outputs=canonical_digest(predicted))
+    return _identified(Guess(centre, float(count), spread), X, labels, predicted)
+
+
+def _identified(guess: Guess, X: Any, labels: NDArray[Any], outputs: Any) -> Guess:
+    """Add the digests of outputs and rows; that of the outputs twice if the rows cannot be read."""
+    said = canonical_digest(outputs)
+    try:
+        return replace(guess, outputs=said, rows=rows_digest(X, labels))
+    except ValueError:
+        return replace(guess, outputs=said, rows=said)
 
 
 def _labels(metric: Metric, X: Any, y: Any) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import uuid
 from collections.abc import Sequence
 from typing import Any
@@ -27,11 +28,13 @@ __all__ = [
     "metric_identity",
     "model_digest",
     "question_key",
+    "rounded",
     "selection_key",
     "subject_key",
     "version_key",
 ]
 
+_FLOAT_IN_TEXT = re.compile(r"\d+\.\d+(e[+-]?\d+)?|\d+e[+-]?\d+")
 _VERSIONS = {m.__name__: m.__version__ for m in (numpy, scipy, sklearn)}
 
 
@@ -76,8 +79,9 @@ def question_key(
 ) -> str:
     """Return the key of a question.
 
-    It holds the subject, the purpose, the guess, the model's outputs on the guess rows, the mechanism's plan
-    and the versions of NumPy, SciPy and scikit-learn.
+    It holds the subject, the purpose, the guess, the mechanism's plan and the versions of NumPy, SciPy and
+    scikit-learn. ``outputs`` is a digest of the rows of the guess or, where only public rows can confirm that
+    the model is the same, of the model's outputs on them.
     """
     return _digest(
         {
@@ -89,6 +93,23 @@ def question_key(
             "versions": _VERSIONS,
         }
     )
+
+
+def rounded(part: Any) -> Any:
+    """Return what is fixed of a question with all floats, also those in texts, to nine digits.
+
+    A guess is a mean of outputs, so its last bits differ from run to run if threads add in another order.
+
+    Examples
+    --------
+    >>> rounded({"centre": 0.1 + 0.2, "grid": "UniformGrid(0.30000000000000004, 1.0, 11)"})
+    {'centre': 0.3, 'grid': 'UniformGrid(0.3, 1.0, 11)'}
+    """
+    if isinstance(part, dict):
+        return {name: rounded(each) for name, each in part.items()}
+    if isinstance(part, str):
+        return _FLOAT_IN_TEXT.sub(lambda found: repr(rounded(float(found.group()))), part)
+    return float(f"{part:.9g}") if isinstance(part, float) else part
 
 
 def selection_key(metric: Metric, models: Sequence[str], epsilon: float | str | None, top_ups: int) -> str:

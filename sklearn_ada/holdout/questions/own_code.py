@@ -48,4 +48,8 @@ class _Reader(pickle.Pickler):
         named = obj if isinstance(obj, type | FunctionType | BuiltinFunctionType) else type(obj)
         if not is_library(named.__module__):
             raise _OwnCodeError
+        # A function in a library's wrapper, such as functools.lru_cache, says where it is from itself.
+        module = getattr(obj, "__module__", None)
+        if isinstance(module, str) and not is_library(module):
+            raise _OwnCodeError
         return NotImplemented

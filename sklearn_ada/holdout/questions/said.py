@@ -4,13 +4,21 @@ A digest of a model cannot see everything that its predictions depend on (weight
 library), so the digest only proposes that a question was asked before. Whether it was, what the model says on
 the holdout's rows decides: each answer's record keeps a summary of it.
 
-Labels, and everything else that is no number with a fraction, are kept as a keyed hash. Floats differ in
-their last bits between two predictions of one model (threads add in another order), and a hash of rounded
-numbers would differ, too, whenever one of many thousands lies at the edge between two rounded values. So of
-floats x there are 16 sums, each with random signs, of ``x / |x|`` and ``ln |x|``. They are linear: outputs
-that differ by d in norm, as a share of ``|x|``, have sums that differ by about d, and within 1e-6 they count
-as the same. Outputs that differ by more are taken for the same only if all 16 differences happen to cancel,
-with probability ``2^-16`` at worst (two numbers that differ by equal amounts).
+Labels, and everything else that is no float, are kept as a keyed hash. Floats differ in their last bits
+between two predictions of one model (threads add in another order), and a hash of rounded numbers would
+differ, too, whenever one of many thousands lies at the edge between two rounded values. So there are 16 sums
+of all floats, each with random signs. They are linear, and the root mean square of the 16 differences is
+about the norm of all that differs. Two models for which it is at most 1e-6 have one answer:
+
+- The metric's values v, of the holdout or of each of its subsamples, enter as ``arcsinh v``, so that what is
+  recorded is the other model's value within 1e-6, or within a millionth of it where it is large. If the
+  metric has a range narrower than 1, v is a share of that.
+- Outputs x enter as ``x / |x|`` and ``ln |x|``, so a difference counts as a share of their norm. A tenth of
+  that counts where they have single precision, whose last bits are larger. In ``|x|`` is 1e-10 for each
+  number: where a sum cancels to nearly 0, all its digits are last bits.
+
+More than that is taken for the same only if all 16 differences happen to cancel, with probability ``2^-16``
+at worst (two numbers that differ by equal amounts, at the same value of the metric).
 
 The signs and the key of the hash are made of the ledger's secret and the record's key, and what is kept is
 XORed with a pad of the same origin, used once. So without the secret it is as good as random, has the same
@@ -39,19 +47,20 @@ from sklearn_ada.events import Symbol
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.metrics import Metric, StoredOutputs
 
-__all__ = ["Observation", "Said", "observed"]
+__all__ = ["Observation", "Said", "observed", "unit_of"]
 
 _SUMS = 16
 _CLOSE = 1e-6
 _LAYOUT = struct.Struct(f"<32s{_SUMS}d")
 _SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)  # of each octet
-_LARGEST_LABEL = 2.0**31
-_LN_ZERO = -1e4  # stands for the logarithm of 0; beyond that of any float
+_LEAST = 1e-10
+_SINGLE = 0.1
+_REAL = (float, np.float64, np.float32, np.float16)
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a model said of some rows: labels as a hash, numbers as they are.
+    """What a model said of some rows, and what the metric makes of it: labels as a hash, numbers as they are.
 
     Parameters
     ----------
@@ -65,18 +74,22 @@ class Said:
     numbers: NDArray[np.float64] = field(repr=False)
 
     @classmethod
-    def of(cls, outputs: Any) -> Said:
-        """Return what was said: arrays of outputs, or the symbols of a failure.
+    def of(cls, outputs: Any, values: Any = (), unit: float = 1.0) -> Said:
+        """Return what was said: arrays of outputs, or the symbols of a failure; with values of the metric.
 
         Parameters
         ----------
         outputs : array-like, StoredOutputs, tuple of Symbol, or mapping of str to these
             What cannot be read agrees with nothing, not even with itself.
+        values : float or array-like, default=()
+            Of the metric; NaN where there is none.
+        unit : float, default=1.0
+            What the values are divided by.
         """
         exact, numbers = hashlib.sha256(), [np.empty(0)]
         try:
             with np.errstate(all="ignore"):
-                for text, floats in _read("", outputs):
+                for text, floats in (*_read("", outputs), _of_values(values, unit)):
                     exact.update(len(text).to_bytes(8, "little") + text)
                     numbers.append(floats)
                 return cls(exact.digest(), np.concatenate(numbers))
@@ -104,7 +117,7 @@ class Said:
             ) from error
         if not hmac.compare_digest(hashed, self._hashed(key)):
             return False
-        return bool(np.all(np.abs(self._sums(key) - np.array(sums)) <= _CLOSE))
+        return bool(np.sqrt(np.mean((self._sums(key) - np.array(sums)) ** 2)) <= _CLOSE)
 
     def _hashed(self, key: bytes) -> bytes:
         return _derived(key, "exact", self.exact)
@@ -146,13 +159,17 @@ def observed(metric: Metric, seen: Any, outputs: Any, values: Any) -> Observatio
     outputs : ndarray, StoredOutputs or None
         What the metric has read of the model; None where it asked the model itself.
     values : float or ndarray
-        Of the metric. They are compared as well if a function of the user's makes them, which may have
-        changed without its digest, and instead of outputs where there are none.
+        Of the metric. They are compared as well, as they may depend on more than the outputs: a function of
+        the user's may have changed without its digest, or ``classes_`` be read from a file.
     """
     said = {} if outputs is None else {"outputs": outputs}
-    if not isinstance(metric.scoring, str) or outputs is None:
-        said["values"] = values
-    return Observation(seen, Said.of(said))
+    return Observation(seen, Said.of(said, values, unit_of(metric)))
+
+
+def unit_of(metric: Metric) -> float:
+    """Return what a metric's values are divided by: the width of a range narrower than 1, else 1."""
+    low, high = metric.range or (0.0, 1.0)
+    return min(high - low, 1.0)
 
 
 def _read(name: str, part: Any) -> list[tuple[bytes, NDArray[np.float64]]]:
@@ -164,34 +181,41 @@ def _read(name: str, part: Any) -> list[tuple[bytes, NDArray[np.float64]]]:
     if isinstance(part, tuple) and all(isinstance(each, Symbol) for each in part):
         return [(json.dumps([name, [symbol.to_dict() for symbol in part]]).encode(), np.empty(0))]
     array = np.asarray(part)
+    if array.dtype.kind == "O" and all(type(each) in _REAL for each in array.ravel().tolist()):
+        array = array.astype(np.float64)
     head = json.dumps([name, array.shape, array.dtype.kind]).encode()
     if array.dtype.kind == "c":
         array = np.stack([array.real, array.imag])
     if array.dtype.kind == "f":
-        content, floats = _of_floats(array.astype(np.float64).ravel())
-        return [(head + content, floats)]
+        weight = 1.0 if array.dtype.itemsize >= 8 else _SINGLE
+        where, floats = _finite(array.astype(np.float64).ravel())
+        return [(head + where, weight * _with_norm(floats))]
     return [(head + _of_others(array), np.empty(0))]
 
 
-def _of_floats(values: NDArray[np.float64]) -> tuple[bytes, NDArray[np.float64]]:
-    """Return what must be equal of floats, and their direction followed by the logarithm of their norm.
+def _of_values(values: Any, unit: float) -> tuple[bytes, NDArray[np.float64]]:
+    """Return the exact text and the numbers of a metric's values."""
+    where, numbers = _finite(np.asarray(values, dtype=np.float64).ravel())
+    return json.dumps(["value", len(numbers)]).encode() + where, np.arcsinh(numbers / unit)
 
-    Whole numbers are labels, such as 0.0 and 1.0, and must be equal.
-    """
+
+def _finite(values: NDArray[np.float64]) -> tuple[bytes, NDArray[np.float64]]:
+    """Return where numbers are not finite, and the numbers with zeros in these places."""
     finite = np.isfinite(values)
     if finite.all():
-        where = b""
-        if np.array_equal(values, np.rint(values)) and np.abs(values).max(initial=0.0) <= _LARGEST_LABEL:
-            return b"whole" + (values + 0.0).tobytes(), np.empty(0)  # without negative zeros
-    else:
-        where = np.where(finite, 0.0, np.nan_to_num(values, nan=2.0, posinf=1.0, neginf=-1.0)).tobytes()
-        values = np.where(finite, values, 0.0)
-    largest = np.abs(values).max(initial=0.0)
-    if largest == 0.0:
-        return b"floats" + where, np.array([_LN_ZERO])
+        return b"", values
+    where = np.where(finite, 0.0, np.nan_to_num(values, nan=2.0, posinf=1.0, neginf=-1.0))
+    return where.tobytes(), np.where(finite, values, 0.0)
+
+
+def _with_norm(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the direction of some numbers followed by the logarithm of their norm."""
+    if not len(values):
+        return values
+    largest = max(float(np.abs(values).max()), _LEAST)
     scaled = values / largest  # so that no square overflows
-    norm = float(np.linalg.norm(scaled))
-    return b"floats" + where, np.append(scaled / norm, math.log(largest) + math.log(norm))
+    norm = math.hypot(float(np.linalg.norm(scaled)), _LEAST / largest * math.sqrt(len(values)))
+    return np.append(scaled / norm, math.log(largest) + math.log(norm))
 
 
 def _of_others(array: NDArray[Any]) -> bytes:

@@ -65,14 +65,15 @@ class ConfirmationRecord(ReleaseRecord):
 def confirmation_event(same: int | None, count: int) -> Event:
     """Return the event of saying which of ``count`` recorded answers a model has, or None of them.
 
-    "The same" or "different" is one symbol for all of them; which one it is, is a second.
+    "The same" or "different" is one symbol for all of them, of one urn if there is one and of another if
+    there are several; which one it is, is a second.
 
     Examples
     --------
     >>> len(confirmation_event(0, 1).symbols), len(confirmation_event(1, 3).symbols)
     (1, 2)
     """
-    first = Symbol("confirmation", int(same is None))
+    first = Symbol("confirmation" if count == 1 else "version", int(same is None))
     if same is None or count == 1:
         return CodedRelease((first,))
     return CodedRelease((first, Symbol("index", same, float(count))))

@@ -210,7 +210,7 @@ class ConversationState:
     @property
     def confirmed(self) -> tuple[int, int]:
         """How often a model was the same as is recorded, and how often different."""
-        held = self.account.held("confirmation")
+        held = self.account.held("confirmation") + self.account.held("version")
         return held[0], held[1]
 
     @property

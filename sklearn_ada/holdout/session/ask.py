@@ -12,7 +12,7 @@ from sklearn_ada._muted import muted
 from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
-from sklearn_ada.holdout.questions.keys import member_key, question_key, subject_key
+from sklearn_ada.holdout.questions.keys import member_key, question_key, rounded, subject_key
 from sklearn_ada.holdout.questions.models import discarded_copy
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
@@ -23,11 +23,12 @@ from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import certified
+from sklearn_ada.holdout.session.bare_errors import with_bare_errors
 from sklearn_ada.holdout.session.confirm import charge_or_confirm, is_asked_anew, warn_of_asking_anew
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
-from sklearn_ada.ledger import canonical_json
+from sklearn_ada.ledger import Record, canonical_json
 from sklearn_ada.metrics import UndefinedMetricError, UnusableOutputsError
 from sklearn_ada.results import Answer
 
@@ -53,8 +54,8 @@ def put_question(
 ) -> Answer | None:
     """Return the holdout's answer, which has been recorded and charged by then.
 
-    The same question once more returns the recorded answer, for a thousandth of a nat or less: see
-    `session.confirm`. A refused one returns an `Answer` without a value.
+    The same question once more returns the recorded answer, for a thousandth of a nat if few differed before:
+    see `session.confirm`. A refused one returns an `Answer` without a value.
 
     Parameters
     ----------
@@ -73,7 +74,11 @@ def put_question(
     guess = {} if question.guess is None else question.guess.describe()
     outputs = "" if question.guess is None else question.guess.outputs
     subject = subject_key(model, question.metric, mechanism["name"], data.first_like)
-    key = question_key(subject, question.purpose, guess, outputs, mechanism)
+    if session.policy.is_private:
+        key = question_key(subject, question.purpose, guess, outputs, mechanism)
+    else:  # the holdout confirms, so nothing may count that differs in its last bits from run to run
+        rows = "" if question.guess is None else question.guess.rows
+        key = question_key(subject, question.purpose, rounded(guess), rows, rounded(mechanism))
     if once and session.ledger.find_subject(subject) is not None and session.find(key) is None:
         return None
     member, release = member_key(model, question.metric), question.private_release({})
@@ -113,13 +118,27 @@ def put_question(
         canonical_json(record.to_dict())
         return record
 
-    def decide(version: str, said: str, state: Conversation) -> AnswerRecord:
-        share = admitted(state, version)
-        try:
-            return answered(version, said, state, share, observation.seen)
-        except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
-            failure = (Symbol(question.stream, FAILURES[6], question.scale),)
-            return answered(version, said, state, share, failure)
+    def look_and_charge() -> Record:
+        """Look at the holdout and return the record of the answer (`charge_or_confirm`)."""
+        with held_interrupts() as interrupts:
+            observation = look(
+                question.evaluate, discarded, data, interrupts, stream=question.stream, scale=question.scale
+            )
+
+            def decide(version: str, said: str, state: Conversation) -> AnswerRecord:
+                share = admitted(state, version)
+                try:
+                    return answered(version, said, state, share, observation.seen)
+                except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
+                    failure = (Symbol(question.stream, FAILURES[6], question.scale),)
+                    return answered(version, said, state, share, failure)
+
+            compared = {"purpose": question.purpose, "metric": asked["metric"], **stamp}
+            record = charge_or_confirm(
+                session, key, observation.said, decide, compared, found=found, anew=anew
+            )
+            interrupts.raised &= record.fresh  # what was recorded before is an answer
+        return record
 
     try:
         found = session.find(key, otherwise=admitted)
@@ -129,16 +148,7 @@ def put_question(
         if found is None or anew or not session.policy.is_private:
             secret = session.secret
             discarded = discarded_copy(estimator, f"Holdout.{question.purpose}")
-            with held_interrupts() as interrupts:
-                observation = look(
-                    question.evaluate, discarded, data, interrupts,
-                    stream=question.stream, scale=question.scale,
-                )  # fmt: skip
-                compared = {"purpose": question.purpose, "metric": asked["metric"], **stamp}
-                found = charge_or_confirm(
-                    session, key, observation.said, decide, compared, found=found, anew=anew
-                )
-                interrupts.raised &= found.fresh  # what was recorded before is an answer
+            found = with_bare_errors(look_and_charge)
     except RefusedError as refused:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell the class counts.
         refusal = RefusalRecord.of(

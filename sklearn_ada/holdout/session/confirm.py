@@ -6,13 +6,16 @@ digest must not get the first one's answer. So the model predicts the holdout on
 compared with what the record keeps of it (`questions.said`). The outcome is a symbol with a price, for it
 would tell an asker who makes models that differ on one chosen row whether that row is in the holdout:
 
-- "the same" is nearly free, .001 nats the first time and less than .02 nats for a thousand times. The answer
-  is the recorded one.
+- "the same" is nearly free if few differed before, .001 nats the first time and less than .02 nats for a
+  thousand times. The answer is the recorded one.
 - "different" costs 7 nats the first time, and more if there were many that were the same. It is a new
-  question then, recorded as another version of the key and admitted as any other.
+  question then, recorded as another version of the key and admitted as any other. If that is refused,
+  "different" is paid for nevertheless.
 
 Whoever asks a third time is compared with both versions at once, and told which of them, if any: "the same or
-different" is one symbol, and which of k versions it is, another of ``ln k`` nats. The comparison is never
+different" is one symbol, and which of k versions it is, another of ``ln k`` nats. Its prices are learnt apart
+from those of proposals with one version: a model which predicts at random, a new version each time, counts
+there as one that was different, however often it is asked. The comparison is never
 refused: earlier records alone decide that it is made, and its price is the same whatever the tolerance.
 
 The proof is that of every symbol: which records there are to compare with, and so what may be said, is fixed

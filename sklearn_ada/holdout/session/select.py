@@ -26,15 +26,17 @@ from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import model_digest, selection_key
 from sklearn_ada.holdout.questions.models import check_model, discarded_copy
-from sklearn_ada.holdout.questions.said import Observation, Said
+from sklearn_ada.holdout.questions.said import Observation, Said, unit_of
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.selection import SelectionRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.ask import another_error, look
+from sklearn_ada.holdout.session.bare_errors import with_bare_errors
 from sklearn_ada.holdout.session.confirm import charge_or_confirm, is_asked_anew, warn_of_asking_anew
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.privacy import PrivateRelease
+from sklearn_ada.ledger import Record
 from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics import Metric, UndefinedMetricError, undefined_metric
 from sklearn_ada.metrics.interval_rules import IntervalRule
@@ -73,29 +75,45 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
         for model in models:
             # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
             discarded_copy(model, "Holdout.select")
-        secret, stamp = session.secret, session.asker.stamp()
-        with held_interrupts() as interrupts:
-            values = _values(models, metric, data, interrupts)
-            # The winner depends on nothing else.
-            said = Said.of(
-                {"values": [math.nan if v is None else v for v in values], "interrupted": interrupts.raised}
-            )
-
-            def decide(version: str, said: str, state: Conversation) -> SelectionRecord:
-                admitted = _admitted(session, state, choice, count)
-                rng, interrupted = Draw(secret, version).question(), interrupts.raised
-                event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
-                release = None if choice is None else choice.release(event)
-                return SelectionRecord.of(state, metric.describe(), count, event, release, stamp, said)
-
-            asked = {"purpose": "select", "metric": metric.describe(), **stamp}
-            found = charge_or_confirm(session, key, said, decide, asked, found=found, anew=anew)
-            interrupts.raised &= found.fresh
+        look_and_charge = functools.partial(
+            _look_and_charge, session, models, metric, choice, key, found, anew
+        )
+        found = with_bare_errors(look_and_charge)
     chosen = SelectionRecord(found.body).chosen
     if isinstance(chosen, str) or chosen >= count:
         why = chosen if isinstance(chosen, str) else "all of them failed"
         raise ValueError(f"The holdout could not choose among {count} models: {why}. It was charged.")
     return int(chosen)
+
+
+def _look_and_charge(
+    session: Session,
+    models: Sequence[Any],
+    metric: Metric,
+    choice: PrivateChoice | None,
+    key: str,
+    found: Record | None,
+    anew: bool,
+) -> Record:
+    """Look at the holdout with every model and return the record of the choice (`charge_or_confirm`)."""
+    secret, stamp, count = session.secret, session.asker.stamp(), len(models)
+    with held_interrupts() as interrupts:
+        values = _values(models, metric, session.data, interrupts)
+        # The winner depends on nothing else.
+        comparable = [math.nan if value is None else value for value in values]
+        said = Said.of({"interrupted": interrupts.raised}, comparable, unit_of(metric))
+
+        def decide(version: str, said: str, state: Conversation) -> SelectionRecord:
+            admitted = _admitted(session, state, choice, count)
+            rng, interrupted = Draw(secret, version).question(), interrupts.raised
+            event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
+            release = None if choice is None else choice.release(event)
+            return SelectionRecord.of(state, metric.describe(), count, event, release, stamp, said)
+
+        asked = {"purpose": "select", "metric": metric.describe(), **stamp}
+        record = charge_or_confirm(session, key, said, decide, asked, found=found, anew=anew)
+        interrupts.raised &= record.fresh
+    return record
 
 
 def _check_models(models: Sequence[Any], metric: Metric, data: HoldoutData) -> None:

@@ -97,6 +97,26 @@ def test_confirmations_have_an_urn_of_their_own_with_masses_that_sum_to_one():
         Code().ln_prior(Symbol("confirmation", 2))
 
 
+def test_confirmations_among_several_versions_have_another_urn():
+    account = DescriptionLength(Code())
+    same, different = (CodedRelease((Symbol("version", value),)) for value in (0, 1))
+    single = CodedRelease((Symbol("confirmation", 0),))
+    before = account.price(single), account.price(same)
+    assert before[0] == before[1] == pytest.approx(-math.log1p(-1e-3))
+    for _ in range(30):
+        account.record(different)
+    assert account.price(single) == before[0]
+    assert account.price(same) == pytest.approx(math.log(31 / 0.999))
+    assert math.exp(-account.price(same)) + math.exp(-account.price(different)) == pytest.approx(1.0)
+    told = account.to_dict()
+    assert told["urns"] == {"cells": [], "version": [[1, 30]]}
+    later = DescriptionLength(Code())
+    later.restore(told)
+    assert later.to_dict() == told
+    with pytest.raises(ValueError, match=r"0 \(the same\) or 1 \(different\)"):
+        Code().ln_prior(Symbol("version", 2))
+
+
 def test_the_price_of_many_confirmations_in_closed_form_is_that_of_one_after_the_other():
     account, event = DescriptionLength(Code()), CodedRelease((Symbol("confirmation", 0),))
     in_one = account.price_of_repeats(event.symbols[0], 1000)

@@ -1,5 +1,6 @@
 """Whether a model has code of the user's own: of any part that pickle would name or could not store."""
 
+import fnmatch
 import functools
 import threading
 
@@ -26,6 +27,11 @@ def double(X):
     return 2 * X
 
 
+@functools.lru_cache(None)
+def cached(x):
+    return 2 * x
+
+
 LIBRARY = {
     "linear": LogisticRegression(),
     "forest": RandomForestClassifier(3),
@@ -33,12 +39,15 @@ LIBRARY = {
     "columns": ColumnTransformer([("scaled", StandardScaler(), [0])]),
     "search": GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, scoring="accuracy"),
     "a partial": FunctionTransformer(functools.partial(np.clip, a_min=0.0, a_max=1.0)),
+    "a library's cached function": FunctionTransformer(fnmatch._compile_pattern),
 }
 OWN = {
     "a subclass": Own(),
     "a function": FunctionTransformer(double),
     "a lambda": FunctionTransformer(lambda X: X),
     "within a partial": FunctionTransformer(functools.partial(double)),
+    "a cached function": FunctionTransformer(cached),
+    "a vectorised cached function": FunctionTransformer(np.vectorize(cached)),
     "deep in a pipeline": make_pipeline(StandardScaler(), make_pipeline(FunctionTransformer(double))),
     "what pickle cannot store": FunctionTransformer(np.log1p, kw_args={"lock": threading.Lock()}),
 }

@@ -15,11 +15,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import AnswersDisplay, Holdout, Metric
+from sklearn_ada import AnswersDisplay, Holdout, Metric, ReusableHoldoutCV
 from sklearn_ada import _notices as notices
 from sklearn_ada.cli.main import main
 from sklearn_ada.events import FAILURES
@@ -203,6 +205,128 @@ def test_numbers_that_differ_in_their_last_bits_are_the_same(holdout):
     assert told(holdout) == ["the same"] * 2
 
 
+class Seconds(RegressorMixin, FromFile):
+    """Seconds since 1970, of which the model's part is within a millionth."""
+
+    def predict(self, X):
+        return 1.7e9 + 60.0 * (np.asarray(X) @ np.load(self.path))
+
+
+class Undecided(FromFile):
+    """As of a model with a penalty that leaves almost nothing of it."""
+
+    def predict_proba(self, X):
+        second = 0.5 + 1e-11 * (np.asarray(X) @ np.load(self.path))
+        return np.column_stack([1 - second, second])
+
+
+class TooSure(FromFile):
+    """All rows are of the first class, of some it is too sure."""
+
+    def predict_proba(self, X):
+        second = np.where(np.asarray(X) @ np.load(self.path) > 0, 1e-15, 1e-7)
+        return np.column_stack([1 - second, second])
+
+
+class ClassesFromFile(FromFile):
+    """Its classes stand in the file, and its probabilities are always the same."""
+
+    @property
+    def classes_(self):
+        return np.array([0, 1, 2] if np.load(self.path)[0] > 0 else [-1, 0, 1])
+
+    def predict_proba(self, X):
+        second = 1 / (1 + np.exp(-3 * np.asarray(X)[:, 0]))
+        return np.column_stack([0.98 * (1 - second), 0.98 * second, np.full(len(second), 0.02)])
+
+
+LIKE_OUTPUTS = {
+    "seconds": (Seconds, Metric("neg_mean_absolute_error", range=(-300, 0)), 1.7e9 + 60.0 * X[:, 0]),
+    "ranks": (Undecided, Metric("roc_auc"), Y),
+    "log loss": (TooSure, Metric("neg_log_loss", range=(-40, 0)), Y),
+    "classes": (ClassesFromFile, Metric("neg_log_loss", range=(-10, 0)), Y),
+}
+
+
+@pytest.mark.parametrize("kind", LIKE_OUTPUTS)
+def test_outputs_that_agree_but_for_a_millionth_are_others_if_the_value_is(kind, model, tmp_path):
+    of, metric, labels = LIKE_OUTPUTS[kind]
+    own, answers = Holdout(X, labels, ledger=tmp_path / "own.db"), []
+    for weights in (FIRST, -FIRST):
+        train(model, weights)
+        answers.append(certify(own, of(model.path), scoring=metric, guess=None))
+    assert [answer.repeated for answer in answers] == [False, False]
+    assert abs(answers[0].value - answers[1].value) > 0.01
+    assert told(own) == ["different"]
+
+
+def test_a_candidate_that_diverged_hides_no_change_of_the_others(tmp_path):
+    class Linear(RegressorMixin, BaseEstimator):
+        fitted_ = True
+
+        def __init__(self, path):
+            self.path = path
+
+        def predict(self, X):
+            return X @ np.load(self.path)
+
+    own = Holdout(X, X[:, 0] + 0.1 * RNG.normal(size=N), ledger=tmp_path / "own.db")
+    models, winners = [Linear(tmp_path / f"{number}.npy") for number in range(3)], []
+    for weights in ([[1e4, 0.0], FIRST, SECOND], [[1e4, 0.0], SECOND, FIRST]):
+        for each, of in zip(models, weights, strict=True):
+            train(each, of)
+        winners.append(own.select(models, scoring="r2", epsilon=None))
+    assert winners == [1, 2]
+
+
+class AnyOrder(RandomForestClassifier):
+    """Adds its trees in another order each time, so to speak, as threads do that wait for one another."""
+
+    def predict_proba(self, X):
+        second = super().predict_proba(X)[:, 1] * (1 + 1e-14 * np.random.default_rng().normal(size=len(X)))
+        return np.column_stack([1 - second, second])
+
+
+FOREST_ROWS = RNG.normal(size=(2400, 5))
+FOREST_LABELS = (FOREST_ROWS[:, 0] + RNG.normal(size=2400) > 0).astype(int)
+
+
+def test_a_forest_whose_trees_are_added_in_another_order_is_one_question(tmp_path):
+    first, public, held = slice(0, 400), slice(400, 1400), slice(1400, 2400)
+    forest = AnyOrder(50, max_depth=8, random_state=0).fit(FOREST_ROWS[first], FOREST_LABELS[first])
+    guess_from = FOREST_ROWS[public], FOREST_LABELS[public]
+    assert len({forest.predict_proba(guess_from[0]).tobytes() for _ in range(5)}) > 1
+    own = Holdout(FOREST_ROWS[held], FOREST_LABELS[held], ledger=tmp_path / "own.db")
+    how = {"scoring": "neg_brier_score", "guess": None, "guess_from": guess_from}
+    answers = [certify(own, forest, **how) for _ in range(4)]
+    assert [answer.repeated for answer in answers] == [False, True, True, True]
+    assert told(own) == ["the same"] * 3
+    paid = own.report().nats - answers[0].cost.nats
+    assert 0.0 < paid < 0.003
+
+
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_search_of_such_forests_that_is_run_again_asks_nothing_new(ask, tmp_path):
+    own = Holdout(FOREST_ROWS[1400:], FOREST_LABELS[1400:], ledger=tmp_path / "own.db")
+    asked, nats = [], []
+    for _ in range(3):
+        search = GridSearchCV(AnyOrder(20, random_state=0), {"max_depth": [3, 6]})
+        wrapped = ReusableHoldoutCV(search, scoring="neg_brier_score", holdout=own, ask=ask, random_state=0)
+        wrapped.fit(FOREST_ROWS[:600], FOREST_LABELS[:600])
+        asked.append(own.report().asked)
+        nats.append(own.report().nats)
+    assert asked[0] == asked[1] == asked[2]
+    assert "different" not in told(own)
+    assert nats[2] - nats[0] < 0.02
+
+
+def test_other_rows_of_the_guess_make_another_question(holdout, model):
+    one, other = (X[:40] + 5.0, Y[:40]), (X[:40] + 6.0, Y[:40])
+    answers = [certify(holdout, model, guess=None, guess_from=rows) for rows in (one, one, other)]
+    assert [answer.repeated for answer in answers] == [False, True, False]
+
+
 def test_a_metric_that_changed_without_its_digest_is_another_question(holdout, model):
     def scorer(estimator, X, y):
         return float(np.load(model.path)[0] > 0) * 0.5
@@ -241,8 +365,20 @@ def test_the_first_that_differs_costs_seven_nats_and_the_next_one_little(holdout
         certify(holdout, model)
     entries = [entry_of(record) for record in holdout.ledger.records()]
     paid = [entry.nats for entry in entries if entry.kind == "confirmation"]
-    assert paid[0] == pytest.approx(math.log(1000))
-    assert max(paid[1:]) < math.log(2.0)
+    assert paid[:2] == pytest.approx([math.log(1000)] * 2)  # of one version, and of the first of several
+    assert max(paid[2:]) < math.log(2.0)
+
+
+def test_a_model_that_predicts_at_random_does_not_make_the_same_dear(holdout, model):
+    fitted = LogisticRegression().fit(*PUBLIC)
+    certify(holdout, fitted)
+    for number in range(8):
+        train(model, [math.cos(number), math.sin(number)])
+        certify(holdout, model)
+    before = holdout.report().nats
+    assert certify(holdout, fitted).repeated
+    assert holdout.report().nats - before < math.log(2.01)  # one "different" was of a single version
+    assert holdout.report().confirmed == {"the same": 1, "different": 7}
 
 
 def test_which_of_several_is_paid_for_as_one_of_so_many(holdout, model):
