@@ -6,8 +6,8 @@ import secrets
 import pytest
 
 from sklearn_ada import _session_token
-from sklearn_ada.ledger import memory, opening
-from sklearn_ada.ledger.log import connection
+from sklearn_ada.holdout.session import finding
+from sklearn_ada.ledger import opening
 from tests.ledger.postgresql_server import NoServerError, Server
 
 REQUIRED = "SKLEARN_ADA_REQUIRE_POSTGRESQL"
@@ -34,13 +34,9 @@ def _own_session(monkeypatch, tmp_path_factory):
     folder = os.path.join(tmp_path_factory.getbasetemp(), name)
     monkeypatch.setattr(_session_token, "_folder", folder)
     monkeypatch.setenv(_session_token.VARIABLE, folder)
-    monkeypatch.setattr(opening, "_noted", set())
-    before = set(memory._books)
-    yield
-    begun = set(memory._books) - before
-    for name in begun:
-        del memory._books[name]
-    for slot in [slot for slot in connection._connections if slot[0] in begun]:
-        connection._connections[slot].forget()
-    for slot in [slot for slot in connection._seen if slot[0] in begun]:
-        del connection._seen[slot]
+
+    def address(given, content, kind=""):
+        own = (lambda: f"{content()} {name}") if given == ":memory:" else content
+        return opening.ledger_address(given, own, kind)
+
+    monkeypatch.setattr(finding, "ledger_address", address)

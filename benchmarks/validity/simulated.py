@@ -163,6 +163,7 @@ def _forgetful(
     genesis: Callable[[bytes], dict[str, Any]],
     start: Callable[[dict[str, Any]], Conversation],
     secret: bytes,
+    of_found: object = None,
 ) -> ForgetfulLedger:
     return ForgetfulLedger(genesis(secret), start, secret)
 
