@@ -3,6 +3,11 @@
 The number z of a cell has the probability ``p(z) = (count(z) + a * prior(z)) / (N + a)`` after N answers, of
 which ``count(z)`` were z. So the cell in which guesses are confirmed becomes cheap, and the total does not
 depend on the order of the answers. Other kinds of answers have codes that stay as they are.
+
+With N fixed the probabilities sum to ``(N + a * sum of the prior) / (N + a)``, at most 1, whatever prior the
+next question has: it may be another one for every question, as its precision differs. An urn learns how
+often guesses hold, so questions whose guesses are of another kind (the winner of a search, all candidates of
+a search) have an urn of their own.
 """
 
 from __future__ import annotations
@@ -15,12 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from sklearn_ada._checks import bad_parameter
+from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.events import ComposedEvent, Event, SelfComposedEvent, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
-__all__ = ["DescriptionLength", "symbols_of", "urn_nats"]
+__all__ = ["URN_WEIGHT", "DescriptionLength", "PolyaUrn", "symbols_of", "urn_nats"]
+
+URN_WEIGHT = 10.0
+"""The prior counts as this many answers."""
 
 _URNS = ("cells",)
 
@@ -50,6 +58,63 @@ def symbols_of(event: Event) -> tuple[Symbol, ...]:
     return symbols
 
 
+class PolyaUrn:
+    """The values said so far, and what each possible next one would cost.
+
+    Parameters
+    ----------
+    weight : float, default=URN_WEIGHT
+        a, positive: the prior counts as this many values.
+
+    Attributes
+    ----------
+    counts : Counter
+        How often each value was said.
+    size : int
+        N, how many were said.
+
+    Examples
+    --------
+    >>> urn = PolyaUrn()
+    >>> first = urn.price(0, math.log(0.975))
+    >>> urn.record(0)
+    >>> round(first, 4), round(urn.price(0, math.log(0.97)), 4)
+    (0.0253, 0.0277)
+    """
+
+    def __init__(self, weight: float = URN_WEIGHT) -> None:
+        self.weight = check_real(weight, "weight", "PolyaUrn", low=0.0)
+        self.counts: Counter[int | str] = Counter()
+        self.size = 0
+
+    def price(self, value: int | str, ln_prior: float) -> float:
+        """Return what the value would cost now, in nats; nothing is recorded.
+
+        Parameters
+        ----------
+        value : int or str
+            The number of a cell, or the name of a failure.
+        ln_prior : float
+            Logarithm of its prior probability, at most 0, in the code of this question.
+        """
+        ln_prior = check_real(ln_prior, "ln_prior", "PolyaUrn.price", high=0.0, closed="high")
+        return max(-self.ln_probability(value, ln_prior), 0.0)
+
+    def record(self, value: int | str) -> None:
+        """Add a value that was said."""
+        self.counts[value] += 1
+        self.size += 1
+
+    def ln_probability(self, value: int | str, ln_prior: float, more_seen: int = 0, more: int = 0) -> float:
+        """Return a value's log mass after ``more`` values beyond those recorded, ``more_seen`` the same."""
+        seen = self.counts[value] + more_seen
+        if seen:
+            return math.log(seen + self.weight * math.exp(ln_prior)) - math.log(
+                self.size + more + self.weight
+            )
+        return math.log(self.weight) + ln_prior - math.log(self.size + more + self.weight)
+
+
 class DescriptionLength:
     """Running total L, in nats, of everything a ledger has revealed.
 
@@ -77,8 +142,7 @@ class DescriptionLength:
             raise bad_parameter("code", "DescriptionLength", "a Code", code)
         self.code = code
         self.nats = 0.0
-        self._urns: dict[str, Counter[int | str]] = {stream: Counter() for stream in _URNS}
-        self._sizes = dict.fromkeys(_URNS, 0)
+        self._urns = {stream: PolyaUrn(code.urn_weight) for stream in _URNS}
         self._ln_priors: dict[Symbol, float] = {}  # of urns only, whose symbols come again and again
 
     def price(self, event: Event) -> float:
@@ -98,8 +162,9 @@ class DescriptionLength:
         ln_prior = self.code.ln_prior(symbol)
         if symbol.stream not in self._urns:
             return -ln_prior * count
-        seen = self._urns[symbol.stream][symbol.value] + self.code.urn_weight * math.exp(ln_prior)
-        size = self._sizes[symbol.stream] + self.code.urn_weight
+        urn = self._urns[symbol.stream]
+        seen = urn.counts[symbol.value] + urn.weight * math.exp(ln_prior)
+        size = urn.size + urn.weight
         ln_ways = math.lgamma(size + count) - math.lgamma(size)
         return max(ln_ways - (math.lgamma(seen + count) - math.lgamma(seen)), 0.0)
 
@@ -109,8 +174,7 @@ class DescriptionLength:
         price = self._price(symbols)
         for symbol in symbols:
             if symbol.stream in self._urns:
-                self._urns[symbol.stream][symbol.value] += 1
-                self._sizes[symbol.stream] += 1
+                self._urns[symbol.stream].record(symbol.value)
         self.nats += price
         return price
 
@@ -118,15 +182,16 @@ class DescriptionLength:
         """Return the total and what the urns hold, ready for JSON."""
         return {
             "nats": self.nats,
-            "urns": {name: [*map(list, urn.items())] for name, urn in self._urns.items()},
+            "urns": {name: [*map(list, urn.counts.items())] for name, urn in self._urns.items()},
         }
 
     def restore(self, told: dict[str, Any]) -> None:
         """Go on from what `to_dict` told."""
         self.nats = told["nats"]
         for name, held in told["urns"].items():
-            self._urns[name] = Counter(dict(held))
-            self._sizes[name] = self._urns[name].total()
+            urn = self._urns[name]
+            urn.counts = Counter(dict(held))
+            urn.size = urn.counts.total()
 
     def _price(self, symbols: tuple[Symbol, ...]) -> float:
         if len(symbols) == 1:  # nearly always, and replay is quicker without the rest
@@ -140,17 +205,13 @@ class DescriptionLength:
 
     def _ln_probability(self, symbol: Symbol, more_seen: int, more: int) -> float:
         """Return a symbol's log mass after ``more`` symbols of its stream, ``more_seen`` of them the same."""
-        if symbol.stream not in self._urns:
+        urn = self._urns.get(symbol.stream)
+        if urn is None:
             return self.code.ln_prior(symbol)
         ln_prior = self._ln_priors.get(symbol)
         if ln_prior is None:
             ln_prior = self._ln_priors[symbol] = self.code.ln_prior(symbol)
-        weight = self.code.urn_weight
-        seen = self._urns[symbol.stream][symbol.value] + more_seen
-        size = self._sizes[symbol.stream] + more
-        if seen:
-            return math.log(seen + weight * math.exp(ln_prior)) - math.log(size + weight)
-        return math.log(weight) + ln_prior - math.log(size + weight)
+        return urn.ln_probability(symbol.value, ln_prior, more_seen, more)
 
 
 def urn_nats(n_questions: int, surprises: NDArray[np.int_], code: Code) -> NDArray[np.float64]:

@@ -21,17 +21,21 @@ from sklearn_ada.guarantees.description_length.cell_width import (
 )
 from sklearn_ada.guarantees.description_length.class_counts import class_count_nats
 from sklearn_ada.guarantees.description_length.declared_models import ln_declared
+from sklearn_ada.guarantees.description_length.locked_candidates import locked_ln_delta, rank_weight
 from sklearn_ada.guarantees.description_length.planned_checks import (
     PlannedChecks,
     plan_certifies,
     plan_checks,
     wilson_deviation,
 )
+from sklearn_ada.guarantees.description_length.sealed import question_interval
+from sklearn_ada.guarantees.description_length.shares import intersection
 from sklearn_ada.guarantees.description_length.theorem import ln_delta
+from sklearn_ada.guarantees.description_length.wealth import Purse, log_weight
 from sklearn_ada.guarantees.description_length.weights import ln_share, round_weight
 from sklearn_ada.guarantees.intervals.bernstein import empirical_bernstein
 from sklearn_ada.guarantees.intervals.chernoff import bernoulli_kl, chernoff_kl
-from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
+from sklearn_ada.guarantees.intervals.clopper_pearson import binomial_tail_ends, clopper_pearson
 from sklearn_ada.guarantees.intervals.effective_size import bounded_weight_size, class_mean_size, kish_size
 from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding, hoeffding_half_width
@@ -98,6 +102,13 @@ from sklearn_ada.guarantees.transfer.max_information import dwork_2015_max_infor
 from sklearn_ada.guarantees.transfer.mutual_information import gaussian_rogers
 from sklearn_ada.guarantees.transfer.pure_dp import pure_dp_half_width, pure_dp_interval
 from sklearn_ada.guarantees.transfer.thresholdout import ThresholdoutBound, thresholdout_direct
+from sklearn_ada.guarantees.universal_inference.counts import transcript_cell_interval, transcript_interval
+from sklearn_ada.guarantees.universal_inference.exact_count import (
+    largest_ln_mass,
+    transcript_interval_beside_exact_count,
+)
+from sklearn_ada.guarantees.universal_inference.ratio import transcript_ratio_interval
+from sklearn_ada.guarantees.universal_inference.theorem import transcript_ln_side
 from sklearn_ada.results import Certificate
 
 __all__ = [
@@ -111,11 +122,13 @@ __all__ = [
     "MedianPlan",
     "OverfittingBound",
     "PlannedChecks",
+    "Purse",
     "ThresholdoutBound",
     "TransferBound",
     "approximate_dp_gap",
     "bassily_2016",
     "bernoulli_kl",
+    "binomial_tail_ends",
     "blum_hardt_2015",
     "bounded_weight_size",
     "chernoff_kl",
@@ -141,6 +154,7 @@ __all__ = [
     "gaussian_tail_mean",
     "hoeffding",
     "hoeffding_half_width",
+    "intersection",
     "is_vacuous",
     "joined_nats",
     "jung_2020",
@@ -152,9 +166,12 @@ __all__ = [
     "laplace_bassily",
     "laplace_plan",
     "laplace_tail_mean",
+    "largest_ln_mass",
     "ln_declared",
     "ln_delta",
     "ln_share",
+    "locked_ln_delta",
+    "log_weight",
     "mean_deviation",
     "median_is_covered",
     "median_level_direct",
@@ -170,6 +187,8 @@ __all__ = [
     "pure_dp_half_width",
     "pure_dp_interval",
     "quantile_interval",
+    "question_interval",
+    "rank_weight",
     "ratio_half_width",
     "ratio_interval",
     "round_weight",
@@ -179,6 +198,11 @@ __all__ = [
     "stable_median_level",
     "stable_median_plan",
     "thresholdout_direct",
+    "transcript_cell_interval",
+    "transcript_interval",
+    "transcript_interval_beside_exact_count",
+    "transcript_ln_side",
+    "transcript_ratio_interval",
     "uniform_code_level",
     "urn_nats",
     "verdict_half_width",

@@ -28,6 +28,7 @@ from sklearn_ada.mechanisms.multiplicative_weights import (
 from sklearn_ada.mechanisms.noise import gaussian_mechanism, laplace_mechanism, randomized_response
 from sklearn_ada.mechanisms.release import Release
 from sklearn_ada.mechanisms.rounding.cells import Cells
+from sklearn_ada.mechanisms.rounding.count_cells import CountCells, candidate_width, guess_error
 from sklearn_ada.mechanisms.rounding.grid import ExplicitGrid, Grid, LogGrid, UniformGrid
 from sklearn_ada.mechanisms.rounding.rounded import Rounding, rounded
 from sklearn_ada.mechanisms.selection import (
@@ -45,6 +46,7 @@ from sklearn_ada.mechanisms.verification import Verification, verification_sampl
 
 __all__ = [
     "Cells",
+    "CountCells",
     "EffectiveRounds",
     "EffectiveRoundsAnswer",
     "ExplicitGrid",
@@ -65,12 +67,14 @@ __all__ = [
     "above_threshold",
     "binary_search_error",
     "binary_search_quantile",
+    "candidate_width",
     "exact_quantile",
     "exponential_mechanism",
     "exponential_quantile",
     "gaussian_mechanism",
     "gaussian_thresholdout",
     "grid_quantile",
+    "guess_error",
     "laplace_mechanism",
     "multiplicative_weights_median",
     "multiplicative_weights_sample_size",

@@ -9,12 +9,15 @@ import math
 
 from scipy.special import betaincinv
 
-from sklearn_ada._checks import bad_parameter, check_integer
-from sklearn_ada._constants import OUTWARDS
+from sklearn_ada._checks import bad_parameter, check_integer, check_real
+from sklearn_ada._constants import LN_2, OUTWARDS
 from sklearn_ada._solving import root
 from sklearn_ada.guarantees.intervals._sides import ln_side, mirrored
 
-__all__ = ["LOG_TAIL_FROM", "clopper_pearson"]
+__all__ = ["LN_MOST_SIDE", "LOG_TAIL_FROM", "binomial_tail_ends", "check_counts", "clopper_pearson"]
+
+LN_MOST_SIDE = -2.0 * LN_2
+"""A side gets at most 1/4: beyond, unequal rows may have heavier tails than equal ones."""
 
 LOG_TAIL_FROM = 300.0
 """Nats beyond which a tail that is an incomplete beta function is computed by its logarithm."""
@@ -50,19 +53,74 @@ def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) ->
     >>> round(low, 4), round(high, 4)
     (0.8263, 0.8716)
     """
-    n = check_integer(n, "n", "clopper_pearson")
-    low_count = check_integer(low_count, "low_count", "clopper_pearson", low=0)
-    high_count = check_integer(high_count, "high_count", "clopper_pearson", low=0)
-    if not low_count <= high_count <= n:
-        raise bad_parameter("high_count", "clopper_pearson", f"between low_count and n = {n}", high_count)
+    low_count, high_count, n = check_counts(low_count, high_count, n, "clopper_pearson")
     side = ln_side(ln_delta, "clopper_pearson")
     return _binomial_low(low_count, n, side), mirrored(_binomial_low(n - high_count, n, side))
 
 
-def _binomial_low(count: int, n: int, ln_side: float) -> float:
+def binomial_tail_ends(
+    low_count: int, high_count: int, n: int, ln_side: float, *, identical_rows: bool = False
+) -> tuple[float, float]:
+    """Return the ends beyond which p makes the tail from the cell's edge at most ``e^ln_side`` likely.
+
+    At every p below the lower end ``P[S >= low_count]`` is at most ``e^ln_side``, at every p above the upper
+    end ``P[S <= high_count]`` is. Clopper and Pearson's interval with the level of one side given.
+
+    Parameters
+    ----------
+    low_count, high_count, n : int
+        As for `clopper_pearson`.
+    ln_side : float
+        Logarithm of the level of each side, at most 0. A level above 1/4 is treated as 1/4.
+    identical_rows : bool, default=False
+        Whether all rows have the same success probability, as independent draws of one population have and
+        rows at a fixed class mix do not. A single success then has the binomial tail ``1 - (1 - p)^n``
+        instead of its bound ``n p``; all else is the same.
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> low, high = binomial_tail_ends(1, 5, 50, math.log(0.05), identical_rows=True)
+    >>> round(low, 6), round(high, 4)  # for unequal rows the lower end is 0.001
+    (0.001025, 0.1988)
+    """
+    owner = "binomial_tail_ends"
+    low_count, high_count, n = check_counts(low_count, high_count, n, owner)
+    side = min(check_real(ln_side, "ln_side", owner, high=0.0, closed="high"), LN_MOST_SIDE)
+    low, miss = (_binomial_low(count, n, side, identical_rows) for count in (low_count, n - high_count))
+    return low, mirrored(miss)
+
+
+def check_counts(low_count: object, high_count: object, n: object, owner: str) -> tuple[int, int, int]:
+    """Return the ends of a cell of counts and the number of records as integers, or raise ValueError.
+
+    Examples
+    --------
+    >>> check_counts(3, 5, 10, "here")
+    (3, 5, 10)
+    """
+    n = check_integer(n, "n", owner)
+    low_count = check_integer(low_count, "low_count", owner, low=0)
+    high_count = check_integer(high_count, "high_count", owner, low=0)
+    if not low_count <= high_count <= n:
+        raise bad_parameter("high_count", owner, f"between low_count and n = {n}", high_count)
+    return low_count, high_count, n
+
+
+def _binomial_low(count: int, n: int, ln_side: float, identical_rows: bool = False) -> float:
     """Largest p that is surely below the truth: P[Bin(n, p) >= count] = e^ln_side."""
     if count == 0:
         return 0.0
+    if count == 1 and identical_rows:
+        return -math.expm1(math.log1p(-math.exp(ln_side)) / n) * (1.0 - OUTWARDS)
     if count == 1:
         return math.exp(ln_side) / n * (1.0 - OUTWARDS)
     if count == n:

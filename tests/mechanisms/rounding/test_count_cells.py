@@ -1,0 +1,75 @@
+"""Cells of counts: reference numbers, and that every count is in exactly one cell."""
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_ada.mechanisms import CountCells, candidate_width, guess_error
+
+REFERENCE = Path(__file__).parents[2] / "reference" / "cells.csv"
+ROWS = list(csv.DictReader(REFERENCE.open()))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r['n']}-{r['guess']}-{r['count']}")
+def test_reference_numbers_are_met(row):
+    n, guess, rows = int(row["n"]), float(row["guess"]), int(row["guess_rows"])
+    cells = CountCells.around(n, guess=guess, guess_rows=rows, width=float(row["c"]))
+    assert guess_error(n, guess, rows) == pytest.approx(float(row["tau_counts"]), rel=1e-11)
+    assert (cells.width, cells.base) == (int(row["width_counts"]), int(row["base"]))
+    assert cells.index(int(row["count"])) == int(row["z"])
+    assert cells.counts(int(row["z"])) == (int(row["cell_low"]), int(row["cell_high"]))
+
+
+def test_all_rows_are_there():
+    assert len(ROWS) == 30
+
+
+def test_widths_of_candidates_are_those_published():
+    assert [round(candidate_width(g), 2) for g in (10, 100, 1000, 10_000)] == [2.81, 3.48, 4.06, 4.56]
+    widths = [candidate_width(g) for g in range(1, 300)]
+    assert widths == sorted(widths)
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(st.data(), st.integers(1, 5000), st.floats(0, 1), st.integers(1, 10**6), st.floats(0.01, 50))
+def test_every_count_is_in_one_cell(data, n, guess, rows, width):
+    cells = CountCells.around(n, guess=guess, guess_rows=rows, width=width)
+    count = data.draw(st.integers(0, n))
+    z = cells.index(count)
+    first, last = cells.ends(z)
+    assert first <= count <= last == first + cells.width - 1
+    low, high = cells.counts(z)
+    assert max(first, 0) == low <= count <= high == min(last, n)
+    assert cells.ends(z + 1)[0] == last + 1
+    assert 0.0 <= cells.centre(z) <= 1.0
+    assert cells.index(round(n * guess)) in (-1, 0, 1)
+
+
+def test_the_released_value_of_an_agreeing_answer_is_near_the_guess():
+    assert CountCells.around(500, guess=0.8512, guess_rows=1500).centre(0) == pytest.approx(0.8512, abs=1e-3)
+    assert CountCells.around(450, guess=1.0, guess_rows=1347).centre(0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: CountCells.around(0, guess=0.5, guess_rows=10), "n"),
+        (lambda: CountCells.around(10, guess=1.5, guess_rows=10), "guess"),
+        (lambda: CountCells.around(10, guess=math.nan, guess_rows=10), "guess"),
+        (lambda: CountCells.around(10, guess=0.5, guess_rows=0), "guess_rows"),
+        (lambda: CountCells.around(10, guess=0.5, guess_rows=10, width=0.0), "width"),
+        (lambda: CountCells(10, 11, 3), "base"),
+        (lambda: CountCells(10, 0, 0), "width"),
+        (lambda: CountCells(10, 0, 3).index(11), "count"),
+        (lambda: CountCells(10, 0, 3).counts(-1), "index"),
+        (lambda: CountCells(10, 0, 3).counts(4), "index"),
+        (lambda: candidate_width(0), "n_candidates"),
+    ],
+)
+def test_bad_input_is_named(call, name):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter"):
+        call()
