@@ -34,7 +34,6 @@ def back_up(path, over):
     while not over.is_set():
         with open(path, "rb") as file:
             file.read()
-        over.wait(0.001)  # the processor is left to those that charge
 
 
 def charge_while_it_is_backed_up(path, who, size, start, delivered):
