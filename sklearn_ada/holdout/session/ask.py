@@ -19,10 +19,11 @@ from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import certified
+from sklearn_ada.holdout.session.bare_errors import with_bare_errors
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
-from sklearn_ada.ledger import canonical_json
+from sklearn_ada.ledger import Record, canonical_json
 from sklearn_ada.metrics import UndefinedMetricError, UnusableOutputsError
 from sklearn_ada.results import Answer
 
@@ -99,24 +100,28 @@ def put_question(
         canonical_json(record.to_dict())
         return record
 
-    def decide(state: Conversation) -> AnswerRecord:
-        share = admitted(state)
-        try:
-            return answered(state, share, seen)
-        except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
-            return answered(state, share, (Symbol(question.stream, FAILURES[6], question.scale),))
+    def look_and_charge() -> Record:
+        """Look at the holdout and return the record of the answer."""
+        with held_interrupts() as interrupts:
+            seen = look(
+                question.evaluate, discarded, data, interrupts, stream=question.stream, scale=question.scale
+            )
+
+            def decide(state: Conversation) -> AnswerRecord:
+                share = admitted(state)
+                try:
+                    return answered(state, share, seen)
+                except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
+                    return answered(state, share, (Symbol(question.stream, FAILURES[6], question.scale),))
+
+            return session.charge(key, decide)
 
     try:
         found = session.find(key, otherwise=admitted)
         if found is None:
             secret = session.secret
             discarded = discarded_copy(estimator, f"Holdout.{question.purpose}")
-            with held_interrupts() as interrupts:
-                seen = look(
-                    question.evaluate, discarded, data, interrupts,
-                    stream=question.stream, scale=question.scale,
-                )  # fmt: skip
-                found = session.charge(key, decide)
+            found = with_bare_errors(look_and_charge)
     except RefusedError as refused:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell the class counts.
         refusal = RefusalRecord.of(

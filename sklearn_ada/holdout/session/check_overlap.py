@@ -14,7 +14,9 @@ from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.holdout.records.overlap import OverlapRecord
 from sklearn_ada.holdout.rows.overlap import is_leak, row_hashes
+from sklearn_ada.holdout.session.bare_errors import with_bare_errors
 from sklearn_ada.holdout.session.session import Session
+from sklearn_ada.ledger import Record
 
 __all__ = ["check_not_held_out", "is_whole", "overlaps"]
 
@@ -41,10 +43,12 @@ def overlaps(session: Session, X: Any) -> bool:
     key = f"overlap rows {session.data.top_ups} {hashlib.sha256(hashes.tobytes()).hexdigest()}"
     stamp = session.asker.stamp()
 
-    own = row_hashes(session.data.X)
-    event = CodedRelease((Symbol("overlap", int(is_leak(hashes, own) or is_whole(hashes, own))),))
-    record = session.charge(key, lambda state: OverlapRecord.of(state, event, stamp))
-    return OverlapRecord(record.body).is_leak
+    def look_and_charge() -> Record:
+        own = row_hashes(session.data.X)
+        event = CodedRelease((Symbol("overlap", int(is_leak(hashes, own) or is_whole(hashes, own))),))
+        return session.charge(key, lambda state: OverlapRecord.of(state, event, stamp))
+
+    return OverlapRecord(with_bare_errors(look_and_charge).body).is_leak
 
 
 def is_whole(hashes: NDArray[np.uint64], own: NDArray[np.uint64]) -> bool:

@@ -30,9 +30,11 @@ from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.selection import SelectionRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.ask import another_error, look
+from sklearn_ada.holdout.session.bare_errors import with_bare_errors
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.privacy import PrivateRelease
+from sklearn_ada.ledger import Record
 from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics import Metric, UndefinedMetricError, undefined_metric
 from sklearn_ada.metrics.interval_rules import IntervalRule
@@ -67,23 +69,30 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
         for model in models:
             # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
             discarded_copy(model, "Holdout.select")
-        secret, stamp = session.secret, session.asker.stamp()
-        with held_interrupts() as interrupts:
-            values = _values(models, metric, data, interrupts)
-
-            def decide(state: Conversation) -> SelectionRecord:
-                admitted = _admitted(session, state, choice, count)
-                rng, interrupted = Draw(secret, key).question(), interrupts.raised
-                event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
-                release = None if choice is None else choice.release(event)
-                return SelectionRecord.of(state, metric.describe(), count, event, release, stamp)
-
-            found = session.charge(key, decide)
+        found = with_bare_errors(lambda: _look_and_charge(session, models, metric, choice, key))
     chosen = SelectionRecord(found.body).chosen
     if isinstance(chosen, str) or chosen >= count:
         why = chosen if isinstance(chosen, str) else "all of them failed"
         raise ValueError(f"The holdout could not choose among {count} models: {why}. It was charged.")
     return int(chosen)
+
+
+def _look_and_charge(
+    session: Session, models: Sequence[Any], metric: Metric, choice: PrivateChoice | None, key: str
+) -> Record:
+    """Look at the holdout with every model and return the record of the choice."""
+    secret, stamp, count = session.secret, session.asker.stamp(), len(models)
+    with held_interrupts() as interrupts:
+        values = _values(models, metric, session.data, interrupts)
+
+        def decide(state: Conversation) -> SelectionRecord:
+            admitted = _admitted(session, state, choice, count)
+            rng, interrupted = Draw(secret, key).question(), interrupts.raised
+            event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
+            release = None if choice is None else choice.release(event)
+            return SelectionRecord.of(state, metric.describe(), count, event, release, stamp)
+
+        return session.charge(key, decide)
 
 
 def _check_models(models: Sequence[Any], metric: Metric, data: HoldoutData) -> None:

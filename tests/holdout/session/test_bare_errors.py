@@ -1,0 +1,145 @@
+"""What is raised after a look at the holdout carries no frame that holds what was seen of it."""
+
+import signal
+
+import numpy as np
+import pytest
+
+from sklearn_ada import Holdout
+from sklearn_ada.events import Event
+from sklearn_ada.exceptions import LedgerUnavailableError
+from sklearn_ada.holdout import session_of
+from sklearn_ada.holdout.session import ask, check_overlap, mean_weight, select
+from sklearn_ada.holdout.session.bare_errors import with_bare_errors
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(200, 2))
+Y = (X[:, 0] > 0).astype(int)
+
+
+class Linear:
+    """A fitted model."""
+
+    classes_ = np.array([0, 1])
+    fitted_ = True
+
+    def __init__(self, *weights):
+        self.weights = weights
+
+    def predict(self, X):
+        return (np.asarray(X) @ self.weights > 0).astype(int)
+
+    def value(self):
+        return float(np.mean(self.predict(X) == Y))
+
+
+@pytest.fixture
+def models():
+    return [Linear(1, 0.2), Linear(0.5, -1)]
+
+
+@pytest.fixture
+def holdout(tmp_path):
+    return Holdout(X, Y, ledger=tmp_path / "ledger.db")
+
+
+def held(error, values):
+    """Return the names under which frames of an error hold an event, its symbols or one of the values."""
+    found, errors = [], [error]
+    while errors:
+        error = errors.pop()
+        errors += [each for each in (error.__cause__, error.__context__) if each is not None]
+        trace = error.__traceback__
+        while trace is not None:
+            frame, trace = trace.tb_frame, trace.tb_next
+            if "sklearn_ada" in frame.f_code.co_filename:  # and no frame of this test
+                code = frame.f_code
+                found += [f"{code.co_name}.{n}" for n, part in frame.f_locals.items() if _holds(part, values)]
+    return found
+
+
+def _holds(part, values, deep=4):
+    if isinstance(part, Event):
+        return True
+    if isinstance(part, (float, np.floating)):
+        return any(abs(part - value) < 1e-12 for value in values)
+    if deep and isinstance(part, (list, tuple, set, np.ndarray)) and len(part) < 20:
+        return any(_holds(each, values, deep - 1) for each in part)
+    if deep and isinstance(part, dict):
+        return _holds(list(part.values()), values, deep - 1)
+    if deep and getattr(part, "__closure__", None):
+        full = [each.cell_contents for each in part.__closure__ if each != type(each)()]
+        return _holds(full, values, deep - 1)
+    return False
+
+
+def certifies(holdout, models):
+    holdout.certify(models[0], scoring="accuracy", guess=0.123)
+
+
+def selects(holdout, models):
+    holdout.select(models, scoring="accuracy", epsilon=None)
+
+
+def looks_for_overlap(holdout, models):
+    check_overlap.overlaps(session_of(holdout), X[:50])
+
+
+def releases_the_mean_weight(holdout, models):
+    weight = np.linspace(1.0, 2.0, len(Y))
+    Holdout(X, Y, sample_weight=weight, weight_bound=3.0, ledger=":memory:")
+
+
+ASKS = (certifies, selects, looks_for_overlap, releases_the_mean_weight)
+
+
+def gone(self, key, decide):
+    """Fail at the commit, when the record has been made."""
+    self.read(decide)
+    raise LedgerUnavailableError("gone") from OSError("no such disk")
+
+
+def what_is_raised(act, holdout, models, kind):
+    with pytest.raises(kind) as caught:
+        act(holdout, models)
+    return held(caught.value, [model.value() for model in models])
+
+
+@pytest.mark.parametrize("act", ASKS)
+def test_if_the_ledger_is_gone_nothing_is_told(act, holdout, models, monkeypatch):
+    monkeypatch.setattr(type(session_of(holdout)), "charge", gone)
+    assert what_is_raised(act, holdout, models, LedgerUnavailableError) == []
+
+
+@pytest.mark.parametrize("act", ASKS)
+def test_otherwise_it_would_be(act, holdout, models, monkeypatch):
+    for module in (ask, check_overlap, mean_weight, select):
+        monkeypatch.setattr(module, "with_bare_errors", lambda look_and_charge: look_and_charge())
+    monkeypatch.setattr(type(session_of(holdout)), "charge", gone)
+    assert what_is_raised(act, holdout, models, LedgerUnavailableError)
+
+
+@pytest.mark.parametrize("act", ASKS[:2])
+def test_ctrl_c_while_the_ledger_is_gone_tells_nothing(act, holdout, models, monkeypatch):
+    def interrupted(self, key, decide):
+        signal.raise_signal(signal.SIGINT)
+        gone(self, key, decide)
+
+    monkeypatch.setattr(type(session_of(holdout)), "charge", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert what_is_raised(act, holdout, models, KeyboardInterrupt) == []
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_error_keeps_its_type_and_text_and_nothing_else():
+    def fails():
+        seen = 0.75
+        raise LookupError("no") from ValueError(seen)
+
+    with pytest.raises(LookupError, match="no") as caught:
+        with_bare_errors(fails)
+    error = caught.value
+    assert (error.__cause__, error.__context__) == (None, None)
+    assert with_bare_errors(lambda: 3) == 3
