@@ -32,7 +32,16 @@ from sklearn_ada._constants import LN_2
 from sklearn_ada.events import FAILURES, MOST_OFFSET, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
-__all__ = ["CONFIRMATION_WEIGHT", "DIFFERENT_MASS", "Code", "ln_cauchy", "ln_geometric"]
+__all__ = [
+    "CONFIRMATION_WEIGHT",
+    "DIFFERENT_MASS",
+    "FAILURE_MASS",
+    "URN_WEIGHT",
+    "Code",
+    "arctan_difference",
+    "ln_cauchy",
+    "ln_geometric",
+]
 
 CONFIRMATION_WEIGHT = 1.0
 """The prior of an urn of confirmations counts as so many earlier ones.
@@ -42,6 +51,12 @@ wrong; a first "different" costs ``ln 1000`` (6.9) nats, and ``ln N`` more after
 """
 DIFFERENT_MASS = 1e-3
 """Prior probability that a model found by its digest says something else on the holdout."""
+
+URN_WEIGHT = 10.0
+"""The prior of a Polya urn counts as this many earlier answers."""
+
+FAILURE_MASS = 0.001
+"""Prior mass of all `sklearn_ada.events.FAILURES` together."""
 
 
 def ln_geometric(value: int, decay: float) -> float:
@@ -71,9 +86,20 @@ def ln_cauchy(value: int, scale: float) -> float:
     value = _integer(value, "ln_cauchy")
     scale = check_real(scale, "scale", "ln_cauchy", low=0.0)
     upper, lower = (abs(value) + 0.5) / scale, (abs(value) - 0.5) / scale
-    # arctan(upper) - arctan(lower), without cancellation; two terms where the difference is wide
-    angle = math.atan2(upper - lower, 1.0 + upper * lower)
-    return math.log(angle / math.pi)
+    return math.log(arctan_difference(lower, upper, upper - lower) / math.pi)
+
+
+def arctan_difference(lower: float, upper: float, width: float) -> float:
+    """Return ``arctan(upper) - arctan(lower)`` without cancellation.
+
+    ``width`` is ``upper - lower``, given apart because ends that are far out have lost its digits.
+
+    Examples
+    --------
+    >>> round(arctan_difference(-1.0, 1.0, 2.0) / math.pi, 12), arctan_difference(1e10, 1e10, 1e-8) > 0.0
+    (0.5, True)
+    """
+    return math.atan2(width, 1.0 + upper * lower)
 
 
 def _integer(value: object, owner: str) -> int:
@@ -86,14 +112,14 @@ class Code:
 
     Parameters
     ----------
-    urn_weight : float, default=10.0
+    urn_weight : float, default=URN_WEIGHT
         The prior of the Polya urn counts as this many earlier answers.
     decay : float, default=0.001
         Prior chance, roughly, that a guess is off by one cell; a geometric law has most of the mass.
     tail_mass : float, default=1e-5
         Share of a Cauchy law in the prior of cells: a guess that is far off costs two nats for every factor e
         of cells, where the geometric law alone would ask seven for every cell.
-    failure_mass : float, default=0.001
+    failure_mass : float, default=FAILURE_MASS
         Prior mass of all `FAILURES` together.
     leak_mass : float, default=1e-6
         Prior probability that training rows are found in the holdout.
@@ -105,10 +131,10 @@ class Code:
     [0.003, 6.909, 17.271, 26.474]
     """
 
-    urn_weight: float = 10.0
+    urn_weight: float = URN_WEIGHT
     decay: float = 0.001
     tail_mass: float = 1e-5
-    failure_mass: float = 0.001
+    failure_mass: float = FAILURE_MASS
     leak_mass: float = 1e-6
 
     def __post_init__(self) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from scipy.special import stdtr
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
+from sklearn_ada.accounting.codes import FAILURE_MASS, arctan_difference
 from sklearn_ada.events import FAILURES, MOST_OFFSET
 
 __all__ = ["CountCode"]
@@ -35,7 +36,7 @@ class CountCode:
         The count expected, n times the guess; it need not be whole.
     tau : float
         The standard error of the count around it, positive.
-    failure_mass : float, default=0.001
+    failure_mass : float, default=FAILURE_MASS
         Mass of all `sklearn_ada.events.FAILURES` together, in (0, 1).
 
     Examples
@@ -47,7 +48,7 @@ class CountCode:
 
     centre: float
     tau: float
-    failure_mass: float = 0.001
+    failure_mass: float = FAILURE_MASS
 
     def __post_init__(self) -> None:
         check_real(self.centre, "centre", "CountCode", low=-MOST_OFFSET, high=MOST_OFFSET)
@@ -95,11 +96,8 @@ class CountCode:
         high_count = check_integer(high_count, "high_count", owner, low=low_count, high=MOST_OFFSET)
         low, high = (low_count - 0.5 - self.centre) / self.tau, (high_count + 0.5 - self.centre) / self.tau
         student = float(stdtr(_FREEDOM, high) - stdtr(_FREEDOM, low))  # far out all mass is the other law's
-        angle = _cauchy_angle(low, high, (high_count - low_count + 1) / self.tau)
+        wide = _CAUCHY_SCALE * self.tau
+        angle = arctan_difference(
+            low / _CAUCHY_SCALE, high / _CAUCHY_SCALE, (high_count - low_count + 1) / wide
+        )
         return math.log((1.0 - _CAUCHY_SHARE) * max(student, 0.0) + _CAUCHY_SHARE * angle / math.pi)
-
-
-def _cauchy_angle(low: float, high: float, width: float) -> float:
-    """``atan(high/3) - atan(low/3)`` without cancellation; far ends have lost the digits of the width."""
-    scale = _CAUCHY_SCALE
-    return math.atan2(width / scale, 1.0 + (high / scale) * (low / scale))

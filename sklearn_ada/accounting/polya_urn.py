@@ -23,14 +23,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from sklearn_ada._checks import bad_parameter, check_real
-from sklearn_ada.accounting.codes import CONFIRMATION_WEIGHT, Code
+from sklearn_ada.accounting.codes import CONFIRMATION_WEIGHT, URN_WEIGHT, Code
 from sklearn_ada.events import ComposedEvent, Event, SelfComposedEvent, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
-__all__ = ["URN_WEIGHT", "DescriptionLength", "PolyaUrn", "symbols_of", "urn_nats"]
-
-URN_WEIGHT = 10.0
-"""The prior counts as this many answers."""
+__all__ = ["DescriptionLength", "PolyaUrn", "symbols_of", "urn_nats"]
 
 _URNS = ("cells", "confirmation", "version")
 

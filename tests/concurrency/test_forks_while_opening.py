@@ -44,6 +44,7 @@ thread.join()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("place", ["digest", "folder"])
 def test_a_child_that_is_forked_while_a_holdout_is_opened_opens_its_own(place):

@@ -82,6 +82,7 @@ def folders_of_joblib(place):
     return [path for path in glob.glob(os.path.join(place, "**"), recursive=True) if os.path.isfile(path)]
 
 
+@pytest.mark.thorough
 def test_memory_maps_of_workers_are_for_their_owner(holdout, data, tmp_path):
     """They hold the rows."""
     place = tmp_path / "maps"

@@ -346,6 +346,7 @@ warnings.warn("afterwards")
 """
 
 
+@pytest.mark.thorough
 def test_a_program_s_standard_error_shows_no_row_and_afterwards_its_own_warnings():
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(_PROGRAM)], capture_output=True, text=True, timeout=120

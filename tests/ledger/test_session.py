@@ -72,6 +72,7 @@ def test_eight_searches_pay_from_one_budget_whoever_runs_them(how, tmp_path, one
     assert widest > 1.3 * min(width for _, width in one_after_the_other)  # each search is paid for
 
 
+@pytest.mark.thorough
 def test_a_script_that_is_started_from_here_shares_the_budget(tmp_path):
     session = str(tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'a'}")
     (first, _), (second, _) = run(tmp_path, "[search(1)]", session=session) + run(
@@ -88,6 +89,7 @@ def test_workers_that_were_there_before_the_package_refuse_a_budget_of_their_own
     assert all("import sklearn_ada before the workers" in each for each in told)
 
 
+@pytest.mark.thorough
 def test_the_folder_is_gone_with_the_interpreter_that_began_the_session(tmp_path):
     ((path, _),) = run(tmp_path, "[search(1)]")
     assert os.path.dirname(path).startswith(str(tmp_path / "sklearn_ada_"))
@@ -102,7 +104,14 @@ def test_a_folder_that_others_may_read_is_refused(tmp_path):
     assert "not this user's alone" in told
 
 
-@pytest.mark.parametrize("value", ["", "relative", "~/x", ":memory:", "/", "/tmp/", "{tmp}/other", "{name}/"])
+NOT_SET = ["", "{tmp}/other"]
+NOT_SET += [
+    pytest.param(value, marks=pytest.mark.thorough)
+    for value in ("relative", "~/x", ":memory:", "/", "/tmp/", "{name}/")
+]
+
+
+@pytest.mark.parametrize("value", NOT_SET)
 def test_what_sklearn_ada_has_not_set_is_refused(value, tmp_path):
     name = tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'c'}"
     (told,) = run(tmp_path, "[search(1)]", session=value.format(tmp=tmp_path, name=name))
@@ -119,6 +128,7 @@ def test_a_session_whose_interpreter_has_ended_is_not_begun_again(tmp_path):
     assert not os.path.exists(session)
 
 
+@pytest.mark.thorough
 def test_a_session_is_cleaned_up_where_only_children_have_made_ledgers(tmp_path):
     how = "[subprocess.run([sys.executable, __file__, 'child'], capture_output=True, text=True).stdout]"
     before = "import subprocess, sys"
@@ -161,6 +171,7 @@ def test_children_of_a_worker_that_knows_no_session_refuse_too(start, tmp_path):
     assert "import sklearn_ada before the workers" in done.stdout
 
 
+@pytest.mark.thorough
 def test_a_package_without_a_place_for_temporary_files_can_be_imported(tmp_path):
     code = """
 import tempfile

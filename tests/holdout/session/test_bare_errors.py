@@ -10,7 +10,7 @@ from sklearn_ada.events import Event
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerUnavailableError
 from sklearn_ada.holdout import session_of
 from sklearn_ada.holdout.questions.said import Observation, Said
-from sklearn_ada.holdout.session import ask, check_overlap, select
+from sklearn_ada.holdout.session import ask, check_overlap, mean_weight, select
 from sklearn_ada.holdout.session.bare_errors import with_bare_errors
 
 RNG = np.random.default_rng(3)
@@ -92,7 +92,12 @@ def looks_for_overlap(holdout, models):
     check_overlap.overlaps(session_of(holdout), X[:50])
 
 
-ASKS = (certifies, selects, looks_for_overlap)
+def releases_the_mean_weight(holdout, models):
+    weight = np.linspace(1.0, 2.0, len(Y))
+    Holdout(X, Y, sample_weight=weight, weight_bound=3.0, ledger=":memory:")
+
+
+ASKS = (certifies, selects, looks_for_overlap, releases_the_mean_weight)
 
 
 def gone(self, key, decide):
@@ -115,7 +120,7 @@ def test_if_the_ledger_is_gone_nothing_is_told(act, holdout, models, monkeypatch
 
 @pytest.mark.parametrize("act", ASKS)
 def test_otherwise_it_would_be(act, holdout, models, monkeypatch):
-    for module in (ask, select, check_overlap):
+    for module in (ask, check_overlap, mean_weight, select):
         monkeypatch.setattr(module, "with_bare_errors", lambda look_and_charge: look_and_charge())
     monkeypatch.setattr(type(session_of(holdout)), "charge", gone)
     assert what_is_raised(act, holdout, models, LedgerUnavailableError)
