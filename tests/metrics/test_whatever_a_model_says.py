@@ -286,15 +286,14 @@ TARGETS = {
 
 
 @pytest.fixture(scope="module")
-def opened():
-    """The holdout of some y; None where it is refused."""
-    made = {}
+def opened(tmp_path_factory):
+    """The holdout of some y, with a ledger of its own; None where it is refused."""
+    made, folder = {}, tmp_path_factory.mktemp("ledgers")
 
     def of(kind, how, y):
         if (kind, how) not in made:
             try:
-                rows = np.c_[X, np.full(N, len(made))]  # so that each has a ledger of its own
-                made[kind, how] = Holdout(rows, y, ledger=":memory:", random_state=0)
+                made[kind, how] = Holdout(X, y, ledger=folder / f"{len(made)}.db", random_state=0)
             except ValueError:
                 made[kind, how] = None
         return made[kind, how]
