@@ -20,6 +20,8 @@ There is one code for each kind of answer, which `Symbol` calls its *stream*:
 - "version": the same where several answers are recorded under the digest, one of which it may be. It has
   another urn, so that a model which predicts at random, and is a new version each time, does not make "the
   same" dear for all others.
+- "relabelled": whether rows of known ids have labels that they never had before. "No" is paid for once, when
+  the rows are recorded (`sklearn_ada.holdout.session.top_up`).
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ __all__ = [
     "CONFIRMATION_WEIGHT",
     "DIFFERENT_MASS",
     "FAILURE_MASS",
+    "RELABELLED_MASS",
     "URN_WEIGHT",
     "Code",
     "arctan_difference",
@@ -51,6 +54,9 @@ wrong; a first "different" costs ``ln 1000`` (6.9) nats, and ``ln N`` more after
 """
 DIFFERENT_MASS = 1e-3
 """Prior probability that a model found by its digest says something else on the holdout."""
+
+RELABELLED_MASS = 0.01
+"""Prior probability that rows of known ids come with other labels."""
 
 URN_WEIGHT = 10.0
 """The prior of a Polya urn counts as this many earlier answers."""
@@ -149,6 +155,8 @@ class Code:
             return _ln_of_two(symbol, self.leak_mass)
         if stream in ("confirmation", "version"):
             return _ln_of_two(symbol, DIFFERENT_MASS)
+        if stream == "relabelled":
+            return _ln_of_two(symbol, RELABELLED_MASS)
         if isinstance(value, str):
             return math.log(self.failure_mass / len(FAILURES))
         if stream in ("lattice", "grid", "spread", "count") and scale == 0.0:
@@ -176,6 +184,9 @@ class Code:
 def _ln_of_two(symbol: Symbol, mass: float) -> float:
     """Return the log probability of 0 or 1, of which 1 has this mass."""
     if symbol.value not in (0, 1):
-        expected = "0 (clean) or 1 (leak)" if symbol.stream == "overlap" else "0 (the same) or 1 (different)"
+        expected = {
+            "overlap": "0 (clean) or 1 (leak)",
+            "relabelled": "0 (labels as before) or 1 (others)",
+        }.get(symbol.stream, "0 (the same) or 1 (different)")
         raise bad_parameter("value", "Symbol", expected, symbol.value)
     return math.log(mass) if symbol.value else math.log1p(-mass)

@@ -27,7 +27,18 @@ FAILURES = (
 MOST_OFFSET = 10**15
 """No symbol is further from what is expected: beyond, offsets and their prices lose digits."""
 
-STREAMS = ("cells", "lattice", "grid", "spread", "count", "index", "overlap", "confirmation", "version")
+STREAMS = (
+    "cells",
+    "lattice",
+    "grid",
+    "spread",
+    "count",
+    "index",
+    "overlap",
+    "confirmation",
+    "version",
+    "relabelled",
+)
 
 
 @dataclass(frozen=True)
@@ -37,13 +48,14 @@ class Symbol(Event):
     Parameters
     ----------
     stream : {"cells", "lattice", "grid", "spread", "count", "index", "overlap", "confirmation", \
-            "version"}
+            "version", "relabelled"}
         Which code it belongs to. "cells": offset of a coarse cell from the guess. "lattice": offset of
         an exact value on a fine lattice. "grid": offset of a median on its grid. "spread": distance in
         grid points of an outer quantile from the median. "count": a coarse logarithmic count.
         "index": one of `scale` alternatives. "overlap": whether training rows reappear in the holdout.
         "confirmation": whether a model says on the holdout what is recorded (0) or something else (1);
-        "version": the same where several recorded answers are compared at once.
+        "version": the same where several recorded answers are compared at once. "relabelled": whether
+        rows of known ids have other labels than ever before.
     value : int or str
         The offset, or one of `FAILURES`.
     scale : float, default=0.0

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, TimeSeriesSplit, cross_validate
 
 from sklearn_ada import Holdout, HoldoutLeakError, LedgerMismatchError, ReusableHoldoutCV, ThresholdoutScorer
-from sklearn_ada._callers import is_called_by
+from sklearn_ada.model_selection.setting_up import setting_aside
 
 N = 300
 
@@ -151,6 +151,21 @@ def test_a_mask_says_itself_which_rows_and_these_are_known_by_ids(table, tmp_pat
     assert again.holdout_.fingerprint == first.holdout_.fingerprint
     with pytest.raises(LedgerMismatchError, match="are missing"):
         search(tmp_path / "l.db", ids="row", holdout=~mask).fit(X, y)
+
+
+def test_two_masks_that_begin_a_ledger_at_once_do_not_train_on_each_others_holdout(
+    table, tmp_path, monkeypatch
+):
+    X, y = table
+    mask = np.arange(N) % 4 == 0
+    search(tmp_path / "l.db", holdout=mask, ids="row").fit(X, y)
+    Remembers.seen.clear()
+    # The other process compared the rows before there was a ledger.
+    monkeypatch.setattr(setting_aside, "check_unchanged", lambda *args, **kwargs: None)
+    other = np.arange(N) % 4 == 1
+    with pytest.raises((HoldoutLeakError, LedgerMismatchError)):
+        search(tmp_path / "l.db", holdout=other, ids="row", missing="ignore").fit(X, y)
+    assert Remembers.seen == []
 
 
 def test_missing_rows_are_refused_before_any_fit_and_may_be_ignored(table, tmp_path):
@@ -350,8 +365,3 @@ def test_no_split_by_a_share_ever_trains_on_what_was_held_out_before(table, tmp_
         held |= held_out(fitted)
         assert not any(held & set(part[:, 0].tolist()) for part in Remembers.seen)
     assert len(held) > 50
-
-
-def test_callers_are_known_by_the_name_of_their_module():
-    assert is_called_by("pytest") or is_called_by("_pytest")
-    assert not is_called_by("sklearn.model_selection")

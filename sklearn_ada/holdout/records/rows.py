@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn_ada.events import CodedRelease, Symbol, event_from_dict
 from sklearn_ada.holdout.records.base import LedgerRecord
 from sklearn_ada.holdout.records.state import ConversationState
 from sklearn_ada.holdout.rows.known_rows import Table, packed, unpacked
@@ -18,26 +19,36 @@ ASSUMED = {
 }
 """What every later certificate rests on, by what was done to the rows."""
 
+_TELLS = {"begun": 0, "relabelled": 1}
+
 
 class RowsRecord(LedgerRecord):
     """The rows at the beginning, or those that were added, are missing or have other labels now.
 
-    Its table of keyed hashes stays in the ledger: nothing that is shown or pickled holds it.
+    Or a change back to an earlier edition. Its table of keyed hashes stays in the ledger: nothing that is
+    shown or pickled holds it. That labels are others is information about the holdout, and has a price.
     """
 
     kind = "rows"
 
     @classmethod
     def of(
-        cls, change: str, concerned: Table, rows: int, fingerprint: str, stamp: dict[str, Any]
+        cls,
+        state: ConversationState,
+        change: str,
+        concerned: Table,
+        rows: int,
+        fingerprint: str,
+        stamp: dict[str, Any],
     ) -> RowsRecord:
         """Return the record of a change that is made now.
 
         Parameters
         ----------
-        change : {"begun", "added", "relabelled", "missing"}
+        state : ConversationState
+        change : {"begun", "added", "relabelled", "missing", "back"}
         concerned : Table
-            The rows that it is about; all that there are, if labels differ.
+            The rows that it is about; all that there are from now on, if labels differ or it leads back.
         rows : int
             How many there are from now on.
         fingerprint : str
@@ -47,6 +58,9 @@ class RowsRecord(LedgerRecord):
         body = {"kind": cls.kind, "change": change, "rows": rows}
         if change != "relabelled":  # how many labels differ is told nowhere
             body["count"] = len(concerned)
+        if change in _TELLS:
+            event = CodedRelease((Symbol("relabelled", _TELLS[change]),))
+            body |= {"event": event.to_dict(), "price": state.account.price(event)}
         return cls({**body, "fingerprint": fingerprint, "table": packed(concerned), **stamp})
 
     @property
@@ -66,15 +80,19 @@ class RowsRecord(LedgerRecord):
 
     def columns(self) -> dict[str, Any]:
         """Return what a table shows of it: what was done to how many rows, but for labels."""
-        what = "labels differ" if self.change == "relabelled" else f"{self.body['count']} rows {self.change}"
+        what = {"relabelled": "labels differ", "back": "as they were before"}.get(
+            self.change, f"{self.body.get('count')} rows {self.change}"
+        )
         told = f"{what}, {self.body['rows']} rows from now on"
         return {**super().columns(), "reason": told}
 
     def apply(self, state: ConversationState) -> None:
         """Change the rows; the nats and the counts of questions stay."""
+        if "event" in self.body:
+            state.charge(event_from_dict(self.body["event"]), self.body["price"])
         if self.change == "begun":
             return
-        grouped = self.change == "relabelled"  # which alone is possible with groups, and keeps them
-        state.grow(self.body["rows"], self.fingerprint, state.units if grouped else None)
+        same = self.body["rows"] == state.rows  # with groups rows neither come nor go
+        state.grow(self.body["rows"], self.fingerprint, state.units if same else None)
         if self.change in ASSUMED:
             state.assume(ASSUMED[self.change])

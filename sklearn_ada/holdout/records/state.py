@@ -221,9 +221,9 @@ class ConversationState:
         value, low, high = self._last_value
         return float(min(max((value - low) / (high - low), 0.0), 1.0))
 
-    def outgrown(self, top_ups: int) -> str | None:
-        """Return why a holdout with so many top-ups answers nothing new, or None."""
-        if top_ups == self.top_ups:
+    def outgrown(self, fingerprint: str) -> str | None:
+        """Return why a holdout of other rows than these answers nothing new, or None."""
+        if fingerprint == self.fingerprint:
             return None
         return (
             "rows were added to this holdout, or changed, since it was opened: it returns what is recorded, "

@@ -109,6 +109,8 @@ class Changes(NamedTuple):
 
 def after(change: str, rows: Table, old: Table) -> Table:
     """Return the rows after a recorded change of a table."""
+    if change == "back":
+        return rows
     if change == "missing":
         return old[~np.isin(old["id"], rows["id"])]
     if change == "relabelled":

@@ -171,7 +171,7 @@ def _admitted(
         If it is not admitted.
     """
     mechanism_state = state.mechanism_states.get(question.state_name, {})
-    exhausted = state.outgrown(session.data.top_ups) or question.exhausted(mechanism_state)
+    exhausted = state.outgrown(session.fingerprint) or question.exhausted(mechanism_state)
     if exhausted is not None:
         raise RefusedError(exhausted)
     share = state.share(question.purpose, round_name=state.open_round(round_name))

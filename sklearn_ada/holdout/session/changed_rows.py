@@ -1,13 +1,14 @@
 """A holdout of which the rows are known by ids, opened again: which of its editions these rows are.
 
 An edition is the rows between two changes. Rows and labels that are those of an earlier edition, and not of
-the last one, are one more change, back to these: else whoever passed wrong labels once would have lost the
-budget for good. A `Holdout` that stayed open meanwhile answers nothing new. Why all intervals hold together,
-whatever was changed, stands in `sklearn_ada.holdout.session.top_up`.
+the last one, are one more change, back to these, which assumes and costs nothing: else whoever passed wrong
+labels once would have lost the budget for good. A `Holdout` that stayed open meanwhile answers nothing new.
+Why all intervals hold together, whatever was changed, stands in `sklearn_ada.holdout.session.top_up`.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import numpy as np
@@ -86,8 +87,9 @@ def as_edition(session: Session, missing: str) -> Session:
                 "recorded, with other rows than these. Open it with the rows that it was begun with."
             )
         _check_units(session)
-        begun = RowsRecord.of("begun", table, len(table), fingerprint, stamp)
-        session.charge(_FIRST, lambda state: begun)
+        session.charge(
+            _FIRST, lambda state: RowsRecord.of(state, "begun", table, len(table), fingerprint, stamp)
+        )
     while True:
         now, edition = session.read(lambda state: (state.fingerprint, state.top_ups))
         if now == fingerprint:
@@ -99,16 +101,23 @@ def as_edition(session: Session, missing: str) -> Session:
         changes = Changes.between(editions[-1], table)
         _check_changes(session, changes, len(editions[-1]), "ignore" if is_known else missing, is_known)
         _check_units(session)
-        number = len(editions)
-        for change, rows, whole in changes.steps(editions[-1]):
+        steps = [("back", table, table)] if is_known else changes.steps(editions[-1])
+        for number, (change, rows, whole) in enumerate(steps, start=len(editions)):
             # Of labels all are kept: how many are others would tell, for nothing, how often predictions err.
-            concerned = whole if change == "relabelled" else rows
-            made = RowsRecord.of(change, concerned, len(whole), fingerprint_of(whole, secret), stamp)
-            record = session.charge(f"rows {number}", lambda state, made=made: made)  # type: ignore[misc]
-            if RowsRecord(record.body).fingerprint != made.fingerprint:
+            concerned, after_it = whole if change == "relabelled" else rows, fingerprint_of(whole, secret)
+            made = functools.partial(
+                RowsRecord.of,
+                change=change,
+                concerned=concerned,
+                rows=len(whole),
+                fingerprint=after_it,
+                stamp=stamp,
+            )
+            record = session.charge(f"rows {number}", made)
+            if RowsRecord(record.body).fingerprint != after_it:
                 break  # somebody else was first, with other rows: compare again
-            number += 1
-        _tell(session, changes)
+        if not is_known:
+            _tell(session, changes)
     _check_units(session)
     data.top_ups = edition
     # Questions that were asked of these very rows and labels before, in whichever edition, are found again.

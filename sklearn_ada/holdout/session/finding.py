@@ -76,11 +76,11 @@ def address_of_rows(
     if given not in _OF_SESSION:
         return by_labels
     if ids is None:
-        if noted_ledgers(by_labels):
+        if any(is_begun(noted) for noted in noted_ledgers(by_labels)):
             raise _known_by_ids("with ids, and not without: give their ids again, ids=")
         return by_labels
     address = _address_by_ids(given, np.unique(ids), by_labels, missing)
-    # Before there is a ledger, so that the same rows without ids find it at whatever moment they come. Which
+    # Before there is a ledger, so that the same rows without ids find it from its first moment on. Which
     # ledger it is tells workers that open the same rows at once from somebody with other ids.
     note_ids(by_labels, address)
     return address

@@ -145,7 +145,7 @@ class Session:
 
     def check_not_outgrown(self, state: Conversation) -> None:
         """Raise BudgetExhaustedError if rows were added to the holdout since."""
-        outgrown = state.outgrown(self.data.top_ups)
+        outgrown = state.outgrown(self.fingerprint)
         if outgrown is not None:
             raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
 

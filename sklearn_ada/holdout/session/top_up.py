@@ -27,9 +27,12 @@ that it is given in the end. Records are still independent draws.
   them, fixed before any of their labels is seen but through the transcript, whose nats count.
 - *Relabelled* rows. If labels are corrected by a rule that looks at no prediction, the corrected label is a
   part of the record from the start. A question before is a function of the old labels, one after of the new.
-- *Back* to the rows and labels of an earlier edition: one more change. The function is that of the edition,
-  which was fixed before, and the nats of all that was revealed in between count. Which edition a question is
-  about is a part of the transcript. Later certificates name what such a change assumes elsewhere, too.
+  That labels differ is itself told about the records, and is paid for: ``-ln d`` nats each time (d = .01).
+  That they do not is told as often as somebody tries, so ``-ln(1 - d)`` is paid once, in advance: whoever
+  tries labels until they are the right ones ends after some j of them, and ``(1 - d) sum_j d^(j-1) = 1``.
+- *Back* to the rows and labels of an earlier edition: one more change, which costs and assumes nothing more.
+  The function is that of the edition, which was fixed before, and the nats of all that was revealed in
+  between count. Which edition a question is about is a part of the transcript.
 
 In each case old and new intervals hold together by the same union bound: it is over questions, each of them a
 fixed function of independent records, whichever function that is. Where one opening finds rows missing,
@@ -133,7 +136,7 @@ def is_known(session: Session, more: Session) -> bool:
     """
     if session.data.ids is None:
         return False
-    if _edition(more) is not None:
+    if any(fingerprint_of(rows, more.secret) == more.fingerprint for rows in editions_of(more.ledger)):
         return True
     if session.read(lambda state: state.fingerprint) != session.fingerprint:
         raise LedgerMismatchError(
@@ -142,13 +145,6 @@ def is_known(session: Session, more: Session) -> bool:
             "together. Nothing was recorded."
         )
     return False
-
-
-def _edition(session: Session) -> int | None:
-    """Return the number of the last edition that has the rows of a session, if there is one."""
-    prints = [fingerprint_of(rows, session.secret) for rows in editions_of(session.ledger)]
-    same = [number for number, known in enumerate(prints) if known == session.fingerprint]
-    return same[-1] if same else None
 
 
 def with_top_up(session: Session) -> Session:
@@ -162,11 +158,7 @@ def with_top_up(session: Session) -> Session:
         If other rows were added in this place.
     """
     if session.data.ids is not None:
-        edition = _edition(session)
-        if edition is None:
-            return as_edition(session, "raise")
-        session.data.top_ups = edition
-        return session
+        return as_edition(session, "raise")  # back to these rows, if a script runs again from its start
     data, fingerprint = session.data, session.fingerprint
     made = TopUpRecord.of(len(data), fingerprint, session.asker.stamp())
     record = session.charge(f"top up {data.top_ups}", lambda state: made)

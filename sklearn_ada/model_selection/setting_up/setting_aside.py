@@ -91,6 +91,10 @@ def set_aside(
         )  # fmt: skip
     rows = take_for(X, test, train, is_of_pairs(wrapper.search))
     made = Holdout(rows, take_rows(np.asarray(y), test), ledger=address, split=split, **policy)
+    if hashed is not None and not is_share(wrapper.holdout):
+        check_sides(
+            session_of(made), hashed[train]
+        )  # a process with another mask may have begun it meanwhile
     return made, train, folds
 
 

@@ -2,11 +2,14 @@
 
 import datetime
 import decimal
+import itertools
 import json
+import math
 import os
 import pickle
 import threading
 import uuid
+import warnings
 
 import joblib
 import numpy as np
@@ -114,8 +117,8 @@ def test_a_holdout_that_stayed_open_returns_what_is_recorded_and_nothing_new(beg
     refused = ask(earlier, "another")
     assert refused.verdict == "refused"
     assert "open a Holdout (or fit) again with the rows and labels that you mean" in refused.reason
-    begin()
-    assert ask(earlier, "a third").verdict == "refused"
+    begin()  # back to its rows
+    assert ask(earlier, "a third").verdict != "refused"
 
 
 AWAY = {
@@ -149,6 +152,68 @@ def test_whoever_goes_back_to_the_rows_before_goes_on_with_what_was_spent(kind, 
         spent = there.report().nats
     assert back.report().n_rows == there.report().n_rows  # that of the ledger
     assert len(changes_of(back)) >= 4
+
+
+@pytest.mark.filterwarnings("ignore:Rows of the holdout")
+def test_other_labels_are_paid_for_once_and_the_way_back_is_free(begin):
+    first = begin()
+    assert first.report().nats == pytest.approx(-math.log(0.99))  # whether labels will ever be others
+    spent = []
+    for y in (Y, flipped([3]), Y, flipped([3]), flipped([4]), Y, Y):
+        spent.append(begin(y=y).report().nats)
+    paid = np.diff(spent, prepend=spent[0])
+    assert paid == pytest.approx([0, -math.log(0.01), 0, 0, -math.log(0.01), 0, 0])
+    assert [change for change, *_ in changes_of(first)] == [
+        "begun", "relabelled", "back", "back", "relabelled", "back",
+    ]  # fmt: skip
+
+
+def test_trying_labels_until_they_are_the_right_ones_is_paid_for():
+    """Kraft's sum over all ends of a conversation that tries the labels of four rows, one after the other.
+
+    What the asker does not know is which labels the ledger was begun with.
+    """
+    hidden = list(itertools.product([0, 1], repeat=4))[1:-1]  # both classes occur
+    tried = hidden[5:] + hidden[:5]
+    ends = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for y in hidden:
+            name, replies = f":memory:{uuid.uuid4()}", []
+            ids, rows = np.arange(4), np.zeros((4, 1))
+            first = Holdout(rows, np.array(y), ids=ids, ledger=name)
+            for attempt in tried:
+                before = len(changes_of(first))
+                Holdout(rows, np.array(attempt), ids=ids, ledger=name)
+                after = changes_of(first)
+                replies.append(after[-1][0] if len(after) > before else "nothing new")
+                if replies[-1] != "relabelled":
+                    break
+            ends[tuple(replies)] = math.exp(-first.report().nats)
+    assert len(ends) == len(hidden)
+    assert 0.99 <= sum(ends.values()) <= 1.0
+    assert sum(one / 0.99 for one in ends.values()) > 1.0  # were the first part free
+
+
+def test_a_script_that_tops_up_may_run_again_from_its_start_and_assumes_nothing(begin):
+    def script():
+        holdout = begin()
+        larger = holdout.top_up(X[N:], Y[N:], ids=IDS[N:])
+        return [ask(holdout.top_up(X[N:], Y[N:], ids=IDS[N:])), larger]
+
+    first, larger = script()
+    again, larger = script()
+    assert again == first
+    assert again.repeated
+    assert ask(larger, "another").certificate.assumptions == first.certificate.assumptions
+    assert [change for change, *_ in changes_of(larger)] == ["begun", "added", "back", "back"]
+
+
+@pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
+def test_an_opening_that_failed_refuses_nobody(ledger):
+    with pytest.raises(ValueError, match="random_state"):
+        Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger, random_state="no number")
+    assert ask(Holdout(X[OLD], Y[OLD], ledger=ledger)).verdict != "refused"
 
 
 @pytest.mark.filterwarnings("ignore:Rows of the holdout")
@@ -419,9 +484,9 @@ def test_who_opens_the_same_ids_before_there_is_a_ledger_is_not_refused(ledger):
     hashed = id_hashes(IDS[OLD], "Holdout")
     address = address_of_rows(ledger, hashed, Y[OLD])
     assert address_of_rows(ledger, hashed[::-1], Y[OLD]) == address
+    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger)
     with pytest.raises(LedgerMismatchError, match="with ids, and not without"):
         address_of_rows(ledger, None, Y[OLD])
-    Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger)
     with pytest.raises(LedgerMismatchError, match="with other ids"):
         address_of_rows(ledger, id_hashes(np.arange(N), "Holdout"), Y[OLD])
 
@@ -501,8 +566,10 @@ def test_top_up_of_other_rows_is_refused_before_anything_is_recorded(begin):
     order = np.arange(N, N + 20)[::-1]
     again = small.top_up(X[order], Y[order], ids=IDS[order])  # of an edition in between
     assert again.fingerprint == middle.fingerprint
+    assert ask(large, "new").verdict == "refused"
     assert again.top_up(X[other], Y[other], ids=IDS[other]).fingerprint == large.fingerprint
-    assert len(list(small.ledger.records())) == recorded
+    assert ask(large, "new").verdict != "refused"
+    assert [change for change, *_ in changes_of(small)] == ["begun", "added", "added", "back", "back"]
 
 
 def test_a_holdout_without_ids_takes_none_later(tmp_path):
