@@ -20,6 +20,8 @@ There is one code for each kind of answer, which `Symbol` calls its *stream*:
 - "version": the same where several answers are recorded under the digest, one of which it may be. It has
   another urn, so that a model which predicts at random, and is a new version each time, does not make "the
   same" dear for all others.
+- "which": which of several recorded answers it is. Its ``scale`` is its probability, which follows from how
+  often each of them was confirmed before.
 - "relabelled": whether rows of known ids have labels that they never had before. "No" is paid for once, when
   the rows are recorded (`sklearn_ada.holdout.session.top_up`).
 """
@@ -46,11 +48,12 @@ __all__ = [
     "ln_geometric",
 ]
 
-CONFIRMATION_WEIGHT = 1.0
+CONFIRMATION_WEIGHT = 10.0
 """The prior of an urn of confirmations counts as so many earlier ones.
 
-The first "the same" then costs .001 nats and N of them about ``.001 (ln N + .6)``, as digests are hardly ever
-wrong; a first "different" costs ``ln 1000`` (6.9) nats, and ``ln N`` more after N that were the same.
+The first "the same" then costs .001 nats and N of them about ``.01 ln(1 + N/10)``, as digests are hardly ever
+wrong; a first "different" costs ``ln 1000`` (6.9) nats, and ``ln(1 + N/10)`` more after N that were the same.
+After one "different" the next "the same" costs .1 nats.
 """
 DIFFERENT_MASS = 1e-3
 """Prior probability that a model found by its digest says something else on the holdout."""
@@ -155,6 +158,10 @@ class Code:
             return _ln_of_two(symbol, self.leak_mass)
         if stream in ("confirmation", "version"):
             return _ln_of_two(symbol, DIFFERENT_MASS)
+        if stream == "which":
+            return math.log(
+                check_real(scale, "scale", "Symbol of a version", low=0.0, high=1.0, closed="high")
+            )
         if stream == "relabelled":
             return _ln_of_two(symbol, RELABELLED_MASS)
         if isinstance(value, str):

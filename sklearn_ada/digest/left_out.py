@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 __all__ = ["counted_state", "names_left_out", "reader_of"]
 
 
@@ -63,6 +65,7 @@ _NAMES = (
     _names("catboost", "filled after fit, by pickle or when it is read", "_prediction_values_change"),
 )  # fmt: skip
 _known: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
+_GENERATORS = (np.random.RandomState, np.random.Generator)
 _TIMES = "_time"  # how the keys of ``cv_results_`` end that hold seconds
 _SETTINGS = ("kwargs", "_other_params", "_init_params", "params")  # attributes that hold names of this table
 
@@ -93,7 +96,10 @@ def names_left_out(kind: type) -> frozenset[str]:
 
 
 def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any]:
-    """Return the attributes of an object without those of the given names, nor these as keys of settings."""
+    """Return the attributes of an object without those of the given names, nor these as keys of settings.
+
+    Nor, once it is fitted, its generators of random numbers.
+    """
     if not names:
         return state
     kept = {k: v for k, v in state.items() if k not in names}
@@ -102,10 +108,16 @@ def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any
             kept[name] = {k: v for k, v in kept[name].items() if k not in names}
             if not kept[name]:
                 del kept[name]  # XGBoost sets it only where there are any
+    if any(_is_fitted_name(k) for k in kept):  # a generator has done its work, and the global one goes on
+        kept = {k: v for k, v in kept.items() if not isinstance(v, _GENERATORS)}
     results = kept.get("cv_results_")
     if type(results) is dict:
         kept["cv_results_"] = {k: v for k, v in results.items() if not str(k).endswith(_TIMES)}
     return kept
+
+
+def _is_fitted_name(name: object) -> bool:
+    return isinstance(name, str) and name.endswith("_") and not name.startswith("_")
 
 
 def reader_of(kind: type) -> Callable[[Any], list[Any]] | None:

@@ -37,6 +37,7 @@ STREAMS = (
     "overlap",
     "confirmation",
     "version",
+    "which",
     "relabelled",
 )
 
@@ -48,18 +49,19 @@ class Symbol(Event):
     Parameters
     ----------
     stream : {"cells", "lattice", "grid", "spread", "count", "index", "overlap", "confirmation", \
-            "version", "relabelled"}
+            "version", "which", "relabelled"}
         Which code it belongs to. "cells": offset of a coarse cell from the guess. "lattice": offset of
         an exact value on a fine lattice. "grid": offset of a median on its grid. "spread": distance in
         grid points of an outer quantile from the median. "count": a coarse logarithmic count.
         "index": one of `scale` alternatives. "overlap": whether training rows reappear in the holdout.
         "confirmation": whether a model says on the holdout what is recorded (0) or something else (1);
-        "version": the same where several recorded answers are compared at once. "relabelled": whether
-        rows of known ids have other labels than ever before.
+        "version": the same where several recorded answers are compared at once; "which": which of these it
+        is. "relabelled": whether rows of known ids have other labels than ever before.
     value : int or str
         The offset, or one of `FAILURES`.
     scale : float, default=0.0
-        The expected size of the offset, fixed without the holdout (0 where the code has none).
+        The expected size of the offset, fixed without the holdout (0 where the code has none); the
+        probability of a "which".
     """
 
     stream: str

@@ -193,7 +193,7 @@ class Holdout:
         the holdout's value is in that one, the answer is the guess ("agrees"); else it is the middle of
         another cell ("differs"). The identical question returns the recorded answer, nearly free: the model
         predicts once more and is compared with what is recorded, for .001 nats the first time and less than
-        .02 nats for a thousand times (`sklearn_ada.holdout.session.confirm`). Everything about
+        .05 nats for a thousand times (`sklearn_ada.holdout.session.confirm`). Everything about
         the question is checked before anything is charged.
 
         Parameters

@@ -171,6 +171,10 @@ def audit(rampage):
     answered = []
     for record in records[1:]:
         body = record.body
+        if body["kind"] == "confirmation":  # whoever was killed asks again
+            assert body["event"]["symbols"][0]["value"] == 0  # the same
+            state.advance(body)
+            continue
         question = asking.plan(holdout, MODEL, guess=body["guess"]["value"], **ASKED)
         share = state.share("check")
         assert state.admits(*question.half_width_bound(share)) == (body["kind"] == "answer")

@@ -132,12 +132,24 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
 
 
 def _identified(guess: Guess, X: Any, labels: NDArray[Any], outputs: Any) -> Guess:
-    """Add the digests of outputs and rows; that of the outputs twice if the rows cannot be read."""
-    said = canonical_digest(outputs)
+    """Add the digests of outputs, to nine digits, and rows; the first one twice if rows cannot be read."""
+    said = canonical_digest(_to_nine_digits(outputs))
     try:
         return replace(guess, outputs=said, rows=rows_digest(X, labels))
     except ValueError:
         return replace(guess, outputs=said, rows=said)
+
+
+def _to_nine_digits(outputs: Any) -> Any:
+    """Return floats as multiples of a billionth of their size: last bits depend on the order of threads.
+
+    The step is no round number, as numbers such as 1/2 would then lie between two multiples.
+    """
+    if not isinstance(outputs, np.ndarray) or outputs.dtype.kind != "f":
+        return outputs
+    largest = np.max(np.abs(outputs), initial=0.0, where=np.isfinite(outputs))
+    step = math.ldexp(1.0 / math.pi, math.frexp(float(largest) / math.sqrt(2.0))[1] - 28)
+    return [np.round(outputs / step), step] if step > 0.0 else outputs
 
 
 def _labels(metric: Metric, X: Any, y: Any) -> NDArray[Any]:

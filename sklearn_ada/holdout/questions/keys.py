@@ -95,10 +95,11 @@ def question_key(
     )
 
 
-def rounded(part: Any) -> Any:
-    """Return what is fixed of a question with all floats, also those in texts, to nine digits.
+def rounded(part: Any, digits: int = 9) -> Any:
+    """Return what is fixed of a question with all floats, also those in texts, to some digits.
 
-    A guess is a mean of outputs, so its last bits differ from run to run if threads add in another order.
+    A guess is a mean of outputs, so its last bits differ from run to run if threads add in another order, and
+    half of its digits do where a device computes in single precision.
 
     Examples
     --------
@@ -106,10 +107,10 @@ def rounded(part: Any) -> Any:
     {'centre': 0.3, 'grid': 'UniformGrid(0.3, 1.0, 11)'}
     """
     if isinstance(part, dict):
-        return {name: rounded(each) for name, each in part.items()}
+        return {name: rounded(each, digits) for name, each in part.items()}
     if isinstance(part, str):
-        return _FLOAT_IN_TEXT.sub(lambda found: repr(rounded(float(found.group()))), part)
-    return float(f"{part:.9g}") if isinstance(part, float) else part
+        return _FLOAT_IN_TEXT.sub(lambda found: repr(rounded(float(found.group()), digits)), part)
+    return float(f"{part:.{digits}g}") if isinstance(part, float) else part
 
 
 def selection_key(metric: Metric, models: Sequence[str], epsilon: float | str | None, top_ups: int) -> str:

@@ -19,6 +19,9 @@ __all__ = ["AnswerRecord"]
 _AS_DECLARED = (
     "the model is the one that was declared: nothing it depends on that its digest lacks has changed"
 )
+_AS_FOUND = (
+    "a model that is asked about again is the same: nothing it depends on that its digest lacks has changed"
+)
 
 
 class AnswerRecord(ReleaseRecord):
@@ -40,6 +43,7 @@ class AnswerRecord(ReleaseRecord):
         mechanism_state: dict[str, Any],
         said: str,
         declared: bool,
+        is_unconfirmed: bool,
     ) -> AnswerRecord:
         """Return the record of an answer that is given now.
 
@@ -61,9 +65,12 @@ class AnswerRecord(ReleaseRecord):
             A summary of what the model said on the holdout, hidden (`questions.said`).
         declared : bool
             Whether its share is that of a declared model.
+        is_unconfirmed : bool
+            Whether the answer is returned again to whatever model has the same digest.
         """
         # No word where there is nothing to say, as in records of older releases.
-        more = {"declared": True} if declared else {}
+        flags = {"declared": declared, "unconfirmed": is_unconfirmed}
+        more = {name: True for name, holds in flags.items() if holds}
         return cls(
             {
                 "kind": cls.kind,
@@ -140,6 +147,7 @@ class AnswerRecord(ReleaseRecord):
                 *genesis.assumptions,
                 *body.get("assumed", ()),
                 *((_AS_DECLARED,) if body.get("declared") else ()),
+                *((_AS_FOUND,) if body.get("unconfirmed") else ()),
             ),
             vacuous=outcome.vacuous,
         )

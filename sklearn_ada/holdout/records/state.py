@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,6 +112,7 @@ class ConversationState:
         self.targets: dict[str, int] = {}
         self.mechanism_states: dict[str, dict[str, Any]] = {}
         self.is_untouched = True
+        self._versions: dict[int, int] = {}  # how often a record was confirmed as one of several versions
         self._last_value: tuple[float, float, float] | None = None
         self._rounds: dict[str, Round] = {}
         self._family: frozenset[str] = frozenset()
@@ -164,6 +166,10 @@ class ConversationState:
         self._rounds.clear()
         self._family = frozenset()
 
+    def count_version(self, number: int) -> None:
+        """Count that a model said what this record keeps, and not what other versions keep."""
+        self._versions[number] = self._versions.get(number, 0) + 1
+
     def assume(self, assumption: str) -> None:
         """Name an assumption in all later certificates."""
         if assumption not in self.assumed:
@@ -182,7 +188,8 @@ class ConversationState:
             "rounds": {n: [r.share.ln_delta, r.share.nats, r.left] for n, r in rounds.items()},
             "family": sorted(self._family),
             "before_family": [self._nats_before_family, self._ln_undeclared],
-            **({"assumed": list(self.assumed)} if self.assumed else {}),  # older checkpoints have none
+            **({"assumed": list(self.assumed)} if self.assumed else {}),  # older checkpoints have neither
+            **({"versions": [*map(list, self._versions.items())]} if self._versions else {}),
         }
 
     def restore(self, told: dict[str, Any]) -> None:
@@ -204,6 +211,7 @@ class ConversationState:
         self._family = frozenset(told["family"])
         self._nats_before_family, self._ln_undeclared = told["before_family"]
         self.assumed = told.get("assumed", [])
+        self._versions = dict(told.get("versions", ()))
 
     # What is decided from it.
 
@@ -212,6 +220,14 @@ class ConversationState:
         """How often a model was the same as is recorded, and how often different."""
         held = self.account.held("confirmation") + self.account.held("version")
         return held[0], held[1]
+
+    def chances_of_versions(self, numbers: Sequence[int]) -> list[float]:
+        """Return how likely each of these records is to be confirmed, by how often it was; 1 in sum.
+
+        Laplace's rule of succession: with one more confirmation of each than there were.
+        """
+        counts = [self._versions.get(number, 0) + 1 for number in numbers]
+        return [count / sum(counts) for count in counts]
 
     @property
     def last_value(self) -> float | None:

@@ -78,7 +78,10 @@ def put_question(
         key = question_key(subject, question.purpose, guess, outputs, mechanism)
     else:  # the holdout confirms, so nothing may count that differs in its last bits from run to run
         rows = "" if question.guess is None else question.guess.rows
-        key = question_key(subject, question.purpose, rounded(guess), rows, rounded(mechanism))
+        digits = 3 if rows else 9  # of rows that are known, the guess is known but for noise
+        key = question_key(
+            subject, question.purpose, rounded(guess, digits), rows, rounded(mechanism, digits)
+        )
     if once and session.ledger.find_subject(subject) is not None and session.find(key) is None:
         return None
     member, release = member_key(model, question.metric), question.private_release({})
@@ -113,6 +116,7 @@ def put_question(
             state_name=question.state_name,
             mechanism_state=mechanism_state,
             said=said,
+            is_unconfirmed=session.policy.is_private and not outputs,
             declared=isinstance(question, CodedQuestion) and state.is_declared(member_of(version)),
         )
         canonical_json(record.to_dict())

@@ -6,17 +6,18 @@ digest must not get the first one's answer. So the model predicts the holdout on
 compared with what the record keeps of it (`questions.said`). The outcome is a symbol with a price, for it
 would tell an asker who makes models that differ on one chosen row whether that row is in the holdout:
 
-- "the same" is nearly free if few differed before, .001 nats the first time and less than .02 nats for a
-  thousand times. The answer is the recorded one.
+- "the same" is nearly free if few differed before, .001 nats the first time and less than .05 nats for a
+  thousand times; after one that differed, .1 nats and then less. The answer is the recorded one.
 - "different" costs 7 nats the first time, and more if there were many that were the same. It is a new
   question then, recorded as another version of the key and admitted as any other. If that is refused,
   "different" is paid for nevertheless.
 
-Whoever asks a third time is compared with both versions at once, and told which of them, if any: "the same or
-different" is one symbol, and which of k versions it is, another of ``ln k`` nats. Its prices are learnt apart
-from those of proposals with one version: a model which predicts at random, a new version each time, counts
-there as one that was different, however often it is asked. The comparison is never
-refused: earlier records alone decide that it is made, and its price is the same whatever the tolerance.
+Whoever asks a third time is compared with both versions at once, and told which of them, if any: "the same
+or different" is one symbol, and which of k versions it is, another: of ``ln k`` nats the first time, less for
+a version that comes again and again. "The same or different" is learnt apart from that of proposals with one
+version: a model which predicts at random, a new version each time, counts there as one that was different,
+however often it is asked. The comparison is never refused: earlier records alone decide that it is made, and
+its price is the same whatever the tolerance.
 
 The proof is that of every symbol: which records there are to compare with, and so what may be said, is fixed
 by the transcript before the look, and the code gives all outcomes together a mass of at most 1.
@@ -48,7 +49,7 @@ from sklearn_ada.holdout.questions.keys import version_key
 from sklearn_ada.holdout.questions.own_code import has_own_code
 from sklearn_ada.holdout.questions.said import Said
 from sklearn_ada.holdout.records.base import LedgerRecord
-from sklearn_ada.holdout.records.confirmation import ConfirmationRecord, confirmation_event
+from sklearn_ada.holdout.records.confirmation import ConfirmationRecord
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.ledger import Record
@@ -146,6 +147,6 @@ def _confirmed(session: Session, said: Said, versions: list[Record], asked: dict
         if said.agrees_with(record.body["said"], session.sealing_key(str(record.key)))
     )
     same = next(agree, None)
-    event, numbers = confirmation_event(same, len(comparable)), [record.seq for record in comparable]
-    session.charge(None, lambda state: ConfirmationRecord.of(state, numbers, event, asked))
+    numbers = [record.seq for record in comparable]
+    session.charge(None, lambda state: ConfirmationRecord.of(state, numbers, same, asked))
     return None if same is None else comparable[same]

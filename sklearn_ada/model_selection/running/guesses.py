@@ -15,6 +15,8 @@ from sklearn_ada.model_selection.scorers.splitter import split_rows
 
 __all__ = ["guess_from_folds", "guess_from_validation"]
 
+_OWN_FOLDS = "the search's own folds"  # of the rows that the model was fitted on, so they need no digest
+
 
 def guess_from_folds(
     over_folds: np.ndarray,
@@ -35,9 +37,9 @@ def guess_from_folds(
     value = float(scores[index])
     if subsample_size is None:
         low, high = metric.bounds  # one record's score is clipped, so the mean of others may be outside
-        return Guess(min(max(value, low), high), size=float(n))
+        return Guess(min(max(value, low), high), size=float(n), rows=_OWN_FOLDS)
     spread = float(over_folds[index]) * (n / folds / subsample_size) ** 0.5 or abs(value) or 1.0
-    return Guess(value, size=float(folds), deviation=spread)
+    return Guess(value, size=float(folds), deviation=spread, rows=_OWN_FOLDS)
 
 
 def guess_from_validation(
