@@ -59,6 +59,8 @@ def id_hashes(ids: Any, owner: str, n: int | None = None, name: str = "ids") -> 
     >>> bool(one == same), bool(one == text)
     (True, False)
     """
+    if isinstance(ids, np.ma.MaskedArray):
+        ids = np.ma.filled(ids.astype(object), None)
     # NumPy turns the numbers of a mixed list into text: read them as objects.
     values = np.asarray(ids, dtype=object) if isinstance(ids, (list, tuple)) else np.asarray(ids)
     if values.ndim != 1 or n not in (None, len(values)):
@@ -106,6 +108,8 @@ def _text(value: Any) -> bytes | str | None:
 
     None if it is missing, nothing if it is of no kind of ids, and what is wrong, as str, if it is inexact.
     """
+    if isinstance(value, (str, bytes)) and not value.strip():
+        return None
     if isinstance(value, (str, uuid.UUID)):
         return b"text" + str(value).encode("utf-8", "surrogatepass")
     if isinstance(value, bytes):

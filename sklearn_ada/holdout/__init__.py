@@ -67,7 +67,7 @@ from sklearn_ada.holdout.session.finding import address_of_rows
 from sklearn_ada.holdout.session.plan import plan_question
 from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session
-from sklearn_ada.holdout.session.sides import check_sides, check_unchanged
+from sklearn_ada.holdout.session.sides import check_sides, check_unchanged, held_before
 from sklearn_ada.holdout.terms.policy import check_promise
 
 __all__ = [
@@ -87,6 +87,7 @@ __all__ = [
     "check_unchanged",
     "discarded_copy",
     "guess_from_rows",
+    "held_before",
     "is_chosen",
     "median_guess_from_rows",
     "median_notice",

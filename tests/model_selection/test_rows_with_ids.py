@@ -153,6 +153,43 @@ def test_a_mask_says_itself_which_rows_and_these_are_known_by_ids(table, tmp_pat
         search(tmp_path / "l.db", ids="row", holdout=~mask).fit(X, y)
 
 
+@pytest.mark.parametrize("ledger", ["path", None], ids=str)
+def test_rows_of_a_top_up_by_hand_stay_on_their_side(ledger, table, tmp_path):
+    X, y = table
+    ledger = tmp_path / "l.db" if ledger == "path" else None
+    fitted = search(ledger, ids="row").fit(X[:200], y[:200])
+    new = X[200:].drop(columns="row")
+    fitted.holdout_.top_up(new, y[200:], ids=X["row"][200:])
+    Remembers.seen.clear()
+    again = search(ledger, ids="row").fit(X, y)
+    assert again.holdout_.n_rows == fitted.holdout_.n_rows + 100
+    trained = np.concatenate([part[:, 0] for part in Remembers.seen])
+    assert not np.isin(new["a"], trained).any()
+
+
+def test_a_mask_tells_nothing_of_the_labels_of_single_rows(table, tmp_path):
+    X, y = table
+    mask = np.arange(N) % 4 == 0
+    search(tmp_path / "l.db", holdout=mask, ids="row").fit(X, y)
+    train = np.flatnonzero(~mask)
+    told = set()
+    for label in (0, 1):
+        rows = np.append(train, 0)
+        guessed = np.append(y[train], label)
+        with pytest.raises(LedgerMismatchError) as refused:
+            search(tmp_path / "l.db", holdout=rows == 0, ids="row").fit(X.iloc[rows], guessed)
+        told.add(str(refused.value))
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("kind", ["stored", "named"])
+def test_an_index_that_counts_the_rows_is_no_index_of_ids(kind, table, tmp_path):
+    X, y = table
+    index = pd.Index(np.arange(N)) if kind == "stored" else pd.RangeIndex(N, name="number")
+    with pytest.raises(ValueError, match="positions, not identities"):
+        search(tmp_path / "l.db", ids="index").fit(X.set_index(index), np.asarray(y))
+
+
 def test_two_masks_that_begin_a_ledger_at_once_do_not_train_on_each_others_holdout(
     table, tmp_path, monkeypatch
 ):

@@ -19,7 +19,7 @@ ASSUMED = {
 }
 """What every later certificate rests on, by what was done to the rows."""
 
-_TELLS = {"begun": 0, "relabelled": 1}
+_TELLS = {"begun": 0, "added": 0, "missing": 0, "relabelled": 1}  # whether labels are others than before
 
 
 class RowsRecord(LedgerRecord):

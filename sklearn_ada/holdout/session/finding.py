@@ -3,7 +3,8 @@
 A ledger without a path belongs to rows. Where these are known by ids, it is looked for among the ledgers of
 this session whose rows have ids; they are compared by hashes keyed with the ledger's own secret.
 
-- All rows of a holdout (of one of its editions) are among these: its ledger, whatever else there is.
+- All rows of a holdout (of one of its editions) are among these: its ledger.
+- Rows of several holdouts are, each of which was asked: refused. One ledger would forget what others told.
 - Some are, and others are missing: other rows, such as an outer fold, or the same with rows dropped. They get
   a ledger that is certified for these rows alone, and a warning, because nothing tells the two apart.
 - None is, but the same labels in the same order were asked about, without ids or with others: refused, as a
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,10 +81,12 @@ def address_of_rows(
         if any(is_begun(noted) for noted in noted_ledgers(by_labels)):
             raise _known_by_ids("with ids, and not without: give their ids again, ids=")
         return by_labels
-    address = _address_by_ids(given, np.unique(ids), by_labels, missing)
+    in_any_order = ledger_address(given, lambda: labels_digest(np.sort(np.asarray(y))), "sorted")
+    address = _address_by_ids(given, np.unique(ids), by_labels, in_any_order, missing)
     # Before there is a ledger, so that the same rows without ids find it from its first moment on. Which
     # ledger it is tells workers that open the same rows at once from somebody with other ids.
     note_ids(by_labels, address)
+    note_ids(in_any_order, address)
     return address
 
 
@@ -90,9 +94,14 @@ def _address_by_ids(
     given: str | os.PathLike[str] | None,
     known: NDArray[np.bytes_],
     by_labels: str | os.PathLike[str],
+    in_any_order: str | os.PathLike[str],
     missing: str,
 ) -> str | os.PathLike[str]:
-    """Return where the ledger of these ids is; ``by_labels`` is where it would be without ids."""
+    """Return where the ledger of these ids is.
+
+    ``by_labels`` is where it would be without ids; ledgers of as many rows of each label are noted under
+    ``in_any_order``.
+    """
     digest = hashlib.sha256(known.tobytes()).hexdigest()
     own, of_fold = (ledger_address(given, lambda: digest, kind) for kind in (_ROWS, _FOLD))
     for address in (own, of_fold):  # the same ids have one ledger, whoever was first
@@ -100,37 +109,64 @@ def _address_by_ids(
             return address
     if within_cross_validation():
         return of_fold
-    whole: list[tuple[int, str]] = []
-    partial: list[tuple[int, int, str]] = []
-    for address in ledgers_of_kind(given, _ROWS):
-        ledger = open_existing_ledger(address, Conversation)
-        mine = keyed_ids(known, ledger.secret())
-        for rows in editions_of(ledger):
-            shared = int(np.isin(rows["id"], mine).sum())
-            if shared == len(rows):
-                whole.append((shared, address))
-            elif shared:
-                partial.append((shared, len(rows), address))
-    if whole:
-        return max(whole)[1]
-    if partial and missing == "ignore":
-        return max(partial)[2]
-    if partial:
-        shared, size, _ = max(partial)
+    shared = _sharing(ledgers_of_kind(given, _ROWS), known)
+    asked = [one for one in shared if one.is_asked]
+    if len(asked) > 1:
+        raise LedgerMismatchError(
+            f"These rows contain rows of {len(asked)} holdouts that were asked in this session, and one "
+            "ledger cannot count for all of them: what another one has told about its rows would be "
+            "forgotten. Open each of them again with its own rows; or make a holdout of rows that nobody has asked about."
+        )
+    nearest = max(asked or shared, key=lambda one: (one.missing == 0, one.known), default=None)
+    if nearest is not None and (nearest.missing == 0 or missing == "ignore"):
+        return nearest.address
+    if nearest is not None:
         warn_user(
-            f"{shared} of the {size} rows of a holdout that was asked in this session are among these rows, "
-            f"and {size - shared} are missing. These rows get a ledger of their own, certified for them "
-            "alone, as the folds of an outer cross-validation do. If they are the same rows with some "
-            "dropped, that is a second budget for one holdout, and no interval of either ledger holds any "
-            "more: use missing='ignore', which goes on with the first one and says so in every certificate, "
-            "and give the ledger a path.",
+            f"{nearest.known} of the {nearest.known + nearest.missing} rows of a holdout that was asked in "
+            f"this session are among these rows, and {nearest.missing} are missing. These rows get a ledger "
+            "of their own, certified for them alone, as the folds of an outer cross-validation do. If they "
+            "are the same rows with some dropped, that is a second budget for one holdout, and no interval "
+            "of either ledger holds any more: use missing='ignore', which goes on with the first one and "
+            "says so in every certificate, and give the ledger a path.",
             once=("rows with ids of which others are missing", os.fspath(own)),
         )
     elif is_begun(by_labels):
         return by_labels  # which is refused: it was begun without ids
     elif any(is_begun(other) for other in noted_ledgers(by_labels) if _is_of_rows(other) and other != own):
         raise _known_by_ids("with other ids: give those, as they were (a number is not the same as text)")
+    elif any(is_begun(other) for other in noted_ledgers(in_any_order) if _is_of_rows(other) and other != own):
+        warn_user(
+            "As many rows of each label were asked about in this session, and none of their ids is among "
+            "these. Other data have a ledger of their own. If they are the same rows, in another order and "
+            "with ids of another kind, this is a second budget for one holdout, and no interval of either "
+            "ledger holds any more: give the ids as they were (a number is not the same as text).",
+            once=("as many rows of each label", os.fspath(own)),
+        )
     return own
+
+
+class _Sharing(NamedTuple):
+    """A ledger whose holdout has rows among some: how many of an edition are known, and how many missing."""
+
+    address: str
+    known: int
+    missing: int
+    is_asked: bool
+
+
+def _sharing(addresses: list[str], ids: NDArray[np.bytes_]) -> list[_Sharing]:
+    """Return the ledgers that know a row of these hashed ids, each by the edition nearest to them."""
+    found = []
+    for address in addresses:
+        ledger = open_existing_ledger(address, Conversation)
+        mine = keyed_ids(ids, ledger.secret())
+        editions = editions_of(ledger)
+        counts = [(int(np.isin(rows["id"], mine).sum()), len(rows)) for rows in editions]
+        if any(known for known, _ in counts):
+            known, size = max(counts, key=lambda count: (count[0] == count[1], count[0]))
+            is_asked = not ledger.read(lambda state: state.is_untouched)
+            found.append(_Sharing(address, known, size - known, is_asked))
+    return found
 
 
 def _is_of_rows(address: str) -> bool:

@@ -21,7 +21,7 @@ from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.ledger import open_existing_ledger
 from sklearn_ada.metrics import check_labels
 
-__all__ = ["check_sides", "check_unchanged"]
+__all__ = ["check_sides", "check_unchanged", "held_before"]
 
 _FOLD = (
     "An outer fold is other rows: ledger=None gives each fold a ledger that is certified for that fold alone."
@@ -43,6 +43,18 @@ def check_sides(session: Session, ids: NDArray[np.bytes_]) -> None:
         Hashed ids of the rows that models will be fitted on; an id may occur more than once.
     """
     _check_crossed(editions_of(session.ledger), ids, session.secret)
+
+
+def held_before(address: str | os.PathLike[str], ids: NDArray[np.bytes_]) -> NDArray[np.bool_]:
+    """Return which of these hashed ids a ledger knows as those of its holdout's rows, now or before."""
+    try:
+        ledger = open_existing_ledger(address, Conversation)
+    except LedgerUnavailableError:  # it will be begun, or opening it tells why not
+        return np.zeros(len(ids), dtype=bool)
+    editions = editions_of(ledger)
+    if not editions:
+        return np.zeros(len(ids), dtype=bool)
+    return np.isin(keyed_ids(ids, ledger.secret()), np.concatenate([rows["id"] for rows in editions]))
 
 
 def check_unchanged(
@@ -96,7 +108,9 @@ def check_unchanged(
         told.append(f"{len(changes.missing)} of the {len(editions[-1])} rows are missing")
     if len(changes.added):
         told.append(f"{len(changes.added)} rows are new")
-    if len(changes.relabelled):
+    if (
+        len(changes.relabelled) and not told
+    ):  # else labels of some rows could be tried one by one, for nothing
         told.append("labels differ")
     if told:
         raise LedgerMismatchError(

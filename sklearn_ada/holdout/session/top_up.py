@@ -28,8 +28,9 @@ that it is given in the end. Records are still independent draws.
 - *Relabelled* rows. If labels are corrected by a rule that looks at no prediction, the corrected label is a
   part of the record from the start. A question before is a function of the old labels, one after of the new.
   That labels differ is itself told about the records, and is paid for: ``-ln d`` nats each time (d = .01).
-  That they do not is told as often as somebody tries, so ``-ln(1 - d)`` is paid once, in advance: whoever
-  tries labels until they are the right ones ends after some j of them, and ``(1 - d) sum_j d^(j-1) = 1``.
+  That they do not is told as often as somebody tries, so ``-ln(1 - d)`` is paid in advance, with the record
+  of each set of rows: whoever tries labels of these until they are the right ones ends after some j of them,
+  and ``(1 - d) sum_j d^(j-1) = 1``.
 - *Back* to the rows and labels of an earlier edition: one more change, which costs and assumes nothing more.
   The function is that of the edition, which was fixed before, and the nats of all that was revealed in
   between count. Which edition a question is about is a part of the transcript.

@@ -79,9 +79,9 @@ def _values(given: Any) -> Any:
 
 
 def _counts_positions(index: Any) -> bool:
-    """Return whether an index of pandas is the one that a frame has if nobody said anything."""
+    """Return whether an index of pandas is what a frame has if nobody said anything, stored or not."""
     is_range = all(hasattr(index, name) for name in ("start", "step", "stop"))
-    return is_range and (index.start, index.step) == (0, 1) and index.name is None
+    return (is_range or index.name is None) and np.array_equal(index, np.arange(len(index)))
 
 
 def without_column(X: Any, name: str | None) -> Any:
@@ -92,7 +92,11 @@ def without_column(X: Any, name: str | None) -> Any:
 
 
 def split_by_ids(
-    ids: NDArray[np.bytes_], groups: Any, share: float, random_state: int | None
+    ids: NDArray[np.bytes_],
+    groups: Any,
+    share: float,
+    random_state: int | None,
+    known: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the numbers of the rows for training and of those of the holdout, each row assigned by itself.
 
@@ -107,6 +111,8 @@ def split_by_ids(
     groups : array-like or None
     share : float
     random_state : int or None
+    known : ndarray of bool or None, default=None
+        Rows that the ledger knows as its holdout's, such as those of a `Holdout.top_up`: they stay there.
 
     Examples
     --------
@@ -119,6 +125,8 @@ def split_by_ids(
     which = ids if groups is None else id_hashes(groups, _OWNER, len(ids), "groups")
     values, of_row = np.unique(which, return_inverse=True)
     held = (part_of_each(values, random_state) < share)[of_row.reshape(-1)]
+    if known is not None:
+        held |= known
     if held.all() or not held.any():
         raise bad_parameter(
             "holdout", _OWNER, "a share that leaves rows on both sides", share,

@@ -13,7 +13,14 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada._notices import warn_user
 from sklearn_ada.digest import id_hashes, labels_digest
-from sklearn_ada.holdout import Holdout, address_of_rows, check_sides, check_unchanged, session_of
+from sklearn_ada.holdout import (
+    Holdout,
+    address_of_rows,
+    check_sides,
+    check_unchanged,
+    held_before,
+    session_of,
+)
 from sklearn_ada.metrics import check_labels, n_rows, take_rows
 from sklearn_ada.model_selection.running.folds import folds_of_training_rows
 from sklearn_ada.model_selection.running.pairs import is_of_pairs, take_for
@@ -54,9 +61,11 @@ def set_aside(
     ledger, random_state = wrapper.ledger, wrapper.random_state
     random_state = None if random_state is None else int(random_state)
     digest = "" if hashed is not None else labels_digest(y)
+    address = address_of_rows(ledger, hashed, y, wrapper.missing)
     if hashed is not None and is_share(holdout):
         share = check_real(holdout, "holdout", "ReusableHoldoutCV", low=0.0, high=1.0)
-        train, test = split_by_ids(hashed, groups, share, random_state)
+        known = held_before(address, hashed) if groups is None else None
+        train, test = split_by_ids(hashed, groups, share, random_state, known)
         kind = f"share {share:g}, by a hash of each {'id' if groups is None else 'group'}"
     else:
         train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
@@ -79,7 +88,6 @@ def set_aside(
     if of_classes:
         _check_classes(take_rows(y, train), take_rows(y, test))
     split = {"holdout": kind, "random_state": random_state}
-    address = address_of_rows(ledger, hashed, y, wrapper.missing)
     if ids is None or hashed is None:
         split["rows_in_all"] = n
     else:

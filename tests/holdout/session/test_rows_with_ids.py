@@ -81,6 +81,10 @@ def changes_of(holdout):
     return [(b["change"], b.get("count"), b["rows"]) for b in bodies if b.get("kind") == "rows"]
 
 
+def _as_text(ids):
+    return [f"row {one}" for one in ids]
+
+
 def flipped(numbers):
     y = Y.copy()
     y[numbers] = 1 - y[numbers]
@@ -157,7 +161,7 @@ def test_whoever_goes_back_to_the_rows_before_goes_on_with_what_was_spent(kind, 
 @pytest.mark.filterwarnings("ignore:Rows of the holdout")
 def test_other_labels_are_paid_for_once_and_the_way_back_is_free(begin):
     first = begin()
-    assert first.report().nats == pytest.approx(-math.log(0.99))  # whether labels will ever be others
+    assert first.report().nats == pytest.approx(-math.log(0.99))  # that labels are as they were
     spent = []
     for y in (Y, flipped([3]), Y, flipped([3]), flipped([4]), Y, Y):
         spent.append(begin(y=y).report().nats)
@@ -214,6 +218,45 @@ def test_an_opening_that_failed_refuses_nobody(ledger):
     with pytest.raises(ValueError, match="random_state"):
         Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger, random_state="no number")
     assert ask(Holdout(X[OLD], Y[OLD], ledger=ledger)).verdict != "refused"
+
+
+@pytest.mark.parametrize("missing", ["raise", "ignore"])
+def test_rows_of_which_none_is_known_are_refused_whatever_is_ignored(missing, tmp_path):
+    ask(Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "l.db"))
+    with pytest.raises(LedgerMismatchError, match="None of the 200 rows") as refused:
+        Holdout(X[OLD], Y[OLD], ids=_as_text(IDS[OLD]), ledger=tmp_path / "l.db", missing=missing)
+    assert "ignore" not in str(refused.value)
+
+
+def test_every_set_of_rows_pays_in_advance_for_labels_that_are_as_they_were(begin):
+    first = begin()
+    for rows in (slice(5, N), slice(10, N), slice(15, N)):
+        begin(rows, missing="ignore")
+    begin(slice(20, N + 60), missing="ignore")
+    assert first.report().nats == pytest.approx(-6 * math.log(0.99))  # the last one is two changes
+
+
+@pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
+def test_rows_of_two_holdouts_that_were_asked_are_refused_together(ledger):
+    """One ledger would forget what the other one has told."""
+    one, other = slice(0, 90), slice(90, N)
+    first = Holdout(X[one], Y[one], ids=IDS[one], ledger=ledger)
+    second = Holdout(X[other], Y[other], ids=IDS[other], ledger=ledger)
+    ask(first)
+    # Nobody has asked the second one yet, so nothing is forgotten.
+    assert Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger).ledger.head() == first.ledger.head()
+    ask(second)
+    with pytest.raises(LedgerMismatchError, match="rows of 2 holdouts"):
+        Holdout(X[ALL], Y[ALL], ids=IDS[ALL], ledger=ledger)
+    assert ask(Holdout(X[other], Y[other], ids=IDS[other], ledger=ledger)).repeated
+
+
+@pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
+def test_the_same_rows_shuffled_and_with_ids_of_another_kind_are_warned_of(ledger):
+    ask(Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger))
+    order = np.random.default_rng(2).permutation(N)
+    with pytest.warns(UserWarning, match="As many rows of each label"):
+        Holdout(X[order], Y[order], ids=_as_text(IDS[order]), ledger=ledger)
 
 
 @pytest.mark.filterwarnings("ignore:Rows of the holdout")
