@@ -115,7 +115,8 @@ def _address_by_ids(
         raise LedgerMismatchError(
             f"These rows contain rows of {len(asked)} holdouts that were asked in this session, and one "
             "ledger cannot count for all of them: what another one has told about its rows would be "
-            "forgotten. Open each of them again with its own rows; or make a holdout of rows that nobody has asked about."
+            "forgotten. Open each of them again with its own rows; or make a holdout of rows that nobody has "
+            "asked about."
         )
     nearest = max(asked or shared, key=lambda one: (one.missing == 0, one.known), default=None)
     if nearest is not None and (nearest.missing == 0 or missing == "ignore"):
