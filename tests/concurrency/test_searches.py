@@ -169,7 +169,8 @@ def test_a_reusable_search_pays_the_same_in_parallel(tmp_path):
         search = ReusableHoldoutCV(inner, ledger=tmp_path / f"{n_jobs}.db").fit(*data)
         reports.append(search.holdout_.report())
         again = ReusableHoldoutCV(inner, ledger=tmp_path / f"{n_jobs}.db").fit(*data)
-        assert again.holdout_.report() == reports[-1]
+        assert again.holdout_.report().answers == reports[-1].answers
+        assert again.holdout_.report().nats < reports[-1].nats + 0.01
     values = [sorted(answer.value for _, answer in report.answers) for report in reports]
     assert values[0] == values[1]
     assert reports[0].nats == pytest.approx(reports[1].nats, rel=1e-9)
