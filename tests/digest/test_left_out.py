@@ -1,13 +1,20 @@
 """What predictions do not depend on is no part of a digest, and nothing else is left out."""
 
 import functools
+import pickle
 
 import numpy as np
 import pytest
 from scipy.spatial import KDTree as ScipyKDTree
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.decomposition import LatentDirichletAllocation
+from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.neighbors import BallTree, KDTree
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC
 
 from sklearn_ada.digest import canonical_digest
 from sklearn_ada.digest.left_out import counted_state, names_left_out, reader_of
@@ -23,6 +30,31 @@ class Estimator(BaseEstimator):
     @functools.cached_property
     def answer(self):
         return 42
+
+
+UNSEEDED = {
+    "boosting": GradientBoostingClassifier(n_estimators=2),
+    "a network": MLPClassifier(hidden_layer_sizes=2, max_iter=2),
+    "a process": GaussianProcessClassifier(),
+    "topics": make_pipeline(FunctionTransformer(np.abs), LatentDirichletAllocation(2, max_iter=1), SVC()),
+    "bagging": BaggingClassifier(n_estimators=2, random_state=np.random.RandomState(0)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", UNSEEDED)
+def test_a_fitted_model_stays_the_same_while_others_draw_from_numpys_generator(name):
+    model = UNSEEDED[name].fit(X, Y)
+    before, stored = canonical_digest(model), pickle.dumps(model)
+    np.random.normal()  # noqa: NPY002
+    assert canonical_digest(model) == before
+    assert canonical_digest(pickle.loads(stored)) == before
+
+
+def test_the_generator_of_a_model_that_is_not_fitted_counts():
+    """Two searches with other generators try other candidates, and are not one round."""
+    one, other = (BaggingClassifier(random_state=np.random.RandomState(seed)) for seed in (0, 1))
+    assert canonical_digest(one) != canonical_digest(other)
 
 
 LEFT_OUT = [

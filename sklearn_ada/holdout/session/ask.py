@@ -74,14 +74,12 @@ def put_question(
     guess = {} if question.guess is None else question.guess.describe()
     outputs = "" if question.guess is None else question.guess.outputs
     subject = subject_key(model, question.metric, mechanism["name"], data.first_like)
-    if session.policy.is_private:
-        key = question_key(subject, question.purpose, guess, outputs, mechanism)
-    else:  # the holdout confirms, so nothing may count that differs in its last bits from run to run
-        rows = "" if question.guess is None else question.guess.rows
-        digits = 3 if rows else 9  # of rows that are known, the guess is known but for noise
-        key = question_key(
-            subject, question.purpose, rounded(guess, digits), rows, rounded(mechanism, digits)
-        )
+    # Nothing may count that differs in its last bits from run to run.
+    known, digits = outputs, 9
+    if not session.policy.is_private:  # the holdout confirms
+        known = "" if question.guess is None else question.guess.rows
+        digits = 3 if known else 9  # of rows that are known, the guess is known but for noise
+    key = question_key(subject, question.purpose, rounded(guess, digits), known, rounded(mechanism, digits))
     if once and session.ledger.find_subject(subject) is not None and session.find(key) is None:
         return None
     member, release = member_key(model, question.metric), question.private_release({})

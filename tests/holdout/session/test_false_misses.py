@@ -1,6 +1,7 @@
 """What is one model to its user is one question: asked once more, it has the recorded answer."""
 
 import functools
+import random
 import sys
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -26,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
-from sklearn_ada import Holdout, Metric
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
 
 X = np.random.default_rng(0).normal(size=(120, 3)).round(1)
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)
@@ -257,3 +258,70 @@ def test_another_setting_of_a_scorer_asks_another_question(make, tmp_path):
     model = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
     answers = asked_twice(model, model, tmp_path, scoring=(make(), make(0.25)))
     assert [answer.repeated for answer in answers] == [False, False]
+
+
+class Device(ClassifierMixin, BaseEstimator):
+    """Says the same but for the last digits of single precision, as a device does that adds in any order."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        wobble = 1.0 + 1e-7 * np.array([random.randint(-1, 1) for _ in range(len(X))])
+        p = np.float32(1.0 / (1.0 + np.exp(-0.03 - np.asarray(X)[:, 0])) * wobble)
+        return np.column_stack([1.0 - p, p]).astype(np.float32)
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    random.seed(0)
+
+
+@pytest.mark.parametrize("scoring", ["neg_brier_score", "neg_log_loss"])
+def test_noise_of_single_precision_in_guess_and_outputs_is_no_new_question(scoring, tmp_path):
+    metric = Metric(scoring, range=(-5.0, 0.0)) if scoring == "neg_log_loss" else scoring
+    holdout, model = Holdout(X[KEPT], Y[KEPT], ledger=tmp_path / "l.db"), Device().fit(X[TRAIN], Y[TRAIN])
+    answers = [holdout.certify(model, scoring=metric, guess_from=(X[TRAIN], Y[TRAIN])) for _ in range(6)]
+    assert [answer.repeated for answer in answers] == [False] + 5 * [True]
+
+
+@pytest.mark.parametrize("ask", ["winner", "candidates"])
+def test_a_search_of_noisy_models_that_runs_again_is_nearly_free(ask, tmp_path):
+    search = GridSearchCV(Device(), {}, scoring="neg_brier_score", cv=3 if ask == "winner" else None)
+    nats = []
+    for _ in range(3):
+        wrapped = ReusableHoldoutCV(search, ask=ask, scoring="neg_brier_score", ledger=tmp_path / "l.db")
+        nats.append(wrapped.fit(X, Y).holdout_.report().nats)
+    assert nats[2] < nats[0] + 0.01
+
+
+def test_a_bare_guess_of_other_digits_is_another_question(tmp_path):
+    holdout, model = Holdout(X[KEPT], Y[KEPT], ledger=tmp_path / "l.db"), Device().fit(X, Y)
+    asked = [holdout.check(model, scoring="accuracy", guess=guess) for guess in (0.8, 0.8000001, 0.8)]
+    assert [answer.repeated for answer in asked] == [False, False, True]
+
+
+class Threads(Device):
+    """Says the same but for the last bits of double precision."""
+
+    def predict_proba(self, X):
+        wobble = 1.0 + 1e-16 * np.array([random.randint(-1, 1) for _ in range(len(X))])
+        p = np.round(1.0 / (1.0 + np.exp(-np.asarray(X)[:, 0])), 1) * wobble
+        return np.column_stack([1.0 - p, p])
+
+
+@pytest.mark.parametrize("route", ["differential_privacy", "both"])
+def test_where_privacy_certifies_last_bits_of_public_outputs_are_no_new_question(route, tmp_path):
+    holdout = Holdout(X[KEPT], Y[KEPT], ledger=tmp_path / "l.db", route=route)
+    model = Threads().fit(X[TRAIN], Y[TRAIN])
+    answers = [
+        holdout.check(model, scoring="neg_brier_score", guess_from=(X[TRAIN], Y[TRAIN])) for _ in range(20)
+    ]
+    assert [answer.repeated for answer in answers] == [False] + 19 * [True]
+    assert not any("digest lacks" in each for each in answers[0].certificate.assumptions)
+    bare = holdout.check(LogisticRegression().fit(X[TRAIN], Y[TRAIN]), scoring="accuracy", guess=0.8)
+    assert any("digest lacks" in each for each in bare.certificate.assumptions)
