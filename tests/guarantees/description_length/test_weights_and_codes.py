@@ -88,7 +88,7 @@ def test_confirmations_have_an_urn_of_their_own_with_masses_that_sum_to_one():
     untouched = account.price(CodedRelease((cells,)))
     for number, event in enumerate([same] * 5 + [different] * 2 + [same]):
         ones = (0, 0, 0, 0, 0, 0, 1, 2)[number]
-        expected = [(number - ones + 0.999) / (number + 1.0), (ones + 0.001) / (number + 1.0)]
+        expected = [(number - ones + 9.99) / (number + 10.0), (ones + 0.01) / (number + 10.0)]
         prices = [account.price(same), account.price(different)]
         assert [math.exp(-price) for price in prices] == pytest.approx(expected)
         account.record(event)
@@ -106,7 +106,7 @@ def test_confirmations_among_several_versions_have_another_urn():
     for _ in range(30):
         account.record(different)
     assert account.price(single) == before[0]
-    assert account.price(same) == pytest.approx(math.log(31 / 0.999))
+    assert account.price(same) == pytest.approx(math.log(40 / 9.99))
     assert math.exp(-account.price(same)) + math.exp(-account.price(different)) == pytest.approx(1.0)
     told = account.to_dict()
     assert told["urns"] == {"cells": [], "version": [[1, 30]]}
@@ -121,7 +121,23 @@ def test_the_price_of_many_confirmations_in_closed_form_is_that_of_one_after_the
     account, event = DescriptionLength(Code()), CodedRelease((Symbol("confirmation", 0),))
     in_one = account.price_of_repeats(event.symbols[0], 1000)
     assert in_one == pytest.approx(sum(account.record(event) for _ in range(1000)))
-    assert 0.005 < in_one < 0.02
+    assert 0.02 < in_one < 0.05
+
+
+def test_which_of_several_has_the_probability_that_it_is_given():
+    code = Code()
+    assert code.ln_prior(Symbol("which", 2, 0.25)) == pytest.approx(math.log(0.25))
+    for chance in (0.0, 1.5):
+        with pytest.raises(ValueError, match="scale"):
+            code.ln_prior(Symbol("which", 0, chance))
+
+
+def test_other_labels_are_one_of_two():
+    code = Code()
+    masses = [math.exp(code.ln_prior(Symbol("relabelled", value))) for value in (0, 1)]
+    assert masses == pytest.approx([0.99, 0.01])
+    with pytest.raises(ValueError, match="labels as before"):
+        code.ln_prior(Symbol("relabelled", 2))
 
 
 def test_an_account_without_confirmations_is_written_as_before_there_were_any():
