@@ -111,6 +111,17 @@ class Holdout:
         Whoever knows how many rows of each class the holdout has can favour the classes of which it has too
         many. "conditional": intervals speak of the population at the holdout's class proportions. "priced":
         the class counts are paid for once, in nats, and intervals speak of the population itself.
+    answers : {"exact", "cells", "auto"}, default="exact"
+        How `certify` answers about a count of 0/1 losses, such as an accuracy; fixed when the ledger is
+        begun. "exact": with the value, at 4 to 5 nats. "cells": with the cell around the guess in which it
+        lies, nearly free if the guess holds, while the value is *sealed*: it is told by
+        ``certify(..., final=True)`` or by `unseal`, and its interval is then as narrow as if it had been told
+        when it was asked. So a holdout that was asked many times still publishes one exact value at about
+        1.1 times the width of a single use. All weights come from one purse, whatever is asked. What cannot
+        be sealed (weights, groups, other metrics) is answered with its value. A sealed value is hidden in the
+        ledger, not protected: whoever decrypts it on purpose cheats. "auto": as the ledger was begun; a new
+        one answers in cells if it has a path or a URL, else the first question at once and later ones in
+        cells. Where privacy certifies, "auto" is "exact".
     random_state : int or None, default=None
         Seeds the ledger's secret, from which noise and subsamples are drawn, so that an experiment can be
         repeated. Against somebody who knows it, answers with noise guarantee nothing.
@@ -158,13 +169,15 @@ class Holdout:
         missing: str = "raise",
         weight_bound: float | None = None,
         class_mix: str = "conditional",
+        answers: str = "exact",
         random_state: int | None = None,
         split: dict[str, Any] | None = None,
         who: str | None = None,
         label: str | None = None,
     ) -> None:
         asker = Asker(who, label)
-        policy = Policy(confidence_level, tolerance, expected_questions, check_share, route, class_mix)
+        promised = (confidence_level, tolerance, expected_questions, check_share, route, class_mix)
+        policy = Policy(*promised, answers=answers)
         is_priced = class_mix == "priced"
         check_option(missing, "missing", "Holdout", ("raise", "ignore"))
         hashed = None if ids is None else id_hashes(ids, "Holdout")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from sklearn_ada.events import Event
@@ -64,6 +65,8 @@ class AnswerRecord(ReleaseRecord):
         """
         # No word where there is nothing to say, as in records of older releases.
         more = {"declared": True} if declared else {}
+        if asked["round"] is None:
+            more |= share.taken()
         return cls(
             {
                 "kind": cls.kind,
@@ -71,7 +74,7 @@ class AnswerRecord(ReleaseRecord):
                 **release_body(state, event, release),
                 "memory_name": state_name,
                 "memory": mechanism_state,
-                "ln_delta": share.ln_certified,
+                "ln_delta": share.ln_certified if math.isfinite(share.ln_certified) else None,
                 "nats": share.nats,
                 "outcome": outcome.to_dict(),
                 "said": said,
@@ -114,6 +117,7 @@ class AnswerRecord(ReleaseRecord):
         super().apply(state)
         state.count_asker(self.who)
         state.count_question(body["purpose"], body["round"])
+        state.take(body, of_round=body["round"] is not None)
         if "outcome" in body:
             state.keep_value(body["outcome"]["value"], body["outcome"]["target"], body["metric"]["range"])
         if body["memory_name"]:
@@ -133,7 +137,7 @@ class AnswerRecord(ReleaseRecord):
         certificate = Certificate(
             theorem=outcome.full_theorem,
             confidence_level=genesis.confidence_level,
-            ln_delta=body["ln_delta"],
+            ln_delta=-math.inf if body["ln_delta"] is None else body["ln_delta"],
             route=outcome.route,
             target=outcome.target,
             assumptions=(
@@ -153,4 +157,5 @@ class AnswerRecord(ReleaseRecord):
             levels=outcome.levels,
             reason=outcome.reason,
             repeated=not record.fresh,
+            published=body.get("published"),
         )
