@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
@@ -26,9 +26,11 @@ from sklearn_ada.holdout.session.declare import declare_family
 from sklearn_ada.holdout.session.finding import address_of_rows
 from sklearn_ada.holdout.session.mean_weight import release_mean_weight
 from sklearn_ada.holdout.session.plan import Settings, plan_question, worst_question
+from sklearn_ada.holdout.session.publishing import publish
 from sklearn_ada.holdout.session.select import select_model
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.session.top_up import is_known, pooled, with_top_up
+from sklearn_ada.holdout.session.unsealing import close, unseal
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.ledger import Ledger
@@ -254,11 +256,17 @@ class Holdout:
         guess: float | Guess | None = None,
         guess_from: tuple[Any, ArrayLike] | None = None,
         settings: Settings = None,
+        final: bool = False,
     ) -> Answer:
         """Ask for the exact value of a model that is kept, with the narrowest interval the holdout can give.
 
         Where privacy certifies, the value has noise. Of a metric that only the stable median can certify, the
         answer is an interval for its population median.
+
+        With ``answers="cells"`` the value of a count, such as an accuracy, is sealed: the answer is the
+        centre of the cell in which it lies, with an interval that is valid, coarse, and about as wide at the
+        twentieth question as at the first. ``answer.published`` is about the half-width that the exact value
+        would have if it were published now.
 
         Parameters
         ----------
@@ -270,6 +278,10 @@ class Holdout:
             Validation rows, on which the guess is computed; see `check`.
         settings : MedianSettings or None
             How a stable median is drawn. None: the exact value where the metric has an interval.
+        final : bool, default=False
+            Publish: tell the exact value, with .95 of what is left of the weights. For the model that is kept
+            in the end, asked before or not; the tolerance does not refuse it. A second final has a twentieth
+            of the weight of the first. Without cells every certify is final.
 
         Returns
         -------
@@ -285,7 +297,47 @@ class Holdout:
         UserWarning
             As for `check`.
         """
-        return self._ask(estimator, scoring, "certify", guess, settings, guess_from=guess_from)
+        if not final:
+            return self._ask(estimator, scoring, "certify", guess, settings, guess_from=guess_from)
+        model = model_digest(estimator)  # before it predicts anything
+        question = plan_question(self._session, estimator, scoring, "certify", guess, settings, guess_from)
+        answer = publish(self._session, question, estimator, model=model)
+        if not answer.repeated:
+            warn_if_vacuous(self._session, answer, question)
+        return answer
+
+    def unseal(self, answers: Iterable[Answer | int] | Answer | int | None = None) -> list[Answer]:
+        """Tell the exact values of sealed answers, each with the interval of the time when it was asked.
+
+        Whatever was asked since, and however it surprised, does not widen them. Rows and models are not
+        needed. Each costs about three nats, which everything that is asked later pays (with a warning that
+        says how much); nothing once the holdout is closed, when nobody asks any more.
+
+        Parameters
+        ----------
+        answers : iterable of Answer or int, Answer, int or None, default=None
+            Sealed answers of this holdout, or the numbers of their records. None: all of them; only after
+            `close` or a final certify.
+
+        Returns
+        -------
+        list of Answer
+
+        Raises
+        ------
+        ValueError
+            For answers of another ledger, and for those that were refused, failed, or told with their value;
+            nothing was charged.
+        """
+        return unseal(self.ledger, self._session.asker, answers)
+
+    def close(self) -> None:
+        """Record that nothing new is asked any more; from then on new questions are refused.
+
+        What is recorded is still returned, and what is sealed may be told: see `unseal`. A final certify
+        comes before. There is no way back.
+        """
+        close(self.ledger, self._session.asker)
 
     def _ask(
         self,

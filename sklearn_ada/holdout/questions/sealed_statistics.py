@@ -18,7 +18,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, Self
 
-from sklearn_ada.accounting import CountCode
+from sklearn_ada.accounting import CountCode, largest_unsealing_nats
 from sklearn_ada.events import CountSymbol
 from sklearn_ada.guarantees import question_interval, transcript_cell_interval, transcript_interval
 from sklearn_ada.holdout.questions.coded import CodedQuestion
@@ -69,6 +69,9 @@ class SealedStatistic(Protocol):
 
     def symbol_within(self, point: int, known: tuple[int, int]) -> CountSymbol:
         """Return the symbol of a point that is known to be one of these."""
+
+    def largest_unsealing_nats(self, known: tuple[int, int]) -> float:
+        """Return the price of the dearest of the points that are known to be possible."""
 
     def fixed_interval(self, low: int, high: int, ln_delta: float) -> Ends:
         """Return what points certify at a level that was fixed before anything was said of them."""
@@ -161,6 +164,10 @@ class LossCount:
         """Return the symbol of a count that is known to be one of these."""
         low, high = known
         return CountSymbol("unsealed", point, low, high - low + 1, self.expected_count, self.tau)
+
+    def largest_unsealing_nats(self, known: tuple[int, int]) -> float:
+        """Return the price of the dearest of the counts that are known to be possible."""
+        return largest_unsealing_nats(*known, self.code)
 
     def fixed_interval(self, low: int, high: int, ln_delta: float) -> Ends:
         """Return Clopper and Pearson's interval; the whole range where nothing is left of the level."""

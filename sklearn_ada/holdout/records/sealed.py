@@ -30,12 +30,19 @@ class SealedRecord(AnswerRecord):
 
     kind = "sealed"
 
-    def sealing(self, sealed: str | None, published: float) -> SealedRecord:
-        """Return the record with what it seals; None where it failed.
+    def sealing(self, sealed: str | None, population: str, published: float) -> SealedRecord:
+        """Return the record with what it seals.
 
-        ``published`` is about the half-width that the exact value would have if it were published now.
+        Parameters
+        ----------
+        sealed : str or None
+            None where it failed.
+        population : str
+            What the exact value is the score of.
+        published : float
+            About the half-width that it would have if it were published now.
         """
-        return type(self)({**self.body, "sealed": sealed, "published": published})
+        return type(self)({**self.body, "sealed": sealed, "population": population, "published": published})
 
 
 class UnsealedRecord(AnswerRecord):
@@ -47,7 +54,7 @@ class UnsealedRecord(AnswerRecord):
     def of_sealed(
         cls,
         state: ConversationState,
-        sealed: SealedRecord,
+        sealed: AnswerRecord,
         number: int,
         event: Event,
         outcome: Outcome,
@@ -59,7 +66,7 @@ class UnsealedRecord(AnswerRecord):
         Parameters
         ----------
         state : ConversationState
-        sealed : SealedRecord
+        sealed : AnswerRecord
             The record that holds it, and its ``number`` in the ledger.
         event, outcome : Event, Outcome
         stamp : dict

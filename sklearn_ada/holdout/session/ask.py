@@ -86,7 +86,8 @@ def put_question(
     known_as : str or None, default=None
         The key under which it was asked before, where that is known.
     """
-    question = answered_as(session, question, model)
+    if known_as is None:
+        question = answered_as(session, question, model)
     data, mechanism = session.data, question.describe()
     guess = {} if question.guess is None else question.guess.describe()
     outputs = "" if question.guess is None else question.guess.outputs
@@ -145,7 +146,8 @@ def put_question(
             kept = (
                 hidden(seen, secret, session.genesis.fingerprint, version) if isinstance(seen, int) else None
             )
-            record = record.sealing(kept, published_half_width(state, sealed.statistic, event, share))
+            published = published_half_width(state, sealed.statistic, event, share)
+            record = record.sealing(kept, sealed.coded.target, published)
         canonical_json(record.to_dict())
         return record
 
