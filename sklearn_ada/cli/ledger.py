@@ -65,9 +65,7 @@ def add_ledger_commands(commands: Any) -> None:
     for writer in (end, told):
         writer.add_argument("file")
         writer.add_argument("--who", help="a name for the records")
-    told.add_argument(
-        "numbers", nargs="*", type=count, help="of records; none: all, once it is closed"
-    )
+    told.add_argument("numbers", nargs="*", type=count, help="of records; none: all, once it is closed")
 
 
 def show_ledger(arguments: argparse.Namespace) -> None:

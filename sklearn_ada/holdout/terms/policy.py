@@ -19,7 +19,7 @@ from sklearn_ada.guarantees.description_length.shares import SEALED_SHARE, TRANS
 from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
 
-__all__ = ["GRID_POINTS", "Policy", "check_promise"]
+__all__ = ["GRID_POINTS", "Policy", "check_answers", "check_promise"]
 
 ROUTES = ("description_length", "differential_privacy", "both")
 CLASS_MIXES = ("conditional", "priced")
@@ -74,7 +74,7 @@ class Policy:
         checked["check_share"] = check_real(self.check_share, "check_share", owner, low=0.0, high=1.0)
         check_option(self.route, "route", owner, ROUTES)
         check_option(self.class_mix, "class_mix", owner, CLASS_MIXES)
-        check_option(self.answers, "answers", owner, ANSWERS)
+        check_answers(self.answers, owner)
         if self.answers == "cells" and self.is_private:
             raise bad_parameter(
                 "answers", owner, f"'exact' or 'auto' where route={self.route!r}", self.answers,
@@ -200,6 +200,11 @@ class Policy:
         if "answers" in body:
             sealing = {"answers": body["answers"], "shares": tuple(body["shares"])}
         return cls(code=Code(**body["code"]), **{name: body[name] for name in names}, **sealing)
+
+
+def check_answers(answers: object, owner: str) -> None:
+    """Raise ValueError unless this is a way to answer; ``owner`` is whose parameter it is."""
+    check_option(answers, "answers", owner, ANSWERS)
 
 
 def check_promise(
