@@ -174,6 +174,10 @@ class SimulatedHoldout(Holdout):
         question = self.plan(model, purpose, guess, settings)
         return self.put_new(question, model, round_name=round_name)
 
+    def model_of_count(self, right: int) -> Any:
+        """Return a model that is right on so many rows of a holdout made by `of_counts`."""
+        return _RightOnFirst(right)
+
     def select_counts(self, rights: Sequence[int], epsilon: float) -> int:
         """Select among models that are right on so many rows of a holdout made by `of_counts`."""
         return self.select_new([_RightOnFirst(right) for right in rights], epsilon)

@@ -15,6 +15,7 @@ from typing import Any
 
 from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.guarantees.description_length.shares import intersection
+from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.sealed import SealedQuestion
@@ -60,10 +61,8 @@ def publish(
     earlier = None if number is None else session.ledger.record(number)
     planned = answered_as(session, question, model) if earlier is None else question
     if earlier is None:
-        subject, key = keys_of(session, planned, model)
-        is_sealed = isinstance(planned, SealedQuestion)
-        earlier = session.ledger.find_subject(subject) if is_sealed else session.find(key)
-    if earlier is not None and earlier.body["kind"] == SealedRecord.kind:
+        earlier = _asked_before(session, planned, model) or _asked_before(session, question, model)
+    if earlier is not None:
         planned = _as_it_was_asked(session, question, model, earlier)
     known_as = None if earlier is None else str(earlier.key).split(" version ")[0]
     final = earlier is None or isinstance(planned, SealedQuestion)
@@ -82,10 +81,25 @@ def publish(
     return UnsealedRecord(told.body).answer(told, session.genesis)
 
 
-def _as_it_was_asked(session: Session, question: Question, model: str, earlier: Record) -> SealedQuestion:
-    sealed = question if isinstance(question, SealedQuestion) else answered_as(session, question, model)
-    assert isinstance(sealed, SealedQuestion)
-    return sealed.of(statistic_from(earlier.body["mechanism"]), Guess(**earlier.body["guess"]))
+def _asked_before(session: Session, question: Question, model: str) -> Record | None:
+    """Return the first record about a model; of a median only that of the very question."""
+    subject, key = keys_of(session, question, model)
+    if isinstance(question, CodedQuestion | SealedQuestion):
+        return session.ledger.find_subject(subject)
+    return session.find(key)
+
+
+def _as_it_was_asked(session: Session, question: Question, model: str, earlier: Record) -> Question:
+    """Return the question with the guess of its asking, which has fixed its cells."""
+    if not isinstance(question, CodedQuestion):
+        return question
+    guess = Guess(**earlier.body["guess"])
+    if earlier.body["kind"] == SealedRecord.kind:
+        sealed = SealedQuestion(question, statistic_from(earlier.body["mechanism"]))
+        return sealed.of(sealed.statistic, guess)
+    data, policy = session.data, session.policy
+    class_mix = policy.class_mix == "conditional" and data.is_classification
+    return CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)
 
 
 def _told(session: Session, question: Question, record: Record) -> Record:
