@@ -67,6 +67,7 @@ from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.rows.overlap import row_hashes
 from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.check_overlap import check_hashes
+from sklearn_ada.holdout.session.closing import close_round
 from sklearn_ada.holdout.session.finding import address_of_rows
 from sklearn_ada.holdout.session.plan import plan_question
 from sklearn_ada.holdout.session.publishing import publish
@@ -91,6 +92,7 @@ __all__ = [
     "check_promise",
     "check_sides",
     "check_unchanged",
+    "close_round",
     "discarded_copy",
     "guess_from_rows",
     "is_chosen",

@@ -18,6 +18,7 @@ from sklearn_ada.holdout import (
     Guess,
     Holdout,
     MedianSettings,
+    close_round,
     model_digest,
     open_round,
     plan_question,
@@ -346,8 +347,9 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         """Check every candidate, then refit the best on all rows and certify it."""
         scorer = chosen_scorer(self, metric, self.holdout_, median)
         candidates = n_candidates(self.search)
+        key = self._round_key(X, y, metric)
         if candidates is not None:
-            key = self._round_key(X, y, metric)
+            scorer.candidates = candidates
             scorer.round_name = open_round(
                 session_of(self.holdout_),
                 candidates,
@@ -365,6 +367,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             fit, _ = next(scorer.cv.split(X, y, params.groups))
             self._fit_of_rows({}, X, y, params)(fit)
             raise
+        session = session_of(self.holdout_)
+        close_round(session.ledger, session.asker, key)  # from here on its intervals are narrower
         results, answers = certified_columns(candidates_of(search), self.holdout_)
         refused = [answer for answer in answers if answer is not None and answer.verdict == "refused"]
         if refused:
@@ -457,6 +461,10 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
                 fit = self._fit_of_rows(results["params"][index], X, y, params)
                 guess = guess_from_validation(fit, X, y, self.validation, params.groups, metric, t, of_pairs)
             self.answers_.append(self._certify(model, guess, metric, median, round_name))
+        if session.policy.seals:
+            close_round(session.ledger, session.asker, key)
+            told = (session.recorded_answer(answer.index) for answer in self.answers_)
+            self.answers_ = [answer for answer in told if answer is not None]  # each is recorded
         answers = dict(zip(chosen, self.answers_, strict=True))
         self.best_index_ = best_of(answers, chosen, results["params"], self.one_standard_error)
         self.best_answer_ = answers[self.best_index_]

@@ -32,7 +32,7 @@ FINAL = 0.95
 
 
 AT_ONCE = 0.8
-"""Part of a full purse that an exact answer at once takes: most searches end with one, and nothing else."""
+"""Part of the purse that a first exact answer at once takes: most searches end with one, and nothing else."""
 
 
 def log_weight(j: int) -> float:
@@ -93,16 +93,16 @@ class Purse:
         return (whole if size == 1 else _below(whole / size)), purse
 
     def at_once(self) -> tuple[float, Self]:
-        """Take what an exact answer gets that is given at once: most of a full purse, else as a question.
+        """Take what the first exact answer gets that is given at once: most of what is left.
 
         Examples
         --------
         >>> first, purse = Purse().at_once()
-        >>> second, purse = purse.at_once()
+        >>> second, purse = purse.question()
         >>> round(first, 4), round(second, 4)
         (0.8, 0.0076)
         """
-        return self.question() if self.taken else self.take(AT_ONCE)
+        return self.take(AT_ONCE)
 
     def after(self, count: int) -> Self:
         """Return the purse as it will be after so many more questions, in closed form.

@@ -29,6 +29,7 @@ from sklearn_ada.metrics import Measured
 __all__ = ["LossCount", "SealedStatistic", "statistic_from", "statistic_of"]
 
 Ends = tuple[float, float]
+_FINE = 10_000.0  # points to a standard error, so that the width of a cell is whole
 
 
 class SealedStatistic(Protocol):
@@ -92,6 +93,8 @@ class LossCount:
         First count of cell 0, and counts in a cell.
     expected_count, tau : float
         The count that the guess suggests, and its standard error.
+    half : float
+        Half a cell in standard errors.
     identical_rows : bool
         Whether rows are draws of one law; not where intervals are at the holdout's class mix.
     """
@@ -101,6 +104,7 @@ class LossCount:
     width: int
     expected_count: float
     tau: float
+    half: float
     identical_rows: bool
     theorem = "Clopper-Pearson"
 
@@ -111,7 +115,7 @@ class LossCount:
         rows = max(round(guess.size or n), 1)
         cells = CountCells.around(n, guess=guess.value, guess_rows=rows, width=width)
         tau = guess_error(n, guess.value, rows)
-        return cls(n, cells.base, cells.width, n * guess.value, tau, identical_rows)
+        return cls(n, cells.base, cells.width, n * guess.value, tau, width, identical_rows)
 
     @property
     def _cells(self) -> CountCells:
@@ -157,7 +161,14 @@ class LossCount:
         return self._cells.counts(cell)
 
     def symbol(self, stream: str, value: int | str) -> CountSymbol:
-        """Return the symbol of a cell, or of a failure."""
+        """Return the symbol of a cell, or of a failure.
+
+        All candidates of a search have one code, that of cells so many standard errors wide: then what they
+        cost together does not depend on the order in which they are recorded.
+        """
+        if stream == "candidate":
+            half = round(_FINE * self.half)
+            return CountSymbol(stream, value, -half, 2 * half, -0.5, _FINE)
         return CountSymbol(stream, value, self.base, self.width, self.expected_count, self.tau)
 
     def symbol_within(self, point: int, known: tuple[int, int]) -> CountSymbol:

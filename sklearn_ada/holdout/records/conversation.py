@@ -16,6 +16,7 @@ from sklearn_ada.holdout.records.mean_weight import MeanWeightRecord
 from sklearn_ada.holdout.records.overlap import OverlapRecord
 from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.records.round import RoundRecord
+from sklearn_ada.holdout.records.round_close import RoundCloseRecord
 from sklearn_ada.holdout.records.rows import RowsRecord
 from sklearn_ada.holdout.records.sealed import SealedRecord, UnsealedRecord
 from sklearn_ada.holdout.records.selection import SelectionRecord
@@ -29,8 +30,8 @@ _CLASSES: dict[str, type[LedgerRecord]] = {
     each.kind: each
     for each in (
         AnswerRecord, CheckpointRecord, CloseRecord, ConfirmationRecord, FamilyRecord, MeanWeightRecord,
-        OverlapRecord, RefusalRecord, RoundRecord, RowsRecord, SealedRecord, SelectionRecord, TopUpRecord,
-        UnsealedRecord,
+        OverlapRecord, RefusalRecord, RoundCloseRecord, RoundRecord, RowsRecord, SealedRecord,
+        SelectionRecord, TopUpRecord, UnsealedRecord,
     )
 }  # fmt: skip
 

@@ -181,6 +181,10 @@ class ConversationState:
         self.asked[purpose] += size
         self._rounds[name] = Round(share, size, 0 if self.purse is None else size)
 
+    def end_round(self, name: str) -> None:
+        """Close a round; questions that name it later are on their own."""
+        self._rounds.pop(name, None)
+
     def declare(self, members: list[str]) -> None:
         """Set half of the failure probability aside for declared models."""
         self._family, self._nats_before_family = frozenset(members), self.account.nats
@@ -280,9 +284,9 @@ class ConversationState:
         )
 
     @property
-    def is_purse_full(self) -> bool:
-        """Whether there is a purse from which nothing was taken yet."""
-        return self.purse is not None and self.purse.taken == 0
+    def has_certified(self) -> bool:
+        """Whether a certify was asked before."""
+        return self.asked["certify"] > 0
 
     def is_alone(self, round_name: str | None) -> bool:
         """Return whether a question is the only one that was fixed with what was known at its asking."""
@@ -310,6 +314,7 @@ class ConversationState:
         if round_name is not None:
             return self._rounds[round_name].share
         if self.purse is not None:
+            at_once = at_once and size == 1 and not ahead and not self.has_certified
             return self._of_purse(self.purse.after(ahead), size, at_once=at_once, final=final)
         policy, nats = self.policy, self.account.nats
         weight = weights.round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
@@ -319,7 +324,7 @@ class ConversationState:
     def _of_purse(self, purse: Purse, size: int, *, at_once: bool, final: bool) -> FailureBudget:
         if final:
             weight, left = purse.final()
-        elif at_once and size == 1:
+        elif at_once:
             weight, left = purse.at_once()
         else:
             weight, left = purse.round(size)

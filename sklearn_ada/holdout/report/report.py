@@ -13,6 +13,7 @@ from sklearn_ada.holdout.records.conversation import from_last_checkpoint
 from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.outlook import Outlook, outlook_of
 from sklearn_ada.holdout.report.targets import Targets
+from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.results import Answer
 
@@ -144,9 +145,11 @@ def _signature(entry: Entry) -> str:
 def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
     """Return the report of a ledger with all its answers, read back from its records."""
     genesis = Genesis(ledger.genesis)
+    records = list(ledger.records())
+    closed = {r.body["round"]: float(r.body["nats"]) for r in records if r.body.get("kind") == "round_close"}
     listed = [
-        (record, read)
-        for record in ledger.records()
+        (record, as_closed(ledger, record, closed) if isinstance(read, AnswerRecord) else read)
+        for record in records
         if isinstance(read := read_record(record.body), AnswerRecord | RefusalRecord)
     ]
     summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))

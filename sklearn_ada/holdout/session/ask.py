@@ -20,13 +20,14 @@ from sklearn_ada.holdout.questions.routes import read_outcome
 from sklearn_ada.holdout.questions.said import Observation, Said
 from sklearn_ada.holdout.questions.sealed import SealedQuestion
 from sklearn_ada.holdout.records.answer import AnswerRecord
-from sklearn_ada.holdout.records.conversation import Conversation, read_record
+from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.records.sealed import SealedRecord, hidden
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import certified
 from sklearn_ada.holdout.session.bare_errors import with_bare_errors
+from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.holdout.session.confirm import charge_or_confirm, is_asked_anew, warn_of_asking_anew
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
 from sklearn_ada.holdout.session.sealing import (
@@ -63,6 +64,7 @@ def put_question(
     once: bool = False,
     final: bool = False,
     known_as: str | None = None,
+    candidates: int | None = None,
 ) -> Answer | None:
     """Return the holdout's answer, which has been recorded and charged by then.
 
@@ -85,9 +87,11 @@ def put_question(
         The tolerance does not refuse it, and an exact answer at once takes most of the purse.
     known_as : str or None, default=None
         The key under which it was asked before, where that is known.
+    candidates : int or None, default=None
+        Of how many candidates of one search it is a check, whether their round is open or not.
     """
     if known_as is None:
-        question = answered_as(session, question, model)
+        question = answered_as(session, question, model, candidates)
     data, mechanism = session.data, question.describe()
     guess = {} if question.guess is None else question.guess.describe()
     outputs = "" if question.guess is None else question.guess.outputs
@@ -190,9 +194,7 @@ def put_question(
             question.purpose, str(refused), {**asked, "mechanism": {"name": mechanism["name"]}}
         )
         return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
-    read = read_record(found.body)
-    assert isinstance(read, AnswerRecord)
-    return read.answer(found, session.genesis)
+    return as_closed(session.ledger, found).answer(found, session.genesis)
 
 
 def keys_of(session: Session, question: Question, model: str) -> tuple[str, str]:
@@ -208,17 +210,17 @@ def keys_of(session: Session, question: Question, model: str) -> tuple[str, str]
     return subject, question_key(subject, question.purpose, rounded(guess), rows, rounded(mechanism))
 
 
-def answered_as(session: Session, question: Question, model: str) -> Question:
+def answered_as(session: Session, question: Question, model: str, candidates: int | None = None) -> Question:
     """Return the question as this ledger answers it: a certify with a cell, or at once.
 
-    With ``answers="auto"`` the first question of a ledger is answered at once, and so is the same again.
+    With ``answers="auto"`` the first certify of a ledger is answered at once, and so is the same again.
     """
-    sealed = sealed_form(question, session.data, session.policy)
+    sealed = sealed_form(question, session.data, session.policy, candidates)
     if sealed is None:
         return question
-    if session.policy.answers == "auto":
+    if session.policy.answers == "auto" and question.purpose == "certify":
         _, key = keys_of(session, question, model)
-        if session.find(key) is not None or session.read(lambda state: state.is_purse_full):
+        if session.find(key) is not None or not session.read(lambda state: state.has_certified):
             return question
     return sealed
 

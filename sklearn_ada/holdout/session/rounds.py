@@ -60,10 +60,11 @@ def open_round(
         If the tolerance does not admit them all; the message says how many it admits.
     """
     check_option(purpose, "purpose", _OWNER, PURPOSES)
-    probe: Probe = worst_question(session, as_metric(scoring), purpose, guess_rows)
-    probe = sealed_form(probe, session.data, session.policy) or probe
     size = check_integer(size, "size", _OWNER)
     alternatives = check_integer(alternatives, "alternatives", _OWNER)
+    probe: Probe = worst_question(session, as_metric(scoring), purpose, guess_rows)
+    candidates = size if alternatives == 1 else None
+    probe = sealed_form(probe, session.data, session.policy, candidates) or probe
     stamp, changed = session.asker.stamp(), session.data.first_like
     key = f"{key} {changed}" if changed else key
 

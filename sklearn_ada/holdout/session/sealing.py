@@ -1,13 +1,14 @@
 """Which questions are answered in cells, and the record of such an answer.
 
 Where the ledger says so (``answers="cells"``), a certify of a count of 0/1 losses tells its cell and seals
-the count. With ``"auto"`` the first one, if nothing was asked before, is exact. Everything else is answered
+the count; with ``"auto"`` the first certify of a ledger is exact. Everything else is answered
 as on any other ledger, and takes its weight from the same purse.
 
 The interval that is told follows from two theorems, of which the transcript theorem needs an order of the
 answers that the rows do not decide. A question on its own was fixed with what was known when it was begun; if
 something else was recorded between that and its own record (by a thread, or by a colleague), who came first
-may have been decided by the rows, so then description length speaks alone, as it does in a round.
+may have been decided by the rows, so then description length speaks alone. In a round it does until that is
+closed (`session.closing`).
 """
 
 from __future__ import annotations
@@ -25,17 +26,28 @@ from sklearn_ada.holdout.records.state import ConversationState
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.mechanisms.rounding.count_cells import WINNER_WIDTH, candidate_width
 
 __all__ = ["foreseen_half_width", "is_at_once", "published_half_width", "sealed_form", "told_of"]
 
 
-def sealed_form(question: Question, data: HoldoutData, policy: Policy) -> SealedQuestion | None:
-    """Return the question as it is answered with a cell; None where it is answered as on any ledger."""
-    if not (policy.seals and isinstance(question, CodedQuestion) and question.purpose == "certify"):
+def sealed_form(
+    question: Question, data: HoldoutData, policy: Policy, candidates: int | None = None
+) -> SealedQuestion | None:
+    """Return the question as it is answered with a cell; None where it is answered as on any ledger.
+
+    ``candidates`` is of how many candidates of one search it is a check, whose cells are the wider.
+    """
+    if not (policy.seals and isinstance(question, CodedQuestion)):
+        return None
+    is_check = question.purpose == "check"
+    if is_check and (candidates is None or question.is_chosen):
         return None
     identical = policy.class_mix == "priced" or not data.is_classification
-    statistic = statistic_of(question, data, identical_rows=identical)
-    return None if statistic is None else SealedQuestion(question, statistic)
+    width = candidate_width(candidates) if is_check and candidates is not None else WINNER_WIDTH
+    statistic = statistic_of(question, data, identical_rows=identical, width=width)
+    urn = "candidate" if is_check else "winner"
+    return None if statistic is None else SealedQuestion(question, statistic, urn)
 
 
 def is_at_once(question: Question) -> bool:

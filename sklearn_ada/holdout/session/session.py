@@ -20,7 +20,9 @@ from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
 from sklearn_ada.holdout.records.conversation import Conversation, read_record
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.refusal import RefusalRecord
+from sklearn_ada.holdout.records.sealed import SealedRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.ledger import Ledger, Record, is_of_session, open_ledger
@@ -138,6 +140,8 @@ class Session:
         read = None if record is None else read_record(record.body)
         if record is None or not isinstance(read, AnswerRecord | RefusalRecord):
             return None
+        if isinstance(read, SealedRecord):
+            read = as_closed(self.ledger, record)
         return read.answer(record, self.genesis)
 
     def guess_behind(self, answer: Answer) -> Guess:

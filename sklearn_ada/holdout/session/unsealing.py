@@ -27,6 +27,7 @@ from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.records.sealed import SealedRecord, UnsealedRecord, shown
 from sklearn_ada.holdout.session.bare_errors import with_bare_errors
+from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
@@ -190,7 +191,10 @@ def _number(ledger: Ledger[Conversation], answer: Any) -> int:
         fix = "This ledger has no answer of that number: ask the holdout that gave it."
         raise bad_parameter("answers", _OWNER, expected, f"number {number}", fix)
     recorded = read.answer(record, genesis)
-    if isinstance(answer, Answer) and answer.answered and answer != recorded:
+    known = [recorded]
+    if isinstance(read, SealedRecord):  # of a round, before and after it was closed
+        known.append(as_closed(ledger, record).answer(record, genesis))
+    if isinstance(answer, Answer) and answer.answered and answer not in known:
         fix = "It is not what this ledger has under that number: ask the holdout that gave it."
         raise bad_parameter("answers", _OWNER, expected, f"an answer with number {number}", fix)
     if isinstance(read, UnsealedRecord):
