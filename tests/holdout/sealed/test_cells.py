@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 
 from sklearn_ada import Holdout
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
@@ -367,3 +368,22 @@ def test_the_file_of_an_edited_purse_is_refused(tmp_path):
         )
     with pytest.raises(LedgerDamagedError):
         open_existing_ledger(tmp_path / "ledger.db", Conversation)
+
+
+def _ask_some(holdout, names):
+    return [ask(holdout, 425, 0.8512, name=name).cost.nats for name in names]
+
+
+def test_processes_that_ask_at_once_share_one_purse(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    parts = [[f"{worker} {number}" for number in range(15)] for worker in range(2)]
+    Parallel(n_jobs=2)(delayed(_ask_some)(holdout, names) for names in parts)
+    told = bodies(holdout)[1:]
+    purse, expected = Purse(), []
+    for _ in told:
+        weight, purse = purse.question()
+        expected.append(weight)
+    assert len(told) == 30
+    assert [body["weight"] for body in told] == pytest.approx(expected, rel=1e-12)
+    assert [body["purse"][1] for body in told] == list(range(1, 31))
+    assert holdout.ledger.verify() == 31
