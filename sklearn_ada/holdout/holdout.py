@@ -18,7 +18,7 @@ from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.report.report import HoldoutReport, report_of
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.admission import admitted_one_by_one
+from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one
 from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.changed_rows import as_edition
 from sklearn_ada.holdout.session.check_overlap import check_not_held_out, overlaps
@@ -27,6 +27,7 @@ from sklearn_ada.holdout.session.finding import address_of_rows
 from sklearn_ada.holdout.session.mean_weight import release_mean_weight
 from sklearn_ada.holdout.session.plan import Settings, plan_question, worst_question
 from sklearn_ada.holdout.session.publishing import publish
+from sklearn_ada.holdout.session.sealing import sealed_form
 from sklearn_ada.holdout.session.select import select_model
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.session.top_up import is_known, pooled, with_top_up
@@ -509,7 +510,8 @@ class Holdout:
         if self._session.policy.limits is None:
             return None
         check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
-        probe = worst_question(self._session, as_metric(scoring), purpose, guess_rows)
+        probe: Probe = worst_question(self._session, as_metric(scoring), purpose, guess_rows)
+        probe = sealed_form(probe, self._session.data, self._session.policy) or probe
         return self._session.read(lambda state: admitted_one_by_one(state, probe))
 
     def report(self) -> HoldoutReport:

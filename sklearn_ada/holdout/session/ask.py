@@ -257,7 +257,8 @@ def _admitted(
     if is_sealed or isinstance(question, CodedQuestion):
         share = state.declared(member, share)
     share = certified(state, question, share)
-    if not final and not state.admits(*foreseen_half_width(state, question, share)):
+    admits_all = final or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
+    if not admits_all and not state.admits(*foreseen_half_width(state, question, share)):
         raise RefusedError(
             f"the next {question.purpose} could be less precise than the tolerance of "
             f"{state.policy.tolerance:g}; ask fewer questions, add rows (top_up), or use a larger "

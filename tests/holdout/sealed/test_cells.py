@@ -387,3 +387,30 @@ def test_processes_that_ask_at_once_share_one_purse(tmp_path):
     assert [body["weight"] for body in told] == pytest.approx(expected, rel=1e-12)
     assert [body["purse"][1] for body in told] == list(range(1, 31))
     assert holdout.ledger.verify() == 31
+
+
+def test_what_is_left_and_the_outlook_are_those_of_cells(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db", tolerance=0.13)
+    ask(holdout, 425, 0.8512)
+    outlook = holdout.report().outlook
+    first, *_, last = (each for each in outlook.forecasts if each.purpose == "certify")
+    assert first.half_width < last.half_width < 1.1 * first.half_width < 0.12
+    assert holdout.remaining(purpose="certify", guess_rows=1500) > 100
+    exact = holdout_of(500, tmp_path / "exact.db", answers="exact", tolerance=0.13)
+    assert exact.remaining(purpose="certify") < holdout.remaining(purpose="certify", guess_rows=1500)
+
+
+def test_declared_models_have_half_of_the_purse_and_keep_their_level(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    models = [RightOn(425, "a"), RightOn(430, "b")]
+    holdout.declare(models, scoring="accuracy")
+    assert holdout.ledger.read(lambda state: state.purse.left) == pytest.approx(0.5)
+    ask(holdout, 300, 0.9, name="surprise")
+    answer = ask(holdout, 430, 0.8512, name="b")
+    body = bodies(holdout)[-1]
+    assert body["declared"]
+    assert answer.certificate.ln_delta == pytest.approx(math.log(0.05 * 0.8 / 8))
+    holdout.close()
+    told = holdout.unseal(answer)[0]
+    own = question_interval(430, 430, 500, ln_beta=math.log(0.05 * 0.8 / 8), weight=1.0, nats=0.0)
+    assert told.interval == pytest.approx((max(own[0], answer.interval[0]), min(own[1], answer.interval[1])))
