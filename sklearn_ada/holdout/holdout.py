@@ -81,7 +81,7 @@ class Holdout:
         and no guarantee depends on it.
     check_share : float, default=0.1
         Part of the failure probability ``1 - confidence_level`` that belongs to the answers of `check`; the
-        rest belongs to those of `certify`.
+        rest belongs to those of `certify`. With ``answers="cells"`` all are paid from one purse instead.
     route : {"description_length", "differential_privacy", "both"}, default="description_length"
         The theory behind the intervals. "description_length": answers without noise, paid for in nats; for
         questions whose guesses mostly hold. "differential_privacy": every answer carries noise, and a

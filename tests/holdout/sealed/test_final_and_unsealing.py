@@ -356,3 +356,42 @@ def test_a_certify_after_more_rows_is_no_wider(tmp_path):
 def test_an_answer_survives_a_pickle(holdout):
     answer = ask(holdout, 425, 0.8512)
     assert pickle.loads(pickle.dumps(answer)) == answer
+
+
+def test_the_report_says_how_questions_are_admitted_and_that_it_is_closed(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db", tolerance=0.3)
+    assert "admitted by the width that its answer has if the guess holds" in repr(holdout.report())
+    holdout.close()
+    assert "closed: nothing new is answered" in repr(holdout.report())
+    exact = holdout_of(500, tmp_path / "exact.db", answers="exact")
+    assert exact.report().remark == ""
+
+
+@pytest.mark.filterwarnings("ignore:Unsealing:UserWarning")
+@pytest.mark.parametrize("how", ["unseal", "final"])
+def test_no_frame_of_an_error_holds_what_would_have_been_told(how, tmp_path, monkeypatch):
+    holdout = holdout_of(50_000, tmp_path / "ledger.db")
+    first = ask(holdout, 41_729, 0.8341, 50_000)
+    holdout.ledger.read(lambda state: None)
+    real = type(holdout.ledger).charge
+
+    def broken(self, key, decide):
+        if key is not None and key.startswith(("unsealed", "final")):
+            raise MemoryError("no room")
+        return real(self, key, decide)
+
+    monkeypatch.setattr(type(holdout.ledger), "charge", broken)
+    tell = {
+        "unseal": lambda: holdout.unseal(first),
+        "final": lambda: ask(holdout, 41_729, 0.8341, 50_000, final=True),
+    }[how]
+    with pytest.raises(MemoryError) as caught:
+        tell()
+    frame, held = caught.value.__traceback__, []
+    while frame is not None:
+        if "sklearn_ada" in frame.tb_frame.f_code.co_filename:
+            for value in frame.tb_frame.f_locals.values():
+                held += [value, *(c.cell_contents for c in getattr(value, "__closure__", None) or ())]
+        frame = frame.tb_next
+    assert held
+    assert not any(type(value) is int and value == 41_729 for value in held)
