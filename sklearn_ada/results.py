@@ -107,6 +107,10 @@ class Answer:
     repeated : bool
         True if the identical question had been answered before: ``cost`` is what it cost then. That the model
         still says the same on the holdout was confirmed, for a thousandth of a nat if few differed before.
+    published : float or None
+        Of a sealed answer, whose value is the centre of a cell: about the half-width that the exact value
+        would have if it were published now (``certify(..., final=True)``). Computed from the guess and from
+        what was told so far, not from what is sealed.
     """
 
     value: float
@@ -118,6 +122,7 @@ class Answer:
     levels: tuple[float, float] | None = None
     reason: str | None = None
     repeated: bool = field(default=False, compare=False)
+    published: float | None = None
 
     @property
     def half_width(self) -> float:
@@ -157,4 +162,6 @@ class Answer:
             # Levels are rounded outwards.
             below, above = math.floor(1000.0 * self.levels[0]), math.ceil(1000.0 * self.levels[1])
             text += f", between the {below / 10:g}% and {above / 10:g}% quantiles of rounded values"
+        if self.published is not None:
+            text += f", published now: about +-{self.published:.3g}"
         return text + (", VACUOUS" if self.certificate is not None and self.certificate.vacuous else "")

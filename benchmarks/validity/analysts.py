@@ -144,6 +144,44 @@ def optimiser(inquiry: Any_, rng: np.random.Generator) -> None:
     inquiry.keep(slope[blocks] > 0.0)
 
 
+def unsealing(inquiry: Any_, rng: np.random.Generator) -> None:
+    """Have every third exact value told at once, or that of a surprise, and vote with all that is known."""
+    features = random_classifiers(inquiry, rng, _FEATURES)
+    values = []
+    for number, says in enumerate(features):
+        value = inquiry.ask(says, 0.5)
+        if number % 3 == 0 or value != 0.5:
+            value = inquiry.unseal()
+        values.append(value)
+    inquiry.keep(vote(features, signs_of(values)))
+
+
+def many_names(inquiry: Any_, rng: np.random.Generator) -> None:
+    """Ask about each model under several names, with guesses that bisect where its score is."""
+    features = random_classifiers(inquiry, rng, _FEATURES)
+    scores = []
+    for says in features:
+        low, high = 0.4, 0.6
+        for _ in range(2):
+            middle = (low + high) / 2.0
+            value = inquiry.ask(says, min(middle + 0.1, 1.0))
+            low, high = (middle, high) if value > middle else (low, middle)
+        scores.append((low + high) / 2.0)
+    inquiry.keep(vote(features, signs_of(scores)))
+
+
+def mixing(inquiry: Any_, rng: np.random.Generator) -> None:
+    """Mix searches that ask about several candidates at once with single questions about votes on them."""
+    features: list[Says] = []
+    values: list[float] = []
+    for _ in range(4):
+        batch = random_classifiers(inquiry, rng, _FEATURES // 4)
+        features += batch
+        values += inquiry.ask_together(batch, [0.5] * len(batch))
+        inquiry.ask(vote(features, signs_of(values)))
+    inquiry.keep(vote(features, signs_of(values)))
+
+
 ANALYSTS = {
     "non-adaptive": Analyst(non_adaptive, adaptive=False),
     "boosting": Analyst(boosting),
@@ -154,4 +192,7 @@ ANALYSTS = {
     "correlation, then combine": Analyst(correlation_then_combine),
     "selection on both samples": Analyst(freedman),
     "optimiser on noise": Analyst(optimiser),
+    "unsealing as it goes": Analyst(unsealing),
+    "one model, many names": Analyst(many_names),
+    "searches and single questions": Analyst(mixing),
 }

@@ -48,8 +48,10 @@ class Mechanism:
         Whether the model that the analyst keeps is certified too.
     selects : bool
         Whether a question only chooses between the model and the one chosen before.
-    route, class_mix : str
-        Of the holdout.
+    route, class_mix, answers : str
+        Of the holdout; "auto" is that of a temporary ledger.
+    unseals : bool
+        Whether the holdout is closed in the end and everything unsealed.
     """
 
     purpose: str = "check"
@@ -58,6 +60,8 @@ class Mechanism:
     selects: bool = False
     route: str = "description_length"
     class_mix: str = "conditional"
+    answers: str = "exact"
+    unseals: bool = False
 
 
 def _median(method: str) -> Mechanism:
@@ -82,6 +86,11 @@ MECHANISMS = {
     "class counts paid for": Mechanism("certify", class_mix="priced", certifies_last=False),
     "noise, by privacy": Mechanism(route="differential_privacy"),
     "Laplace, by both routes": Mechanism(settings=NoiseSettings("laplace"), route="both"),
+    "cells, then a final": Mechanism("certify", answers="cells"),
+    "cells, all unsealed": Mechanism("certify", certifies_last=False, answers="cells", unseals=True),
+    "cells, class counts paid": Mechanism("certify", answers="cells", class_mix="priced", unseals=True),
+    "first exact, then cells": Mechanism("certify", answers="auto", unseals=True),
+    "checks from a purse": Mechanism(answers="cells"),
 }
 
 
@@ -134,6 +143,8 @@ class Inquiry(_Analysed):
             tolerance=tolerance,
             route=mechanism.route,
             class_mix=mechanism.class_mix,
+            answers=mechanism.answers,
+            temporary=mechanism.answers == "auto",
         )
         self._answers: list[tuple[Says, Question, Answer]] = []
         self._chosen: Says | None = None
@@ -161,10 +172,37 @@ class Inquiry(_Analysed):
 
     def keep(self, says: Says) -> None:
         """Ask about the classifier that the analyst ends with, and certify it if the mechanism does."""
-        if not self._mechanism.selects:
+        mechanism = self._mechanism
+        if not mechanism.selects:
             self.ask(says)
-        if self._mechanism.certifies_last:
+        if mechanism.certifies_last and mechanism.answers == "exact":
             self._put(says, "certify", None, None)
+        elif mechanism.certifies_last:
+            model = Classifier(self.population.table(says))
+            question = self._holdout.plan(model, "certify", Guess(self.guess(says), float(self.population.n)))
+            self._answers.append((says, question, self._holdout.publish_last(question, model)))
+        if mechanism.unseals:
+            self._holdout.close()
+            self._unseal(None)
+
+    def unseal(self) -> float:
+        """Return the exact value of the last question, or what was released of it if nothing is sealed."""
+        _, _, last = self._answers[-1]
+        if last.published is None or not last.answered:
+            return last.value
+        return self._unseal([last])[0].value
+
+    def _unseal(self, answers: list[Answer] | None) -> list[Answer]:
+        asked = {self._sealed_in(answer): (says, question) for says, question, answer in self._answers}
+        told = self._holdout.unseal_quietly(answers)
+        self._answers += [(*asked[self._sealed_in(answer)], answer) for answer in told]
+        return told
+
+    def _sealed_in(self, answer: Answer) -> int:
+        """Return the number of the record in which an answer was sealed, before it was told."""
+        record = self._holdout.ledger.record(answer.index)
+        assert record is not None
+        return int(record.body.get("of", answer.index))
 
     def missed(self) -> bool:
         """Return whether any certificate was wrong about its own target."""
@@ -258,6 +296,10 @@ class NaiveInquiry(_Analysed):
     def keep(self, says: Says) -> None:
         """Ask about the classifier that the analyst ends with."""
         self.ask(says)
+
+    def unseal(self) -> float:
+        """Return the last accuracy, which was exact."""
+        return self._counted[-1][1] / self.population.n
 
     def missed(self) -> bool:
         """Return whether any interval was wrong about the population."""

@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.validity.analysts import class_counts, hill_climbing, probing_refusals
+from benchmarks.validity.analysts import class_counts, hill_climbing, probing_refusals, unsealing
 from benchmarks.validity.booked_noise import BOOKED
 from benchmarks.validity.coverage import consistent
 from benchmarks.validity.inquiries import BETA, MECHANISMS, Inquiry
@@ -34,11 +34,13 @@ from benchmarks.validity.kernels import (
 )
 from benchmarks.validity.populations import COINS, HUNDRED_CLASSES, Population
 from benchmarks.validity.simulated import SimulatedHoldout
+from sklearn_ada.accounting.count_code import ln_count_prior
 from sklearn_ada.accounting.polya_urn import DescriptionLength, symbols_of
 from sklearn_ada.guarantees.description_length import weights
 from sklearn_ada.guarantees.description_length.theorem import ln_delta
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.sealed import Told
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.mechanisms.rounding.cells import Cells
 
@@ -126,6 +128,36 @@ def _free_class_counts() -> AbstractContextManager[Any]:
     return patch.object(CodedQuestion, "plan", plan)
 
 
+def _coins_in_cells(rng: np.random.Generator, n: int = 500, questions: int = 60, beta: float = 0.4) -> bool:
+    """Whether a coin is missed whose cell begins where a surprise is as rare as the level: the tight case.
+
+    Guesses are off by so much that the next cell begins 1.7 standard errors above the truth. The transcript
+    has a fifth of beta, and its level is nearly that far in the tail.
+    """
+    holdout = SimulatedHoldout.of_counts(n, answers="cells", confidence_level=1.0 - beta)
+    error = 0.5 / math.sqrt(n)
+    guess = Guess(0.5 - (2.5 * math.sqrt(2.0) - 1.7) * error, float(n))
+    for _ in range(questions):
+        low, high = holdout.ask_count(int(rng.binomial(n, 0.5)), "certify", guess).interval
+        if not low <= 0.5 <= high:
+            return True
+    return False
+
+
+def _no_own_price() -> AbstractContextManager[Any]:
+    """Let the transcript's test leave out what its own answer costs."""
+    told = lambda state, question, event: Told(state.policy.ln_transcript, state.account.nats)  # noqa: E731
+    return patch("sklearn_ada.holdout.session.ask.told_of", told)
+
+
+def _free_unsealing() -> AbstractContextManager[Any]:
+    """Tell what is sealed for nothing."""
+    return patch(
+        "sklearn_ada.accounting.polya_urn.ln_count_prior",
+        lambda symbol: 0.0 if symbol.stream == "unsealed" else ln_count_prior(symbol),
+    )
+
+
 @dataclass(frozen=True)
 class Mutant:
     """One thing that could be forgotten.
@@ -169,6 +201,8 @@ MUTANTS = {
     "free class counts": Mutant(
         _free_class_counts, partial(_attack, HUNDRED_CLASSES, "certify", class_counts)
     ),
+    "no price of the own answer": Mutant(_no_own_price, _coins_in_cells, 0.4),
+    "free unsealing": Mutant(_free_unsealing, partial(_attack, COINS, "cells, then a final", unsealing)),
     **{
         f"half the noise: {name}": Mutant(partial(times, 0.5), BOOKED[name], BOOKED[name].beta)
         for name, times in _HALVED.items()

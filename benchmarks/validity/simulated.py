@@ -6,8 +6,8 @@ and the fold of the log.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
 from typing import Any
 from unittest.mock import patch
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada import Holdout
-from sklearn_ada.holdout import open_round, plan_question, put_question, session_of
+from sklearn_ada.holdout import open_round, plan_question, publish, put_question, session_of
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
 from sklearn_ada.holdout.questions.guess import Guess
@@ -42,6 +42,7 @@ class ForgetfulLedger(Ledger[Conversation]):
         self._state = start(genesis)
         self._records = [Record(0, None, genesis)]
         self._found: dict[str, Record] = {}
+        self._subjects: dict[str, Record] = {}
 
     def charge(self, key: str | None, decide: Callable[[Conversation], dict[str, Any]]) -> Record:
         """Record what ``decide`` says, once for each key."""
@@ -50,6 +51,8 @@ class ForgetfulLedger(Ledger[Conversation]):
         body = decide(self._state)
         self._state.advance(body)
         self._records.append(Record(len(self._records), key, body))
+        if "subject" in body:
+            self._subjects.setdefault(body["subject"], self._records[-1])
         if key is not None:
             self._found[key] = self._records[-1]
         return Record(self._records[-1].seq, key, body, fresh=True)
@@ -63,7 +66,11 @@ class ForgetfulLedger(Ledger[Conversation]):
 
     def find_subject(self, subject: str) -> Record | None:
         """Return the first record with this subject, if any."""
-        return next((record for record in self._records if record.body.get("subject") == subject), None)
+        return self._subjects.get(subject)
+
+    def record(self, seq: int) -> Record | None:
+        """Return the record of this number, if there is one."""
+        return self._records[seq] if seq < len(self._records) else None
 
     def read(self, look: Callable[[Conversation], Any]) -> Any:
         """Return ``look`` of everything so far."""
@@ -93,19 +100,28 @@ class SimulatedHoldout(Holdout):
     ----------
     X, y : ndarray of shape (n, d) and (n,)
     seed : int
+    temporary : bool, default=False
+        Whether the ledger counts as one that is gone with its session.
     **settings
         As `Holdout` takes them.
     """
 
-    def __init__(self, X: NDArray[Any], y: NDArray[Any], *, seed: int = 0, **settings: Any) -> None:
+    def __init__(
+        self, X: NDArray[Any], y: NDArray[Any], *, seed: int = 0, temporary: bool = False, **settings: Any
+    ) -> None:
         with patch("sklearn_ada.holdout.session.session.open_ledger", _forgetful):
-            super().__init__(X, y, ledger="nowhere", random_state=seed, **settings)
-        self._numbers = count()
+            ledger = ":memory:" if temporary else "nowhere"
+            super().__init__(X, y, ledger=ledger, random_state=seed, **settings)
+        self._models = 0
 
     @classmethod
     def of_counts(cls, n: int, **settings: Any) -> SimulatedHoldout:
         """Return a holdout for models that say no more than how many rows they get right."""
         return cls(np.arange(n)[:, None], np.zeros(n, dtype=np.int8), **settings)
+
+    def _next_name(self) -> str:
+        self._models += 1
+        return f"model {self._models}"
 
     def half_cell(self, guess: float, guess_size: float) -> float:
         """Return half the width of a check's cells, which no secret is needed to know."""
@@ -124,14 +140,24 @@ class SimulatedHoldout(Holdout):
 
     def put_new(self, question: Question, estimator: Any, *, round_name: str | None = None) -> Answer:
         """Put a question about a model that is taken to be new, so that its state need not be read."""
-        model = f"model {next(self._numbers)}"
+        model = self._next_name()
         answer = put_question(session_of(self), question, estimator, model=model, round_name=round_name)
         assert answer is not None  # only `once` gives None
         return answer
 
+    def publish_last(self, question: Question, estimator: Any) -> Answer:
+        """Publish the model that was asked last, by this question."""
+        return publish(session_of(self), question, estimator, model=f"model {self._models}")
+
+    def unseal_quietly(self, answers: Sequence[Answer] | None = None) -> list[Answer]:
+        """Tell what is sealed, without a word of what it costs."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return self.unseal(answers)
+
     def select_new(self, models: Sequence[Any], epsilon: float) -> int:
         """Select among models that are taken to be new."""
-        with patch("sklearn_ada.holdout.session.select.model_digest", lambda model: f"{next(self._numbers)}"):
+        with patch("sklearn_ada.holdout.session.select.model_digest", lambda model: self._next_name()):
             return self.select(models, scoring=_ACCURACY, epsilon=epsilon)
 
     def ask_count(
@@ -147,6 +173,10 @@ class SimulatedHoldout(Holdout):
         model = _RightOnFirst(right)
         question = self.plan(model, purpose, guess, settings)
         return self.put_new(question, model, round_name=round_name)
+
+    def model_of_count(self, right: int) -> Any:
+        """Return a model that is right on so many rows of a holdout made by `of_counts`."""
+        return _RightOnFirst(right)
 
     def select_counts(self, rights: Sequence[int], epsilon: float) -> int:
         """Select among models that are right on so many rows of a holdout made by `of_counts`."""

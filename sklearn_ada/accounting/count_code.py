@@ -17,9 +17,9 @@ from scipy.special import stdtr
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
 from sklearn_ada.accounting.codes import FAILURE_MASS, arctan_difference
-from sklearn_ada.events import FAILURES, MOST_OFFSET
+from sklearn_ada.events import FAILURES, MOST_OFFSET, CountSymbol
 
-__all__ = ["CountCode"]
+__all__ = ["CountCode", "ln_count_prior"]
 
 _FREEDOM = 30.0
 _CAUCHY_SHARE = 0.01
@@ -101,3 +101,23 @@ class CountCode:
             low / _CAUCHY_SCALE, high / _CAUCHY_SCALE, (high_count - low_count + 1) / wide
         )
         return math.log((1.0 - _CAUCHY_SHARE) * max(student, 0.0) + _CAUCHY_SHARE * angle / math.pi)
+
+
+def ln_count_prior(symbol: CountSymbol) -> float:
+    """Return the log probability of a symbol about a count, before an urn has learnt from others.
+
+    Examples
+    --------
+    >>> round(-ln_count_prior(CountSymbol("winner", 0, 403, 46, 425.6, 9.2)), 4)
+    0.0248
+    >>> round(-ln_count_prior(CountSymbol("unsealed", 426, 403, 46, 425.6, 9.2)), 3)
+    3.133
+    """
+    code = CountCode(symbol.centre, symbol.tau)
+    if isinstance(symbol.value, str):
+        return code.ln_failure()
+    last = symbol.first + symbol.width - 1
+    if symbol.stream == "unsealed":
+        return code.ln_within(symbol.value, symbol.first, last)
+    shift = symbol.value * symbol.width
+    return code.ln_mass(symbol.first + shift, last + shift)

@@ -24,16 +24,20 @@ from scipy.special import gammaln
 
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.accounting.codes import CONFIRMATION_WEIGHT, URN_WEIGHT, Code
-from sklearn_ada.events import ComposedEvent, Event, SelfComposedEvent, Symbol
+from sklearn_ada.accounting.count_code import ln_count_prior
+from sklearn_ada.events import ComposedEvent, CountSymbol, Event, SelfComposedEvent, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
 __all__ = ["DescriptionLength", "PolyaUrn", "symbols_of", "urn_nats"]
 
-_URNS = ("cells", "confirmation", "version")
+_URNS = ("cells", "winner", "candidate", "confirmation", "version")
+_OF_CELLS = ("cells", "winner", "candidate")
 
 
-def symbols_of(event: Event) -> tuple[Symbol, ...]:
-    """Return everything an event revealed, in order; a continuous release has no finite price.
+def symbols_of(event: Event) -> tuple[Any, ...]:
+    """Return everything an event revealed, in order: a `Symbol` or a `CountSymbol` each.
+
+    A continuous release has no finite price.
 
     Raises
     ------
@@ -48,7 +52,7 @@ def symbols_of(event: Event) -> tuple[Symbol, ...]:
         return tuple(s for part in event.events for s in symbols_of(part))
     if isinstance(event, SelfComposedEvent):
         return symbols_of(event.event) * event.count
-    symbols: tuple[Symbol, ...] | None = getattr(event, "symbols", None)
+    symbols: tuple[Any, ...] | None = getattr(event, "symbols", None)
     if not symbols:
         raise UnsupportedEventError(
             f"{event.type_name} released something that is not a symbol of a code, so it has no price "
@@ -141,7 +145,7 @@ class DescriptionLength:
             raise bad_parameter("code", "DescriptionLength", "a Code", code)
         self.code = code
         self.nats = 0.0
-        weights = {"cells": code.urn_weight}
+        weights = dict.fromkeys(_OF_CELLS, code.urn_weight)
         self._urns = {stream: PolyaUrn(weights.get(stream, CONFIRMATION_WEIGHT)) for stream in _URNS}
         self._ln_priors: dict[Symbol, float] = {}  # of urns only, whose symbols come again and again
 
@@ -149,7 +153,7 @@ class DescriptionLength:
         """Return what the event would cost now, in nats; nothing is recorded."""
         return self._price(symbols_of(event))
 
-    def price_of_repeats(self, symbol: Symbol, count: int) -> float:
+    def price_of_repeats(self, symbol: Symbol | CountSymbol, count: int) -> float:
         """Return what the same symbol ``count`` times in a row would cost now; nothing is recorded.
 
         The product of an urn's probabilities in closed form, so that a million is as quick as one.
@@ -159,7 +163,7 @@ class DescriptionLength:
         >>> round(DescriptionLength(Code()).price_of_repeats(Symbol("cells", 0), 1000), 2)
         0.14
         """
-        ln_prior = self.code.ln_prior(symbol)
+        ln_prior = ln_count_prior(symbol) if isinstance(symbol, CountSymbol) else self.code.ln_prior(symbol)
         if symbol.stream not in self._urns:
             return -ln_prior * count
         urn = self._urns[symbol.stream]
@@ -191,7 +195,7 @@ class DescriptionLength:
     def to_dict(self) -> dict[str, Any]:
         """Return the total and what the urns hold, ready for JSON.
 
-        The urns of confirmations are left out while they are empty, as states of older releases have none.
+        Other urns than that of checks are left out while they are empty: states of older releases have none.
         """
         told = {name: urn for name, urn in self._urns.items() if urn.counts or name == "cells"}
         return {
@@ -206,7 +210,7 @@ class DescriptionLength:
             urn.counts = Counter(dict(told["urns"].get(name, ())))
             urn.size = urn.counts.total()
 
-    def _price(self, symbols: tuple[Symbol, ...]) -> float:
+    def _price(self, symbols: tuple[Any, ...]) -> float:
         if len(symbols) == 1:  # nearly always, and replay is quicker without the rest
             return -self._ln_probability(symbols[0], 0, 0)
         total, fresh = 0.0, Counter[object]()
@@ -216,9 +220,12 @@ class DescriptionLength:
             fresh.update((name, symbol.stream))
         return total
 
-    def _ln_probability(self, symbol: Symbol, more_seen: int, more: int) -> float:
+    def _ln_probability(self, symbol: Symbol | CountSymbol, more_seen: int, more: int) -> float:
         """Return a symbol's log mass after ``more`` symbols of its stream, ``more_seen`` of them the same."""
         urn = self._urns.get(symbol.stream)
+        if isinstance(symbol, CountSymbol):  # its prior is its own, and hardly ever comes again
+            ln_own = ln_count_prior(symbol)
+            return ln_own if urn is None else urn.ln_probability(symbol.value, ln_own, more_seen, more)
         if urn is None:
             return self.code.ln_prior(symbol)
         ln_prior = self._ln_priors.get(symbol)

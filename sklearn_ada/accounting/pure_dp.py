@@ -9,6 +9,7 @@ from sklearn_ada.events import (
     AboveThresholdEvent,
     ApproximateDPEvent,
     CodedRelease,
+    CountRelease,
     Event,
     ExponentialMechanismEvent,
     GaussianEvent,
@@ -142,7 +143,7 @@ def _epsilon(event: Event, owner: str) -> float:
             raise unsupported(event, owner, "Gaussian noise has no largest privacy loss")
         case ApproximateDPEvent():
             raise unsupported(event, owner, "it may fail outright with probability delta")
-        case CodedRelease():
+        case CodedRelease() | CountRelease():
             raise unsupported(event, owner, "its symbols carry no noise")
         case _:
             raise unsupported(event, owner, "no theorem about it is known here")

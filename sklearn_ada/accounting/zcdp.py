@@ -25,6 +25,7 @@ from sklearn_ada.events import (
     AboveThresholdEvent,
     ApproximateDPEvent,
     CodedRelease,
+    CountRelease,
     Event,
     ExponentialMechanismEvent,
     GaussianEvent,
@@ -278,7 +279,7 @@ def _price(event: Event) -> float:
             return thresholdout_zcdp(event.scaled_epsilon, event.max_hits)
         case ApproximateDPEvent():
             raise unsupported(event, "zcdp_cost", "it may fail outright with probability delta")
-        case CodedRelease():
+        case CodedRelease() | CountRelease():
             raise unsupported(event, "zcdp_cost", "its symbols carry no noise")
         case _:
             raise unsupported(event, "zcdp_cost", "no theorem about it is known here")

@@ -1,7 +1,7 @@
-"""``ledger show | verify | report | head``: read a ledger without the holdout that it belongs to.
+"""``ledger show | verify | report | head | close | unseal``: a ledger without the holdout that it belongs to.
 
-Nothing here creates, charges or alters a ledger. What a writer that crashed had not committed is undone
-first, as its next question would.
+Nothing here creates a ledger, and only ``close`` and ``unseal`` write to one. What a writer that crashed had
+not committed is undone first, as its next question would.
 """
 
 from __future__ import annotations
@@ -12,15 +12,22 @@ import json
 import sys
 from typing import Any
 
-from sklearn_ada._table import percent, printable
+from sklearn_ada._table import counted, percent, printable
 from sklearn_ada.cli.arguments import count, head
 from sklearn_ada.cli.table import aligned, number, write_csv
-from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
+from sklearn_ada.exceptions import (
+    LedgerDamagedError,
+    LedgerError,
+    LedgerMismatchError,
+    LedgerUnavailableError,
+)
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.report import HoldoutReport, summary_of
 from sklearn_ada.holdout.report.targets import Targets
-from sklearn_ada.ledger import Ledger, open_existing_ledger
+from sklearn_ada.holdout.session.unsealing import close, unseal
+from sklearn_ada.holdout.terms.asker import Asker
+from sklearn_ada.ledger import Ledger, open_existing_ledger, open_ledger
 
 __all__ = ["add_ledger_commands"]
 
@@ -51,6 +58,14 @@ def add_ledger_commands(commands: Any) -> None:
     pin = actions.add_parser("head", help="print how far it goes, as a line to keep and to verify it with")
     pin.add_argument("file")
     pin.set_defaults(run=print_head)
+    end = actions.add_parser("close", help="refuse new questions from now on; there is no way back")
+    end.set_defaults(run=close_ledger)
+    told = actions.add_parser("unseal", help="tell sealed values, at the level of their asking")
+    told.set_defaults(run=unseal_ledger)
+    for writer in (end, told):
+        writer.add_argument("file")
+        writer.add_argument("--who", help="a name for the records")
+    told.add_argument("numbers", nargs="*", type=count, help="of records; none: all, once it is closed")
 
 
 def show_ledger(arguments: argparse.Namespace) -> None:
@@ -107,6 +122,33 @@ def report_ledger(arguments: argparse.Namespace) -> None:
         print(_told(report))
 
 
+def close_ledger(arguments: argparse.Namespace) -> None:
+    """Close the holdout of the ledger."""
+    close(_open_to_write(arguments.file), Asker(arguments.who))
+    print("closed: nothing new is answered from now on")
+
+
+def unseal_ledger(arguments: argparse.Namespace) -> None:
+    """Tell sealed values and print them, one a line."""
+    try:
+        told = unseal(_open_to_write(arguments.file), Asker(arguments.who), arguments.numbers or None)
+    except ValueError as error:
+        raise LedgerError(str(error)) from error
+    for answer in told:
+        print(f"{answer.index}: {answer}")
+    print(f"{counted(len(told), 'value')} unsealed")
+
+
+def _open_to_write(address: str) -> Ledger[Conversation]:
+    """Open a ledger that is there under the genesis that it has."""
+    genesis = open_existing_ledger(address, Conversation, replay=False).genesis
+
+    def is_gone(secret: bytes) -> dict[str, Any]:
+        raise LedgerUnavailableError("The ledger was removed.")
+
+    return open_ledger(address, is_gone, Conversation, of_found=lambda secret, found: genesis)
+
+
 def _open(address: str, replay: bool = True) -> Ledger[Conversation]:
     return open_existing_ledger(address, Conversation, replay)
 
@@ -141,6 +183,7 @@ _HEAD = (
     "#", "time", "who", "label", "record", "metric", "mechanism", "guess", "answer", "interval", "nats",
     "verdict", "reason",
 )  # fmt: skip
+_WITH_INTERVAL = ("answer", "sealed", "unsealed")
 _NUMBERS = ("#", "guess", "answer", "nats")
 
 
@@ -156,7 +199,7 @@ def _cells(entry: Entry, targets: Targets) -> list[str]:
         entry.mechanism or entry.purpose or "",
         number(entry.guess),
         number(entry.answer),
-        f"[{ends[0]}, {ends[1]}]" if entry.kind == "answer" else "",
+        f"[{ends[0]}, {ends[1]}]" if entry.kind in _WITH_INTERVAL else "",
         number(entry.nats),
         entry.verdict or "",
         entry.reason or "",

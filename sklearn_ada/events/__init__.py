@@ -10,6 +10,7 @@ new meaning is a new type.
 from sklearn_ada.events._base import SCHEMA_VERSION, Event, event_from_dict
 from sklearn_ada.events._coded import FAILURES, MOST_OFFSET, CodedRelease, CoveredRelease, Symbol
 from sklearn_ada.events._composition import ComposedEvent, SelfComposedEvent
+from sklearn_ada.events._counts import CountRelease, CountSymbol
 from sklearn_ada.events._private import (
     AboveThresholdEvent,
     ApproximateDPEvent,
@@ -31,6 +32,8 @@ __all__ = [
     "ApproximateDPEvent",
     "CodedRelease",
     "ComposedEvent",
+    "CountRelease",
+    "CountSymbol",
     "CoveredRelease",
     "Event",
     "ExponentialMechanismEvent",

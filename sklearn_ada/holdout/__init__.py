@@ -29,6 +29,10 @@ confirmation
     A question that is asked again is found by digests, which only propose that it is the same. The model
     predicts the holdout once more, and whether it says what is recorded is a symbol with a price
     (`session.confirm`).
+sealed
+    Said of a value of which the cell was told when it was asked, and which is kept, hidden, in its record. To
+    *unseal* it is to tell it later, at the failure probability of its asking. The *final* answer is the one
+    that is published, with most of what is left in the *purse*, from which all questions take their weights.
 round
     Questions that are all fixed before any of them is answered, such as the candidates of one search.
 route
@@ -63,12 +67,14 @@ from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.rows.overlap import row_hashes
 from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.check_overlap import check_hashes
+from sklearn_ada.holdout.session.closing import close_round
 from sklearn_ada.holdout.session.finding import address_of_rows
 from sklearn_ada.holdout.session.plan import plan_question
+from sklearn_ada.holdout.session.publishing import publish
 from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.session.sides import check_sides, check_unchanged, held_before
-from sklearn_ada.holdout.terms.policy import check_promise
+from sklearn_ada.holdout.terms.policy import check_answers, check_promise
 
 __all__ = [
     "Guess",
@@ -81,10 +87,12 @@ __all__ = [
     "Session",
     "address_of_rows",
     "certifies_nothing",
+    "check_answers",
     "check_hashes",
     "check_promise",
     "check_sides",
     "check_unchanged",
+    "close_round",
     "discarded_copy",
     "guess_from_rows",
     "held_before",
@@ -94,6 +102,7 @@ __all__ = [
     "model_digest",
     "open_round",
     "plan_question",
+    "publish",
     "put_question",
     "row_hashes",
     "session_of",

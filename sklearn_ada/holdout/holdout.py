@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.report.report import HoldoutReport, report_of
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.admission import admitted_one_by_one
+from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one
 from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.changed_rows import as_edition
 from sklearn_ada.holdout.session.check_overlap import check_not_held_out, overlaps
@@ -26,9 +26,12 @@ from sklearn_ada.holdout.session.declare import declare_family
 from sklearn_ada.holdout.session.finding import address_of_rows
 from sklearn_ada.holdout.session.mean_weight import release_mean_weight
 from sklearn_ada.holdout.session.plan import Settings, plan_question, worst_question
+from sklearn_ada.holdout.session.publishing import publish
+from sklearn_ada.holdout.session.sealing import sealed_form
 from sklearn_ada.holdout.session.select import select_model
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.session.top_up import is_known, pooled, with_top_up
+from sklearn_ada.holdout.session.unsealing import close, unseal
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.ledger import Ledger
@@ -78,7 +81,7 @@ class Holdout:
         and no guarantee depends on it.
     check_share : float, default=0.1
         Part of the failure probability ``1 - confidence_level`` that belongs to the answers of `check`; the
-        rest belongs to those of `certify`.
+        rest belongs to those of `certify`. With ``answers="cells"`` all are paid from one purse instead.
     route : {"description_length", "differential_privacy", "both"}, default="description_length"
         The theory behind the intervals. "description_length": answers without noise, paid for in nats; for
         questions whose guesses mostly hold. "differential_privacy": every answer carries noise, and a
@@ -111,6 +114,17 @@ class Holdout:
         Whoever knows how many rows of each class the holdout has can favour the classes of which it has too
         many. "conditional": intervals speak of the population at the holdout's class proportions. "priced":
         the class counts are paid for once, in nats, and intervals speak of the population itself.
+    answers : {"exact", "cells", "auto"}, default="exact"
+        How `certify` answers about a count of 0/1 losses, such as an accuracy; fixed when the ledger is
+        begun. "exact": with the value, at 4 to 5 nats. "cells": with the cell around the guess in which it
+        lies, nearly free if the guess holds, while the value is *sealed*: it is told by
+        ``certify(..., final=True)`` or by `unseal`, and its interval is then as narrow as if it had been told
+        when it was asked. So a holdout that was asked many times still publishes one exact value at about
+        1.1 times the width of a single use. All weights come from one purse, whatever is asked. What cannot
+        be sealed (weights, groups, other metrics) is answered with its value. A sealed value is hidden in the
+        ledger, not protected: whoever decrypts it on purpose cheats. "auto": as the ledger was begun; a new
+        one answers in cells if it has a path or a URL, else the first question at once and later ones in
+        cells. Where privacy certifies, "auto" is "exact".
     random_state : int or None, default=None
         Seeds the ledger's secret, from which noise and subsamples are drawn, so that an experiment can be
         repeated. Against somebody who knows it, answers with noise guarantee nothing.
@@ -158,13 +172,15 @@ class Holdout:
         missing: str = "raise",
         weight_bound: float | None = None,
         class_mix: str = "conditional",
+        answers: str = "exact",
         random_state: int | None = None,
         split: dict[str, Any] | None = None,
         who: str | None = None,
         label: str | None = None,
     ) -> None:
         asker = Asker(who, label)
-        policy = Policy(confidence_level, tolerance, expected_questions, check_share, route, class_mix)
+        promised = (confidence_level, tolerance, expected_questions, check_share, route, class_mix)
+        policy = Policy(*promised, answers=answers)
         is_priced = class_mix == "priced"
         check_option(missing, "missing", "Holdout", ("raise", "ignore"))
         hashed = None if ids is None else id_hashes(ids, "Holdout")
@@ -241,11 +257,17 @@ class Holdout:
         guess: float | Guess | None = None,
         guess_from: tuple[Any, ArrayLike] | None = None,
         settings: Settings = None,
+        final: bool = False,
     ) -> Answer:
         """Ask for the exact value of a model that is kept, with the narrowest interval the holdout can give.
 
         Where privacy certifies, the value has noise. Of a metric that only the stable median can certify, the
         answer is an interval for its population median.
+
+        With ``answers="cells"`` the value of a count, such as an accuracy, is sealed: the answer is the
+        centre of the cell in which it lies, with an interval that is valid, coarse, and about as wide at the
+        twentieth question as at the first. ``answer.published`` is about the half-width that the exact value
+        would have if it were published now.
 
         Parameters
         ----------
@@ -257,6 +279,10 @@ class Holdout:
             Validation rows, on which the guess is computed; see `check`.
         settings : MedianSettings or None
             How a stable median is drawn. None: the exact value where the metric has an interval.
+        final : bool, default=False
+            Publish: tell the exact value, with .95 of what is left of the weights. For the model that is kept
+            in the end, asked before or not; the tolerance does not refuse it. A second final has a twentieth
+            of the weight of the first. Without cells every certify is final.
 
         Returns
         -------
@@ -272,7 +298,47 @@ class Holdout:
         UserWarning
             As for `check`.
         """
-        return self._ask(estimator, scoring, "certify", guess, settings, guess_from=guess_from)
+        if not final:
+            return self._ask(estimator, scoring, "certify", guess, settings, guess_from=guess_from)
+        model = model_digest(estimator)  # before it predicts anything
+        question = plan_question(self._session, estimator, scoring, "certify", guess, settings, guess_from)
+        answer = publish(self._session, question, estimator, model=model)
+        if not answer.repeated:
+            warn_if_vacuous(self._session, answer, question)
+        return answer
+
+    def unseal(self, answers: Iterable[Answer | int] | Answer | int | None = None) -> list[Answer]:
+        """Tell the exact values of sealed answers, each with the interval of the time when it was asked.
+
+        Whatever was asked since, and however it surprised, does not widen them. Rows and models are not
+        needed. Each costs about three nats, which everything that is asked later pays (with a warning that
+        says how much); nothing once the holdout is closed, when nobody asks any more.
+
+        Parameters
+        ----------
+        answers : iterable of Answer or int, Answer, int or None, default=None
+            Sealed answers of this holdout, or the numbers of their records. None: all of them; only after
+            `close` or a final certify.
+
+        Returns
+        -------
+        list of Answer
+
+        Raises
+        ------
+        ValueError
+            For answers of another ledger, and for those that were refused, failed, or told with their value;
+            nothing was charged.
+        """
+        return unseal(self.ledger, self._session.asker, answers)
+
+    def close(self) -> None:
+        """Record that nothing new is asked any more; from then on new questions are refused.
+
+        What is recorded is still returned, and what is sealed may be told: see `unseal`. A final certify
+        comes before. There is no way back.
+        """
+        close(self.ledger, self._session.asker)
 
     def _ask(
         self,
@@ -444,7 +510,8 @@ class Holdout:
         if self._session.policy.limits is None:
             return None
         check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
-        probe = worst_question(self._session, as_metric(scoring), purpose, guess_rows)
+        probe: Probe = worst_question(self._session, as_metric(scoring), purpose, guess_rows)
+        probe = sealed_form(probe, self._session.data, self._session.policy) or probe
         return self._session.read(lambda state: admitted_one_by_one(state, probe))
 
     def report(self) -> HoldoutReport:

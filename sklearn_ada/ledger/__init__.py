@@ -11,6 +11,7 @@ from sklearn_ada.ledger.log.writing import canonical_json, chain_hash, secret_di
 from sklearn_ada.ledger.memory import MemoryLedger
 from sklearn_ada.ledger.opening import (
     is_begun,
+    is_of_session,
     ledger_address,
     ledgers_of_kind,
     note_ids,
@@ -32,6 +33,7 @@ __all__ = [
     "canonical_json",
     "chain_hash",
     "is_begun",
+    "is_of_session",
     "ledger_address",
     "ledgers_of_kind",
     "note_ids",

@@ -13,10 +13,11 @@ from sklearn_ada.ledger.log.contract import Ledger, State
 from sklearn_ada.ledger.memory import MemoryLedger
 from sklearn_ada.ledger.postgresql.ledger import SQLLedger, is_url
 from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
-from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path, temporary_ledgers
+from sklearn_ada.ledger.sqlite.temporary import is_temporary, temporary_ledger_path, temporary_ledgers
 
 __all__ = [
     "is_begun",
+    "is_of_session",
     "ledger_address",
     "ledgers_of_kind",
     "note_ids",
@@ -79,6 +80,12 @@ def is_begun(address: Address) -> bool:
     if isinstance(address, str) and address.startswith(_MEMORY):
         return address in MemoryLedger.names(address)
     return os.path.exists(address)
+
+
+def is_of_session(address: Address) -> bool:
+    """Return whether a ledger is gone with this session, or with this process."""
+    text = os.fspath(address)
+    return text.startswith(_MEMORY) or (not is_url(text) and is_temporary(text))
 
 
 def note_ids(address: Address, ledger: Address) -> None:

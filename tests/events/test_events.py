@@ -14,6 +14,8 @@ from sklearn_ada.events import (
     ApproximateDPEvent,
     CodedRelease,
     ComposedEvent,
+    CountRelease,
+    CountSymbol,
     CoveredRelease,
     ExponentialMechanismEvent,
     GaussianEvent,
@@ -29,8 +31,14 @@ from sklearn_ada.events import (
 )
 
 SYMBOLS = (Symbol("cells", 0), Symbol("lattice", -3, 2.5), Symbol("cells", FAILURES[0]))
+COUNTS = (
+    CountSymbol("winner", -1, 403, 46, 425.6, 9.2),
+    CountSymbol("unsealed", FAILURES[0], 403, 46, 425.6, 9.2),
+)
 EVERY = [
     *SYMBOLS,
+    *COUNTS,
+    CountRelease((*COUNTS, *SYMBOLS[:1])),
     CodedRelease(SYMBOLS),
     CoveredRelease(SYMBOLS),
     *(kind(0.5) for kind in (PureDPEvent, LaplaceEvent, RandomizedResponseEvent, PermuteAndFlipEvent)),
@@ -61,6 +69,23 @@ def test_an_event_cannot_be_changed(event):
     field = dataclasses.fields(event)[0].name
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(event, field, 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"stream": "cells"}, {"value": 1.5}, {"value": "?"}, {"first": 0.5}, {"width": 0}, {"tau": 0.0}]
+    + [{name: bad} for name in ("centre", "tau") for bad in (math.nan, math.inf, None)],
+    ids=str,
+)
+def test_bad_counts_make_no_event(change):
+    with pytest.raises(ValueError, match="must be"):
+        dataclasses.replace(COUNTS[0], **change)
+
+
+@pytest.mark.parametrize("bad", [(), None, [COUNTS[0]], (LaplaceEvent(0.5),)], ids=str)
+def test_a_release_of_counts_is_made_of_symbols(bad):
+    with pytest.raises(ValueError, match="must be"):
+        CountRelease(bad)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -1.0, 0.0, None, "x", True])

@@ -22,13 +22,17 @@ from typing import Self
 
 from sklearn_ada._checks import check_integer, check_real
 
-__all__ = ["EXPLORING", "FINAL", "Purse", "log_weight"]
+__all__ = ["AT_ONCE", "EXPLORING", "FINAL", "Purse", "log_weight"]
 
 EXPLORING = 0.3
 """Part of the purse that all questions and rounds share, however many there will be."""
 
 FINAL = 0.95
 """Part of what is left that a final takes: .05 nats less than all of it."""
+
+
+AT_ONCE = 0.8
+"""Part of the purse that a first exact answer at once takes: most searches end with one, and nothing else."""
 
 
 def log_weight(j: int) -> float:
@@ -80,14 +84,37 @@ class Purse:
     def question(self) -> tuple[float, Self]:
         """Take what one question gets by default: ``.3 u_j`` if no final came before it."""
         j = self.taken + 1
-        share = EXPLORING * log_weight(j) / (1.0 - EXPLORING + EXPLORING / math.log(math.e + (j - 1)))
-        return self.take(share)
+        return self.take(EXPLORING * log_weight(j) / _unspent(j))
 
     def round(self, size: int) -> tuple[float, Self]:
         """Take what one question would, for ``size`` questions fixed together; return the weight of each."""
         size = check_integer(size, "size", "Purse.round")
         whole, purse = self.question()
         return (whole if size == 1 else _below(whole / size)), purse
+
+    def at_once(self) -> tuple[float, Self]:
+        """Take what the first exact answer gets that is given at once: most of what is left.
+
+        Examples
+        --------
+        >>> first, purse = Purse().at_once()
+        >>> second, purse = purse.question()
+        >>> round(first, 4), round(second, 4)
+        (0.8, 0.0076)
+        """
+        return self.take(AT_ONCE)
+
+    def after(self, count: int) -> Self:
+        """Return the purse as it will be after so many more questions, in closed form.
+
+        Examples
+        --------
+        >>> round(Purse().after(2).left, 12) == round(Purse().question()[1].question()[1].left, 12)
+        True
+        """
+        count = check_integer(count, "count", "Purse.after", low=0)
+        part = _unspent(self.taken + 1 + count) / _unspent(self.taken + 1)
+        return type(self)(min(self.left * part, self.left), self.taken + count)
 
     def final(self, share: float = FINAL) -> tuple[float, Self]:
         """Take most of what is left, for an exact answer that is to be published."""
@@ -102,6 +129,11 @@ class Purse:
         weight = min(self.left * share, self.left)
         left = 0.0 if weight == self.left else max(_below(self.left - weight), 0.0)
         return weight, type(self)(left, self.taken + 1)
+
+
+def _unspent(j: int) -> float:
+    """Return what the questions before number j have left, if nothing else was taken."""
+    return 1.0 - EXPLORING + EXPLORING / math.log(math.e + (j - 1))
 
 
 def _below(number: float) -> float:

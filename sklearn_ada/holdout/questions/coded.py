@@ -67,6 +67,8 @@ class CodedQuestion(NoPrivacy):
     variance : float or None
         The variance of one score that the guess suggests, as a share of the squared range. If it is given,
         the variance on the holdout is released too, because the interval is then likely to be narrower.
+    is_chosen : bool
+        Whether the asker has chosen the width of a check's cells.
     """
 
     purpose: str
@@ -79,6 +81,7 @@ class CodedQuestion(NoPrivacy):
     size: float
     target: str
     variance: float | None = None
+    is_chosen: bool = False
 
     @classmethod
     def plan(
@@ -131,9 +134,8 @@ class CodedQuestion(NoPrivacy):
         if half_cell is not None:
             least = width * LEAST_CELL
             half_cell = check_real(half_cell, "threshold", "a check", low=least, closed="low")
-            return cls(
-                purpose, metric, rule, guess, Cells(guess.value, half_cell), "cells", 0.0, size, target
-            )
+            cells = Cells(guess.value, half_cell)
+            return cls(purpose, metric, rule, guess, cells, "cells", 0.0, size, target, is_chosen=True)
         half_cell = max(policy.half_cell(error, spread, size), LEAST_CELL)
         return cls(
             purpose, metric, rule, guess, Cells(guess.value, width * half_cell), "cells", 0.0, size, target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from sklearn_ada.events import Event
@@ -71,6 +72,8 @@ class AnswerRecord(ReleaseRecord):
         # No word where there is nothing to say, as in records of older releases.
         flags = {"declared": declared, "unconfirmed": is_unconfirmed}
         more = {name: True for name, holds in flags.items() if holds}
+        if asked["round"] is None:
+            more |= share.taken()
         return cls(
             {
                 "kind": cls.kind,
@@ -78,7 +81,7 @@ class AnswerRecord(ReleaseRecord):
                 **release_body(state, event, release),
                 "memory_name": state_name,
                 "memory": mechanism_state,
-                "ln_delta": share.ln_certified,
+                "ln_delta": share.ln_certified if math.isfinite(share.ln_certified) else None,
                 "nats": share.nats,
                 "outcome": outcome.to_dict(),
                 "said": said,
@@ -121,6 +124,7 @@ class AnswerRecord(ReleaseRecord):
         super().apply(state)
         state.count_asker(self.who)
         state.count_question(body["purpose"], body["round"])
+        state.take(body, of_round=body["round"] is not None)
         if "outcome" in body:
             state.keep_value(body["outcome"]["value"], body["outcome"]["target"], body["metric"]["range"])
         if body["memory_name"]:
@@ -140,7 +144,7 @@ class AnswerRecord(ReleaseRecord):
         certificate = Certificate(
             theorem=outcome.full_theorem,
             confidence_level=genesis.confidence_level,
-            ln_delta=body["ln_delta"],
+            ln_delta=-math.inf if body["ln_delta"] is None else body["ln_delta"],
             route=outcome.route,
             target=outcome.target,
             assumptions=(
@@ -161,4 +165,5 @@ class AnswerRecord(ReleaseRecord):
             levels=outcome.levels,
             reason=outcome.reason,
             repeated=not record.fresh,
+            published=body.get("published"),
         )

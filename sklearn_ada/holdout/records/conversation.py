@@ -8,6 +8,7 @@ from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.holdout.records.answer import AnswerRecord
 from sklearn_ada.holdout.records.base import LedgerRecord
 from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
+from sklearn_ada.holdout.records.close import CloseRecord
 from sklearn_ada.holdout.records.confirmation import ConfirmationRecord
 from sklearn_ada.holdout.records.family import FamilyRecord
 from sklearn_ada.holdout.records.genesis import Genesis
@@ -15,7 +16,9 @@ from sklearn_ada.holdout.records.mean_weight import MeanWeightRecord
 from sklearn_ada.holdout.records.overlap import OverlapRecord
 from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.records.round import RoundRecord
+from sklearn_ada.holdout.records.round_close import RoundCloseRecord
 from sklearn_ada.holdout.records.rows import RowsRecord
+from sklearn_ada.holdout.records.sealed import SealedRecord, UnsealedRecord
 from sklearn_ada.holdout.records.selection import SelectionRecord
 from sklearn_ada.holdout.records.state import ConversationState
 from sklearn_ada.holdout.records.top_up import TopUpRecord
@@ -26,8 +29,9 @@ __all__ = ["Conversation", "from_last_checkpoint", "read_record"]
 _CLASSES: dict[str, type[LedgerRecord]] = {
     each.kind: each
     for each in (
-        AnswerRecord, CheckpointRecord, ConfirmationRecord, FamilyRecord, MeanWeightRecord, OverlapRecord,
-        RefusalRecord, RoundRecord, RowsRecord, SelectionRecord, TopUpRecord,
+        AnswerRecord, CheckpointRecord, CloseRecord, ConfirmationRecord, FamilyRecord, MeanWeightRecord,
+        OverlapRecord, RefusalRecord, RoundCloseRecord, RoundRecord, RowsRecord, SealedRecord,
+        SelectionRecord, TopUpRecord, UnsealedRecord,
     )
 }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from sklearn_ada.events import SCHEMA_VERSION
@@ -74,7 +74,7 @@ class Genesis:
                 "split": split,
                 "secret_digest": secret_digest(seed or secret),
                 "seeded": seed is not None,
-                **asdict(policy),
+                **policy.to_dict(),
                 **data.describe_units(secret),
                 **data.describe_classes(policy),
             }

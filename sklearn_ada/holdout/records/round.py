@@ -22,10 +22,11 @@ class RoundRecord(LedgerRecord):
     ) -> RoundRecord:
         """Return the record of a round that is opened now."""
         body = {"kind": cls.kind, "round": name, "purpose": purpose, "size": size, **stamp}
-        return cls({**body, "ln_delta": share.ln_delta, "nats": share.nats})
+        return cls({**body, "ln_delta": share.ln_delta, "nats": share.nats, **share.taken()})
 
     def apply(self, state: ConversationState) -> None:
         """Count its questions, and keep their share."""
         body = self.body
         share = FailureBudget(body["ln_delta"], body["nats"])
+        state.take(body, size=body["size"])
         state.begin_round(body["round"], body["purpose"], body["size"], share)

@@ -21,6 +21,7 @@ from sklearn_ada.guarantees.description_length import weights
 from sklearn_ada.guarantees.description_length.class_counts import class_count_nats
 from sklearn_ada.guarantees.description_length.declared_models import ln_declared
 from sklearn_ada.guarantees.description_length.theorem import ln_delta
+from sklearn_ada.guarantees.description_length.wealth import Purse
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivacyAccount, PrivateRelease
@@ -46,10 +47,13 @@ class Round:
         Of each of them, with the nats L as they were when the round was opened.
     left : int
         How many of them have not been answered yet.
+    size : int
+        How many they were; 0 where that is not kept, because all answers are exact.
     """
 
     share: FailureBudget
     left: int
+    size: int = 0
 
 
 class ConversationState:
@@ -89,6 +93,12 @@ class ConversationState:
         How many scores were given of each target.
     mechanism_states : dict
         What each stateful mechanism recorded last, by its name.
+    purse : Purse or None
+        What is left of the weights, where counts are answered in cells; None where all answers are exact.
+    closed : bool
+        Whether it was closed: then nothing new is answered.
+    finals : int
+        How many exact values were published, as the final ones.
     """
 
     def __init__(
@@ -113,6 +123,9 @@ class ConversationState:
         self.mechanism_states: dict[str, dict[str, Any]] = {}
         self.is_untouched = True
         self._versions: dict[int, int] = {}  # how often a record was confirmed as one of several versions
+        self.purse = Purse() if policy.seals else None
+        self.closed = False
+        self.finals = 0
         self._last_value: tuple[float, float, float] | None = None
         self._rounds: dict[str, Round] = {}
         self._family: frozenset[str] = frozenset()
@@ -125,6 +138,25 @@ class ConversationState:
         """Add what was revealed; LedgerDamagedError if the recorded price is not that of the event."""
         if not math.isclose(self.account.record(event), price, rel_tol=1e-9, abs_tol=1e-12):
             raise LedgerDamagedError("A recorded price is not that of its event: the ledger was edited.")
+
+    def take(self, body: dict[str, Any], *, size: int = 1, of_round: bool = False) -> None:
+        """Take from the purse what a record says that it took, for each of ``size`` questions.
+
+        LedgerDamagedError if that is more than there was, or if it took nothing though it must.
+        """
+        if self.purse is None or of_round:
+            return
+        try:
+            weight, (left, taken) = float(body["weight"]), body["purse"]
+            purse = Purse(float(left), taken)
+        except (KeyError, TypeError, ValueError) as error:
+            raise LedgerDamagedError(
+                "A record does not say what it took of the weights: it was edited."
+            ) from error
+        enough = size * weight + purse.left <= self.purse.left * (1.0 + 1e-12)
+        if not (weight >= 0.0 and enough and purse.taken == self.purse.taken + 1):
+            raise LedgerDamagedError("A record took more of the weights than was left: it was edited.")
+        self.purse = purse
 
     def count_asker(self, who: str | None) -> None:
         """Count a question that ``who`` has asked."""
@@ -149,12 +181,19 @@ class ConversationState:
     def begin_round(self, name: str, purpose: str, size: int, share: FailureBudget) -> None:
         """Count the questions of a round at once; each has this share."""
         self.asked[purpose] += size
-        self._rounds[name] = Round(share, size)
+        self._rounds[name] = Round(share, size, 0 if self.purse is None else size)
+
+    def end_round(self, name: str) -> None:
+        """Close a round; questions that name it later are on their own."""
+        self._rounds.pop(name, None)
 
     def declare(self, members: list[str]) -> None:
         """Set half of the failure probability aside for declared models."""
-        self._family, self._ln_undeclared = frozenset(members), -LN_2
-        self._nats_before_family = self.account.nats
+        self._family, self._nats_before_family = frozenset(members), self.account.nats
+        if self.purse is None:
+            self._ln_undeclared = -LN_2
+        else:
+            _, self.purse = self.purse.take(0.5)
 
     def grow(self, rows: int, fingerprint: str, units: int | None = None) -> None:
         """Change to other rows. Open rounds and declarations end; nats and counts of questions stay.
@@ -185,11 +224,17 @@ class ConversationState:
             "account": self.account.to_dict(),
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "last_value": None if self._last_value is None else list(self._last_value),
-            "rounds": {n: [r.share.ln_delta, r.share.nats, r.left] for n, r in rounds.items()},
+            "rounds": {
+                n: [r.share.ln_delta, r.share.nats, r.left, *([r.size] if r.size else [])]
+                for n, r in rounds.items()
+            },
             "family": sorted(self._family),
             "before_family": [self._nats_before_family, self._ln_undeclared],
             **({"assumed": list(self.assumed)} if self.assumed else {}),  # older checkpoints have neither
             **({"versions": [*map(list, self._versions.items())]} if self._versions else {}),
+            **({} if self.purse is None else {"purse": [self.purse.left, self.purse.taken]}),
+            **({"closed": True} if self.closed else {}),
+            **({"finals": self.finals} if self.finals else {}),
         }
 
     def restore(self, told: dict[str, Any]) -> None:
@@ -205,13 +250,15 @@ class ConversationState:
         value = told["last_value"]
         self._last_value = None if value is None else (value[0], value[1], value[2])
         self._rounds = {
-            name: Round(FailureBudget(ln_delta, nats), left)
-            for name, (ln_delta, nats, left) in told["rounds"].items()
+            name: Round(FailureBudget(ln_delta, nats), left, *size)
+            for name, (ln_delta, nats, left, *size) in told["rounds"].items()
         }
         self._family = frozenset(told["family"])
         self._nats_before_family, self._ln_undeclared = told["before_family"]
         self.assumed = told.get("assumed", [])
         self._versions = dict(told.get("versions", ()))
+        self.purse = Purse(*told["purse"]) if "purse" in told else None
+        self.closed, self.finals = told.get("closed", False), told.get("finals", 0)
 
     # What is decided from it.
 
@@ -239,6 +286,11 @@ class ConversationState:
 
     def outgrown(self, fingerprint: str) -> str | None:
         """Return why a holdout of other rows than these answers nothing new, or None."""
+        if self.closed:
+            return (
+                "the holdout was closed: it returns what is recorded and unseals what was asked, and answers "
+                "nothing new; take rows that nobody has asked about"
+            )
         if fingerprint == self.fingerprint:
             return None
         return (
@@ -247,20 +299,54 @@ class ConversationState:
             "Holdout (or fit) again with the rows and labels that you mean: these, or those as they are now"
         )
 
+    @property
+    def has_certified(self) -> bool:
+        """Whether a certify was asked before."""
+        return self.asked["certify"] > 0
+
+    def is_alone(self, round_name: str | None) -> bool:
+        """Return whether a question is the only one that was fixed with what was known at its asking."""
+        return round_name is None or self._rounds[round_name].size == 1
+
     def open_round(self, name: str | None) -> str | None:
         """Return ``name`` if that round has questions left, else None: the question is on its own."""
         return name if name is not None and name in self._rounds and self._rounds[name].left > 0 else None
 
     def share(
-        self, purpose: str, size: int = 1, round_name: str | None = None, ahead: int = 0
+        self,
+        purpose: str,
+        size: int = 1,
+        round_name: str | None = None,
+        ahead: int = 0,
+        *,
+        at_once: bool = False,
+        final: bool = False,
     ) -> FailureBudget:
-        """Return what each of the next ``size`` questions may spend, after ``ahead`` more have been asked."""
+        """Return what each of the next ``size`` questions may spend, after ``ahead`` more have been asked.
+
+        Where there is a purse, ``at_once`` says that an exact answer is given at once, and ``final`` that it
+        is one to be published.
+        """
         if round_name is not None:
             return self._rounds[round_name].share
+        if self.purse is not None:
+            at_once = at_once and size == 1 and not ahead and not self.has_certified
+            return self._of_purse(self.purse.after(ahead), size, at_once=at_once, final=final)
         policy, nats = self.policy, self.account.nats
         weight = weights.round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
         ln_beta = policy.ln_beta + self._ln_undeclared + weights.ln_share(purpose, policy.check_share)
         return FailureBudget(ln_delta(ln_beta, weight, nats), nats)
+
+    def _of_purse(self, purse: Purse, size: int, *, at_once: bool, final: bool) -> FailureBudget:
+        if final:
+            weight, left = purse.final()
+        elif at_once:
+            weight, left = purse.at_once()
+        else:
+            weight, left = purse.round(size)
+        nats = self.account.nats
+        level = ln_delta(self.policy.ln_sealed, weight, nats) if weight > 0.0 else -math.inf
+        return FailureBudget(level, nats, weight=weight, purse=left)
 
     def declared(self, member: str, share: FailureBudget) -> FailureBudget:
         """Return the better of a share and that of a declared model, which no later answer makes smaller.
@@ -269,7 +355,8 @@ class ConversationState:
         """
         if member not in self._family:
             return share
-        own = ln_declared(self.policy.ln_beta, len(self._family)) - self._nats_before_family
+        ln_beta = self.policy.ln_beta if self.purse is None else self.policy.ln_sealed
+        own = ln_declared(ln_beta, len(self._family)) - self._nats_before_family
         return replace(share, ln_delta=max(own, share.ln_delta))
 
     def is_declared(self, member: str) -> bool:

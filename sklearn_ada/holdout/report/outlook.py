@@ -15,12 +15,14 @@ from sklearn_ada.events import CodedRelease
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
+from sklearn_ada.holdout.questions.routes import read_outcome
+from sklearn_ada.holdout.questions.sealed import SealedQuestion
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one, certified, share_ahead
 from sklearn_ada.holdout.session.plan import by_default
+from sklearn_ada.holdout.session.sealing import foreseen_half_width, sealed_form
 from sklearn_ada.metrics import Metric
 
 __all__ = ["Forecast", "Outlook", "outlook_of"]
@@ -97,9 +99,13 @@ def _forecast(state: Conversation, check: Probe, probe: Probe, worst: Probe, aft
         share = certified(state, probe, share, after + 1)
     except RefusedError:
         return Forecast(after, probe.purpose, 0.5, 0.5, False)
-    low, high = read_outcome(probe, CodedRelease(probe.expected_symbols(share)), share, {}).interval
-    bound, width = worst_half_width(worst, share)
-    return Forecast(after, probe.purpose, (high - low) / 2.0, bound, state.admits(bound, width))
+    bound, width = foreseen_half_width(state, worst, share)
+    if isinstance(probe, SealedQuestion):
+        half, _ = foreseen_half_width(state, probe, share)
+    else:
+        low, high = read_outcome(probe, CodedRelease(probe.expected_symbols(share)), share, {}).interval
+        half = (high - low) / 2.0
+    return Forecast(after, probe.purpose, half, bound, state.admits(bound, width))
 
 
 def _probe(purpose: str, state: Conversation, value: float) -> Probe:
@@ -107,4 +113,4 @@ def _probe(purpose: str, state: Conversation, value: float) -> Probe:
     stand_in = HoldoutData(np.zeros((state.units, 1)), np.zeros(state.units, dtype=np.int8))
     metric = Metric("accuracy")
     coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy, class_mix=False)
-    return by_default(coded, stand_in, state.policy)
+    return sealed_form(coded, stand_in, state.policy) or by_default(coded, stand_in, state.policy)

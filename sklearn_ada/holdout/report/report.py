@@ -13,6 +13,7 @@ from sklearn_ada.holdout.records.conversation import from_last_checkpoint
 from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.outlook import Outlook, outlook_of
 from sklearn_ada.holdout.report.targets import Targets
+from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.results import Answer
 
@@ -51,6 +52,8 @@ class HoldoutReport:
     head : str
         Number of records and their hash, as a line of text. Keep it: ``ledger verify FILE --head`` proves
         later that a file begins with the same records.
+    remark : str
+        How questions are answered and admitted, where counts are answered in cells; else empty.
     """
 
     fingerprint: str
@@ -67,6 +70,7 @@ class HoldoutReport:
     targets: dict[str, int]
     confirmed: dict[str, int]
     head: str
+    remark: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the single answers, ready for JSON."""
@@ -80,6 +84,7 @@ class HoldoutReport:
 
     def __repr__(self) -> str:
         lines = [self._summary(), f"  head {self.head}", *self._outlook_lines()]
+        lines += [f"  {self.remark}"] if self.remark else []
         if len(self.answers) > _SHOWN:
             lines.append(f"  ... {len(self.answers) - _SHOWN} earlier answers")
         targets = _targets(self.entries[-_SHOWN:])
@@ -144,9 +149,11 @@ def _signature(entry: Entry) -> str:
 def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
     """Return the report of a ledger with all its answers, read back from its records."""
     genesis = Genesis(ledger.genesis)
+    records = list(ledger.records())
+    closed = {r.body["round"]: float(r.body["nats"]) for r in records if r.body.get("kind") == "round_close"}
     listed = [
-        (record, read)
-        for record in ledger.records()
+        (record, as_closed(ledger, record, closed) if isinstance(read, AnswerRecord) else read)
+        for record in records
         if isinstance(read := read_record(record.body), AnswerRecord | RefusalRecord)
     ]
     summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))
@@ -170,6 +177,13 @@ def summary_of(ledger: Ledger[Conversation]) -> HoldoutReport:
     return replace(summary, head=ledger.head())
 
 
+def _remark(state: Conversation) -> str:
+    told = "counts are answered with cells and sealed"
+    if state.policy.tolerance is not None:
+        told += "; a question is admitted by the width that its answer has if the guess holds"
+    return told + ("; closed: nothing new is answered" if state.closed else "")
+
+
 def _summary(state: Conversation, genesis: Genesis) -> HoldoutReport:
     return HoldoutReport(
         fingerprint=state.fingerprint,
@@ -186,4 +200,5 @@ def _summary(state: Conversation, genesis: Genesis) -> HoldoutReport:
         targets=Targets(state.targets).counts,
         confirmed=dict(zip(OUTCOMES, state.confirmed, strict=True)),
         head="",
+        remark="" if state.purse is None else _remark(state),
     )

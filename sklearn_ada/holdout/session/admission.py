@@ -6,19 +6,22 @@ never from what the holdout would answer.
 
 from __future__ import annotations
 
+import math
+
 from sklearn_ada._solving import largest_integer
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
 from sklearn_ada.holdout.questions.question import Question
-from sklearn_ada.holdout.questions.routes import worst_half_width
+from sklearn_ada.holdout.questions.sealed import SealedQuestion
 from sklearn_ada.holdout.questions.stable_median import StableQuestion
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.state import RefusedError
+from sklearn_ada.holdout.session.sealing import foreseen_half_width, is_at_once
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 
 __all__ = ["Probe", "admitted_at_once", "admitted_one_by_one", "certified", "share_ahead"]
 
-Probe = CodedQuestion | GaussianQuestion | StableQuestion
+Probe = CodedQuestion | GaussianQuestion | SealedQuestion | StableQuestion
 
 _MANY = 10**9
 
@@ -30,7 +33,7 @@ def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives:
     """
 
     def admits(size: int) -> bool:
-        share = state.share(probe.purpose, size).among(alternatives)
+        share = state.share(probe.purpose, size, at_once=is_at_once(probe)).among(alternatives)
         return _admits(state, probe, share, size)
 
     return largest_integer(admits, most)
@@ -57,7 +60,10 @@ def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | No
     them.
     """
     own = purpose in (None, probe.purpose)
-    share = state.share(purpose or probe.purpose, ahead=count if own else 0)
+    at_once = own and is_at_once(probe)
+    share = state.share(
+        purpose or probe.purpose, ahead=count if own or state.purse is not None else 0, at_once=at_once
+    )
     return share.after(
         sum(state.account.price_of_repeats(symbol, count) for symbol in probe.expected_symbols(share))
     )
@@ -69,14 +75,20 @@ def certified(state: Conversation, question: Question, share: FailureBudget, cou
     Raises
     ------
     RefusedError
-        If no route does.
+        If no route does, or nothing is left of the weights.
     """
+    if share.ln_delta == -math.inf and not isinstance(question, SealedQuestion):
+        raise RefusedError(
+            "nothing is left of the weights of this holdout, which sum to 1, so an exact answer would "
+            "certify nothing; cells of counts still certify, by what was said so far: certify without "
+            "final=True"
+        )
     mechanism_state = state.mechanism_states.get(question.state_name, {})
     return state.certified(question.private_release(mechanism_state), share, count)
 
 
 def _admits(state: Conversation, probe: Probe, share: FailureBudget, count: int) -> bool:
     try:
-        return state.admits(*worst_half_width(probe, certified(state, probe, share, count)))
+        return state.admits(*foreseen_half_width(state, probe, certified(state, probe, share, count)))
     except RefusedError:
         return False

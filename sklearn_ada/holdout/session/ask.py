@@ -5,6 +5,7 @@ A question that was asked before is looked at once more, and compared (`session.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,17 +16,27 @@ from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import member_key, question_key, rounded, subject_key
 from sklearn_ada.holdout.questions.models import discarded_copy
 from sklearn_ada.holdout.questions.question import Question
-from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
+from sklearn_ada.holdout.questions.routes import read_outcome
 from sklearn_ada.holdout.questions.said import Observation, Said
+from sklearn_ada.holdout.questions.sealed import SealedQuestion
 from sklearn_ada.holdout.records.answer import AnswerRecord
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.refusal import RefusalRecord
+from sklearn_ada.holdout.records.sealed import SealedRecord, hidden
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import certified
 from sklearn_ada.holdout.session.bare_errors import with_bare_errors
+from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.holdout.session.confirm import charge_or_confirm, is_asked_anew, warn_of_asking_anew
 from sklearn_ada.holdout.session.interrupts import Interrupts, held_interrupts
+from sklearn_ada.holdout.session.sealing import (
+    foreseen_half_width,
+    is_at_once,
+    published_half_width,
+    sealed_form,
+    told_of,
+)
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.ledger import Record, canonical_json
@@ -51,6 +62,9 @@ def put_question(
     model: str,
     round_name: str | None = None,
     once: bool = False,
+    final: bool = False,
+    known_as: str | None = None,
+    candidates: int | None = None,
 ) -> Answer | None:
     """Return the holdout's answer, which has been recorded and charged by then.
 
@@ -69,21 +83,27 @@ def put_question(
         The round that the question belongs to, if it was fixed together with others.
     once : bool, default=False
         Return None if the same model, metric and mechanism were asked before with another guess.
+    final : bool, default=False
+        The tolerance does not refuse it, and an exact answer at once takes most of the purse.
+    known_as : str or None, default=None
+        The key under which it was asked before, where that is known.
+    candidates : int or None, default=None
+        Of how many candidates of one search it is a check, whether their round is open or not.
     """
+    if known_as is None:
+        question = answered_as(session, question, model, candidates)
     data, mechanism = session.data, question.describe()
     guess = {} if question.guess is None else question.guess.describe()
     outputs = "" if question.guess is None else question.guess.outputs
-    subject = subject_key(model, question.metric, mechanism["name"], data.first_like)
-    # Nothing may count that differs in its last bits from run to run.
-    known, digits = outputs, 9
-    if not session.policy.is_private:  # the holdout confirms
-        known = "" if question.guess is None else question.guess.rows
-        digits = 3 if known else 9  # of rows that are known, the guess is known but for noise
-    key = question_key(subject, question.purpose, rounded(guess, digits), known, rounded(mechanism, digits))
+    subject, key = keys_of(session, question, model)
+    if final and not isinstance(question, SealedQuestion):
+        key = f"final {key}"
+    key = known_as or key
     if once and session.ledger.find_subject(subject) is not None and session.find(key) is None:
         return None
     member, release = member_key(model, question.metric), question.private_release({})
     stamp = session.asker.stamp()
+    begun: list[float] = []  # the nats when it was fixed
     asked = {"metric": question.metric.describe(), "mechanism": mechanism, "guess": guess, **stamp}
 
     def member_of(version: str) -> str:
@@ -91,7 +111,8 @@ def put_question(
         return member if version == key else ""
 
     def admitted(state: Conversation, version: str = key) -> FailureBudget:
-        return _admitted(session, question, state, round_name, member_of(version))
+        begun.append(state.account.nats)
+        return _admitted(session, question, state, round_name, member_of(version), final=final)
 
     def answered(
         version: str, said: str, state: Conversation, share: FailureBudget, seen: Any
@@ -99,24 +120,39 @@ def put_question(
         """Return the record of an answer, after checking that it can be written as JSON."""
         draw = Draw(secret, version, state.mechanism_states.get(question.state_name, {}))
         event, mechanism_state = question.release(seen, share, draw)
-        record = AnswerRecord.of(
+        sealed = question if isinstance(question, SealedQuestion) else None
+        in_round = state.open_round(round_name)
+        if sealed is None:
+            outcome = read_outcome(question, event, share, mechanism_state)
+        else:
+            in_order = begun[0] == state.account.nats and state.is_alone(in_round)
+            outcome = sealed.outcome(event, share, told_of(state, sealed, event) if in_order else None)
+        record = (AnswerRecord if sealed is None else SealedRecord).of(
             state,
             {
                 **asked,
                 "subject": subject,
                 "purpose": question.purpose,
-                "round": state.open_round(round_name),
+                "round": in_round,
             },
             event,
             share,
-            read_outcome(question, event, share, mechanism_state),
+            outcome,
             release=release,
             state_name=question.state_name,
             mechanism_state=mechanism_state,
             said=said,
             is_unconfirmed=session.policy.is_private and not outputs,
-            declared=isinstance(question, CodedQuestion) and state.is_declared(member_of(version)),
+            declared=isinstance(question, CodedQuestion | SealedQuestion)
+            and state.is_declared(member_of(version)),
         )
+        if sealed is not None:
+            assert isinstance(record, SealedRecord)
+            kept = (
+                hidden(seen, secret, session.genesis.fingerprint, version) if isinstance(seen, int) else None
+            )
+            published = published_half_width(state, sealed.statistic, event, share)
+            record = record.sealing(kept, sealed.coded.target, published)
         canonical_json(record.to_dict())
         return record
 
@@ -144,6 +180,8 @@ def put_question(
 
     try:
         found = session.find(key, otherwise=admitted)
+        if found is not None:
+            begun.append(math.nan)  # should it be another model, nothing is known of the order
         anew = is_asked_anew(session, [estimator], outputs)
         if found is not None and anew:
             warn_of_asking_anew(session, "Give validation rows: guess_from=(X_val, y_val).")
@@ -157,11 +195,47 @@ def put_question(
             question.purpose, str(refused), {**asked, "mechanism": {"name": mechanism["name"]}}
         )
         return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
-    return AnswerRecord(found.body).answer(found, session.genesis)
+    return as_closed(session.ledger, found).answer(found, session.genesis)
+
+
+def keys_of(session: Session, question: Question, model: str) -> tuple[str, str]:
+    """Return the keys of what a question is about, and of the question."""
+    mechanism, known = question.describe(), question.guess
+    guess = {} if known is None else known.describe()
+    subject = subject_key(model, question.metric, mechanism["name"], session.data.first_like)
+    # Nothing may count that differs in its last bits from run to run.
+    if session.policy.is_private:
+        named, digits = "" if known is None else known.outputs, 9
+    else:  # the holdout confirms; of rows that are known, the guess is known but for noise
+        named = "" if known is None else known.rows
+        digits = 3 if named else 9
+    key = question_key(subject, question.purpose, rounded(guess, digits), named, rounded(mechanism, digits))
+    return subject, key
+
+
+def answered_as(session: Session, question: Question, model: str, candidates: int | None = None) -> Question:
+    """Return the question as this ledger answers it: a certify with a cell, or at once.
+
+    With ``answers="auto"`` the first certify of a ledger is answered at once, and so is the same again.
+    """
+    sealed = sealed_form(question, session.data, session.policy, candidates)
+    if sealed is None:
+        return question
+    if session.policy.answers == "auto" and question.purpose == "certify":
+        _, key = keys_of(session, question, model)
+        if session.find(key) is not None or not session.read(lambda state: state.has_certified):
+            return question
+    return sealed
 
 
 def _admitted(
-    session: Session, question: Question, state: Conversation, round_name: str | None, member: str
+    session: Session,
+    question: Question,
+    state: Conversation,
+    round_name: str | None,
+    member: str,
+    *,
+    final: bool,
 ) -> FailureBudget:
     """Return what the question may spend; earlier records decide, never what the holdout would answer.
 
@@ -176,11 +250,18 @@ def _admitted(
     exhausted = state.outgrown(session.fingerprint) or question.exhausted(mechanism_state)
     if exhausted is not None:
         raise RefusedError(exhausted)
-    share = state.share(question.purpose, round_name=state.open_round(round_name))
-    if isinstance(question, CodedQuestion):
+    is_sealed = isinstance(question, SealedQuestion)
+    share = state.share(
+        question.purpose,
+        round_name=state.open_round(round_name),
+        at_once=is_at_once(question),
+        final=final and not is_sealed,
+    )
+    if is_sealed or isinstance(question, CodedQuestion):
         share = state.declared(member, share)
     share = certified(state, question, share)
-    if not state.admits(*worst_half_width(question, share)):
+    admits_all = final or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
+    if not admits_all and not state.admits(*foreseen_half_width(state, question, share)):
         raise RefusedError(
             f"the next {question.purpose} could be less precise than the tolerance of "
             f"{state.policy.tolerance:g}; ask fewer questions, add rows (top_up), or use a larger "

@@ -69,6 +69,7 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
     made = FamilyRecord.of(members, session.asker.stamp())
 
     def decide(state: Conversation) -> FamilyRecord:
+        session.check_not_outgrown(state)
         if not state.is_untouched:
             raise bad_parameter(
                 "models", _OWNER, "declared before the first question", "a holdout that was asked",

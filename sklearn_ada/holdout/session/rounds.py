@@ -11,8 +11,9 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.round import RoundRecord
-from sklearn_ada.holdout.session.admission import admitted_at_once
+from sklearn_ada.holdout.session.admission import Probe, admitted_at_once
 from sklearn_ada.holdout.session.plan import worst_question
+from sklearn_ada.holdout.session.sealing import is_at_once, sealed_form
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.metrics import Metric, as_metric
 
@@ -59,9 +60,11 @@ def open_round(
         If the tolerance does not admit them all; the message says how many it admits.
     """
     check_option(purpose, "purpose", _OWNER, PURPOSES)
-    probe = worst_question(session, as_metric(scoring), purpose, guess_rows)
     size = check_integer(size, "size", _OWNER)
     alternatives = check_integer(alternatives, "alternatives", _OWNER)
+    probe: Probe = worst_question(session, as_metric(scoring), purpose, guess_rows)
+    candidates = size if alternatives == 1 else None
+    probe = sealed_form(probe, session.data, session.policy, candidates) or probe
     stamp, changed = session.asker.stamp(), session.data.first_like
     key = f"{key} {changed}" if changed else key
 
@@ -74,9 +77,11 @@ def open_round(
                 f"{most} of them: {size - most} too many. Search fewer candidates, use ask='winner', or take "
                 "a larger holdout or tolerance."
             )
-        return RoundRecord.of(key, purpose, size, state.share(purpose, size).among(alternatives), stamp)
+        share = state.share(purpose, size, at_once=is_at_once(probe))
+        return RoundRecord.of(key, purpose, size, share.among(alternatives), stamp)
 
-    if not record:
+    # One question takes as much from a purse by itself, and what chose it is in the nats by then.
+    if not record or (size == 1 and session.policy.seals and purpose == "certify"):
         session.find(f"round {key}", otherwise=decide)
         return None
     return key if session.charge(f"round {key}", decide).fresh else None

@@ -20,10 +20,12 @@ from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
 from sklearn_ada.holdout.records.conversation import Conversation, read_record
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.refusal import RefusalRecord
+from sklearn_ada.holdout.records.sealed import SealedRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
-from sklearn_ada.ledger import Ledger, Record, open_ledger
+from sklearn_ada.ledger import Ledger, Record, is_of_session, open_ledger
 from sklearn_ada.metrics.rows import Subsamples
 from sklearn_ada.results import Answer
 
@@ -78,11 +80,15 @@ class Session:
         data.check_policy(policy)
         seed = _seed(random_state)
 
+        durable = not is_of_session(address)
+
         def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
-            return Genesis.of(data, policy, split or {}, secret, seed, found).to_dict()
+            decided = policy.of_found(found, durable=durable)
+            return Genesis.of(data, decided, split or {}, secret, seed, found).to_dict()
 
         opened = open_ledger(address, genesis, Conversation, secret=seed, of_found=genesis)
-        return cls(data, policy, opened, asker, Genesis(opened.genesis).fingerprint)  # which was compared
+        begun = Genesis(opened.genesis)  # which was compared
+        return cls(data, replace(policy, answers=begun.policy.answers), opened, asker, begun.fingerprint)
 
     @property
     def genesis(self) -> Genesis:
@@ -134,6 +140,8 @@ class Session:
         read = None if record is None else read_record(record.body)
         if record is None or not isinstance(read, AnswerRecord | RefusalRecord):
             return None
+        if isinstance(read, SealedRecord):
+            read = as_closed(self.ledger, record)
         return read.answer(record, self.genesis)
 
     def guess_behind(self, answer: Answer) -> Guess:

@@ -58,7 +58,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.exceptions import LedgerMismatchError
+from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
+from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.top_up import TopUpRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.rows.known_rows import fingerprint_of
@@ -162,7 +163,13 @@ def with_top_up(session: Session) -> Session:
         return as_edition(session, "raise")  # back to these rows, if a script runs again from its start
     data, fingerprint = session.data, session.fingerprint
     made = TopUpRecord.of(len(data), fingerprint, session.asker.stamp())
-    record = session.charge(f"top up {data.top_ups}", lambda state: made)
+
+    def decide(state: Conversation) -> TopUpRecord:
+        if state.closed:
+            raise BudgetExhaustedError("The holdout was closed: it takes no more rows.")
+        return made
+
+    record = session.charge(f"top up {data.top_ups}", decide)
     known = TopUpRecord(record.body).fingerprint
     if known != fingerprint:
         raise LedgerMismatchError(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from sklearn_ada.guarantees.description_length.wealth import Purse
 from sklearn_ada.holdout.terms.privacy import TransferShare
 
 __all__ = ["FailureBudget"]
@@ -28,12 +30,19 @@ class FailureBudget:
         Whether description length certifies the answer.
     transfer : TransferShare or None
         What the answer may use of the privacy route; None if privacy does not certify it.
+    weight : float or None
+        pi, what the question (each, of a round) takes from the purse; None where there is none, and in a
+        round, which took it when it was opened.
+    purse : Purse or None
+        What is left of the purse then.
     """
 
     ln_delta: float
     nats: float
     described: bool = True
     transfer: TransferShare | None = None
+    weight: float | None = None
+    purse: Purse | None = None
 
     @property
     def ln_noise(self) -> float:
@@ -52,9 +61,15 @@ class FailureBudget:
         """
         return self.ln_delta if self.described or self.transfer is None else self.transfer.ln_gap
 
+    def taken(self) -> dict[str, Any]:
+        """Return what a record says of the purse; nothing where none is touched."""
+        if self.purse is None:
+            return {}
+        return {"weight": self.weight, "purse": [self.purse.left, self.purse.taken]}
+
     def after(self, nats: float) -> FailureBudget:
         """Return the share as it is once so many more nats have been revealed."""
-        return FailureBudget(self.ln_delta - nats, self.nats + nats)
+        return replace(self, ln_delta=self.ln_delta - nats, nats=self.nats + nats)
 
     def among(self, alternatives: int) -> FailureBudget:
         """Return the share where the holdout chooses which of N questions is asked, which takes ln N nats."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
@@ -15,13 +15,15 @@ from sklearn_ada.guarantees.description_length.cell_width import (
     planned_ln_deltas,
     planned_questions,
 )
+from sklearn_ada.guarantees.description_length.shares import SEALED_SHARE, TRANSCRIPT_SHARE
 from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE
 from sklearn_ada.guarantees.privacy_budget import records_budget, subsamples_budget
 
-__all__ = ["GRID_POINTS", "Policy", "check_promise"]
+__all__ = ["GRID_POINTS", "Policy", "check_answers", "check_promise"]
 
 ROUTES = ("description_length", "differential_privacy", "both")
 CLASS_MIXES = ("conditional", "priced")
+ANSWERS = ("auto", "cells", "exact")
 
 GRID_POINTS = 1001  # of a grid over a metric's range
 
@@ -48,6 +50,12 @@ class Policy:
         paid for, because askers may know them.
     code : Code
         The probabilities given to answers before they exist, which set their price in nats.
+    answers : {"exact", "cells", "auto"}
+        How a certify of a count answers. "exact": at once. "cells": its cell, the count is sealed. "auto":
+        the first at once, later ones in cells. Ledgers of older releases do not name it: they are exact.
+    shares : tuple of float
+        s1 and s2, where answers are not exact: the parts of the failure probability that belong to
+        description length and to the transcript theorem (`sklearn_ada.guarantees.description_length.shares`).
     """
 
     confidence_level: float = 0.95
@@ -57,6 +65,8 @@ class Policy:
     route: str = "description_length"
     class_mix: str = "conditional"
     code: Code = field(default_factory=Code)
+    answers: str = "exact"
+    shares: tuple[float, float] = (SEALED_SHARE, TRANSCRIPT_SHARE)
 
     def __post_init__(self) -> None:
         owner = "Holdout"
@@ -64,6 +74,14 @@ class Policy:
         checked["check_share"] = check_real(self.check_share, "check_share", owner, low=0.0, high=1.0)
         check_option(self.route, "route", owner, ROUTES)
         check_option(self.class_mix, "class_mix", owner, CLASS_MIXES)
+        check_answers(self.answers, owner)
+        if self.answers == "cells" and self.is_private:
+            raise bad_parameter(
+                "answers", owner, f"'exact' or 'auto' where route={self.route!r}", self.answers,
+                "Where privacy certifies, answers have noise, and there is nothing to seal.",
+            )  # fmt: skip
+        if not (len(self.shares) == 2 and min(self.shares) > 0.0 and sum(self.shares) <= 1.0):
+            raise bad_parameter("shares", owner, "two positive parts of at most 1 together", self.shares)
         if self.class_mix == "priced" and self.is_private:
             raise bad_parameter(
                 "class_mix", owner, f"'conditional' where route={self.route!r}", self.class_mix,
@@ -81,6 +99,21 @@ class Policy:
     def ln_beta(self) -> float:
         """Logarithm of the failure probability that each route has for the whole conversation."""
         return math.log1p(-self.confidence_level) - (LN_2 if self.route == "both" else 0.0)
+
+    @property
+    def seals(self) -> bool:
+        """Whether counts are answered in cells, and all weights come from one purse."""
+        return self.answers != "exact"
+
+    @property
+    def ln_sealed(self) -> float:
+        """Logarithm of the failure probability of description length, where answers are sealed."""
+        return self.ln_beta + math.log(self.shares[0])
+
+    @property
+    def ln_transcript(self) -> float:
+        """Logarithm of the failure probability that belongs to the transcript theorem."""
+        return self.ln_beta + math.log(self.shares[1])
 
     @property
     def is_described(self) -> bool:
@@ -138,11 +171,40 @@ class Policy:
         planned = planned_questions(self.expected_questions)
         return choose_half_cell(planned, error, deviation, size, check, certify, self.code)
 
+    def of_found(self, found: dict[str, Any] | None, *, durable: bool) -> Policy:
+        """Return the policy with "auto" decided, as it is for a new ledger or for one that was found.
+
+        What was begun goes on as it was begun. A new ledger that outlives its session answers in cells, a
+        temporary one the first question at once. Where privacy certifies, all answers are as they were.
+        """
+        if self.answers != "auto":
+            return self
+        if found is not None:
+            return replace(self, answers=str(found.get("answers", "exact")))
+        if self.is_private:
+            return replace(self, answers="exact")
+        return replace(self, answers="cells") if durable else self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a genesis record says of it: nothing of sealed answers where there are none."""
+        body = asdict(self)
+        if self.seals:
+            return {**body, "shares": list(self.shares)}
+        return {name: each for name, each in body.items() if name not in ("answers", "shares")}
+
     @classmethod
     def from_dict(cls, body: dict[str, Any]) -> Policy:
         """Return the policy that stands in a genesis record, among other things."""
-        names = [each.name for each in fields(cls) if each.name != "code"]
-        return cls(code=Code(**body["code"]), **{name: body[name] for name in names})
+        names = [each.name for each in fields(cls) if each.name not in ("code", "answers", "shares")]
+        sealing: dict[str, Any] = {}
+        if "answers" in body:
+            sealing = {"answers": body["answers"], "shares": tuple(body["shares"])}
+        return cls(code=Code(**body["code"]), **{name: body[name] for name in names}, **sealing)
+
+
+def check_answers(answers: object, owner: str) -> None:
+    """Raise ValueError unless this is a way to answer; ``owner`` is whose parameter it is."""
+    check_option(answers, "answers", owner, ANSWERS)
 
 
 def check_promise(

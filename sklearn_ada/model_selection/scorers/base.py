@@ -61,6 +61,7 @@ class HoldoutScorer(ABC):
         self.on_exhausted = check_option(on_exhausted, "on_exhausted", owner, ("nan", "raise"))
         self.cv = ValidationSplit(holdout, validation)
         self.round_name: str | None = None
+        self.candidates: int | None = None  # of the search that asks
         self.__name__ = f"{owner}_{self.metric.name}"  # displays of learning curves read it
         self._warned = False
         self._sample_weight_request: bool | str | None = False
@@ -142,7 +143,7 @@ class HoldoutScorer(ABC):
             self._clean.add(entries)
         answer = put_question(
             self.session, question, estimator, model=model, round_name=self.round_name,
-            once=origin != "validation",
+            once=origin != "validation", candidates=self.candidates,
         )  # fmt: skip
         if answer is not None and not answer.repeated and not searching:
             warn_if_vacuous(self.session, answer, question)
@@ -171,6 +172,7 @@ class HoldoutScorer(ABC):
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         other.cv, other.round_name = ValidationSplit(self.holdout, validation), None
+        other.candidates = None
         return other
 
     def _warn_once(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
-from sklearn_ada.holdout import Holdout, check_promise
+from sklearn_ada.holdout import Holdout, check_answers, check_promise
 from sklearn_ada.model_selection.running.engines import check_search, keeps_model
 from sklearn_ada.model_selection.running.masks import check_reveal
 from sklearn_ada.model_selection.running.own_scores import own_scorings
@@ -16,8 +16,9 @@ from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import ValidationSplit, is_share
 from sklearn_ada.model_selection.setting_up.time_order import check_time_order
 
-__all__ = ["check_one_output", "check_parameters"]
+__all__ = ["DEFAULT_ANSWERS", "check_one_output", "check_parameters"]
 
+DEFAULT_ANSWERS = "exact"
 _MECHANISMS = ("auto", "exponential_mechanism", "ladder", "stable_median", "thresholdout")
 
 
@@ -40,6 +41,7 @@ def check_parameters(wrapper: Any) -> None:
     check_real(wrapper.validation, "validation", owner, low=0.0, high=1.0)
     check_promise(wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, owner)
     check_option(wrapper.missing, "missing", owner, ("raise", "ignore"))
+    check_answers(wrapper.answers, owner)
     if wrapper.ids is not None and not isinstance(wrapper.ids, str):
         raise bad_parameter(
             "ids", owner, "None, 'index' or the name of a column", type(wrapper.ids).__name__,
@@ -47,7 +49,7 @@ def check_parameters(wrapper: Any) -> None:
         )  # fmt: skip
     if isinstance(wrapper.holdout, Holdout) or isinstance(wrapper.mechanism, HoldoutScorer):
         given = (wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, wrapper.ledger)
-        if (*given, wrapper.missing) != (0.95, None, None, None, "raise"):
+        if (*given, wrapper.missing, wrapper.answers) != (0.95, None, None, None, "raise", DEFAULT_ANSWERS):
             raise bad_parameter(
                 "holdout", owner, "a share, a mask or a splitter when a policy or a ledger is given",
                 "a Holdout", "It has a policy and a ledger of its own.",

@@ -1,0 +1,29 @@
+"""Widths of searches in a row that came out of a holdout, at a few seeds: `benchmarks.validity.searches`."""
+
+import numpy as np
+import pytest
+
+from benchmarks.validity.searches import AFTER, draw, schemes
+
+
+@pytest.mark.parametrize(
+    ("n", "seeds"),
+    [(500, 6), (2000, 4), *(pytest.param(n, 100, marks=pytest.mark.slow) for n in (500, 2000, 10_000))],
+)
+def test_twenty_searches_are_told_at_the_width_of_the_first_and_one_is_published(n, seeds):
+    runs = [schemes(*draw(n, seed), n) for seed in range(seeds)]
+
+    def median(scheme, after):
+        return float(np.median([run[scheme][after] for run in runs]))
+
+    assert all(median("cells, told", after) <= 2.9 for after in AFTER)
+    assert median("cells, published", 1) <= 1.12
+    assert median("cells, published", 9) <= 1.2
+    assert median("cells, published", 20) <= 1.35
+    assert median("cells, unsealed", 20) <= 2.0
+    assert median("first exact, told", 1) <= 1.12
+    # What it is for: the first version, and splitting where the number of searches is known.
+    for other in ("exact, told", "splitting, number known"):
+        assert median("cells, told", 9) < 0.7 * median(other, 9)
+        assert median("cells, published", 9) < 0.35 * median(other, 9)
+    assert median("cells, told", 9) < median("Guess-and-Check in hindsight", 9)
