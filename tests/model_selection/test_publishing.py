@@ -223,3 +223,24 @@ def test_a_given_holdout_has_answers_of_its_own(path):
     search = ReusableHoldoutCV(grid(), holdout=holdout, ask="winner", answers="cells")
     with pytest.raises(ValueError, match="'holdout' parameter"):
         search.fit(X[400:], Y[400:])
+
+
+@pytest.mark.parametrize(
+    "how", [{"ask": "winner"}, {"ask": 3, "reveal": "winner"}, {"ask": "candidates"}], ids=str
+)
+def test_the_last_search_that_is_admitted_may_run_again(how, tmp_path):
+    """What is asked again is recorded, whatever the tolerance would say of a new question."""
+    inner = grid().set_params(cv=None)
+    for number, tolerance in enumerate(np.arange(0.06, 0.2, 0.01)):
+        wrapped = ReusableHoldoutCV(
+            inner, ledger=tmp_path / f"{number}.db", answers="cells", tolerance=float(tolerance), **how
+        )
+        try:
+            first = wrapped.fit(X, Y).best_answer_
+        except BudgetExhaustedError:
+            continue
+        again = wrapped.fit(X, Y).best_answer_
+        assert again.repeated
+        assert again == first
+        return
+    pytest.fail("no tolerance admits the search")

@@ -18,15 +18,26 @@ class RoundRecord(LedgerRecord):
 
     @classmethod
     def of(
-        cls, name: str, purpose: str, size: int, share: FailureBudget, stamp: dict[str, Any]
+        cls,
+        name: str,
+        purpose: str,
+        size: int,
+        share: FailureBudget,
+        stamp: dict[str, Any],
+        *,
+        at_once: bool = False,
     ) -> RoundRecord:
-        """Return the record of a round that is opened now."""
+        """Return the record of a round that is opened now.
+
+        ``at_once`` says, where there is a purse, that its answers are exact.
+        """
         body = {"kind": cls.kind, "round": name, "purpose": purpose, "size": size, **stamp}
-        return cls({**body, "ln_delta": share.ln_delta, "nats": share.nats, **share.taken()})
+        taken = {**share.taken(), "at_once": at_once} if share.purse is not None else {}
+        return cls({**body, "ln_delta": share.ln_delta, "nats": share.nats, **taken})
 
     def apply(self, state: ConversationState) -> None:
         """Count its questions, and keep their share."""
         body = self.body
         share = FailureBudget(body["ln_delta"], body["nats"])
         state.take(body, size=body["size"])
-        state.begin_round(body["round"], body["purpose"], body["size"], share)
+        state.begin_round(body["round"], body["purpose"], body["size"], share, body.get("at_once", False))

@@ -49,11 +49,14 @@ class Round:
         How many of them have not been answered yet.
     size : int
         How many they were; 0 where that is not kept, because all answers are exact.
+    at_once : bool
+        Whether its answers are exact, where others are cells.
     """
 
     share: FailureBudget
     left: int
     size: int = 0
+    at_once: bool = False
 
 
 class ConversationState:
@@ -178,10 +181,12 @@ class ConversationState:
         if limits is not None and limits[0] is not None and limits[1] is not None:
             self._last_value = (value, limits[0], limits[1])
 
-    def begin_round(self, name: str, purpose: str, size: int, share: FailureBudget) -> None:
+    def begin_round(
+        self, name: str, purpose: str, size: int, share: FailureBudget, at_once: bool = False
+    ) -> None:
         """Count the questions of a round at once; each has this share."""
         self.asked[purpose] += size
-        self._rounds[name] = Round(share, size, 0 if self.purse is None else size)
+        self._rounds[name] = Round(share, size, 0 if self.purse is None else size, at_once)
 
     def end_round(self, name: str) -> None:
         """Close a round; questions that name it later are on their own."""
@@ -225,7 +230,7 @@ class ConversationState:
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "last_value": None if self._last_value is None else list(self._last_value),
             "rounds": {
-                n: [r.share.ln_delta, r.share.nats, r.left, *([r.size] if r.size else [])]
+                n: [r.share.ln_delta, r.share.nats, r.left, *([r.size, r.at_once] if r.size else [])]
                 for n, r in rounds.items()
             },
             "family": sorted(self._family),
@@ -303,6 +308,11 @@ class ConversationState:
     def has_certified(self) -> bool:
         """Whether a certify was asked before."""
         return self.asked["certify"] > 0
+
+    def is_first(self, round_name: str | None) -> bool:
+        """Return whether a certify is the first of all: by itself, or in a round that was opened for it."""
+        name = self.open_round(round_name)
+        return not self.has_certified if name is None else self._rounds[name].at_once
 
     def is_alone(self, round_name: str | None) -> bool:
         """Return whether a question is the only one that was fixed with what was known at its asking."""

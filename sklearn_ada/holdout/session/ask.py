@@ -91,7 +91,7 @@ def put_question(
         Of how many candidates of one search it is a check, whether their round is open or not.
     """
     if known_as is None:
-        question = answered_as(session, question, model, candidates)
+        question = answered_as(session, question, model, candidates, round_name)
     data, mechanism = session.data, question.describe()
     guess = {} if question.guess is None else question.guess.describe()
     outputs = "" if question.guess is None else question.guess.outputs
@@ -213,7 +213,13 @@ def keys_of(session: Session, question: Question, model: str) -> tuple[str, str]
     return subject, key
 
 
-def answered_as(session: Session, question: Question, model: str, candidates: int | None = None) -> Question:
+def answered_as(
+    session: Session,
+    question: Question,
+    model: str,
+    candidates: int | None = None,
+    round_name: str | None = None,
+) -> Question:
     """Return the question as this ledger answers it: a certify with a cell, or at once.
 
     With ``answers="auto"`` the first certify of a ledger is answered at once, and so is the same again.
@@ -223,7 +229,7 @@ def answered_as(session: Session, question: Question, model: str, candidates: in
         return question
     if session.policy.answers == "auto" and question.purpose == "certify":
         _, key = keys_of(session, question, model)
-        if session.find(key) is not None or not session.read(lambda state: state.has_certified):
+        if session.find(key) is not None or session.read(lambda state: state.is_first(round_name)):
             return question
     return sealed
 

@@ -36,9 +36,9 @@ def close_key(round_name: str) -> str:
 
 
 def close_round(ledger: Ledger[Conversation], asker: Asker, round_name: str) -> None:
-    """Close a round, once; nothing where answers are exact, or if there was no such round."""
+    """Close a round, once; nothing where answers are exact, or if there is none of several questions."""
     begun = ledger.find(f"round {round_name}")
-    if begun is None or "purse" not in begun.body:
+    if begun is None or "purse" not in begun.body or begun.body["size"] == 1:
         return
     stamp = asker.stamp()
 

@@ -62,14 +62,20 @@ def open_round(
     check_option(purpose, "purpose", _OWNER, PURPOSES)
     size = check_integer(size, "size", _OWNER)
     alternatives = check_integer(alternatives, "alternatives", _OWNER)
-    probe: Probe = worst_question(session, as_metric(scoring), purpose, guess_rows)
-    candidates = size if alternatives == 1 else None
-    probe = sealed_form(probe, session.data, session.policy, candidates) or probe
+    exact = worst_question(session, as_metric(scoring), purpose, guess_rows)
+    sealed = sealed_form(exact, session.data, session.policy, size if alternatives == 1 else None)
     stamp, changed = session.asker.stamp(), session.data.first_like
     key = f"{key} {changed}" if changed else key
 
     def decide(state: Conversation) -> RoundRecord:
         session.check_not_outgrown(state)
+        at_once = sealed is None or (
+            session.policy.answers == "auto"
+            and purpose == "certify"
+            and size == 1
+            and not state.has_certified
+        )
+        probe: Probe = exact if sealed is None or at_once else sealed
         most = admitted_at_once(state, probe, size, alternatives)
         if most < size:
             raise BudgetExhaustedError(
@@ -77,11 +83,10 @@ def open_round(
                 f"{most} of them: {size - most} too many. Search fewer candidates, use ask='winner', or take "
                 "a larger holdout or tolerance."
             )
-        share = state.share(purpose, size, at_once=is_at_once(probe))
-        return RoundRecord.of(key, purpose, size, share.among(alternatives), stamp)
+        share = state.share(purpose, size, at_once=is_at_once(probe)).among(alternatives)
+        return RoundRecord.of(key, purpose, size, share, stamp, at_once=at_once)
 
-    # One question takes as much from a purse by itself, and what chose it is in the nats by then.
-    if not record or (size == 1 and session.policy.seals and purpose == "certify"):
+    if not record:
         session.find(f"round {key}", otherwise=decide)
         return None
     return key if session.charge(f"round {key}", decide).fresh else None
