@@ -23,7 +23,7 @@ from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.changed_rows import as_edition
 from sklearn_ada.holdout.session.check_overlap import check_not_held_out, overlaps
 from sklearn_ada.holdout.session.declare import declare_family
-from sklearn_ada.holdout.session.finding import address_of_rows
+from sklearn_ada.holdout.session.finding import address_of_rows, check_not_of_others
 from sklearn_ada.holdout.session.mean_weight import release_mean_weight
 from sklearn_ada.holdout.session.plan import Settings, plan_question, worst_question
 from sklearn_ada.holdout.session.publishing import publish
@@ -483,6 +483,8 @@ class Holdout:
         hashed = None if ids is None else id_hashes(ids, "Holdout.top_up")
         more = pooled(self._session.data, self._session.policy, X, y, hashed)
         session = self._session.of_rows(more)
+        if hashed is not None:
+            check_not_of_others(session.ledger, hashed)
         if not is_known(self._session, session) and overlaps(self._session, X):
             raise HoldoutLeakError(
                 "The rows to be added repeat rows of the holdout, far more than chance allows. Add new draws "

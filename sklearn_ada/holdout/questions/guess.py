@@ -141,15 +141,18 @@ def _identified(guess: Guess, X: Any, labels: NDArray[Any], outputs: Any) -> Gue
 
 
 def _to_nine_digits(outputs: Any) -> Any:
-    """Return floats as multiples of a billionth of their size: last bits depend on the order of threads.
+    """Return floats to nine digits or so: last bits depend on the order in which threads add.
 
-    The step is no round number, as numbers such as 1/2 would then lie between two multiples.
+    Each by its own size, down to a billionth of the middle one, so that one that is huge hides no other. The
+    step is no round number, as numbers such as 1/2 would then lie between two multiples.
     """
     if not isinstance(outputs, np.ndarray) or outputs.dtype.kind != "f":
         return outputs
-    largest = np.max(np.abs(outputs), initial=0.0, where=np.isfinite(outputs))
-    step = math.ldexp(1.0 / math.pi, math.frexp(float(largest) / math.sqrt(2.0))[1] - 28)
-    return [np.round(outputs / step), step] if step > 0.0 else outputs
+    wide = outputs.astype(np.float64)
+    sizes = np.abs(wide[np.isfinite(wide) & (wide != 0.0)])
+    middle, step = (float(np.median(sizes)) if len(sizes) else 1.0), 1e-9 / math.pi
+    with np.errstate(over="ignore"):
+        return [np.round(np.arcsinh(wide / middle) / step) + 0.0, round(math.log(middle) / step)]
 
 
 def _labels(metric: Metric, X: Any, y: Any) -> NDArray[Any]:

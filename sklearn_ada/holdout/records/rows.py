@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn_ada.accounting.polya_urn import symbols_of
 from sklearn_ada.events import CodedRelease, Symbol, event_from_dict
 from sklearn_ada.holdout.records.base import LedgerRecord
 from sklearn_ada.holdout.records.state import ConversationState
@@ -18,8 +19,6 @@ ASSUMED = {
     "relabelled": "labels were corrected without looking at predictions",
 }
 """What every later certificate rests on, by what was done to the rows."""
-
-_TELLS = {"begun": 0, "added": 0, "missing": 0, "relabelled": 1}  # whether labels are others than before
 
 
 class RowsRecord(LedgerRecord):
@@ -40,6 +39,7 @@ class RowsRecord(LedgerRecord):
         rows: int,
         fingerprint: str,
         stamp: dict[str, Any],
+        are_others: bool = False,
     ) -> RowsRecord:
         """Return the record of a change that is made now.
 
@@ -54,12 +54,14 @@ class RowsRecord(LedgerRecord):
         fingerprint : str
             Of all of these.
         stamp : dict
+        are_others : bool, default=False
+            Whether rows that are added have been there before, with other labels.
         """
         body = {"kind": cls.kind, "change": change, "rows": rows}
         if change != "relabelled":  # how many labels differ is told nowhere
             body["count"] = len(concerned)
-        if change in _TELLS:
-            event = CodedRelease((Symbol("relabelled", _TELLS[change]),))
+        if change != "back":
+            event = CodedRelease((Symbol("relabelled", int(are_others or change == "relabelled")),))
             body |= {"event": event.to_dict(), "price": state.account.price(event)}
         return cls({**body, "fingerprint": fingerprint, "table": packed(concerned), **stamp})
 
@@ -89,10 +91,13 @@ class RowsRecord(LedgerRecord):
     def apply(self, state: ConversationState) -> None:
         """Change the rows; the nats and the counts of questions stay."""
         if "event" in self.body:
-            state.charge(event_from_dict(self.body["event"]), self.body["price"])
+            event = event_from_dict(self.body["event"])
+            state.charge(event, self.body["price"])
+            if symbols_of(event)[0].value:
+                state.assume(ASSUMED["relabelled"])
         if self.change == "begun":
             return
         same = self.body["rows"] == state.rows  # with groups rows neither come nor go
         state.grow(self.body["rows"], self.fingerprint, state.units if same else None)
-        if self.change in ASSUMED:
-            state.assume(ASSUMED[self.change])
+        if self.change == "missing":
+            state.assume(ASSUMED["missing"])

@@ -109,6 +109,7 @@ def as_edition(session: Session, missing: str) -> Session:
         for number, (change, rows, whole) in enumerate(steps, start=len(editions)):
             # Of labels all are kept: how many are others would tell, for nothing, how often predictions err.
             concerned, after_it = whole if change == "relabelled" else rows, fingerprint_of(whole, secret)
+            others = change == "added" and _are_others(rows, editions)
             made = functools.partial(
                 RowsRecord.of,
                 change=change,
@@ -116,12 +117,13 @@ def as_edition(session: Session, missing: str) -> Session:
                 rows=len(whole),
                 fingerprint=after_it,
                 stamp=stamp,
+                are_others=others,
             )
             record = session.charge(f"rows {number}", made)
             if RowsRecord(record.body).fingerprint != after_it:
                 break  # somebody else was first, with other rows: compare again
-        if not is_known:
-            _tell(session, changes)
+            if others or change == "relabelled":
+                _tell_of_labels(session)
     _check_units(session)
     data.top_ups = edition
     # Questions that were asked of these very rows and labels before, in whichever edition, are found again.
@@ -182,14 +184,19 @@ def _check_units(session: Session) -> None:
         )
 
 
-def _tell(session: Session, changes: Changes) -> None:
-    if len(changes.relabelled):
-        warn_user(
-            f"Rows of the holdout of the ledger {_name(session)!r} have other labels than before. This is "
-            "recorded, costs 4.6 nats, and every later certificate assumes that labels were corrected "
-            "without looking at predictions. Questions are asked anew. If these labels are wrong, open it "
-            "again with the right ones; if they are another target, give it a ledger of its own."
-        )
+def _are_others(added: Table, editions: list[Table]) -> bool:
+    """Return whether rows that are added were there before, with other labels only."""
+    before = np.unique(np.concatenate(editions))
+    return bool(np.any(np.isin(added["id"], before["id"]) & ~np.isin(added, before)))
+
+
+def _tell_of_labels(session: Session) -> None:
+    warn_user(
+        f"Rows of the holdout of the ledger {_name(session)!r} have other labels than before. This is "
+        "recorded, costs 4.6 nats, and every later certificate assumes that labels were corrected "
+        "without looking at predictions. Questions are asked anew. If these labels are wrong, open it "
+        "again with the right ones; if they are another target, give it a ledger of its own."
+    )
 
 
 def _name(session: Session) -> str:

@@ -4,7 +4,7 @@ A ledger without a path belongs to rows. Where these are known by ids, it is loo
 this session whose rows have ids; they are compared by hashes keyed with the ledger's own secret.
 
 - All rows of a holdout (of one of its editions) are among these: its ledger.
-- Rows of several holdouts are, each of which was asked: refused. One ledger would forget what others told.
+- Rows of another holdout are, too: refused. One ledger would forget what the other one told.
 - Some are, and others are missing: other rows, such as an outer fold, or the same with rows dropped. They get
   a ledger that is certified for these rows alone, and a warning, because nothing tells the two apart.
 - None is, but the same labels in the same order were asked about, without ids or with others: refused, as a
@@ -29,6 +29,7 @@ from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.rows.known_rows import keyed_ids
 from sklearn_ada.holdout.session.changed_rows import editions_of, within_cross_validation
 from sklearn_ada.ledger import (
+    Ledger,
     is_begun,
     ledger_address,
     ledgers_of_kind,
@@ -37,7 +38,7 @@ from sklearn_ada.ledger import (
     open_existing_ledger,
 )
 
-__all__ = ["address_of_rows"]
+__all__ = ["address_of_rows", "check_not_of_others"]
 
 _ROWS, _FOLD = "ids", "fold"
 _OF_SESSION = (None, ":memory:")
@@ -110,16 +111,9 @@ def _address_by_ids(
     if within_cross_validation():
         return of_fold
     shared = _sharing(ledgers_of_kind(given, _ROWS), known)
-    asked = [one for one in shared if one.is_asked]
-    if len(asked) > 1:
-        raise LedgerMismatchError(
-            f"These rows contain rows of {len(asked)} holdouts that were asked in this session, and one "
-            "ledger cannot count for all of them: what another one has told about its rows would be "
-            "forgotten. Open each of them again with its own rows; or make a holdout of rows that nobody has "
-            "asked about."
-        )
-    nearest = max(asked or shared, key=lambda one: (one.missing == 0, one.known), default=None)
+    nearest = max(shared, key=lambda one: (one.missing == 0, one.known), default=None)
     if nearest is not None and (nearest.missing == 0 or missing == "ignore"):
+        _check_alone(len(shared))
         return nearest.address
     if nearest is not None:
         warn_user(
@@ -152,7 +146,6 @@ class _Sharing(NamedTuple):
     address: str
     known: int
     missing: int
-    is_asked: bool
 
 
 def _sharing(addresses: list[str], ids: NDArray[np.bytes_]) -> list[_Sharing]:
@@ -165,9 +158,27 @@ def _sharing(addresses: list[str], ids: NDArray[np.bytes_]) -> list[_Sharing]:
         counts = [(int(np.isin(rows["id"], mine).sum()), len(rows)) for rows in editions]
         if any(known for known, _ in counts):
             known, size = max(counts, key=lambda count: (count[0] == count[1], count[0]))
-            is_asked = not ledger.read(lambda state: state.is_untouched)
-            found.append(_Sharing(address, known, size - known, is_asked))
+            found.append(_Sharing(address, known, size - known))
     return found
+
+
+def check_not_of_others(own: Ledger[Conversation], ids: NDArray[np.bytes_]) -> None:
+    """Raise LedgerMismatchError if rows with these ids are also those of another ledger of this session."""
+    for given in _OF_SESSION:
+        addresses = ledgers_of_kind(given, _ROWS)
+        others = [one for one in addresses if open_existing_ledger(one, Conversation).genesis != own.genesis]
+        if len(others) < len(addresses):  # else it is none of this session's
+            _check_alone(1 + len(_sharing(others, ids)))
+
+
+def _check_alone(ledgers: int) -> None:
+    if ledgers > 1:
+        raise LedgerMismatchError(
+            f"These rows are, or contain, rows of {ledgers} holdouts of this session, and one ledger "
+            "cannot count for all of them: what another one tells about its rows would be forgotten. Open "
+            "each of them again with its own rows; or make a holdout of rows that nobody has asked about. In "
+            "a fold of your own, made without scikit-learn's cross_validate, give each fold a path."
+        )
 
 
 def _is_of_rows(address: str) -> bool:

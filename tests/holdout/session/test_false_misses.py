@@ -28,6 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
+from sklearn_ada.digest import canonical_digest
+from sklearn_ada.holdout.questions.guess import _to_nine_digits
 
 X = np.random.default_rng(0).normal(size=(120, 3)).round(1)
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)
@@ -325,3 +327,12 @@ def test_where_privacy_certifies_last_bits_of_public_outputs_are_no_new_question
     assert not any("digest lacks" in each for each in answers[0].certificate.assumptions)
     bare = holdout.check(LogisticRegression().fit(X[TRAIN], Y[TRAIN]), scoring="accuracy", guess=0.8)
     assert any("digest lacks" in each for each in bare.certificate.assumptions)
+
+
+def test_outputs_that_differ_are_other_outputs_however_large_one_is():
+    one, other = np.array([1e13, 1.0, 2.0]), np.array([1e13, 2.0, 1.0])
+    assert canonical_digest(_to_nine_digits(one)) != canonical_digest(_to_nine_digits(other))
+    wobbling = one * (1.0 + 1e-16), one * (1.0 - 1e-16), one
+    assert len({canonical_digest(_to_nine_digits(each)) for each in wobbling}) == 1
+    zeros = (np.array([0.0, 1.0, np.nan]), np.array([-0.0, 1.0, np.nan]))
+    assert len({canonical_digest(_to_nine_digits(each)) for each in zeros}) == 1

@@ -237,18 +237,31 @@ def test_every_set_of_rows_pays_in_advance_for_labels_that_are_as_they_were(begi
 
 
 @pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
-def test_rows_of_two_holdouts_that_were_asked_are_refused_together(ledger):
-    """One ledger would forget what the other one has told."""
+def test_rows_of_two_holdouts_are_refused_together(ledger):
+    """One ledger would forget what the other one tells, also if it is not asked before."""
     one, other = slice(0, 90), slice(90, N)
     first = Holdout(X[one], Y[one], ids=IDS[one], ledger=ledger)
     second = Holdout(X[other], Y[other], ids=IDS[other], ledger=ledger)
     ask(first)
-    # Nobody has asked the second one yet, so nothing is forgotten.
-    assert Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger).ledger.head() == first.ledger.head()
-    ask(second)
+    for rows in (OLD, ALL):
+        with pytest.raises(LedgerMismatchError, match="rows of 2 holdouts"):
+            Holdout(X[rows], Y[rows], ids=IDS[rows], ledger=ledger)
     with pytest.raises(LedgerMismatchError, match="rows of 2 holdouts"):
-        Holdout(X[ALL], Y[ALL], ids=IDS[ALL], ledger=ledger)
-    assert ask(Holdout(X[other], Y[other], ids=IDS[other], ledger=ledger)).repeated
+        first.top_up(X[other], Y[other], ids=IDS[other])
+    larger = second.top_up(X[N:], Y[N:], ids=IDS[N:])
+    assert ask(larger).verdict == "exact"
+    assert ask(Holdout(X[one], Y[one], ids=IDS[one], ledger=ledger)).repeated
+
+
+def test_rows_that_come_back_with_other_labels_are_relabelled(begin):
+    first = begin()
+    begin(slice(50, N), missing="ignore")
+    before = first.report().nats
+    with pytest.warns(UserWarning, match="other labels"):
+        wrong = begin(y=flipped([3]))
+    assert wrong.report().nats == pytest.approx(before - math.log(0.01))
+    assert "labels were corrected without looking at predictions" in ask(wrong).certificate.assumptions
+    assert begin().report().n_rows == N  # and back
 
 
 @pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
