@@ -148,6 +148,7 @@ class Inquiry(_Analysed):
         )
         self._answers: list[tuple[Says, Question, Answer]] = []
         self._chosen: Says | None = None
+        self._wins = math.nan
         if isinstance(mechanism.settings, MedianSettings) and not mechanism.settings.stratify:
             self.class_counts = None  # such a certificate assumes that nobody knows them
 
@@ -187,6 +188,8 @@ class Inquiry(_Analysed):
 
     def unseal(self) -> float:
         """Return the exact value of the last question, or what was released of it if nothing is sealed."""
+        if not self._answers:  # of a selection nothing can be unsealed
+            return self._wins
         _, _, last = self._answers[-1]
         if last.published is None or not last.answered:
             return last.value
@@ -236,7 +239,8 @@ class Inquiry(_Analysed):
         models = [Classifier(self.population.table(each)) for each in pair]
         wins = self._holdout.select_new(models, epsilon=2.0)
         self._chosen = pair[wins]
-        return 0.5 + 0.1 * (2 * wins - 1)
+        self._wins = 0.5 + 0.1 * (2 * wins - 1)
+        return self._wins
 
     def _is_wrong(self, says: Says, question: Question, answer: Answer) -> bool:
         if answer.certificate is None:
