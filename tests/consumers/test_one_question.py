@@ -13,7 +13,7 @@ from tests.consumers.one_question import (
 
 SOME = [
     "LogisticRegression", "RandomForestClassifier", "KNeighborsClassifier", "StackingClassifier",
-    "RadiusNeighborsRegressor", "HistGradientBoostingRegressor", "MultiOutputRegressor",
+    "RadiusNeighborsRegressor", "MultiOutputRegressor",
 ]  # fmt: skip
 MODELS = {**of_sklearn(), **of_other_libraries()}
 OF_LIBRARIES = set(of_other_libraries())
@@ -42,7 +42,8 @@ def test_a_model_of_sklearn_stays_one_question(name, tmp_path):
     check_one_question(name, tmp_path)
 
 
-@pytest.mark.parametrize("names", [SOME, pytest.param(None, marks=pytest.mark.thorough)], ids=["some", "all"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("names", [SOME, None], ids=["some", "all"])
 def test_another_interpreter_asks_the_same_questions_of_sklearn(names, tmp_path):
     names = names or [name for name in MODELS if name not in OF_LIBRARIES]
     for name in names:

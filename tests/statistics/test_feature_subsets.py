@@ -56,7 +56,9 @@ def misses(found):
     return any(not low <= 0.5 <= high for low, high in intervals)
 
 
-@pytest.mark.parametrize("users", [pytest.param(200, marks=pytest.mark.slow), 3])
+@pytest.mark.parametrize(
+    "users", [pytest.param(200, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.thorough)]
+)
 def test_all_intervals_of_a_loop_over_columns_hold_together(users, tmp_path):
     """Where each set of columns has a split and a ledger of its own, most users see a miss."""
     missed = alone = 0

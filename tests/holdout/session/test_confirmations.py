@@ -343,6 +343,7 @@ def test_a_metric_that_changed_without_its_digest_is_another_question(holdout, m
 # --- prices ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_same_costs_a_thousandth_and_a_thousand_times_cost_less_than_a_twentieth(model, tmp_path):
     holdout = Holdout(X, Y, ledger=tmp_path / "own.db")
     certify(holdout, model)
@@ -664,6 +665,7 @@ def test_a_version_that_comes_up_between_comparison_and_charge_is_compared_too(h
     assert len(last["compared_with"]) == 1
 
 
+@pytest.mark.thorough
 def test_processes_that_find_the_same_mismatch_make_one_version(model, tmp_path):
     path = tmp_path / "shared.db"
     holdout = Holdout(X, Y, ledger=path, random_state=0)
