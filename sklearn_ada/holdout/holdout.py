@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._checks import check_option
+from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.digest import id_hashes
 from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE, PURPOSES
@@ -298,6 +298,8 @@ class Holdout:
         UserWarning
             As for `check`.
         """
+        if not isinstance(final, bool):
+            raise bad_parameter("final", "Holdout.certify", "True or False", final)
         if not final:
             return self._ask(estimator, scoring, "certify", guess, settings, guess_from=guess_from)
         model = model_digest(estimator)  # before it predicts anything

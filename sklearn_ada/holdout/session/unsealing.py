@@ -194,11 +194,15 @@ def _number(ledger: Ledger[Conversation], answer: Any) -> int:
     known = [recorded]
     if isinstance(read, SealedRecord):  # of a round, before and after it was closed
         known.append(as_closed(ledger, record).answer(record, genesis))
-    if isinstance(answer, Answer) and answer.answered and answer not in known:
+    if isinstance(answer, Answer) and (
+        answer.answered != recorded.answered or (answer.answered and answer not in known)
+    ):
         fix = "It is not what this ledger has under that number: ask the holdout that gave it."
         raise bad_parameter("answers", _OWNER, expected, f"an answer with number {number}", fix)
     if isinstance(read, UnsealedRecord):
-        return int(read.body["of"])
+        number = int(read.body["of"])
+        of = ledger.record(number)
+        read = None if of is None else read_record(of.body)
     if not recorded.answered:
         fix = f"It has no value ({recorded.reason}), so nothing was sealed."
         raise bad_parameter("answers", _OWNER, expected, f"one that was {recorded.verdict}", fix)

@@ -259,6 +259,33 @@ def test_what_has_nothing_sealed_cannot_be_unsealed(holdout, tmp_path, sentence,
         holdout.unseal(strange)
 
 
+def test_a_failed_answer_of_another_holdout_tells_nothing(holdout, tmp_path, uncharged):
+    class Failing(RightOn):
+        def predict(self, X):
+            raise ValueError("no")
+
+    own = ask(holdout, 425, 0.8512)
+    other = holdout_of(500, tmp_path / "other.db")
+    failed = other.certify(Failing(1), scoring="accuracy", guess=Guess(0.85, 1500))
+    assert failed.index == own.index
+    with uncharged(holdout), pytest.raises(ValueError, match="ask the holdout that gave it"):
+        holdout.unseal(failed)
+
+
+def test_a_final_that_sealed_nothing_cannot_be_unsealed(tmp_path):
+    X, _ = rows(500)
+    holdout = Holdout(X, np.arange(500) % 2, ledger=tmp_path / "l.db", answers="cells")
+    final = holdout.certify(RightOn(200), scoring="balanced_accuracy", guess=Guess(0.5, 1500), final=True)
+    with pytest.raises(ValueError, match=r"'answers' parameter of Holdout.unseal"):
+        holdout.unseal(final)
+
+
+@pytest.mark.parametrize("final", ["no", 1, None, np.array([0, 1])])
+def test_final_is_true_or_false(final, holdout, sentence, uncharged):
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("final", "Holdout.certify")):
+        ask(holdout, 425, 0.8512, final=final)
+
+
 def test_after_closing_nothing_new_is_answered(holdout, nearly_free):
     first = ask(holdout, 425, 0.8512)
     holdout.close()
