@@ -336,7 +336,7 @@ def allowed_range(name):
     return None if name == "f1 of one" or Metric(name).range or not Metric(name)._rule else (-900, 0)
 
 
-@pytest.mark.parametrize("route", ["interval", "median"])
+@pytest.mark.parametrize("route", ["interval", pytest.param("median", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", [*INSTALLED, "f1 of one"])
 def test_an_answer_is_scikit_learns_or_none(name, route, opened):
     plainly_answered = total = 0

@@ -216,6 +216,7 @@ def test_missing_rows_are_refused_before_any_fit_and_may_be_ignored(table, tmp_p
     assert any("were left out" in text for text in fitted.best_answer_.certificate.assumptions)
 
 
+@pytest.mark.thorough
 def test_outer_folds_have_ledgers_of_their_own_without_a_warning(table):
     X, y = table
     search(None, ids="row").fit(X, y)

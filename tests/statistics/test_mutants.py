@@ -34,6 +34,7 @@ def test_a_tight_batch_of_coins_is_covered_and_hardly_more():
     assert misses > 0.65 * 400 * 0.4  # if it almost never missed, nothing could be learned from it
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TIGHT)
 def test_a_mutant_is_caught_in_a_tight_batch(name):
     mutant = Mutant(MUTANTS[name].patched, FEW_COINS, 0.4)
