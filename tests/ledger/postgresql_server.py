@@ -92,7 +92,7 @@ class Server:
 
     def start(self):
         """Start the server and wait until it answers."""
-        settings = ["fsync=off", "listen_addresses=127.0.0.1", f"port={self.port}", "max_connections=60"]
+        settings = ["fsync=off", "listen_addresses=127.0.0.1", f"port={self.port}", "max_connections=200"]
         settings += [f"unix_socket_directories={self.folder}", "shared_buffers=16MB"]
         with open(self.folder / "log", "ab") as log:
             self._process = subprocess.Popen(
