@@ -94,7 +94,7 @@ class RefinedCheck:
         return self.coded.metric
 
     @property
-    def guess(self) -> Guess | None:
+    def guess(self) -> Guess:
         """What the answer is expected to be."""
         return self.coded.guess
 

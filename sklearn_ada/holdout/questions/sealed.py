@@ -19,13 +19,13 @@ from sklearn_ada.guarantees.universal_inference.theorem import THEOREM
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.question import RefinedCheck
 from sklearn_ada.holdout.questions.said import Observation, observed
 from sklearn_ada.holdout.questions.sealed_statistics import SealedStatistic
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.privacy import NoPrivacy
-from sklearn_ada.metrics import Metric
 
 __all__ = ["SealedQuestion", "Told"]
 
@@ -47,7 +47,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class SealedQuestion(NoPrivacy):
+class SealedQuestion(RefinedCheck, NoPrivacy):
     """One certify that is answered with a cell.
 
     Parameters
@@ -66,21 +66,6 @@ class SealedQuestion(NoPrivacy):
     stream = "cells"  # under which `session.ask.look` notes a failure; `release` gives it its own code
     scale = 0.0
     state_name = ""
-
-    @property
-    def purpose(self) -> str:
-        """The purpose, whose questions are counted together."""
-        return self.coded.purpose
-
-    @property
-    def metric(self) -> Metric:
-        """The metric that is asked for."""
-        return self.coded.metric
-
-    @property
-    def guess(self) -> Guess:
-        """What the answer is expected to be."""
-        return self.coded.guess
 
     @property
     def target(self) -> str:
