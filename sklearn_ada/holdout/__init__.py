@@ -49,6 +49,7 @@ vacuous
 """
 
 from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.holdout.questions.filled import FILL
 from sklearn_ada.holdout.questions.guess import Guess, guess_from_rows, median_guess_from_rows
 from sklearn_ada.holdout.questions.keys import model_digest, subject_key
 from sklearn_ada.holdout.questions.ladder import LadderSettings
@@ -77,6 +78,7 @@ from sklearn_ada.holdout.session.sides import check_sides, check_unchanged, held
 from sklearn_ada.holdout.terms.policy import check_answers, check_promise
 
 __all__ = [
+    "FILL",
     "Guess",
     "Holdout",
     "HoldoutData",

@@ -21,6 +21,7 @@ from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one
 from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.changed_rows import as_edition
+from sklearn_ada.holdout.session.check_many import check_together
 from sklearn_ada.holdout.session.check_overlap import check_not_held_out, overlaps
 from sklearn_ada.holdout.session.declare import declare_family
 from sklearn_ada.holdout.session.finding import address_of_rows, check_not_of_others
@@ -223,10 +224,11 @@ class Holdout:
         guess_from : tuple (X, y) or None, default=None
             Validation rows, on which the guess is computed. They must not be the holdout's, which is checked
             and charged as by `check_overlap`.
-        settings : float, MedianSettings, NoiseSettings, LadderSettings or None
+        settings : float, "fill", MedianSettings, NoiseSettings, LadderSettings or None
             Which mechanism answers, and how. None: cells whose width suits the guess's precision, with noise
             where privacy certifies; or the stable median (the median of the metric over disjoint subsamples
             of the holdout) where nothing else can certify the metric. A number: cells of this half-width.
+            "fill": cells as wide as the tolerance allows by now, for the most answers within it.
 
         Returns
         -------
@@ -248,6 +250,66 @@ class Holdout:
             if it will be a stable median though no settings say so. Each once a process.
         """
         return self._ask(estimator, scoring, "check", guess, settings, guess_from=guess_from)
+
+    def check_many(
+        self,
+        estimators: Sequence[Any],
+        *,
+        scoring: Scoring,
+        guesses: Sequence[float | Guess] | None = None,
+        guess_from: tuple[Any, ArrayLike] | None = None,
+        settings: float | str | None = None,
+    ) -> list[Answer]:
+        """Check many models as one round: what one answer reveals widens no other's interval.
+
+        That is because models and guesses are all fixed before any of the answers is seen. The weight of the
+        round is the same for each, and all are admitted or none.
+
+        Parameters
+        ----------
+        estimators : sequence of fitted estimators
+        scoring : str, callable or Metric
+            With an interval of its own, which all have but those of a stable median.
+        guesses : sequence of (float or Guess) or None, default=None
+            One for each model.
+        guess_from : tuple (X, y) or None, default=None
+            Validation rows, on which the guesses are computed, instead of ``guesses``.
+        settings : float, "fill" or None, default=None
+            The cells; see `check`.
+
+        Returns
+        -------
+        list of Answer
+            In the order of the models. A round that was asked before returns what is recorded.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If the tolerance does not admit them all; nothing was charged.
+        ValueError, TypeError, LedgerError, HoldoutLeakError
+            As for `check`.
+
+        Warns
+        -----
+        UserWarning
+            As for `check`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> trees = [DecisionTreeClassifier(max_depth=d).fit(X[::3], y[::3]) for d in (1, 2, 3)]
+        >>> holdout = Holdout(X[1::3], y[1::3])
+        >>> answers = holdout.check_many(trees, scoring="accuracy", guess_from=(X[2::3], y[2::3]))
+        >>> [answer.verdict for answer in answers]
+        ['agrees', 'agrees', 'agrees']
+        """
+        told = check_together(self._session, estimators, scoring, guesses, guess_from, settings)
+        for answer, question in told:
+            if not answer.repeated:
+                warn_if_vacuous(self._session, answer, question)
+        return [answer for answer, _ in told]
 
     def certify(
         self,

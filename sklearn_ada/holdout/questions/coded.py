@@ -169,9 +169,10 @@ class CodedQuestion(NoPrivacy):
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the symbols that will be released once they are recorded."""
         measured, outputs = self.measure(estimator, data)
-        return observed(self.metric, self._symbols(measured), outputs, measured.value)
+        return observed(self.metric, self.symbols_of(measured), outputs, measured.value)
 
-    def _symbols(self, measured: Measured) -> tuple[Symbol, ...]:
+    def symbols_of(self, measured: Measured) -> tuple[Symbol, ...]:
+        """Return the symbols of what was measured: its cell, and what is released beside it."""
         symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
         if self.rule.size_is_released:
             offset = self._sizes.index(max(measured.size, 1.0)) - self._sizes.index(max(self.size, 1.0))

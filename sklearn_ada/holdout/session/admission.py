@@ -10,6 +10,7 @@ import math
 
 from sklearn_ada._solving import largest_integer
 from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.filled import FilledCheck
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.sealed import SealedQuestion
@@ -21,7 +22,7 @@ from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 
 __all__ = ["Probe", "admitted_at_once", "admitted_one_by_one", "certified", "share_ahead"]
 
-Probe = CodedQuestion | GaussianQuestion | SealedQuestion | StableQuestion
+Probe = CodedQuestion | FilledCheck | GaussianQuestion | SealedQuestion | StableQuestion
 
 _MANY = 10**9
 

@@ -13,6 +13,7 @@ from sklearn_ada._muted import muted
 from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
+from sklearn_ada.holdout.questions.filled import FilledCheck
 from sklearn_ada.holdout.questions.keys import member_key, question_key, rounded, subject_key
 from sklearn_ada.holdout.questions.models import discarded_copy
 from sklearn_ada.holdout.questions.question import Question
@@ -143,7 +144,7 @@ def put_question(
             mechanism_state=mechanism_state,
             said=said,
             is_unconfirmed=session.policy.is_private and not outputs,
-            declared=isinstance(question, CodedQuestion | SealedQuestion)
+            declared=isinstance(question, CodedQuestion | FilledCheck | SealedQuestion)
             and state.is_declared(member_of(version)),
         )
         if sealed is not None:
@@ -263,7 +264,7 @@ def _admitted(
         at_once=is_at_once(question),
         final=final and not is_sealed,
     )
-    if is_sealed or isinstance(question, CodedQuestion):
+    if is_sealed or isinstance(question, CodedQuestion | FilledCheck):
         share = state.declared(member, share)
     share = certified(state, question, share)
     admits_all = final or (is_sealed and state.policy.tolerance is None)  # then no interval need be found

@@ -8,6 +8,7 @@ from typing import Any
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.questions.filled import FILL, FilledCheck
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
 from sklearn_ada.holdout.questions.guess import (
     Guess,
@@ -29,7 +30,7 @@ from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefin
 
 __all__ = ["Settings", "by_default", "plan_question", "worst_question"]
 
-Settings = float | MedianSettings | NoiseSettings | LadderSettings | None
+Settings = float | str | MedianSettings | NoiseSettings | LadderSettings | None
 
 
 def plan_question(
@@ -95,10 +96,12 @@ def _question(
     try:
         coded = CodedQuestion.plan(
             purpose, metric, known, data, policy, class_mix=class_mix,
-            half_cell=None if isinstance(half_cell, LadderSettings) else half_cell,
+            half_cell=None if isinstance(half_cell, LadderSettings | str) else half_cell,
         )  # fmt: skip
     except UndefinedMetricError as error:
         raise undefined_metric(metric, data.y, error) from error
+    if isinstance(settings, str):
+        return FilledCheck.plan(coded, policy.tolerance)
     if isinstance(settings, NoiseSettings):
         return NoisyCheck.plan(coded, settings, data, policy)
     if isinstance(settings, LadderSettings):
@@ -113,10 +116,12 @@ def _check_settings(settings: object, purpose: str, owner: str) -> None:
     if purpose == "certify":
         expected = "None or MedianSettings: a certify is the exact value or a stable median"
         raise bad_parameter("settings", owner, expected, settings)
-    if isinstance(settings, NoiseSettings | LadderSettings):
+    if isinstance(settings, NoiseSettings | LadderSettings) or (
+        isinstance(settings, str) and settings == FILL
+    ):
         return
     if not isinstance(settings, Real) or isinstance(settings, bool):
-        expected = "None, a number, MedianSettings, NoiseSettings or LadderSettings"
+        expected = "None, a number, 'fill', MedianSettings, NoiseSettings or LadderSettings"
         raise bad_parameter("settings", owner, expected, settings)
 
 
@@ -166,22 +171,23 @@ def _check_privacy(question: Question, policy: Policy) -> Question:
 
 
 def worst_question(
-    session: Session, metric: Metric, purpose: str, guess_rows: int | None
-) -> CodedQuestion | GaussianQuestion | StableQuestion:
+    session: Session, metric: Metric, purpose: str, guess_rows: int | None, settings: Settings = None
+) -> CodedQuestion | FilledCheck | GaussianQuestion | StableQuestion:
     """Return a question about this metric whose guess makes the widest intervals, to decide on admission.
 
     ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.
-    ValueError if the labels do not allow the metric.
+    ``settings`` may be a half-width of cells or "fill", as for `Holdout.check`. ValueError if the labels do
+    not allow the metric.
     """
     try:
-        return _worst(session, metric, purpose, guess_rows)
+        return _worst(session, metric, purpose, guess_rows, settings)
     except UndefinedMetricError as error:
         raise undefined_metric(metric, session.data.y, error) from error
 
 
 def _worst(
-    session: Session, metric: Metric, purpose: str, guess_rows: int | None
-) -> CodedQuestion | GaussianQuestion | StableQuestion:
+    session: Session, metric: Metric, purpose: str, guess_rows: int | None, settings: Settings
+) -> CodedQuestion | FilledCheck | GaussianQuestion | StableQuestion:
     data, policy = session.data, session.policy
     if data.has_interval(metric):
         low, high = metric.bounds
@@ -189,7 +195,12 @@ def _worst(
         # A tenth less than its share, as classes need not be split evenly.
         behind = size if guess_rows is None else max(0.9 * size * guess_rows / len(data), 1.0)
         guess = Guess((low + high) / 2.0, behind)
-        coded = CodedQuestion.plan(purpose, metric, guess, data, policy, class_mix=False)
+        half_cell = settings if isinstance(settings, float) else None
+        coded = CodedQuestion.plan(purpose, metric, guess, data, policy, class_mix=False, half_cell=half_cell)
+        if isinstance(settings, str):
+            return FilledCheck.plan(coded, policy.tolerance)
+        if half_cell is not None:
+            return coded
         return by_default(coded, data, policy)
     metric.check_classes(data.y)
     unbounded = None if metric.range else Guess(0.0, deviation=1.0)

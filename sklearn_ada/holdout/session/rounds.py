@@ -12,7 +12,7 @@ from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.round import RoundRecord
 from sklearn_ada.holdout.session.admission import Probe, admitted_at_once
-from sklearn_ada.holdout.session.plan import worst_question
+from sklearn_ada.holdout.session.plan import Settings, worst_question
 from sklearn_ada.holdout.session.sealing import is_at_once, sealed_form
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.metrics import Metric, as_metric
@@ -31,6 +31,7 @@ def open_round(
     key: str,
     guess_rows: int | None = None,
     alternatives: int = 1,
+    settings: Settings = None,
     record: bool = True,
 ) -> str | None:
     """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
@@ -51,6 +52,8 @@ def open_round(
         How many rows the guesses come from; None takes as many as the holdout has.
     alternatives : int, default=1
         Among how many models, fixed now as well, the holdout chooses before each question is asked.
+    settings : float, "fill" or None, default=None
+        The cells of checks, as for `Holdout.check`.
     record : bool, default=True
         False: only raise if they would not be admitted now.
 
@@ -62,7 +65,7 @@ def open_round(
     check_option(purpose, "purpose", _OWNER, PURPOSES)
     size = check_integer(size, "size", _OWNER)
     alternatives = check_integer(alternatives, "alternatives", _OWNER)
-    exact = worst_question(session, as_metric(scoring), purpose, guess_rows)
+    exact = worst_question(session, as_metric(scoring), purpose, guess_rows, settings)
     sealed = sealed_form(exact, session.data, session.policy, size if alternatives == 1 else None)
     stamp, changed = session.asker.stamp(), session.data.first_like
     key = f"{key} {changed}" if changed else key

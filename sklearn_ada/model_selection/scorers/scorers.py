@@ -10,6 +10,7 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter, check_option, check_real
 from sklearn_ada.holdout import (
+    FILL,
     Guess,
     Holdout,
     LadderSettings,
@@ -18,6 +19,7 @@ from sklearn_ada.holdout import (
     guess_from_rows,
     median_guess_from_rows,
     plan_question,
+    session_of,
 )
 from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
@@ -39,9 +41,10 @@ class ThresholdoutScorer(HoldoutScorer):
     scoring : str, callable or Metric
         A mean of bounded scores, a ROC AUC, a per-class mean or a ratio.
     holdout : Holdout
-    threshold : float or "auto", default="auto"
+    threshold : float, "auto" or "fill", default="auto"
         Half width of a cell, in units of the metric. "auto" chooses it from the sizes of guess and holdout
-        and the number of questions expected.
+        and the number of questions expected. "fill", without noise: what the holdout's tolerance leaves by
+        now, so that as many questions as possible are answered within it.
     noise : {"none", "laplace", "gaussian"}, default="none"
         "none": answers are only rounded; intervals are narrowest. "laplace": the algorithm of the article,
         differentially private for ``max_hits`` corrections. "gaussian": as in the experiment of its figure,
@@ -96,10 +99,14 @@ class ThresholdoutScorer(HoldoutScorer):
         owner = "ThresholdoutScorer"
         low, high = self.metric.bounds  # raises if only a stable median can certify the metric
         half_cell: float | None = None
-        if threshold != "auto":
+        if threshold == FILL:
+            if noise != "none" or session_of(holdout).policy.tolerance is None:
+                expected = "a number or 'auto' with noise, or on a holdout without a tolerance"
+                raise bad_parameter("threshold", owner, expected, threshold)
+        elif threshold != "auto":
             least = LEAST_CELL * (high - low)
             half_cell = check_real(threshold, "threshold", owner, low=least, high=high - low, closed="low")
-        self.settings: float | NoiseSettings | None = half_cell
+        self.settings: float | str | NoiseSettings | None = FILL if threshold == FILL else half_cell
         check_option(noise, "noise", owner, ("none", "laplace", "gaussian"))
         if noise != "none":
             self.settings = NoiseSettings(noise, noise_scale, max_hits, half_cell)
