@@ -20,7 +20,7 @@ from scipy.special import gammaln, rel_entr
 
 from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
 
-__all__ = ["answers_all", "smallest_tau"]
+__all__ = ["GuessAndCheck", "answers_all", "smallest_tau"]
 
 _LN_C = math.log(6.0 / math.pi**2)
 
@@ -76,3 +76,46 @@ def _divergence(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.fl
     q = np.where(inside, q, 0.5)
     divergence: NDArray[np.float64] = np.where(inside, rel_entr(p, q) + rel_entr(1.0 - p, 1.0 - q), np.inf)
     return divergence
+
+
+class GuessAndCheck:
+    """The mechanism, asked one question at a time: returns None once tau can be held no longer.
+
+    Parameters
+    ----------
+    n : int
+        Records of the holdout.
+    tau : float
+    beta : float, default=0.05
+
+    Examples
+    --------
+    >>> mechanism = GuessAndCheck(10_000, 0.1)
+    >>> mechanism.ask(0.5, 0.51), mechanism.failures
+    (0.5, 0)
+    >>> abs(mechanism.ask(0.8, 0.51) - 0.51) < 0.1, mechanism.failures
+    (True, 1)
+    """
+
+    def __init__(self, n: int, tau: float, beta: float = 0.05) -> None:
+        self.n, self.tau, self.ln_beta = n, tau, math.log(beta)
+        self.asked = self.failures = 0
+        self._ln_rounding = 0.0
+
+    def ask(self, guess: float, value: float) -> float | None:
+        """Return the guess if it surely holds within tau, else the holdout's value, rounded."""
+        i, f = self.asked, self.failures
+        ln_choose = math.lgamma(i + 1) - math.lgamma(f + 1) - math.lgamma(i - f + 1)
+        ln_beta = self.ln_beta + 2.0 * _LN_C - 2.0 * math.log(i + 1) - 2.0 * math.log(f + 1)
+        ln_beta -= ln_choose + self._ln_rounding
+        low, high = chernoff_kl(value, value, self.n, ln_beta)
+        if guess - self.tau <= low and high <= guess + self.tau:
+            self.asked += 1
+            return guess
+        gamma = self.tau - max(value - low, high - value)
+        if gamma <= 0.0:
+            return None
+        self.asked, self.failures = i + 1, f + 1
+        self._ln_rounding += math.log(math.ceil(1.0 / gamma))
+        cells = math.ceil(1.0 / gamma)
+        return (min(math.floor(value * cells), cells - 1) + 0.5) / cells
