@@ -1,4 +1,4 @@
-"""Compute all figures, or some, and write the results page: ``python -m benchmarks.validity.figures --help``."""
+"""Compute all figures, or some, and write the results page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks.validity.figures.page import write_page
-from benchmarks.validity.figures.results import FOLDER, MODULES, module_of, run_and_save
+from benchmarks.validity.figures.results import FOLDER, MODULES, draw, load, module_of, run_and_save
 
 
 def main() -> None:
@@ -26,6 +26,10 @@ def main() -> None:
         print(f"{name} ({written['form']}, {written['seconds']} s): {shown.sentence}")
         for claim in shown.claims:
             print(f"  {'met' if claim.met else 'NOT MET'}: {claim.expected}; found {claim.found}", flush=True)
+    for name in options.only if options.page else ():
+        written = load(name, options.out)
+        if written is not None:
+            draw(name, written, options.out)
     write_page(options.out)
 
 

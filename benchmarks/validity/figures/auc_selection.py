@@ -1,17 +1,19 @@
-"""Feature selection on a small holdout by its AUC (Gossmann, Pezeshk, Wang, Sahiner, SIAM J. Math. Data Sci. 2021).
+"""Feature selection on a small holdout by its AUC (Gossmann, Pezeshk, Wang, Sahiner, SIMODS 2021).
 
-p = 300 normal features, of which ten matter, by linear, square, exponential and interaction terms with coefficients
-of +-.5. 100 training rows, ten more in each of 30 rounds, 100 holdout rows. In each round the features of which a
-one-sided t-test on the training rows is significant at .01 are candidates (the two most significant, if there are
-fewer than two), every subset of the new ones joins those that were kept before, and the model that scores best is
-kept. The true AUC of a model is that on 5,000 more rows. The classifier is logistic regression.
+p = 300 normal features, of which ten matter, by linear, square, exponential and interaction terms with
+coefficients of +-.5. 100 training rows, ten more in each of 30 rounds, 100 holdout rows. In each round the
+features of which a one-sided t-test on the training rows is significant at .01 are candidates (the two most
+significant, if there are fewer than two), every subset of the new ones joins those that were kept before,
+and the model that scores best is kept. The true AUC of a model is that on 5,000 more rows. The classifier
+is logistic regression.
 
 - *naive*: the holdout's AUC chooses, and is reported.
-- *Thresholdout*: the authors' setting. T = .02, normal noise of .03 in a corrected value and of .12 in the comparison, no
-  noise in the threshold; the guess is the AUC of five-fold cross-validation, ten times; the winner is asked again,
-  and that is reported.
-- *ours*: `Holdout.check_many` with the same guess chooses; then the model that is kept is certified. What can be reported
-  as an estimate: the value of its check, the exact value, or a blend ``w * exact + (1 - w) * guess``.
+- *Thresholdout*: the authors' setting. T = .02, normal noise of .03 in a corrected value and of .12 in the
+  comparison, no noise in the threshold; the guess is the AUC of five-fold cross-validation, ten times; the
+  winner is asked again, and that is reported.
+- *ours*: `Holdout.check_many` with the same guess chooses; then the model that is kept is certified. What
+  can be reported as an estimate: the value of its check, the exact value, or a blend ``w * exact + (1 - w)
+  * guess``.
 """
 
 from __future__ import annotations
@@ -84,7 +86,7 @@ def logistic(
     start: NDArray[np.float64],
     steps: int,
 ) -> NDArray[np.float64]:
-    """Return coefficients, the constant last, of logistic regressions with several weightings of the rows at once.
+    """Return coefficients, the constant last, of a logistic regression for each weighting of the rows.
 
     Newton's method from ``start``; a tiny ridge keeps separable classes finite.
     """
@@ -219,9 +221,12 @@ class Ours(Naive):
         best = max(range(len(told)), key=lambda i: (told[i].value, guesses[i]))
         exact = self.holdout.certify(models[best], scoring="roc_auc", guess=known[best])
         return best, {
-            "check": told[best].value, "exact": exact.value, "guess": guesses[best],
-            "check interval": list(told[best].interval), "exact interval": list(exact.interval),
-        }  # fmt: skip
+            "check": told[best].value,
+            "exact": exact.value,
+            "guess": guesses[best],
+            "check interval": list(told[best].interval),
+            "exact interval": list(exact.interval),
+        }
 
 
 STRATEGIES: dict[str, type[Naive]] = {"naive": Naive, "Thresholdout": Thresholdout, "ours": Ours}
@@ -268,13 +273,16 @@ def errors(values: NDArray[np.float64], true: NDArray[np.float64]) -> dict[str, 
     """Return bias, mean absolute error, root mean square error and spread of what was reported."""
     off = values - true
     return {
-        "bias": float(off.mean()), "abs": float(np.abs(off).mean()), "rmse": float(np.sqrt(np.mean(off**2))),
-        "sd": float(off.std()), "true": float(true.mean()),
-    }  # fmt: skip
+        "bias": float(off.mean()),
+        "abs": float(np.abs(off).mean()),
+        "rmse": float(np.sqrt(np.mean(off**2))),
+        "sd": float(off.std()),
+        "true": float(true.mean()),
+    }
 
 
 def summary(runs: dict[str, Any]) -> dict[str, Any]:
-    """Return errors of all estimates; of the blend, its weight is from even seeds and its errors from odd ones."""
+    """Return errors of all estimates; the blend has its weight from even seeds, its errors from odd ones."""
 
     def of(name: str, key: str) -> NDArray[np.float64]:
         return np.array([[each[key] for each in seed] for seed in runs[name]])
@@ -299,17 +307,20 @@ def summary(runs: dict[str, Any]) -> dict[str, Any]:
         ends = np.array([[each[f"{key} interval"] for each in seed] for seed in runs["ours"]])
         inside = (ends[:, :, 0] <= true) & (true <= ends[:, :, 1])
         intervals[key] = {
-            "answers": inside.size, "hold": int(inside.sum()),
+            "answers": inside.size,
+            "hold": int(inside.sum()),
             "half-width": (ends[:, :, 1] - ends[:, :, 0]).mean(axis=0) / 2.0,
-        }  # fmt: skip
+        }
         intervals[f"{key} runs"] = int(inside.all(axis=1).sum())
     by_round = {
         name: np.mean(of(where, key) - of(where, "true"), axis=0)
         for name, where, key in (
-            ("naive", "naive", "naive"), ("Thresholdout", "Thresholdout", "Thresholdout"),
-            ("check", "ours", "check"), ("exact", "ours", "exact"),
+            ("naive", "naive", "naive"),
+            ("Thresholdout", "Thresholdout", "Thresholdout"),
+            ("check", "ours", "check"),
+            ("exact", "ours", "exact"),
         )
-    }  # fmt: skip
+    }
     models = {
         name: float(np.mean([sum(each["models"] for each in seed) for seed in runs[name]])) for name in runs
     }
@@ -321,13 +332,19 @@ def shown(result: dict[str, Any]) -> Shown:
     table, halves, seeds = result["errors"], result["halves"], result["seeds"]
     naive, exact, noisy, blend = table["naive"], table["exact"], table["Thresholdout"], halves["blend"]
     sentence = (
-        f"Chosen by AUC on 100 holdout rows, the kept model is reported {naive['bias']:.3f} too good by the naive holdout "
-        f"and {noisy['bias']:.3f} by Thresholdout, which is no nearer on average ({noisy['abs']:.3f} off, naive "
-        f"{naive['abs']:.3f}); its exact value after coded checks is {exact['bias']:+.3f} off, {exact['abs']:.3f} in absolute "
-        f"value. Naive selection gains {naive['true'] - exact['true']:+.3f} of true AUC for it."
+        f"Chosen by AUC on 100 holdout rows, the kept model is reported {naive['bias']:.3f} too good by the "
+        f"naive holdout and {noisy['bias']:.3f} by Thresholdout, which is no nearer on average "
+        f"({noisy['abs']:.3f} off, naive {naive['abs']:.3f}); its exact value after coded checks is "
+        f"{exact['bias']:+.3f} off, {exact['abs']:.3f} in absolute value. Naive selection gains "
+        f"{naive['true'] - exact['true']:+.3f} of true AUC for it."
     )
-    names = {"naive": "naive", "Thresholdout": "Thresholdout", "check": "ours: the check's value",
-             "exact": "ours: the exact value", "guess": "ours: the guess itself"}  # fmt: skip
+    names = {
+        "naive": "naive",
+        "Thresholdout": "Thresholdout",
+        "check": "ours: the check's value",
+        "exact": "ours: the exact value",
+        "guess": "ours: the guess itself",
+    }
     rows = []
     for key, name in names.items():
         each, published = table[key], PUBLISHED.get(key)
@@ -355,30 +372,62 @@ def shown(result: dict[str, Any]) -> Shown:
         rows,
     )
     half = Table(
-        f"The blend of {halves['weight']:.1f} exact value and {1 - halves['weight']:.1f} guess: its weight was chosen on even seeds",
+        f"The blend of {halves['weight']:.1f} exact value and {1 - halves['weight']:.1f} guess: its weight "
+        "was chosen on even seeds",
         ("reported", "seeds", "bias", "mean absolute", "RMSE", "SD"),
-        [[name, part, *(f"{each[what]:.3f}" for what in ("bias", "abs", "rmse", "sd"))]
-         for name, part, each in (("blend", "even", halves["chosen on"]), ("blend", "odd", blend), ("naive", "odd", halves["naive"]))],
-    )  # fmt: skip
+        [
+            [name, part, *(f"{each[what]:.3f}" for what in ("bias", "abs", "rmse", "sd"))]
+            for name, part, each in (
+                ("blend", "even", halves["chosen on"]),
+                ("blend", "odd", blend),
+                ("naive", "odd", halves["naive"]),
+            )
+        ],
+    )
     intervals, runs = result["intervals"], seeds["ours"]
     rounds = (0, 4, 14, 29)
     certificates = Table(
         "Certificates: intervals that hold the true AUC, and mean half-widths in rounds 1, 5, 15 and 30",
         ("answer", "intervals that hold", "runs in which all hold", *(f"round {r + 1}" for r in rounds)),
-        [[key, f"{intervals[key]['hold']} of {intervals[key]['answers']}", f"{intervals[f'{key} runs']} of {runs}",
-          *(f"{intervals[key]['half-width'][r]:.2f}" for r in rounds)] for key in ("check", "exact")],
-    )  # fmt: skip
+        [
+            [
+                key,
+                f"{intervals[key]['hold']} of {intervals[key]['answers']}",
+                f"{intervals[f'{key} runs']} of {runs}",
+                *(f"{intervals[key]['half-width'][r]:.2f}" for r in rounds),
+            ]
+            for key in ("check", "exact")
+        ],
+    )
     claims = [
         Claim("naive bias: .074 +- .01", f"{naive['bias']:.3f}", abs(naive["bias"] - 0.074) <= 0.01),
         Claim("Thresholdout bias: .032 +- .01", f"{noisy['bias']:.3f}", abs(noisy["bias"] - 0.032) <= 0.01),
-        Claim("exact value: at most half of naive's bias", f"{exact['bias']:.3f}", abs(exact["bias"]) <= naive["bias"] / 2.0),
-        Claim("exact value: lower absolute error than naive", f"{exact['abs']:.3f} < {naive['abs']:.3f}", exact["abs"] < naive["abs"]),
-        Claim("exact value: lower RMSE than naive", f"{exact['rmse']:.3f} < {naive['rmse']:.3f}", exact["rmse"] < naive["rmse"]),
-        Claim("blend, on the other half: spread not above naive's", f"{blend['sd']:.4f}, naive {halves['naive']['sd']:.4f}",
-              blend["sd"] <= halves["naive"]["sd"]),
-        Claim("blend, on the other half: at most half of naive's bias", f"{blend['bias']:.3f}",
-              abs(blend["bias"]) <= halves["naive"]["bias"] / 2.0),
-    ]  # fmt: skip
+        Claim(
+            "exact value: at most half of naive's bias",
+            f"{exact['bias']:.3f}",
+            abs(exact["bias"]) <= naive["bias"] / 2.0,
+        ),
+        Claim(
+            "exact value: lower absolute error than naive",
+            f"{exact['abs']:.3f} < {naive['abs']:.3f}",
+            exact["abs"] < naive["abs"],
+        ),
+        Claim(
+            "exact value: lower RMSE than naive",
+            f"{exact['rmse']:.3f} < {naive['rmse']:.3f}",
+            exact["rmse"] < naive["rmse"],
+        ),
+        Claim(
+            "blend, on the other half: spread not above naive's",
+            f"{blend['sd']:.4f}, naive {halves['naive']['sd']:.4f}",
+            blend["sd"] <= halves["naive"]["sd"],
+        ),
+        Claim(
+            "blend, on the other half: at most half of naive's bias",
+            f"{blend['bias']:.3f}",
+            abs(blend["bias"]) <= halves["naive"]["bias"] / 2.0,
+        ),
+    ]
     for key in ("check", "exact"):
         held = intervals[f"{key} runs"]
         claims.append(
@@ -389,14 +438,15 @@ def shown(result: dict[str, Any]) -> Shown:
             )
         )
     remarks = [
-        "What is certified is the interval; at n = 100 it soon says nothing. The exact value and the blend are estimates: "
-        "they are good because the checks, not the exact values, choose. The value of a check is worse, because cells are "
-        "so wide at n = 100 that optimistic guesses pass.",
+        "What is certified is the interval; at n = 100 it soon says nothing. The exact value and the blend "
+        "are estimates: they are good because the checks, not the exact values, choose. The value of a "
+        "check is worse, because cells are so wide at n = 100 that optimistic guesses pass.",
     ]
     models = result["models"]
     settings = (
-        f"{result['rounds']} rounds; {models['naive']:,.0f} models in a naive run on average, {models['ours']:,.0f} in one of "
-        f"ours. At most {MOST_NEW} new candidates a round (the most significant). Published: logistic regression, 100 seeds."
+        f"{result['rounds']} rounds; {models['naive']:,.0f} models in a naive run on average, "
+        f"{models['ours']:,.0f} in one of ours. At most {MOST_NEW} new candidates a round (the most "
+        "significant). Published: logistic regression, 100 seeds."
     )
     return Shown(sentence, settings, (main, half, certificates), claims, remarks)
 

@@ -1,10 +1,12 @@
 """The boosting attack on a leaderboard (Blum, Hardt, ICML 2015).
 
-n = 4,000 labels that are fair coins. The analyst submits k vectors of random labels and lets those vote that scored
-above chance; the true loss of the vote is one half. What a leaderboard reports of the vote shows how much it gave away.
+n = 4,000 labels that are fair coins. The analyst submits k vectors of random labels and lets those vote
+that scored above chance; the true loss of the vote is one half. What a leaderboard reports of the vote
+shows how much it gave away.
 
-Guesses are of three kinds: *honest* ones are the accuracy on 4,000 validation rows; *one half* knows the truth; *hostile*
-ones put an edge of a cell at chance, so that every answer tells on which side of it the holdout is.
+Guesses are of three kinds: *honest* ones are the accuracy on 4,000 validation rows; *one half* knows the
+truth; *hostile* ones put an edge of a cell at chance, so that every answer tells on which side of it the
+holdout is.
 """
 
 from __future__ import annotations
@@ -110,6 +112,7 @@ class Says:
         self.wrong = wrong
 
     def predict(self, X: NDArray[Any]) -> NDArray[np.int8]:
+        """Return 1 on the rows on which it is wrong."""
         return self.wrong[X[:, 0]].astype(np.int8)
 
     def __deepcopy__(self, memo: object) -> Says:
@@ -135,7 +138,7 @@ def by_median(sub: Submissions, k: int, seed: int) -> tuple[float, tuple[float, 
 
 
 def certified(sub: Submissions, k: int, kind: str, seed: int) -> dict[str, Any]:
-    """Attack a `Holdout`, by checks and a certify of the vote; return what is reported and whether all holds."""
+    """Attack a `Holdout`, by checks and a certify of the vote; return what came of it."""
     holdout = SimulatedHoldout.of_counts(N, seed=seed, expected_questions=k + 1)
     edge = 0.5 + holdout.half_cell(0.5, float(N))
 
@@ -203,11 +206,17 @@ def run(full: bool) -> dict[str, Any]:
             sweep[kind].append(attacked["exact"])
             intervals[kind].append([attacked["low"], attacked["high"]])
     return {
-        "n": N, "k": K, "repetitions": repetitions, "conversations": conversations, "medians": medians,
+        "n": N,
+        "k": K,
+        "repetitions": repetitions,
+        "conversations": conversations,
+        "medians": medians,
         "boards": {name: {"mean": np.mean(v), "sd": np.std(v)} for name, v in boards.items()},
-        "ours": ours, "median": median, "sweep_repetitions": times,
+        "ours": ours,
+        "median": median,
+        "sweep_repetitions": times,
         "sweep": {"k": list(SWEEP), "reported": sweep, "intervals": intervals},
-    }  # fmt: skip
+    }
 
 
 def shown(result: dict[str, Any]) -> Shown:
@@ -215,26 +224,46 @@ def shown(result: dict[str, Any]) -> Shown:
     boards, ours, runs = result["boards"], result["ours"], result["conversations"]
     hostile, honest = ours["hostile"], ours["honest"]
     sentence = (
-        f"After {result['k']} queries a plain leaderboard reports a loss of {boards['plain']['mean']:.3f} for labels that are "
-        f"coins, the Ladder {boards['Ladder, step 1/sqrt(n)']['mean']:.3f}, our holdout {honest['exact']:.3f} with honest "
-        f"guesses; guesses at cell edges bring it down to {hostile['exact']:.3f} too, and only the interval, "
-        f"[{hostile['low']:.2f}, {hostile['high']:.2f}], still holds."
+        f"After {result['k']} queries a plain leaderboard reports a loss of {boards['plain']['mean']:.3f} "
+        f"for labels that are coins, the Ladder {boards['Ladder, step 1/sqrt(n)']['mean']:.3f}, our holdout "
+        f"{honest['exact']:.3f} with honest guesses; guesses at cell edges bring it down to "
+        f"{hostile['exact']:.3f} too, and only the interval, [{hostile['low']:.2f}, {hostile['high']:.2f}], "
+        "still holds."
     )
     rows = [
-        [name, f"{each['mean']:.4f}", f"{each['sd']:.4f}", f"{PUBLISHED[name]:.4f}" if name in PUBLISHED else "", "none", ""]
+        [
+            name,
+            f"{each['mean']:.4f}",
+            f"{each['sd']:.4f}",
+            f"{PUBLISHED[name]:.4f}" if name in PUBLISHED else "",
+            "none",
+            "",
+        ]
         for name, each in boards.items()
-    ]  # fmt: skip
+    ]
     median = result["median"]
-    rows.append([
-        "stable median, honest guesses", f"{median['reported']:.4f}", "", "",
-        f"{median['vacuous']} of {result['medians']} vacuous", f"{median['held']} of {result['medians']}",
-    ])  # fmt: skip
+    rows.append(
+        [
+            "stable median, honest guesses",
+            f"{median['reported']:.4f}",
+            "",
+            "",
+            f"{median['vacuous']} of {result['medians']} vacuous",
+            f"{median['held']} of {result['medians']}",
+        ]
+    )
     for kind, each in ours.items():
         rows.append([f"checks, {kind} guesses", f"{each['checked']:.4f}", "", "", "", ""])
-        rows.append([
-            "the same, vote certified exactly", f"{each['exact']:.4f}", "", "",
-            f"[{each['low']:.3f}, {each['high']:.3f}]", f"{each['held']} of {runs}",
-        ])  # fmt: skip
+        rows.append(
+            [
+                "the same, vote certified exactly",
+                f"{each['exact']:.4f}",
+                "",
+                "",
+                f"[{each['low']:.3f}, {each['high']:.3f}]",
+                f"{each['held']} of {runs}",
+            ]
+        )
     table = Table(
         f"Reported loss of the vote after {result['k']} queries, n = {result['n']:,}; its true loss is .5",
         ("leaderboard", "reported", "SD", "published", "mean interval", "runs in which every interval held"),
@@ -247,15 +276,22 @@ def shown(result: dict[str, Any]) -> Shown:
     )
     sweep = result["sweep"]
     over = Table(
-        f"Reported loss by number of queries, mean of {result['sweep_repetitions']}; ours exact, with the mean interval",
+        f"Reported loss by number of queries, mean of {result['sweep_repetitions']}; ours exact, with the "
+        "mean interval",
         ("queries", *BOARDS, *(f"ours, {kind}" for kind in KINDS)),
         [
-            [f"{k:,}", *(f"{sweep['reported'][name][i]:.3f}" for name in BOARDS),
-             *(f"{sweep['reported'][kind][i]:.3f} [{sweep['intervals'][kind][i][0]:.2f}, {sweep['intervals'][kind][i][1]:.2f}]"
-               for kind in KINDS)]
+            [
+                f"{k:,}",
+                *(f"{sweep['reported'][name][i]:.3f}" for name in BOARDS),
+                *(
+                    f"{sweep['reported'][kind][i]:.3f} [{sweep['intervals'][kind][i][0]:.2f}, "
+                    f"{sweep['intervals'][kind][i][1]:.2f}]"
+                    for kind in KINDS
+                ),
+            ]
             for i, k in enumerate(sweep["k"])
         ],
-    )  # fmt: skip
+    )
     plain_loss, step = boards["plain"]["mean"], boards["Ladder, step 1/sqrt(n)"]["mean"]
     claims = [
         Claim("plain leaderboard: at most .43", f"{plain_loss:.4f}", plain_loss <= 0.43),
@@ -277,15 +313,17 @@ def shown(result: dict[str, Any]) -> Shown:
             )
         )
     remarks = [
-        "A hostile guess makes every answer a surprise or not with equal chance, so the answers tell as much as a plain "
-        "leaderboard does, and the value reported in the end is as wrong. The certificate knows, because it counts: the "
-        "intervals widen with every surprise. Against hostile askers it is the interval that protects, not the value.",
-        "The Ladder and Thresholdout with noise report good values, and certify nothing here: the Ladder has a bound of "
-        "its own for the best so far (documented with the mechanism), the published noise has none.",
+        "A hostile guess makes every answer a surprise or not with equal chance, so the answers tell as "
+        "much as a plain leaderboard does, and the value reported in the end is as wrong. The certificate "
+        "knows, because it counts: the intervals widen with every surprise. Against hostile askers it is "
+        "the interval that protects, not the value.",
+        "The Ladder and Thresholdout with noise report good values, and certify nothing here: the Ladder "
+        "has a bound of its own for the best so far (documented with the mechanism), the published noise "
+        "has none.",
     ]
     settings = (
-        f"Leaderboards: means of {result['repetitions']} repetitions; ours: {runs} conversations of each kind of guess, "
-        f"{result['k']} checks, a check and an exact answer about the vote, at 95 %."
+        f"Leaderboards: means of {result['repetitions']} repetitions; ours: {runs} conversations of each "
+        f"kind of guess, {result['k']} checks, a check and an exact answer about the vote, at 95 %."
     )
     return Shown(sentence, settings, (table, spent, over), claims, remarks)
 

@@ -1,13 +1,15 @@
 """Labels that a test set needs for continuous integration (ease.ml/ci; Renggli et al., MLSys 2019).
 
-32 models are tested one after the other, each within eps at a reliability of .99. "None": all are fixed in advance, a
-union bound over 32. "Full": each may depend on the verdicts before it, a union bound over ``2^32`` transcripts. Their
-table is Hoeffding's; two models are compared by two estimates within eps/2 each.
+32 models are tested one after the other, each within eps at a reliability of .99. "None": all are fixed in
+advance, a union bound over 32. "Full": each may depend on the verdicts before it, a union bound over
+``2^32`` transcripts. Their table is Hoeffding's; two models are compared by two estimates within eps/2
+each.
 
-What counts beside it: exact binomial tails; transcripts that can happen (a process that stops after r passes has
-``sum_(i < r) C(t - 1, i)`` of them before test t); and, for two models, the difference of their scores on each
-record, which is 0 wherever both say the same. Where they disagree on a share d of the records, its variance is
-at most d, and Bennett's inequality needs ``ln(1/delta) / (d h(eps/d))`` labels, ``h(u) = (1 + u) ln(1 + u) - u``.
+What counts beside it: exact binomial tails; transcripts that can happen (a process that stops after r
+passes has ``sum_(i < r) C(t - 1, i)`` of them before test t); and, for two models, the difference of their
+scores on each record, which is 0 wherever both say the same. Where they disagree on a share d of the
+records, its variance is at most d, and Bennett's inequality needs ``ln(1/delta) / (d h(eps/d))`` labels,
+``h(u) = (1 + u) ln(1 + u) - u``.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ PUBLISHED = {
 def ln_transcripts(passes: int | None) -> float:
     """Return the logarithm of the number of transcripts before the last of 32 tests.
 
-    Fully adaptive that is ``2^32`` in their count, with the last verdict; a process that stops at the r-th pass
-    can have at most r - 1 passes before its last test.
+    Fully adaptive that is ``2^32`` in their count, with the last verdict; a process that stops at the r-th
+    pass can have at most r - 1 passes before its last test.
     """
     if passes is None:
         return STEPS * math.log(2.0)
@@ -79,10 +81,11 @@ def exact_binomial(eps: float, ln_delta: float, accuracy: float) -> int:
 def run(full: bool) -> dict[str, Any]:
     """Return labels needed by every method."""
     levels = {
-        "none": math.log(DELTA / STEPS), "full": math.log(DELTA) - ln_transcripts(None),
+        "none": math.log(DELTA / STEPS),
+        "full": math.log(DELTA) - ln_transcripts(None),
         "stops after 1 pass": math.log(DELTA) - math.log(STEPS),
         "stops after 3 passes": math.log(DELTA) - math.log(STEPS) - ln_transcripts(3),
-    }  # fmt: skip
+    }
     rows: dict[str, Any] = {}
     for name, ln_delta in levels.items():
         rows[name] = {
@@ -100,33 +103,42 @@ def shown(result: dict[str, Any]) -> Shown:
     labels, eps = result["labels"], result["eps"]
     full, none = labels["full"], labels["none"]
     sentence = (
-        f"For {result['steps']} models tested adaptively within {eps[0]}, two at a time, the published count needs "
-        f"{full['two models, Hoeffding'][0]:,} labels; models that disagree on a tenth of the records need "
-        f"{full['two models, disagreement .1'][0]:,}, and {labels['stops after 1 pass']['two models, disagreement .1'][0]:,} where "
-        f"the process stops at the first pass."
+        f"For {result['steps']} models tested adaptively within {eps[0]}, two at a time, the published "
+        f"count needs {full['two models, Hoeffding'][0]:,} labels; models that disagree on a tenth of the "
+        f"records need {full['two models, disagreement .1'][0]:,}, and "
+        f"{labels['stops after 1 pass']['two models, disagreement .1'][0]:,} where the process stops at the "
+        "first pass."
     )
     table = Table(
         f"Labels needed for {result['steps']} tests at a reliability of {1 - result['delta']}",
         ("adaptivity", "method", *(f"eps = {e}" for e in eps)),
-        [[name, method, *(f"{n:,}" for n in values)] for name, methods in labels.items() for method, values in methods.items()],
-    )  # fmt: skip
+        [
+            [name, method, *(f"{n:,}" for n in values)]
+            for name, methods in labels.items()
+            for method, values in methods.items()
+        ],
+    )
     claims = []
     for kind, method in (("one model", "Hoeffding"), ("two models", "two models, Hoeffding")):
         published = PUBLISHED[kind]
         found = {e: (none[method][eps.index(e)], full[method][eps.index(e)]) for e in published}
         claims.append(
-            Claim(f"{kind}: the published table, none / full", "; ".join(f"{a:,} / {b:,}" for a, b in found.values()),
-                  all(abs(found[e][i] - published[e][i]) <= 2 for e in published for i in (0, 1)))
-        )  # fmt: skip
+            Claim(
+                f"{kind}: the published table, none / full",
+                "; ".join(f"{a:,} / {b:,}" for a, b in found.values()),
+                all(abs(found[e][i] - published[e][i]) <= 2 for e in published for i in (0, 1)),
+            )
+        )
     fewer = full["two models, disagreement .1"][0]
     claims.append(
         Claim("two models that disagree on a tenth, eps .1: 694 labels", f"{fewer:,}", fewer == 694)
     )
     remarks = [
-        "Exact tails count for little at an accuracy of one half and for much at .9, where the variance is small. Which of "
-        "the two models' disagreement to assume can be seen on rows without labels. Every count is a plan at a given accuracy "
-        "or disagreement; `Holdout` certifies what is found instead.",
-        "`plan_holdout` plans verdicts without stop rules and one model at a time; the other rows are computed here.",
+        "Exact tails count for little at an accuracy of one half and for much at .9, where the variance is "
+        "small. Which of the two models' disagreement to assume can be seen on rows without labels. Every "
+        "count is a plan at a given accuracy or disagreement; `Holdout` certifies what is found instead.",
+        "`plan_holdout` plans verdicts without stop rules and one model at a time; the other rows are "
+        "computed here.",
     ]
     return Shown(sentence, "Nothing is drawn: all of it is computed from bounds.", (table,), claims, remarks)
 

@@ -1,10 +1,11 @@
 """The correlation analyst of Guess-and-Check (Rogers et al., AISTATS 2020), against their mechanism and ours.
 
-Data of n rows: features and a label of +-1, all fair coins. The analyst asks for the agreement of one feature after
-the other with the label, ``(x_j y + 1)/2``; and now and then for the accuracy of the sign classifier with weights
-``ln((1 + c)/(1 - c))``, c from the answers so far: every 100th question ("additive"), or whenever the number of the
-question is a square. Guesses come from n training rows, on which that classifier is overfitted, so each of its
-questions is a surprise. Every true value is one half, so a wrong interval is seen for what it is.
+Data of n rows: features and a label of +-1, all fair coins. The analyst asks for the agreement of one
+feature after the other with the label, ``(x_j y + 1)/2``; and now and then for the accuracy of the sign
+classifier with weights ``ln((1 + c)/(1 - c))``, c from the answers so far: every 100th question
+("additive"), or whenever the number of the question is a square. Guesses come from n training rows, on
+which that classifier is overfitted, so each of its questions is a surprise. Every true value is one half,
+so a wrong interval is seen for what it is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.validity.coverage import consistent
 from benchmarks.validity.figures.results import Claim, Shown, Table
@@ -97,9 +97,15 @@ def theirs(
 
 
 def ours(
-    data: Data, n: int, adaptive: Callable[[int], bool], most: int,
-    settings: str | None, horizon: int | None, seed: int, tau: float = TAU,
-) -> dict[str, Any]:  # fmt: skip
+    data: Data,
+    n: int,
+    adaptive: Callable[[int], bool],
+    most: int,
+    settings: str | None,
+    horizon: int | None,
+    seed: int,
+    tau: float = TAU,
+) -> dict[str, Any]:
     """Return what a `Holdout` answers within the tolerance."""
     holdout = SimulatedHoldout.of_counts(
         n, seed=seed, tolerance=tau, expected_questions=horizon, check_share=CHECK_SHARE
@@ -127,9 +133,7 @@ def methods(
     data: Data, n: int, horizon: int, adaptive: Callable[[int], bool], seed: int, names: tuple[str, ...]
 ) -> Any:
     """Return what each method answers of the same questions."""
-    settings = {
-        METHODS[1]: (None, horizon), METHODS[2]: ("fill", horizon), METHODS[3]: ("fill", None)
-    }  # fmt: skip
+    settings = {METHODS[1]: (None, horizon), METHODS[2]: ("fill", horizon), METHODS[3]: ("fill", None)}
     return {
         name: theirs(data, n, adaptive, MOST)
         if name == METHODS[0]
@@ -151,7 +155,7 @@ def smallest_tau(answers_all: Callable[[float], bool], start: float, steps: int 
 
 
 def after_closing(data: Data, n: int, k: int, seed: int) -> dict[str, Any]:
-    """Return half-widths of the same k questions answered in cells: while searching, and unsealed in the end."""
+    """Return half-widths of the same k questions answered in cells, and unsealed in the end."""
     holdout = SimulatedHoldout.of_counts(n, seed=seed, answers="cells", expected_questions=k)
     answers: list[Answer] = []
 
@@ -208,14 +212,17 @@ def run(full: bool) -> dict[str, Any]:
             tau = smallest_tau(by_theirs, 0.1, 12)
             pairs.append((tau, smallest_tau(by_ours, 1.02 * tau, 6)))
         smallest[str(k)] = {
-            "Guess-and-Check": [pair[0] for pair in pairs], "fill": [pair[1] for pair in pairs],
+            "Guess-and-Check": [pair[0] for pair in pairs],
+            "fill": [pair[1] for pair in pairs],
             "closed": [after_closing(Data(seed, n, k), n, k, seed) for seed in range(taus)],
-        }  # fmt: skip
+        }
     return {
-        "tau": TAU, "large": {"n": n, "horizon": horizon, "seeds": seeds, "answered": answered},
+        "tau": TAU,
+        "large": {"n": n, "horizon": horizon, "seeds": seeds, "answered": answered},
         "small": {"n": small, "horizon": near, "repetitions": coverage, "counted": counted},
-        "smallest": smallest, "seeds_of_smallest": taus,
-    }  # fmt: skip
+        "smallest": smallest,
+        "seeds_of_smallest": taus,
+    }
 
 
 def shown(result: dict[str, Any]) -> Shown:
@@ -227,23 +234,29 @@ def shown(result: dict[str, Any]) -> Shown:
     }
     first = mean["additive"]
     sentence = (
-        f"On Guess-and-Check's own questions at tau = {result['tau']}, n = {large['n']:,}, it answers {first[METHODS[0]]:,.0f}; "
-        f"checks whose cells fill the tolerance answer {first[METHODS[2]]:,.0f} with a horizon and {first[METHODS[3]]:,.0f} "
-        f"without, and the default cells, which spare the kept model's interval, {first[METHODS[1]]:,.0f}."
+        f"On Guess-and-Check's own questions at tau = {result['tau']}, n = {large['n']:,}, it answers "
+        f"{first[METHODS[0]]:,.0f}; checks whose cells fill the tolerance answer {first[METHODS[2]]:,.0f} "
+        f"with a horizon and {first[METHODS[3]]:,.0f} without, and the default cells, which spare the kept "
+        f"model's interval, {first[METHODS[1]]:,.0f}."
     )
     rows = [
-        [method, *(f"{mean[analyst][method]:,.0f}" for analyst in ANALYSTS),
-         *(f"{np.mean(large['answered'][analyst][method]['surprises']):.1f}" for analyst in ANALYSTS)]
+        [
+            method,
+            *(f"{mean[analyst][method]:,.0f}" for analyst in ANALYSTS),
+            *(f"{np.mean(large['answered'][analyst][method]['surprises']):.1f}" for analyst in ANALYSTS),
+        ]
         for method in METHODS
-    ]  # fmt: skip
+    ]
     table = Table(
-        f"Questions answered within {result['tau']} at n = {large['n']:,}, mean of {large['seeds']} seeds, and surprises",
+        f"Questions answered within {result['tau']} at n = {large['n']:,}, mean of {large['seeds']} seeds, "
+        "and surprises",
         ("method", *(f"answered, {name}" for name in ANALYSTS), *(f"surprises, {name}" for name in ANALYSTS)),
         rows,
     )
     runs = small["repetitions"]
     counted = Table(
-        f"{runs} conversations at n = {small['n']:,} (half additive, half squares): answers, and intervals that miss",
+        f"{runs} conversations at n = {small['n']:,} (half additive, half squares): answers, and intervals "
+        "that miss",
         ("method", "questions answered, mean", "conversations with a miss"),
         [
             [method, f"{np.mean(each['answered']):.1f}", f"{each['missed']} of {runs}"]
@@ -253,13 +266,19 @@ def shown(result: dict[str, Any]) -> Shown:
     closed_rows = []
     for k, each in result["smallest"].items():
         closed = each["closed"]
-        closed_rows.append([
-            f"{int(k):,}", f"{np.mean(each['Guess-and-Check']):.4f}", f"{np.mean(each['fill']):.4f}",
-            f"{np.mean([c['searching'] for c in closed]):.4f}", f"{np.mean([c['closed'] for c in closed]):.4f}",
-            f"{np.mean([c['closed_widest'] for c in closed]):.4f}",
-        ])  # fmt: skip
+        closed_rows.append(
+            [
+                f"{int(k):,}",
+                f"{np.mean(each['Guess-and-Check']):.4f}",
+                f"{np.mean(each['fill']):.4f}",
+                f"{np.mean([c['searching'] for c in closed]):.4f}",
+                f"{np.mean([c['closed'] for c in closed]):.4f}",
+                f"{np.mean([c['closed_widest'] for c in closed]):.4f}",
+            ]
+        )
     tau = Table(
-        "Widths for k additive questions: the smallest tau in hindsight, and the same questions answered in cells",
+        "Widths for k additive questions: the smallest tau in hindsight, and the same questions answered "
+        "in cells",
         (
             "k",
             "Guess-and-Check",
@@ -288,19 +307,27 @@ def shown(result: dict[str, Any]) -> Shown:
         each = small["counted"][method]
         ratio = float(np.mean(each["answered"]) / theirs_mean)
         claims += [
-            Claim(f"n = {small['n']:,}, {method}: at least {least:g}", f"{ratio:.3f} times as many", ratio >= least),
-            Claim(f"n = {small['n']:,}, {method}: misses within beta", f"{each['missed']} of {runs}",
-                  each["missed"] <= 0.05 * runs and consistent(each["missed"], runs)),
-        ]  # fmt: skip
+            Claim(
+                f"n = {small['n']:,}, {method}: at least {least:g}",
+                f"{ratio:.3f} times as many",
+                ratio >= least,
+            ),
+            Claim(
+                f"n = {small['n']:,}, {method}: misses within beta",
+                f"{each['missed']} of {runs}",
+                each["missed"] <= 0.05 * runs and consistent(each["missed"], runs),
+            ),
+        ]
     remarks = [
-        "Guess-and-Check has to be told tau, and every answer has that width for ever. Cells that fill a tolerance are the "
-        "same bargain. The answers in cells are told coarsely while the search goes on, and each exact value can be "
-        "unsealed once it is closed, with the interval of its asking.",
+        "Guess-and-Check has to be told tau, and every answer has that width for ever. Cells that fill a "
+        "tolerance are the same bargain. The answers in cells are told coarsely while the search goes on, "
+        "and each exact value can be unsealed once it is closed, with the interval of its asking.",
     ]
     settings = (
-        f"{CHECK_SHARE:.0%} of the failure probability is for checks, the rest for a certify that is not asked here. "
-        f"The known horizon is {large['horizon']:,} questions (n = {small['n']:,}: {small['horizon']}). Smallest taus: "
-        f"mean of {result['seeds_of_smallest']} seeds. Guess-and-Check is an implementation from the paper's formula."
+        f"{CHECK_SHARE:.0%} of the failure probability is for checks, the rest for a certify that is not "
+        f"asked here. The known horizon is {large['horizon']:,} questions (n = {small['n']:,}: "
+        f"{small['horizon']}). Smallest taus: mean of {result['seeds_of_smallest']} seeds. Guess-and-Check "
+        "is an implementation from the paper's formula."
     )
     return Shown(sentence, settings, (table, counted, tau), claims, remarks)
 

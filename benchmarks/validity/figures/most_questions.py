@@ -30,7 +30,7 @@ MANY = 10**9
 
 
 def overtakes(first: str, second: str) -> int | None:
-    """Return about the least n, in steps of a tenth, from which the second method answers more, up to 10^6."""
+    """Return about the least n, up to 10^6, from which the second method answers more."""
     sizes = np.unique(np.round(np.geomspace(1e3, 1e6, 73)).astype(int))
     ahead = [most(partial(METHODS[second], int(n))) > most(partial(METHODS[first], int(n))) for n in sizes]
     if not ahead[-1]:
@@ -61,10 +61,11 @@ def shown(result: dict[str, Any]) -> Shown:
     published = [name for name in static if FIGURES[name][0] is not None]
     best = max(published, key=lambda name: static[name][0])
     sentence = (
-        f"At n = {sizes[0]:,} no published method without guesses answers more than {static[best][0]} adaptive questions within "
-        f"{result['tau']} ({best}); coded checks answer {_count(ours['coded checks, one guess in ten is a surprise'][0])} even "
-        f"if one guess in ten is a surprise, and {_count(ours['coded checks, off by sampling only'][0])} if guesses are off "
-        f"by sampling only."
+        f"At n = {sizes[0]:,} no published method without guesses answers more than {static[best][0]} "
+        f"adaptive questions within {result['tau']} ({best}); coded checks answer "
+        f"{_count(ours['coded checks, one guess in ten is a surprise'][0])} even if one guess in ten is a "
+        f"surprise, and {_count(ours['coded checks, off by sampling only'][0])} if guesses are off by "
+        "sampling only."
     )
     rows = []
     for name, values in static.items():
@@ -86,7 +87,7 @@ def shown(result: dict[str, Any]) -> Shown:
     )
     crossings = [
         [pair, "not up to 10^6" if n is None else f"about {n:,}"] for pair, n in result["crossovers"].items()
-    ]  # fmt: skip
+    ]
     tables = [table]
     if crossings:
         tables.append(Table("From which n on the first answers more questions", ("methods", "n"), crossings))
@@ -94,13 +95,18 @@ def shown(result: dict[str, Any]) -> Shown:
     for name in ("splitting", "Gaussian, Jung et al., exact curve", "Gaussian, Rogers et al., corrected"):
         ratios = [k / f for k, f in zip(static[name], FIGURES[name], strict=True) if f]
         claims.append(
-            Claim(f"{name}: within 2 % of the figure, or one question", ", ".join(f"{r:.3f}" for r in ratios),
-                  all(abs(k - f) <= max(1.0, 0.02 * f) for k, f in zip(static[name], FIGURES[name], strict=True)))
-        )  # fmt: skip
+            Claim(
+                f"{name}: within 2 % of the figure, or one question",
+                ", ".join(f"{r:.3f}" for r in ratios),
+                all(
+                    abs(k - f) <= max(1.0, 0.02 * f) for k, f in zip(static[name], FIGURES[name], strict=True)
+                ),
+            )
+        )
     remarks = [
-        "Rows of this package are plans: what is expected if guesses hold as assumed, while certificates are computed "
-        "from what was said. On a million records, noise by the package's own theorem answers more than exact answers "
-        "do; where most guesses hold, coded checks answer more than either.",
+        "Rows of this package are plans: what is expected if guesses hold as assumed, while certificates "
+        "are computed from what was said. On a million records, noise by the package's own theorem answers "
+        "more than exact answers do; where most guesses hold, coded checks answer more than either.",
     ]
     return Shown(sentence, "Nothing is drawn: all of it is computed from bounds.", tables, claims, remarks)
 

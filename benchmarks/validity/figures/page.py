@@ -15,8 +15,9 @@ Results
 =======
 
 Published figures, computed again, with the certificates of this package beside them. The page is written by
-``python -m benchmarks.validity.figures`` from the JSON files beside the pictures; nothing on it is typed by hand.
-``--full`` is the form shown here unless a figure says otherwise; without it a figure has few repetitions.
+``python -m benchmarks.validity.figures`` from the JSON files beside the pictures; nothing on it is typed by
+hand. ``--full`` is the form shown here unless a figure says otherwise; without it a figure has few
+repetitions.
 """
 
 
@@ -55,7 +56,8 @@ def _section(name: str, written: dict[str, Any]) -> str:
     for remark in shown.remarks:
         lines += [remark, ""]
     lines += [
-        f"*Form: {written['form']}; seed {written['seed']}; {written['date']}; {written['seconds']:,} seconds; {versions}.*",
+        f"*Form: {written['form']}; seed {written['seed']}; {written['date']}; {written['seconds']:,} "
+        f"seconds; {versions}.*",
         "",
     ]
     return "\n".join(lines)

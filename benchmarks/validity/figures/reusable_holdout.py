@@ -1,14 +1,16 @@
-"""The experiment of "The reusable holdout" (Dwork et al., Science 2015), and a certified run of the same analysis.
+"""The experiment of "The reusable holdout" (Dwork et al., Science 2015), and a certified run of it.
 
-n = d = 10,000: training, holdout and fresh records of d normal features and a label of +-1. "Signal": the first 20
-features are moved by ``6/sqrt(n)`` in the label's direction. The analyst takes the correlation ``c = X'y/n`` of every
-feature with the label on both samples, keeps the features where both exceed ``1/sqrt(n)`` in the same direction, ranks
-them by ``|c_train|``, and lets the first k vote: ``sign(sum_j sign(c_j) x_j)``. Thresholdout answers about correlations,
-and about the accuracy in the end, with T = .04 and **Gaussian** noise of .01, without a budget.
+n = d = 10,000: training, holdout and fresh records of d normal features and a label of +-1. "Signal": the
+first 20 features are moved by ``6/sqrt(n)`` in the label's direction. The analyst takes the correlation ``c
+= X'y/n`` of every feature with the label on both samples, keeps the features where both exceed
+``1/sqrt(n)`` in the same direction, ranks them by ``|c_train|``, and lets the first k vote: ``sign(sum_j
+sign(c_j) x_j)``. Thresholdout answers about correlations, and about the accuracy in the end, with T = .04
+and **Gaussian** noise of .01, without a budget.
 
-The certified run asks a `Holdout` the same: the mean of ``x_j y``, clipped to [-4, 4], its guess the training
-correlation, all features one round; then the accuracies of the classifiers of all k one round, with guess .5; then the
-exact value of the best of these as the answers have it (of equals the largest), which is kept.
+The certified run asks a `Holdout` the same: the mean of ``x_j y``, clipped to [-4, 4], its guess the
+training correlation, all features one round; then the accuracies of the classifiers of all k one round,
+with guess .5; then the exact value of the best of these as the answers have it (of equals the largest),
+which is kept.
 """
 
 from __future__ import annotations
@@ -36,15 +38,19 @@ PUBLISHED = {  # of an independent run, 40 repetitions: training, reported, fres
     },
     "signal": {
         "standard": {
-            10: (0.585, 0.574, 0.576), 20: (0.606, 0.605, 0.604), 100: (0.620, 0.596, 0.547),
+            10: (0.585, 0.574, 0.576),
+            20: (0.606, 0.605, 0.604),
+            100: (0.620, 0.596, 0.547),
             500: (0.651, 0.647, 0.523),
         },
         "Thresholdout": {
-            10: (0.585, 0.585, 0.576), 20: (0.606, 0.606, 0.602), 100: (0.637, 0.557, 0.547),
+            10: (0.585, 0.585, 0.576),
+            20: (0.606, 0.606, 0.602),
+            100: (0.637, 0.557, 0.547),
             500: (0.708, 0.538, 0.521),
         },
     },
-}  # fmt: skip
+}
 METHODS = ("standard", "Thresholdout", "certified")
 
 Sample = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -92,8 +98,8 @@ def accuracies(sample: Sample, features: NDArray[np.intp], signs: NDArray[np.flo
 def published_run(
     samples: tuple[Sample, Sample, Sample], rng: np.random.Generator
 ) -> tuple[dict[str, list[list[float]]], int]:
-    """Return training, reported and fresh accuracies of the two published methods, and Thresholdout's hits."""
-    train, held, fresh = samples
+    """Return training, reported and fresh accuracies by both published methods, and the hits."""
+    train, held, _ = samples
     c_train, c_held = correlations(train), correlations(held)
     found, hits = {}, 0
     for method in ("standard", "Thresholdout"):
@@ -119,6 +125,7 @@ class Column:
         self.feature = feature
 
     def predict(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the feature."""
         return X[:, self.feature]
 
 
@@ -129,6 +136,7 @@ class Vote:
         self.features, self.signs = features, signs
 
     def predict(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the sign of the sum."""
         return np.where(X[:, self.features] @ self.signs > 0.0, 1.0, -1.0).astype(np.float32)
 
 
@@ -216,8 +224,8 @@ def priced_exactly(samples: tuple[Sample, Sample, Sample], seed: int) -> dict[st
 def transcript_counting(hits: int, questions: int) -> float:
     """Return the half-width from counting transcripts: which questions were hits, and their values to 1/n.
 
-    A Hoeffding bound over ``C(k, hits) n^hits`` transcripts at 95 %; what it would be without the noise, of which
-    nothing was counted.
+    A Hoeffding bound over ``C(k, hits) n^hits`` transcripts at 95 %; what it would be without the noise, of
+    which nothing was counted.
     """
     ln_choose = math.lgamma(questions + 1) - math.lgamma(hits + 1) - math.lgamma(questions - hits + 1)
     return math.sqrt((math.log(2.0 / 0.05) + ln_choose + hits * math.log(1.0 / NOISE)) / (2.0 * N))
@@ -249,8 +257,11 @@ def run(full: bool) -> dict[str, Any]:
             means = np.mean([each[method] for each in runs], axis=0)
             spread = np.std([each[method] for each in runs], axis=0)
             panel[method] = {
-                "training": means[0], "reported": means[1], "fresh": means[2], "spread": spread[1]
-            }  # fmt: skip
+                "training": means[0],
+                "reported": means[1],
+                "fresh": means[2],
+                "spread": spread[1],
+            }
         panel["certified"] = {
             key: np.mean([each[key] for each in ours], axis=0) for key in ("training", "reported", "fresh")
         }
@@ -278,21 +289,29 @@ def shown(result: dict[str, Any]) -> Shown:
     last = none["certified"]
     kept = none["certified_runs"][0]["kept"]
     sentence = (
-        f"With nothing to be found, the standard holdout reports an accuracy of {_at(none, 'standard', 'reported', 500):.3f} "
-        f"at k = 500 where fresh data say {_at(none, 'standard', 'fresh', 500):.3f}; the certified run reports "
-        f"{kept['value']:.3f} with the interval [{kept['interval'][0]:.3f}, {kept['interval'][1]:.3f}], after {D:,} "
-        f"checks of correlations."
+        "With nothing to be found, the standard holdout reports an accuracy of "
+        f"{_at(none, 'standard', 'reported', 500):.3f} at k = 500 where fresh data say "
+        f"{_at(none, 'standard', 'fresh', 500):.3f}; the certified run reports {kept['value']:.3f} with the "
+        f"interval [{kept['interval'][0]:.3f}, {kept['interval'][1]:.3f}], after {D:,} checks of "
+        "correlations."
     )
     rows = []
     for name, panel in panels.items():
         for method in METHODS:
             for k in (10, 20, 100, 200, 500):
                 published = PUBLISHED[name].get(method, {}).get(k)
-                rows.append([
-                    name, method, str(k), *(f"{_at(panel, method, what, k):.3f}" for what in ("training", "reported", "fresh")),
-                    "" if published is None else f"{published[1]:.3f}",
-                    "" if method != "certified" else f"[{_at(panel, method, 'low', k):.3f}, {_at(panel, method, 'high', k):.3f}]",
-                ])  # fmt: skip
+                rows.append(
+                    [
+                        name,
+                        method,
+                        str(k),
+                        *(f"{_at(panel, method, what, k):.3f}" for what in ("training", "reported", "fresh")),
+                        "" if published is None else f"{published[1]:.3f}",
+                        ""
+                        if method != "certified"
+                        else f"[{_at(panel, method, 'low', k):.3f}, {_at(panel, method, 'high', k):.3f}]",
+                    ]
+                )
     table = Table(
         "Accuracy of the vote of k features: in training, as reported, and on fresh records",
         ("panel", "method", "k", "training", "reported", "fresh", "published", "interval"),
@@ -300,16 +319,26 @@ def shown(result: dict[str, Any]) -> Shown:
     )
     noise = prices["noise"]
     price_rows = [
-        ["checks in one round (certified)", f"{np.mean([e['surprises'] for e in none['certified_runs']]):.1f}",
-         f"{np.mean([e['nats'] for e in none['certified_runs']]):.2f}", f"{(last['high'][-1] - last['low'][-1]) / 2.0:.3f}"],
-        ["the published noisy setting", str(noise["hits"]), f"{noise['nats']:,.0f}", f"{noise['half_width']:.3f}"],
-    ]  # fmt: skip
+        [
+            "checks in one round, and one exact answer",
+            f"{np.mean([e['surprises'] for e in none['certified_runs']]):.1f}",
+            f"{np.mean([e['nats'] for e in none['certified_runs']]):.2f}",
+            f"{(last['high'][-1] - last['low'][-1]) / 2.0:.3f}",
+        ],
+        [
+            "the published noisy setting",
+            str(noise["hits"]),
+            f"{noise['nats']:,.0f}",
+            f"{noise['half_width']:.3f}",
+        ],
+    ]
     if "exact" in prices:
         exact = prices["exact"]
         low, high = exact["interval"]
         price_rows.append([f"{D:,} exact answers", "", f"{exact['nats']:,.0f}", f"{(high - low) / 2.0:.3f}"])
     price = Table(
-        "What each way of asking about all features costs, and the half-width of the next answer about an accuracy",
+        "What each way of asking about all features costs, and the half-width of the next answer about an "
+        "accuracy",
         ("way of asking", "surprises or hits", "nats", "half-width"),
         price_rows,
     )
@@ -319,24 +348,34 @@ def shown(result: dict[str, Any]) -> Shown:
     inside = sum(each["fresh_inside"] for panel in panels.values() for each in panel["certified_runs"])
     asked = (len(KS) + 1) * sum(len(panel["certified_runs"]) for panel in panels.values())
     claims = [
-        Claim("standard holdout, no signal, k = 500: reported .631 +- .01", f"{reported:.3f}", abs(reported - 0.631) <= 0.01),
+        Claim(
+            "standard holdout, no signal, k = 500: reported .631 +- .01",
+            f"{reported:.3f}",
+            abs(reported - 0.631) <= 0.01,
+        ),
         Claim("its fresh accuracy: .500 +- .01", f"{fresh:.3f}", abs(fresh - 0.5) <= 0.01),
         Claim("Thresholdout, no signal, k = 500: at most .52", f"{thresholdout:.3f}", thresholdout <= 0.52),
-        Claim("with signal, the best fresh accuracy: .604 +- .01 at k = 20", f"{peak:.3f} at k = {KS[best]}",
-              abs(peak - 0.604) <= 0.01 and KS[best] == 20),
-        Claim("certified intervals that hold the fresh accuracy: all", f"{inside} of {asked}", inside == asked),
-    ]  # fmt: skip
+        Claim(
+            "with signal, the best fresh accuracy: .604 +- .01 at k = 20",
+            f"{peak:.3f} at k = {KS[best]}",
+            abs(peak - 0.604) <= 0.01 and KS[best] == 20,
+        ),
+        Claim(
+            "certified intervals that hold the fresh accuracy: all", f"{inside} of {asked}", inside == asked
+        ),
+    ]
     remarks = [
-        f"No theorem certifies the published setting: a run of it has {none['hits']:.0f} hits in {D + len(KS):,} answers "
-        f"on average, and its budget is unlimited. Counting the transcripts of its hits gives a half-width of "
-        f"{prices['transcripts']:.2f}. Put to a holdout of this package it costs {noise['nats']:,.0f} nats, and the "
-        f"next accuracy is known to within {noise['half_width']:.2f} only.",
-        "The certified run is no better at finding features: its checks agree with the training correlations, as "
-        "Thresholdout's mostly do. What it adds is an interval that holds.",
+        f"No theorem certifies the published setting: a run of it has {none['hits']:.0f} hits in "
+        f"{D + len(KS):,} answers on average, and its budget is unlimited. Counting the transcripts of its "
+        f"hits gives a half-width of {prices['transcripts']:.2f}. Put to a holdout of this package it costs "
+        f"{noise['nats']:,.0f} nats, and the next accuracy is known to within {noise['half_width']:.2f} "
+        "only.",
+        "The certified run is no better at finding features: its checks agree with the training "
+        "correlations, as Thresholdout's mostly do. What it adds is an interval that holds.",
     ]
     settings = (
-        f"n = d = {N:,}; means of {result['repetitions']} repetitions, certified runs of {result['certified']} of them. "
-        "Published: an independent run of the authors' program."
+        f"n = d = {N:,}; means of {result['repetitions']} repetitions, certified runs of "
+        f"{result['certified']} of them. Published: an independent run of the authors' program."
     )
     return Shown(sentence, settings, (table, _of_kept(panels), price), claims, remarks)
 

@@ -1,9 +1,10 @@
 """Twenty searches in a row on one holdout: widths, optimism of the naive best, and how often everything held.
 
-Each search has 30 candidates. On *true labels* their accuracies are N(.85, .02); on *permuted labels* all are one half.
-Guesses come from three times as many rows as the holdout has. The naive analyst takes the candidate with the highest
-accuracy on the holdout, over all searches so far, and reports that. Ours asks a `Holdout` with ``answers="cells"``
-about the winner of each search by the guess, publishes the best of them in the end, and unseals the others.
+Each search has 30 candidates. On *true labels* their accuracies are N(.85, .02); on *permuted labels* all
+are one half. Guesses come from three times as many rows as the holdout has. The naive analyst takes the
+candidate with the highest accuracy on the holdout, over all searches so far, and reports that. Ours asks a
+`Holdout` with ``answers="cells"`` about the winner of each search by the guess, publishes the best of them
+in the end, and unseals the others.
 """
 
 from __future__ import annotations
@@ -25,9 +26,14 @@ CANDIDATES, SEARCHES = 30, 20
 ROWS = (500, 2000)
 LABELS = {"true labels": (0.85, 0.02), "permuted labels": (0.5, 0.0)}
 SHOWN = (
-    "cells, told", "cells, published", "cells, unsealed", "exact, told", "Guess-and-Check in hindsight",
-    "splitting, number known", "nobody adapts",
-)  # fmt: skip
+    "cells, told",
+    "cells, published",
+    "cells, unsealed",
+    "exact, told",
+    "Guess-and-Check in hindsight",
+    "splitting, number known",
+    "nobody adapts",
+)
 
 
 def conversation(n: int, mean: float, sd: float, seed: int) -> dict[str, Any]:
@@ -110,13 +116,15 @@ def shown(result: dict[str, Any]) -> Shown:
     fine, bad = sets[f"true labels, n = {ROWS[1]:,}"], sets[f"permuted labels, n = {ROWS[0]:,}"]
     large = widths[str(ROWS[1])]
     sentence = (
-        f"After {SEARCHES} searches of {CANDIDATES} candidates the naive best is {bad['naive'][-1]:.3f} too good on permuted "
-        f"labels (n = {ROWS[0]}) and {fine['naive'][-1]:.3f} on true ones (n = {ROWS[1]:,}); the model that we publish then "
-        f"has an interval {large['cells, published'][-1]:.2f} times as wide as that of a single use, where splitting the "
-        f"holdout gives {large['splitting, number known'][-1]:.2f}."
+        f"After {SEARCHES} searches of {CANDIDATES} candidates the naive best is {bad['naive'][-1]:.3f} too "
+        f"good on permuted labels (n = {ROWS[0]}) and {fine['naive'][-1]:.3f} on true ones (n = "
+        f"{ROWS[1]:,}); the model that we publish then has an interval {large['cells, published'][-1]:.2f} "
+        "times as wide as that of a single use, where splitting the holdout gives "
+        f"{large['splitting, number known'][-1]:.2f}."
     )
     optimism = Table(
-        "Optimism: what is reported minus the true accuracy, naive best after so many searches, and ours published at the end",
+        "Optimism: what is reported minus the true accuracy, naive best after so many searches, and ours "
+        "published at the end",
         ("set", *(f"naive, {after}" for after in result["after"]), "ours"),
         [
             [name, *(f"{value:+.4f}" for value in each["naive"]), f"{each['ours']:+.4f}"]
@@ -126,30 +134,40 @@ def shown(result: dict[str, Any]) -> Shown:
     coverage = Table(
         f"Conversations of {runs} in which every interval held, at 95 %",
         ("set", "while searching", "at the end", "unsealed", "all together"),
-        [[name, *(str(each[key]) for key in ("searching", "at the end", "unsealed", "all"))] for name, each in sets.items()],
-    )  # fmt: skip
+        [
+            [name, *(str(each[key]) for key in ("searching", "at the end", "unsealed", "all"))]
+            for name, each in sets.items()
+        ],
+    )
     tables = [optimism, coverage]
     for n, by_scheme in widths.items():
         rows = [[scheme, *(f"{value:.2f}" for value in values)] for scheme, values in by_scheme.items()]
-        tables.append(Table(
-            f"Width over a single use after so many searches, n = {int(n):,}, median of {result['seeds']}",
-            ("scheme", *map(str, result["after"])), rows,
-        ))  # fmt: skip
+        tables.append(
+            Table(
+                f"Width over a single use after so many searches, n = {int(n):,}, median of "
+                f"{result['seeds']}",
+                ("scheme", *map(str, result["after"])),
+                rows,
+            )
+        )
     claims = [
-        Claim(f"{name}: every interval, in all but beta of the conversations", f"{each['all']} of {runs}",
-              consistent(runs - each["all"], runs) and runs - each["all"] <= 0.05 * runs)
+        Claim(
+            f"{name}: every interval, in all but beta of the conversations",
+            f"{each['all']} of {runs}",
+            consistent(runs - each["all"], runs) and runs - each["all"] <= 0.05 * runs,
+        )
         for name, each in sets.items()
-    ]  # fmt: skip
+    ]
     remarks = [
-        "The naive holdout was fine where candidates differ by more than its standard error, as on true labels here: "
-        "the best is too good by about one standard error. It is on noise, on small holdouts and over many searches that "
-        "it misleads.",
-        "Simulated winners only: searches of real data sets are run by ``python -m benchmarks.validity.searches --real`` "
-        "and are not on this page.",
+        "The naive holdout was fine where candidates differ by more than its standard error, as on true "
+        "labels here: the best is too good by about one standard error. It is on noise, on small holdouts "
+        "and over many searches that it misleads.",
+        "Simulated winners only: searches of real data sets are run by ``python -m "
+        "benchmarks.validity.searches --real`` and are not on this page.",
     ]
     settings = (
-        f"{CANDIDATES} candidates a search; accuracies N(.85, .02) or all one half; guesses from three times as many rows "
-        "as the holdout has."
+        f"{CANDIDATES} candidates a search; accuracies N(.85, .02) or all one half; guesses from three "
+        "times as many rows as the holdout has."
     )
     return Shown(sentence, settings, tables, claims, remarks)
 

@@ -1,0 +1,117 @@
+"""The results page says what the JSON files say, and these are what the figures compute."""
+
+import copy
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from benchmarks.validity.figures import continuous_integration, most_questions
+from benchmarks.validity.figures.page import render
+from benchmarks.validity.figures.results import FOLDER, MODULES, load, module_of
+from benchmarks.validity.guess_and_check import GuessAndCheck, answers_all, smallest_tau
+
+PAGE = FOLDER.with_suffix(".rst")
+WRITTEN = {name: load(name) for name in MODULES}
+
+
+def _numbers(part, path=()):
+    """Return the path of every number of a JSON document."""
+    if isinstance(part, dict | list):
+        items = part.items() if isinstance(part, dict) else enumerate(part)
+        return [found for key, each in items for found in _numbers(each, (*path, key))]
+    return [path] if isinstance(part, int | float) and not isinstance(part, bool) else []
+
+
+def test_the_page_is_made_of_the_json_files():
+    assert PAGE.read_text(encoding="utf-8") == render()
+
+
+def test_every_figure_has_its_full_form_a_seed_versions_and_a_picture():
+    page = PAGE.read_text(encoding="utf-8")
+    for name, written in WRITTEN.items():
+        assert written["form"] == "full", name
+        assert written["seed"] == module_of(name).SEED
+        assert written["date"] in page
+        assert (
+            f"scikit-learn {written['versions']['sklearn']}" in page or written["versions"]["sklearn"] in page
+        )
+        assert (FOLDER / f"{name}.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
+        assert f".. image:: {FOLDER.name}/{name}.svg" in page
+        assert module_of(name).shown(written["result"]).sentence in page
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("reusable_holdout", ("panels", "no signal", "standard", "reported", -1)),
+        ("reusable_holdout", ("panels", "no signal", "certified_runs", 0, "kept", "value")),
+        ("boosting", ("boards", "plain", "mean")),
+        ("boosting", ("ours", "hostile", "held")),
+        ("auc_selection", ("errors", "naive", "bias")),
+        ("auc_selection", ("halves", "blend", "sd")),
+        ("guess_and_check", ("large", "answered", "additive", "fill, horizon known", "answered", 0)),
+        ("guess_and_check", ("small", "counted", "fill, no horizon", "missed")),
+        ("most_questions", ("static", "splitting", 0)),
+        ("continuous_integration", ("labels", "full", "Hoeffding", 0)),
+        ("search_sequences", ("widths", "2000", "cells, published", -1)),
+    ],
+)
+def test_a_figure_changed_in_the_json_file_changes_the_page(name, path, tmp_path):
+    folder = tmp_path / FOLDER.name
+    shutil.copytree(FOLDER, folder)
+    changed = copy.deepcopy(WRITTEN[name])
+    part = changed["result"]
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] += 100
+    (folder / f"{name}.json").write_text(json.dumps(changed), encoding="utf-8")
+    assert render(folder) != PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_whether_a_claim_is_met_is_computed_and_shown(name):
+    page = PAGE.read_text(encoding="utf-8")
+    claims = module_of(name).shown(WRITTEN[name]["result"]).claims
+    assert claims
+    for claim in claims:
+        shown = f"   * - {claim.expected}\n     - {claim.found}\n     - {'yes' if claim.met else '**no**'}\n"
+        assert shown in page
+
+
+def test_labels_for_integration_are_those_that_are_computed_now():
+    assert (
+        continuous_integration.run(full=True)["labels"]
+        == WRITTEN["continuous_integration"]["result"]["labels"]
+    )
+
+
+def test_static_methods_answer_what_the_page_says():
+    static = WRITTEN["most_questions"]["result"]["static"]
+    for name in ("splitting", "rounding", "Gaussian, Rogers et al., corrected", "Gaussian, direct"):
+        n = most_questions.SIZES[0]
+        fits = most_questions.METHODS[name]
+        assert fits(n, static[name][0])
+        assert not fits(n, static[name][0] + 1)
+
+
+def test_results_hold_no_more_than_the_page_needs():
+    for path in FOLDER.iterdir():
+        assert path.stat().st_size < 200_000, path.name
+        assert path.stem in MODULES
+
+
+def test_guess_and_check_asked_one_by_one_is_that_of_all_at_once():
+    rng = np.random.default_rng(0)
+    n, k = 2000, 60
+    guesses, values = rng.binomial(n, 0.5, (2, k)) / n
+    guesses[[7, 30]] += 0.08  # surprises
+    least = smallest_tau(guesses, values, n)
+    for tau, all_answered in ((least * 1.001, True), (least * 0.999, False)):
+        mechanism = GuessAndCheck(n, tau)
+        told = [mechanism.ask(guess, value) for guess, value in zip(guesses, values, strict=True)]
+        assert (None not in told) is all_answered is answers_all(guesses, values, n, tau)
+        assert all(
+            abs(each - value) <= tau for each, value in zip(told, values, strict=True) if each is not None
+        )
