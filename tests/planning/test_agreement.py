@@ -36,6 +36,7 @@ def test_coded_checks_and_the_certify_after_them(n, k, guess_rows):
     assert certify == pytest.approx(plan["certify after checks"].width, rel=0.1)
 
 
+@pytest.mark.thorough
 def test_checks_with_surprises():
     """Two in a hundred guesses are off by a cell; the half-widths are those of the widest check, the last."""
     n, k, rate = 10_000, 500, 0.02

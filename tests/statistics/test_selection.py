@@ -43,7 +43,7 @@ def chosen_is_missed(seed, folder, epsilon, alternatives):
     return not low <= 0.5 <= high
 
 
-@pytest.mark.parametrize("epsilon", [None, 20.0])
+@pytest.mark.parametrize("epsilon", [pytest.param(None, marks=pytest.mark.thorough), 20.0])
 def test_the_winner_of_a_selection_is_covered_and_a_free_choice_is_seen(epsilon, tmp_path):
     runs = 20
     for alternatives, is_valid in ((MODELS, True), (1, False)):

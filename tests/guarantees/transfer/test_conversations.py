@@ -109,7 +109,8 @@ def median_by_exponential_mechanism(values, grid, epsilon, rng):
     return grid[np.argmax(scores)]
 
 
-@pytest.mark.parametrize("atoms", [pytest.param(False, marks=pytest.mark.thorough), True])
+@pytest.mark.thorough
+@pytest.mark.parametrize("atoms", [False, True])
 def test_stable_medians_of_adaptive_questions(atoms):
     """Questions are signed sums of coordinates chosen from the answers; their law is known."""
     k, runs, grid = 10, 40, np.linspace(-4.0, 4.0, 1000)
