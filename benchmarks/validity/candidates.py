@@ -30,7 +30,7 @@ from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.holdout import Guess, close_round, put_question, session_of
 from sklearn_ada.results import Answer
 
-__all__ = ["asked", "draw", "widths"]
+__all__ = ["asked", "draw", "publish_best", "widths"]
 
 SIZES = (100, 1_000)
 
@@ -43,20 +43,36 @@ def draw(n: int, size: int, seed: int, spread: float) -> tuple[NDArray[np.int64]
 
 
 def asked(
-    guesses: NDArray[np.int64], counts: NDArray[np.int64], n: int
+    guesses: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    n: int,
+    *,
+    guess_rows: int | None = None,
+    seed: int = 0,
 ) -> tuple[SimulatedHoldout, list[Answer]]:
     """Ask about all candidates as one round, close it, and return the holdout and its answers."""
-    holdout = SimulatedHoldout.of_counts(n, answers="cells")
-    session, size = session_of(holdout), len(guesses)
+    holdout = SimulatedHoldout.of_counts(n, answers="cells", seed=seed)
+    session, size, rows = session_of(holdout), len(guesses), guess_rows or n
     name = holdout.open_round(size, "check", "search")
     for number, (guess, count) in enumerate(zip(guesses, counts, strict=True)):
         model = holdout.model_of_count(int(count))
-        question = holdout.plan(model, "check", Guess(guess / n, n))
+        question = holdout.plan(model, "check", Guess(guess / rows, rows))
         put_question(session, question, model, model=f"candidate {number}", round_name=name, candidates=size)
     close_round(session.ledger, session.asker, "search")
     sealed = [record.seq for record in holdout.ledger.records() if record.body.get("kind") == "sealed"]
     answers = [session.recorded_answer(number) for number in sealed]
     return holdout, [answer for answer in answers if answer is not None]
+
+
+def publish_best(
+    holdout: SimulatedHoldout, guesses: NDArray[np.int64], counts: NDArray[np.int64], guess_rows: int
+) -> Answer:
+    """Refit the candidate of the best guess, publish it, and return its exact answer."""
+    kept = int(np.argmax(guesses))
+    model = holdout.model_of_count(int(counts[kept]))
+    question = holdout.plan(model, "certify", Guess(guesses[kept] / guess_rows, guess_rows))
+    holdout.put_new(question, model)
+    return holdout.publish_last(question, model)
 
 
 def widths(n: int, size: int, seed: int, spread: float) -> dict[str, float]:
@@ -65,10 +81,7 @@ def widths(n: int, size: int, seed: int, spread: float) -> dict[str, float]:
     holdout, told = asked(guesses, counts, n)
     agreeing = [answer.half_width for answer in told if answer.verdict == "agrees"]
     kept = int(np.argmax(guesses))
-    model = holdout.model_of_count(int(counts[kept]))
-    question = holdout.plan(model, "certify", Guess(guesses[kept] / n, n))
-    holdout.put_new(question, model)
-    published = holdout.publish_last(question, model)
+    published = publish_best(holdout, guesses, counts, n)
     holdout.close()
     return {
         "searching": float(np.median(agreeing)),

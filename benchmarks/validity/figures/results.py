@@ -23,6 +23,7 @@ __all__ = ["FOLDER", "MODULES", "Claim", "Shown", "Table", "load", "module_of", 
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "results"
 MODULES = (
+    "random_labels",
     "reusable_holdout",
     "boosting",
     "auc_selection",
