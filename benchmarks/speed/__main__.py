@@ -40,6 +40,7 @@ from benchmarks.speed import (
     planning,
     repeats,
     scorer_overhead,
+    sealed,
     workers,
 )
 from benchmarks.speed.finding import Finding, Skipped, table
@@ -50,6 +51,7 @@ NAMES = (
     "search",
     "workers",
     "checks",
+    "sealed",
     "questions",
     "repeats",
     "rows",
@@ -70,6 +72,8 @@ def parts(folder: Path, seed: int, *, quick: bool, large: bool) -> Iterator[tupl
     yield "search", lambda: scorer_overhead.measure(folder, seed, rounds=2 if quick else 7)
     yield "workers", lambda: workers.measure(folder, seed, n_rows=25_000 if quick else 250_000)
     yield "checks", lambda: many_checks.measure(folder, seed, n_checks=500 if quick else 10_000)
+    asked, told = (500, 100) if quick else (10_000, 1_000)
+    yield "sealed", lambda: sealed.measure(folder, seed, n_questions=asked, n_unsealed=told)
     ages = (10, 100, 1_000) if quick else (10, 100, 1_000, 10_000)
     times = 60 if quick else 300
     yield "questions", lambda: growth.measure_questions(folder, seed, ages=ages, repeats=times)

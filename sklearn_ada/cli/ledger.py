@@ -65,6 +65,7 @@ def add_ledger_commands(commands: Any) -> None:
     for writer in (end, told):
         writer.add_argument("file")
         writer.add_argument("--who", help="a name for the records")
+    told.add_argument("--key", metavar="KEYFILE", help="the private key, in PEM, of a ledger with a seal_key")
     told.add_argument("numbers", nargs="*", type=count, help="of records; none: all, once it is closed")
 
 
@@ -131,8 +132,9 @@ def close_ledger(arguments: argparse.Namespace) -> None:
 def unseal_ledger(arguments: argparse.Namespace) -> None:
     """Tell sealed values and print them, one a line."""
     try:
-        told = unseal(_open_to_write(arguments.file), Asker(arguments.who), arguments.numbers or None)
-    except ValueError as error:
+        ledger, asker = _open_to_write(arguments.file), Asker(arguments.who)
+        told = unseal(ledger, asker, arguments.numbers or None, arguments.key)
+    except (ImportError, ValueError) as error:
         raise LedgerError(str(error)) from error
     for answer in told:
         print(f"{answer.index}: {answer}")

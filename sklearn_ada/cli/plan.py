@@ -18,6 +18,7 @@ __all__ = ["add_plan_command"]
 _FLAGS: dict[str, tuple[str, type, str]] = {
     "n": ("--rows", int, "records of the holdout"),
     "n_questions": ("--questions", int, "adaptive questions"),
+    "searches": ("--searches", int, "searches in a row, each asked about its winner; for --questions"),
     "width": ("--width", float, "half-width of every interval, such as 0.02"),
     "confidence_level": ("--confidence-level", float, "that all intervals hold together; 0.95 unless given"),
     "expected_value": ("--expected-value", float, "about what the scores will be; 0.85 unless given"),
@@ -38,7 +39,7 @@ def add_plan_command(commands: Any) -> None:
     plan = commands.add_parser(
         "plan",
         help="what a holdout certifies, by every method",
-        description="Give two of --rows, --questions and --width: the third is solved for.",
+        description="Give two of --rows, --questions (or --searches) and --width: the third is solved for.",
     )
     for name, (flag, kind, text) in _FLAGS.items():
         plan.add_argument(flag, dest=name, type=kind, metavar=kind.__name__.upper(), help=text)

@@ -35,6 +35,7 @@ from sklearn_ada.holdout.session.top_up import is_known, pooled, with_top_up
 from sklearn_ada.holdout.session.unsealing import close, unseal
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.holdout.terms.seal_key import public_key_text
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.metrics import Metric, as_metric, check_labels
 from sklearn_ada.results import Answer
@@ -126,6 +127,13 @@ class Holdout:
         ledger, not protected: whoever decrypts it on purpose cheats. "auto": as the ledger was begun; a new
         one answers in cells if it has a path or a URL, else the first question at once and later ones in
         cells. Where privacy certifies, "auto" is "exact".
+    seal_key : str, path-like, bytes, X25519PublicKey or None, default=None
+        The holder's public key, where who asks and who holds are different people: sealed values are
+        encrypted for it, and only the private key opens them (``unseal(key=)``). The path of a PEM file, the
+        content of one, or a key of the library `cryptography` (``pip install "sklearn-ada[seal]"``). Fixed
+        when the ledger is begun; None: as it was begun, and a new one hides by its own secret. Asking,
+        asking again and ``certify(final=True)`` need no private key: a final is computed from rows and model.
+        What was told, and whoever has rows and models, it does not protect from.
     random_state : int or None, default=None
         Seeds the ledger's secret, from which noise and subsamples are drawn, so that an experiment can be
         repeated. Against somebody who knows it, answers with noise guarantee nothing.
@@ -174,6 +182,7 @@ class Holdout:
         weight_bound: float | None = None,
         class_mix: str = "conditional",
         answers: str = "exact",
+        seal_key: Any = None,
         random_state: int | None = None,
         split: dict[str, Any] | None = None,
         who: str | None = None,
@@ -181,7 +190,8 @@ class Holdout:
     ) -> None:
         asker = Asker(who, label)
         promised = (confidence_level, tolerance, expected_questions, check_share, route, class_mix)
-        policy = Policy(*promised, answers=answers)
+        key = None if seal_key is None else public_key_text(seal_key, "Holdout")
+        policy = Policy(*promised, answers=answers, seal_key=key)
         is_priced = class_mix == "priced"
         check_option(missing, "missing", "Holdout", ("raise", "ignore"))
         hashed = None if ids is None else id_hashes(ids, "Holdout")
@@ -371,7 +381,9 @@ class Holdout:
             warn_if_vacuous(self._session, answer, question)
         return answer
 
-    def unseal(self, answers: Iterable[Answer | int] | Answer | int | None = None) -> list[Answer]:
+    def unseal(
+        self, answers: Iterable[Answer | int] | Answer | int | None = None, *, key: Any = None
+    ) -> list[Answer]:
         """Tell the exact values of sealed answers, each with the interval of the time when it was asked.
 
         Whatever was asked since, and however it surprised, does not widen them. Rows and models are not
@@ -383,6 +395,10 @@ class Holdout:
         answers : iterable of Answer or int, Answer, int or None, default=None
             Sealed answers of this holdout, or the numbers of their records. None: all of them; only after
             `close` or a final certify.
+        key : str, path-like, bytes, X25519PrivateKey or None, default=None
+            The private key of ``seal_key``, if the ledger was begun with one: the path of a PEM file without
+            a password, its content, or a key of the library `cryptography`. Not needed for what was told
+            before. It is written nowhere.
 
         Returns
         -------
@@ -392,9 +408,9 @@ class Holdout:
         ------
         ValueError
             For answers of another ledger, and for those that were refused, failed, or told with their value;
-            nothing was charged.
+            without the private key that is needed, or with another. Nothing was charged.
         """
-        return unseal(self.ledger, self._session.asker, answers)
+        return unseal(self.ledger, self._session.asker, answers, key)
 
     def close(self) -> None:
         """Record that nothing new is asked any more; from then on new questions are refused.

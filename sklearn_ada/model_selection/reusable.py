@@ -144,6 +144,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         the first; the exact value of the model that is kept comes from `certify`. "auto": cells where the
         ledger has a path or a URL; else the first winner exactly and later ones in cells. Of other metrics
         the value is told. A given Holdout's ledger decides. See `Holdout`.
+    seal_key : str, path-like, bytes, X25519PublicKey or None, default=None
+        The holder's public key, which cells are sealed with; see `Holdout`.
     random_state : int or None, default=None
         Seeds the split, together with ids, or labels and their order. Noise and subsamples do not depend on
         it.
@@ -236,6 +238,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         ledger: Any = None,
         missing: str = "raise",
         answers: str = DEFAULT_ANSWERS,
+        seal_key: Any = None,
         random_state: int | None = None,
     ) -> None:
         self.search = search
@@ -253,6 +256,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self.ledger = ledger
         self.missing = missing
         self.answers = answers
+        self.seal_key = seal_key
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, ids: Any = None, **fit_params: Any) -> ReusableHoldoutCV:

@@ -12,8 +12,9 @@ from sklearn_ada._table import aligned, percent
 from sklearn_ada.planning.display import PlanDisplay
 from sklearn_ada.planning.method_plan import MethodPlan
 from sklearn_ada.planning.plan_rows import PlanRows
-from sklearn_ada.planning.recommendation import many, recommend
+from sklearn_ada.planning.recommendation import recommend
 from sklearn_ada.planning.solving import MOST_QUESTIONS
+from sklearn_ada.planning.words import many
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +39,8 @@ class HoldoutPlan(PlanRows):
         Everything else that the plan rests on.
     rows : tuple of MethodPlan
         One for each method. ``plan["coded checks"]`` is the row of that name.
+    of_searches : bool
+        Whether the questions are winners of searches.
     """
 
     @property
@@ -104,7 +107,9 @@ class HoldoutPlan(PlanRows):
     def _title(self) -> str:
         known = [
             many(self.n, "record") if self.n else "",
-            many(self.n_questions, "adaptive question") if self.n_questions else "",
+            many(self.n_questions, "adaptive question", of_searches=self.of_searches)
+            if self.n_questions
+            else "",
             f"half-width {self.width:g}" if self.width else "",
         ]
         value = self.given.expected_value

@@ -17,6 +17,7 @@ from sklearn_ada.guarantees.baselines import (
     verdict_half_width,
 )
 from sklearn_ada.guarantees.description_length.declared_models import ln_declared
+from sklearn_ada.guarantees.description_length.planned_cells import PlannedCells
 from sklearn_ada.guarantees.description_length.planned_checks import (
     PlannedChecks,
     plan_certifies,
@@ -38,13 +39,18 @@ from sklearn_ada.guarantees.transfer.mutual_information import gaussian_rogers
 from sklearn_ada.guarantees.transfer.thresholdout import thresholdout_direct
 from sklearn_ada.planning.assumptions import Assumptions
 
-__all__ = ["ALL", "BEST_SO_FAR", "KEPT", "LEVEL", "MEAN", "ONE", "VERDICTS", "Method", "methods"]
+__all__ = [
+    "ALL", "AT_END", "BEST_SO_FAR", "KEPT", "LEVEL", "MEAN", "ONE", "VERDICTS", "WINNERS",
+    "Method", "methods",
+]  # fmt: skip
 
 MEAN, LEVEL = "mean", "quantile level"
 ALL, KEPT, ONE = "every answer", "the model kept", "one answer"
 BEST_SO_FAR, VERDICTS = "the best so far", "pass or fail"
+WINNERS, AT_END = "every winner", "every winner, in the end"
 
 _BASSILY_BETA = 0.25  # beyond it the theorem has a further condition
+_LEAST_COUNT = 0.5  # standard error of a count around its guess, at least
 _FALSE_HITS = 0.05  # of a right guess, expected in a whole Thresholdout
 
 
@@ -80,7 +86,7 @@ class Method:
 
 def methods(given: Assumptions) -> tuple[Method, ...]:
     """Return all methods under these assumptions."""
-    return (*_plain(given), *_coded(given), *_noisy(given), *_medians(given))
+    return (*_plain(given), *_coded(given), *_cells(given), *_noisy(given), *_medians(given))
 
 
 def _plain(given: Assumptions) -> tuple[Method, ...]:
@@ -144,6 +150,35 @@ def _coded(given: Assumptions) -> tuple[Method, ...]:
         ),
         Method("certify after checks", certify, KEPT, "one model certified after the coded checks"),
         Method("certify each", certify_each, ALL, "exact values, such as the winner of every search"),
+    )  # fmt: skip
+
+
+def _cells(given: Assumptions) -> tuple[Method, ...]:
+    """Return what searches in a row certify, each about its winner, whose count is sealed."""
+    p = given.expected_value
+
+    def planned(kind: str) -> Callable[[int, int], float]:
+        def half_width(n: int, k: int) -> float:
+            error = max(given.guess_error(n), _LEAST_COUNT / n)
+            plan = PlannedCells(k, given.ln_beta, given.surprise_rate)
+            of: Callable[[Callable[[float, float], float]], float] = getattr(plan, kind)
+            return of(lambda ln_delta, cells: expected_half_width(n, ln_delta, p, reach=cells * error))
+
+        return half_width
+
+    return (
+        Method(
+            "cells, while searching", planned("told"), WINNERS,
+            "answers='cells', said of each winner at once; expected if guesses hold as assumed",
+        ),
+        Method(
+            "cells, published", planned("published"), KEPT,
+            "answers='cells', the exact value of one model in the end",
+        ),
+        Method(
+            "cells, unsealed", planned("unsealed"), AT_END,
+            "answers='cells', the exact values of all winners once the holdout is closed",
+        ),
     )  # fmt: skip
 
 

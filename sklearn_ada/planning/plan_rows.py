@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sklearn_ada.planning.assumptions import Assumptions
 from sklearn_ada.planning.method_plan import MethodPlan
-from sklearn_ada.planning.methods import ALL, LEVEL, MEAN
+from sklearn_ada.planning.methods import ALL, LEVEL, MEAN, WINNERS
 
 __all__ = ["PlanRows"]
 
@@ -20,6 +20,7 @@ class PlanRows:
     width: float | None
     given: Assumptions
     rows: tuple[MethodPlan, ...]
+    of_searches: bool = False
 
     @property
     def solved_for(self) -> str:
@@ -30,7 +31,8 @@ class PlanRows:
     def best(self) -> MethodPlan | None:
         """The best method that certifies every answer to adaptive questions about means; None if none does.
 
-        For a single question that is a plain holdout.
+        For a single question that is a plain holdout. Of searches, what is said of each winner at once counts
+        as well.
         """
         if self.n_questions != 1:
             return self._best_of(MEAN)
@@ -49,10 +51,11 @@ class PlanRows:
         raise KeyError(f"The plan has no method {method!r}. It has {known}.")
 
     def _best_of(self, unit: str) -> MethodPlan | None:
+        certified = (ALL, WINNERS) if self.of_searches else (ALL,)
         able = [
             row
             for row in self.rows
-            if row.adaptive and row.certifies == ALL and row.unit == unit and not row.vacuous
+            if row.adaptive and row.certifies in certified and row.unit == unit and not row.vacuous
         ]
         sign = -1.0 if self.solved_for == "n_questions" else 1.0
         return min(able, key=lambda row: sign * getattr(row, self.solved_for), default=None)

@@ -17,6 +17,7 @@ def plan_holdout(
     n_questions: int | None = None,
     width: float | None = None,
     *,
+    searches: int | None = None,
     confidence_level: float = Assumptions.confidence_level,
     expected_value: float | None = Assumptions.expected_value,
     guess_rows: int | None = Assumptions.guess_rows,
@@ -38,6 +39,10 @@ def plan_holdout(
         out.
     n_questions : int or None
         Adaptive questions, at most 10^9.
+    searches : int or None, default=None
+        In place of ``n_questions``: so many searches in a row, each of which asks about its winner
+        (``ReusableHoldoutCV(ask="winner")``). The recommendation then compares what is said of winners while
+        searching, what is published in the end, and splitting the holdout.
     width : float or None
         Half-width, in (0, 1/2): half of the width of an interval, which holds for all answers at once. For
         means and AUCs in units of the metric's range; for medians in quantile levels. It is that of answers
@@ -80,6 +85,9 @@ def plan_holdout(
     66
     >>> plan_holdout(n_questions=1_000, width=0.05).best.method
     'coded checks'
+    >>> plan = plan_holdout(n=10_000, searches=9)
+    >>> round(plan["cells, while searching"].width, 3), round(plan["cells, published"].width, 4)
+    (0.022, 0.0085)
     """
     given = Assumptions(
         confidence_level=confidence_level,
@@ -90,12 +98,20 @@ def plan_holdout(
         subsample_size=subsample_size,
         grid_size=grid_size,
     )
+    named = {"n": n, "n_questions": n_questions, "searches": searches, "width": width}
+    if n_questions is not None and searches is not None:
+        raise bad_parameter(
+            "searches", "plan_holdout", "None where 'n_questions' is given", searches,
+            "A search is one question, about its winner.",
+        )  # fmt: skip
+    of_searches = searches is not None
+    if searches is not None:
+        n_questions = _count(searches, "searches", MOST_QUESTIONS)
     if [n, n_questions, width].count(None) != 1:
-        named = {"n": n, "n_questions": n_questions, "width": width}
         got = ", ".join(repr(name) for name, value in named.items() if value is not None) or "none of them"
         raise ValueError(
-            "plan_holdout needs exactly two of 'n', 'n_questions' and 'width', and solves for the third. "
-            f"Got {got}."
+            "plan_holdout needs exactly two of 'n', 'n_questions' (or 'searches') and 'width', and solves "
+            f"for the third. Got {got}."
         )
     if n is not None:
         n = _count(n, "n", MOST_ROWS)
@@ -106,7 +122,7 @@ def plan_holdout(
             width, "width", "plan_holdout", low=0.0, high=0.5, fix="It is half of an interval's width."
         )
     rows = tuple(solve(method, n, n_questions, width) for method in methods(given))
-    return HoldoutPlan(n, n_questions, width, given, rows)
+    return HoldoutPlan(n, n_questions, width, given, rows, of_searches)
 
 
 def _count(value: int, name: str, most: int) -> int:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from sklearn_ada.planning.method_plan import MethodPlan
 from sklearn_ada.planning.plan_rows import PlanRows
-from sklearn_ada.planning.solving import MOST_QUESTIONS, MOST_ROWS
+from sklearn_ada.planning.searches import recommend_for_searches
+from sklearn_ada.planning.solving import MOST_ROWS
+from sklearn_ada.planning.words import guesses_hold, many
 
-__all__ = ["many", "recommend"]
+__all__ = ["recommend"]
+
+_CHECKS, _SPLITTING = "coded checks", "sample splitting"
 
 
 def recommend(plan: PlanRows) -> str:
     """Return a few sentences."""
-    means = {"n": _rows, "n_questions": _questions, "width": _widths}[plan.solved_for](plan)
+    if plan.of_searches:
+        means = recommend_for_searches(plan)
+    else:
+        means = {"n": _rows, "n_questions": _questions, "width": _widths}[plan.solved_for](plan)
     return f"{means} {_medians(plan)}"
 
 
@@ -28,9 +35,13 @@ def _widths(plan: PlanRows) -> str:
             f"finished search only: one question, which a plain holdout answers within ±{one.width:.2g}."
         )
     words = f"Use {best.method}: {questions} within ±{best.width:.2g} on {records}{_condition(plan)}."
-    if kept.width < best.width:
+    if kept.width < best.width and best.method == _CHECKS:
         words += f" Certify the model kept after such checks: ±{kept.width:.2g}, where a holdout used once"
         words += f" has ±{one.width:.2g}."
+    elif kept.width < best.width:
+        words += f" If it is the model kept in the end that counts, use {_CHECKS} instead"
+        words += f" (±{plan[_CHECKS].width:.2g} each) and certify that one: ±{kept.width:.2g}, where a"
+        words += f" holdout used once has ±{one.width:.2g}."
     return (
         f"{words} A plain holdout is enough only if all questions are fixed before the first answer: "
         f"±{fixed.width:.2g} (beside adaptive questions, by Holdout.declare: "
@@ -46,8 +57,11 @@ def _rows(plan: PlanRows) -> str:
     if plan.n_questions == 1:
         return f"For one question a plain holdout of {many(one.n, 'record')} is enough."
     words = f"Hold out {many(best.n, 'record')} and use {best.method}{_condition(plan)}."
-    if kept.n < best.n:
+    if kept.n < best.n and best.method == _CHECKS:
         words += f" If only the model kept after such checks is to be certified so closely, {kept.n:,} do."
+    elif kept.n < best.n:
+        words += f" If only the model kept in the end is to be certified so closely, {kept.n:,} do, with"
+        words += f" {_CHECKS} instead and a certify after them."
     return (
         f"{words}{_tolerance(plan)} A plain holdout is enough for one question with {many(one.n, 'record')}, "
         f"and for all with {fixed.n:,} if they are fixed before the first answer."
@@ -85,27 +99,20 @@ def _medians(plan: PlanRows) -> str:
 
 
 def _condition(plan: PlanRows) -> str:
-    """Return what coded checks are planned on; other methods need no guess."""
-    if plan.best is None or plan.best.method != "coded checks":
+    """Return what the method is planned on: guesses for coded checks, their number for splitting."""
+    if plan.best is not None and plan.best.method == _SPLITTING:
+        return ", if their number is known in advance"
+    if plan.best is None or plan.best.method != _CHECKS:
         return ""
-    rate = plan.given.surprise_rate
-    if rate == 0.0:
-        return ", if guesses are off by no more than sampling explains"
-    return f", if at most {rate:.3g} of the guesses are off by more than sampling explains"
+    return guesses_hold(plan)
 
 
 def _tolerance(plan: PlanRows) -> str:
     """Return what a width that is planned at an expected value is not."""
-    if not _condition(plan) or plan.given.expected_value is None:
+    if plan.best is None or plan.best.method != _CHECKS or plan.given.expected_value is None:
         return ""
     value = f"{plan.given.expected_value:.2g}"
     return (
         f" That is the width of answers near {value}. As the tolerance of a Holdout, which refuses by the "
         "widest answer that there can be, it admits fewer: plan that with expected_value=None."
     )
-
-
-def many(count: float | None, noun: str) -> str:
-    """Return a number with its noun, in words for people."""
-    text = f"{count:,} {noun}" + ("" if count == 1 else "s")
-    return f"at least {text}" if count == MOST_QUESTIONS and noun.endswith("question") else text

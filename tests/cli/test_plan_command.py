@@ -60,7 +60,7 @@ def test_a_picture(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "exactly two of --rows, --questions and --width, and solves for the third. Got none of them."),
+        ([], "two of --rows, --questions (or --searches) and --width, and solves for the third. Got none of"),
         (["--rows", "5"], "Got --rows."),
         (["--rows", "5", "--questions", "5", "--width", "0.1"], "Got --rows, --questions, --width."),
         (["--rows", "0", "--questions", "5"], "The --rows parameter of plan_holdout must be"),

@@ -158,7 +158,7 @@ class TestBadInput:
     def test_exactly_two_of_three(self):
         for asked in ({}, {"n": 100}, {"width": 0.1}, {"n": 100, "n_questions": 5, "width": 0.1}):
             with pytest.raises(
-                ValueError, match=r"exactly two of 'n', 'n_questions' and 'width'.* Got "
+                ValueError, match=r"exactly two of 'n', 'n_questions' \(or 'searches'\) and 'width'.* Got "
             ) as error:
                 plan_holdout(**asked)
             assert str(error.value).endswith(f"Got {', '.join(map(repr, asked)) or 'none of them'}.")

@@ -22,7 +22,9 @@ at worst (two numbers that differ by equal amounts, at the same value of the met
 
 The signs and the key of the hash are made of the ledger's secret and the record's key, and what is kept is
 XORed with a pad of the same origin, used once. So without the secret it is as good as random, has the same
-length whatever was said, and two records of equal outputs look unrelated.
+length whatever was said, and two records of equal outputs look unrelated. With the secret the values can be
+read, so where only the holder of a private key may (``seal_key=``), they are left out: what was released,
+and the outputs, are all that is compared. Where there are no outputs the question is a new one each time.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ import json
 import math
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,10 +70,16 @@ class Said:
         Hash of all that must be equal: labels, names and shapes, and where numbers are not finite.
     numbers : ndarray of float
         Finite numbers, which may differ in their last bits.
+    outputs : bytes or None, default=None
+        The hash without the metric's values; None where nothing else was said.
+    values : int, default=0
+        How many of the numbers, at their end, are values of the metric.
     """
 
     exact: bytes = field(repr=False)
     numbers: NDArray[np.float64] = field(repr=False)
+    outputs: bytes | None = field(default=None, repr=False)
+    values: int = field(default=0, repr=False)
 
     @classmethod
     def of(cls, outputs: Any, values: Any = (), unit: float = 1.0) -> Said:
@@ -89,12 +97,37 @@ class Said:
         exact, numbers = hashlib.sha256(), [np.empty(0)]
         try:
             with np.errstate(all="ignore"):
-                for text, floats in (*_read("", outputs), _of_values(values, unit)):
+                read = _read("", outputs)
+                for text, floats in read:
                     exact.update(len(text).to_bytes(8, "little") + text)
                     numbers.append(floats)
-                return cls(exact.digest(), np.concatenate(numbers))
+                alone = exact.digest() if read else None
+                text, floats = _of_values(values, unit)
+                exact.update(len(text).to_bytes(8, "little") + text)
+                return cls(exact.digest(), np.concatenate([*numbers, floats]), alone, len(floats))
         except Exception:  # whatever the parts of somebody's objects raise
             return cls(os.urandom(32), np.empty(0))
+
+    @classmethod
+    def joined(cls, several: Sequence[Said]) -> Said:
+        """Return what several models said, without values of the metric.
+
+        Where one of them said nothing else, nothing agrees with it.
+        """
+        parts = [each.without_values() for each in several]
+        exact = hashlib.sha256(b"".join(part.exact for part in parts)).digest()
+        return cls(exact, np.concatenate([np.empty(0), *(part.numbers for part in parts)]))
+
+    def without_values(self, released: object = None) -> Said:
+        """Return what was said without values of the metric, and with what was released (JSON) instead.
+
+        Where nothing else was said, nothing agrees with it: the question is new each time.
+        """
+        if self.outputs is None:
+            return type(self)(os.urandom(32), np.empty(0))
+        text = json.dumps(released, sort_keys=True).encode()
+        numbers = self.numbers[: len(self.numbers) - self.values]
+        return type(self)(_derived(self.outputs, "released", text), numbers)
 
     def sealed(self, key: bytes) -> str:
         """Return the summary, hidden from whoever does not know the key of this one record."""

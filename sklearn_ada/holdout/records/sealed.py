@@ -2,7 +2,9 @@
 
 What is sealed is kept with its record, under a pad that is a function of the ledger's secret and of the
 record's key: the same length whatever the value is, and as good as random without the secret. That is
-*hidden, not protected*: whoever opens the ledger on purpose, to decrypt it, can. Nothing else of it stands
+*hidden, not protected*: whoever opens the ledger on purpose, to decrypt it, can. Where the ledger was begun
+with the holder's public key (``seal_key=``), the value is encrypted for that instead
+(`sklearn_ada.holdout.terms.seal_key`), and the ledger's secret does not help. Nothing else of it stands
 anywhere.
 """
 
@@ -20,7 +22,7 @@ from sklearn_ada.holdout.records.state import ConversationState
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
 
-__all__ = ["SealedRecord", "UnsealedRecord", "hidden", "shown"]
+__all__ = ["SealedRecord", "UnsealedRecord", "hidden", "sealed_context", "shown"]
 
 _LENGTH = 8
 
@@ -104,8 +106,13 @@ class UnsealedRecord(AnswerRecord):
             state.finals += 1
 
 
+def sealed_context(fingerprint: str, key: str) -> str:
+    """Return what a value is sealed for: the record of this key, of a ledger with this genesis."""
+    return f"sealed {fingerprint} {key}"
+
+
 def _pad(secret: bytes, fingerprint: str, key: str) -> bytes:
-    return hmac.new(secret, f"sealed {fingerprint} {key}".encode(), hashlib.sha256).digest()[:_LENGTH]
+    return hmac.new(secret, sealed_context(fingerprint, key).encode(), hashlib.sha256).digest()[:_LENGTH]
 
 
 def hidden(point: int, secret: bytes, fingerprint: str, key: str) -> str:

@@ -23,7 +23,7 @@ from sklearn_ada.holdout.questions.sealed import SealedQuestion
 from sklearn_ada.holdout.records.answer import AnswerRecord
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.refusal import RefusalRecord
-from sklearn_ada.holdout.records.sealed import SealedRecord, hidden
+from sklearn_ada.holdout.records.sealed import SealedRecord
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import certified
@@ -66,6 +66,7 @@ def put_question(
     final: bool = False,
     known_as: str | None = None,
     candidates: int | None = None,
+    looked: list[Any] | None = None,
 ) -> Answer | None:
     """Return the holdout's answer, which has been recorded and charged by then.
 
@@ -90,6 +91,9 @@ def put_question(
         The key under which it was asked before, where that is known.
     candidates : int or None, default=None
         Of how many candidates of one search it is a check, whether their round is open or not.
+    looked : list or None, default=None
+        Gets what the look gave, once that is recorded or confirmed. Whoever passes it clears it, and tells
+        nobody before it is charged.
     """
     if known_as is None:
         question = answered_as(session, question, model, candidates, round_name)
@@ -149,9 +153,7 @@ def put_question(
         )
         if sealed is not None:
             assert isinstance(record, SealedRecord)
-            kept = (
-                hidden(seen, secret, session.genesis.fingerprint, version) if isinstance(seen, int) else None
-            )
+            kept = session.sealed(seen, version, secret) if isinstance(seen, int) else None
             published = published_half_width(state, sealed.statistic, event, share)
             record = record.sealing(kept, sealed.coded.target, published)
         canonical_json(record.to_dict())
@@ -174,8 +176,11 @@ def put_question(
 
             compared = {"purpose": question.purpose, "metric": asked["metric"], **stamp}
             record = charge_or_confirm(
-                session, key, observation.said, decide, compared, found=found, anew=anew
-            )
+                session, key, _comparable(session, question, observation), decide, compared,
+                found=found, anew=anew,
+            )  # fmt: skip
+            if looked is not None:
+                looked.append(observation.seen)
             interrupts.raised &= record.fresh  # what was recorded before is an answer
         return record
 
@@ -197,6 +202,21 @@ def put_question(
         )
         return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
     return as_closed(session.ledger, found).answer(found, session.genesis)
+
+
+def _comparable(session: Session, question: Question, observation: Observation) -> Said:
+    """Return what a record keeps of what a model said, for comparisons.
+
+    Values of the metric are among it, hidden by the ledger's secret. Where only the holder of a private key
+    may read them, what was released stands in their place: 10,000 counts are searched in no time.
+    """
+    if session.policy.seal_key is None:
+        return observation.said
+    seen = observation.seen
+    if isinstance(question, SealedQuestion) and isinstance(seen, int):
+        return observation.said.without_values(question.statistic.cell_of(seen))
+    symbols = seen if isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen) else ()
+    return observation.said.without_values([symbol.to_dict() for symbol in symbols])
 
 
 def keys_of(session: Session, question: Question, model: str) -> tuple[str, str]:

@@ -66,19 +66,28 @@ def publish(
         planned = _as_it_was_asked(session, question, model, earlier)
     known_as = None if earlier is None else str(earlier.key).split(" version ")[0]
     final = earlier is None or isinstance(planned, SealedQuestion)
-    answer = _answered(put_question(session, planned, estimator, model=model, final=final, known_as=known_as))
-    if not answer.answered or (earlier is None and not isinstance(planned, SealedQuestion)):
-        return answer
-    record = session.ledger.record(answer.index)
-    assert record is not None
+    # What the look gave: what was sealed with a public key is computed from rows and model, not opened.
+    looked: list[Any] = []
     try:
-        told = with_bare_errors(lambda: _told(session, planned, record))
-    except RefusedError as refused:
-        stamp = session.asker.stamp()
-        asked = {name: record.body[name] for name in ("metric", "mechanism", "guess")}
-        refusal = RefusalRecord.of("certify", str(refused), {**asked, **stamp})
-        return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
-    return UnsealedRecord(told.body).answer(told, session.genesis)
+        answer = _answered(
+            put_question(
+                session, planned, estimator, model=model, final=final, known_as=known_as, looked=looked
+            )
+        )
+        if not answer.answered or (earlier is None and not isinstance(planned, SealedQuestion)):
+            return answer
+        record = session.ledger.record(answer.index)
+        assert record is not None
+        try:
+            told = with_bare_errors(lambda: _told(session, planned, record, looked))
+        except RefusedError as refused:
+            stamp = session.asker.stamp()
+            asked = {name: record.body[name] for name in ("metric", "mechanism", "guess")}
+            refusal = RefusalRecord.of("certify", str(refused), {**asked, **stamp})
+            return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
+        return UnsealedRecord(told.body).answer(told, session.genesis)
+    finally:
+        looked.clear()  # or the frames of an error would hold it
 
 
 def _asked_before(session: Session, question: Question, model: str) -> Record | None:
@@ -102,11 +111,12 @@ def _as_it_was_asked(session: Session, question: Question, model: str, earlier: 
     return CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)
 
 
-def _told(session: Session, question: Question, record: Record) -> Record:
-    """Return the record of the final answer about what a record answered."""
+def _told(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
+    """Return the record of the final answer about what a record answered; ``looked`` is what a look gave."""
     number, stamp, read = record.seq, session.asker.stamp(), read_record(record.body)
     unsealer = Unsealer(session.ledger, number) if isinstance(read, SealedRecord) else None
-    point = 0 if unsealer is None else unsealer.point()
+    seen = next((each for each in looked if isinstance(each, int)), None)
+    point = 0 if unsealer is None else unsealer.point(seen)
     is_known = unsealer is not None and is_unsealed(session.ledger, number)
 
     def decide(state: Conversation) -> UnsealedRecord:

@@ -26,7 +26,7 @@ from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import model_digest, selection_key
 from sklearn_ada.holdout.questions.models import check_model, discarded_copy
-from sklearn_ada.holdout.questions.said import Observation, Said, unit_of
+from sklearn_ada.holdout.questions.said import Observation, Said, observed, unit_of
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.selection import SelectionRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
@@ -98,10 +98,12 @@ def _look_and_charge(
     """Look at the holdout with every model and return the record of the choice (`charge_or_confirm`)."""
     secret, stamp, count = session.secret, session.asker.stamp(), len(models)
     with held_interrupts() as interrupts:
-        values = _values(models, metric, session.data, interrupts)
-        # The winner depends on nothing else.
-        comparable = [math.nan if value is None else value for value in values]
-        said = Said.of({"interrupted": interrupts.raised}, comparable, unit_of(metric))
+        values, outputs = _values(models, metric, session.data, interrupts)
+        if session.policy.seal_key is None:  # the winner depends on nothing but the values
+            comparable = [math.nan if value is None else value for value in values]
+            said = Said.of({"interrupted": interrupts.raised}, comparable, unit_of(metric))
+        else:  # which only the holder of the private key may read
+            said = Said.joined([Said.of({"interrupted": interrupts.raised}), *outputs])
 
         def decide(version: str, said: str, state: Conversation) -> SelectionRecord:
             admitted = _admitted(session, state, choice, count)
@@ -264,20 +266,21 @@ def _chosen(
 
 def _values(
     models: Sequence[Any], metric: Metric, data: HoldoutData, interrupts: Interrupts
-) -> list[float | None]:
-    """Return the value of each model, None of one that failed."""
+) -> tuple[list[float | None], list[Said]]:
+    """Return the value of each model, None of one that failed; and what each said."""
     rule = data.rule(metric) if data.has_interval(metric) else None
     evaluate = functools.partial(_value, metric, rule)
     looks = [look(evaluate, model, data, interrupts, stream="index", scale=1.0) for model in models]
     seen = [each.seen for each in looks]
-    return [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
+    values = [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
+    return values, [each.said for each in looks]
 
 
 def _value(metric: Metric, rule: IntervalRule | None, estimator: Any, data: HoldoutData) -> Observation:
     estimator = discarded_copy(estimator)
     if rule is None:
         value = metric.whole(estimator, guarded(data.X), data.y, sample_weight=data.weight)
-    else:
-        outputs = metric.outputs(estimator, data.X, data.y)
-        value = metric.measure(estimator, data.y, outputs, rule).value
-    return Observation(value, Said.of(value))
+        return observed(metric, value, None, value)
+    outputs = metric.outputs(estimator, data.X, data.y)
+    value = metric.measure(estimator, data.y, outputs, rule).value
+    return observed(metric, value, outputs, value)

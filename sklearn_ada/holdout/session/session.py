@@ -20,11 +20,12 @@ from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
 from sklearn_ada.holdout.records.conversation import Conversation, read_record
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.refusal import RefusalRecord
-from sklearn_ada.holdout.records.sealed import SealedRecord
+from sklearn_ada.holdout.records.sealed import SealedRecord, hidden, sealed_context
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.holdout.terms.seal_key import check_library, sealed_for
 from sklearn_ada.ledger import Ledger, Record, is_of_session, open_ledger
 from sklearn_ada.metrics.rows import Subsamples
 from sklearn_ada.results import Answer
@@ -76,6 +77,8 @@ class Session:
             If the policy cannot be kept on these rows, or random_state is no integer.
         LedgerError
             If the ledger cannot be used, or belongs to other rows or another policy.
+        ImportError
+            If it seals with a key, and the library for that is missing.
         """
         data.check_policy(policy)
         seed = _seed(random_state)
@@ -88,7 +91,10 @@ class Session:
 
         opened = open_ledger(address, genesis, Conversation, secret=seed, of_found=genesis)
         begun = Genesis(opened.genesis)  # which was compared
-        return cls(data, replace(policy, answers=begun.policy.answers), opened, asker, begun.fingerprint)
+        if begun.policy.seal_key is not None:
+            check_library()
+        begun_with = replace(policy, answers=begun.policy.answers, seal_key=begun.policy.seal_key)
+        return cls(data, begun_with, opened, asker, begun.fingerprint)
 
     @property
     def genesis(self) -> Genesis:
@@ -108,6 +114,16 @@ class Session:
         """
         label = f"said {self.genesis.fingerprint} {key}"
         return hmac.new(self.secret, label.encode(), hashlib.sha256).digest()
+
+    def sealed(self, point: int, key: str, secret: bytes) -> str:
+        """Return what the record of this key keeps of a point: hidden, or encrypted for the holder.
+
+        ``secret`` is the ledger's, which cannot be read inside a charge.
+        """
+        fingerprint, public = self.genesis.fingerprint, self.policy.seal_key
+        if public is not None:
+            return sealed_for(public, point, sealed_context(fingerprint, key))
+        return hidden(point, secret, fingerprint, key)
 
     def partition(self, n_subsamples: int, *, stratify: bool) -> Subsamples:
         """Return the rows of disjoint subsamples, drawn from the secret."""

@@ -3,7 +3,8 @@
 Theorem and proof: `sklearn_ada.guarantees.description_length.sealed`. A value costs what the code makes of it
 within its cell, about three nats, and whatever is asked later pays them; what is still sealed does not. So
 everything may be told once the holdout is closed, or its final value published. Rows and models are not
-needed: what is told is a function of the record and of the ledger's secret.
+needed: what is told is a function of the record and of the ledger's secret or, where values were sealed with
+a public key, of the holder's private one.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from sklearn_ada.holdout.records.close import CloseRecord
 from sklearn_ada.holdout.records.conversation import Conversation, read_record
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.refusal import RefusalRecord
-from sklearn_ada.holdout.records.sealed import SealedRecord, UnsealedRecord, shown
+from sklearn_ada.holdout.records.sealed import SealedRecord, UnsealedRecord, sealed_context, shown
 from sklearn_ada.holdout.session.bare_errors import with_bare_errors
 from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
+from sklearn_ada.holdout.terms.seal_key import check_private_key, opened_with
 from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.results import Answer
 
@@ -47,14 +49,17 @@ class Unsealer:
     ledger : Ledger
     number : int
         Of the record that holds it.
+    private : X25519PrivateKey or None, default=None
+        Opens what was sealed with a public key.
     """
 
-    def __init__(self, ledger: Ledger[Conversation], number: int) -> None:
+    def __init__(self, ledger: Ledger[Conversation], number: int, private: Any = None) -> None:
         record = ledger.record(number)
         read = None if record is None else read_record(record.body)
         if record is None or not isinstance(read, SealedRecord) or read.body["sealed"] is None:
             raise ValueError(f"Record {number} of the ledger holds nothing that is sealed.")
         self.ledger, self.number, self.sealed, self.key = ledger, number, read, str(record.key)
+        self.private = private
 
     @property
     def statistic(self) -> SealedStatistic:
@@ -66,10 +71,28 @@ class Unsealer:
         """First and last point of the cell that was told."""
         return self.statistic.ends(self.sealed.event.symbols[0].value)  # type: ignore[attr-defined]
 
-    def point(self) -> int:
-        """Return what is sealed; nobody may see it before it is charged."""
-        genesis = Genesis(self.ledger.genesis)
-        point = shown(self.sealed.body["sealed"], self.ledger.secret(), genesis.fingerprint, self.key)
+    @property
+    def is_locked(self) -> bool:
+        """Whether only a private key, which is not there, opens it: it was told nowhere before."""
+        is_known = self.private is not None or is_unsealed(self.ledger, self.number)
+        return not is_known and Genesis(self.ledger.genesis).policy.seal_key is not None
+
+    def point(self, seen: int | None = None) -> int:
+        """Return what is sealed; nobody may see it before it is charged.
+
+        ``seen`` is what a look at the holdout gave, of a model that says what is recorded. It is taken where
+        only a private key would open the seal, and the value was not told before.
+        """
+        fingerprint, text = Genesis(self.ledger.genesis).fingerprint, self.sealed.body["sealed"]
+        if Genesis(self.ledger.genesis).policy.seal_key is None:
+            point = shown(text, self.ledger.secret(), fingerprint, self.key)
+        elif self.private is not None:
+            point = opened_with(self.private, text, sealed_context(fingerprint, self.key))
+        else:
+            told = _told_before(self.ledger, self.number)
+            if told is None and seen is None:
+                raise ValueError(f"Only the holder of the private key can open record {self.number}.")
+            point = seen if told is None else told  # type: ignore[assignment]
         low, high = self.known
         if not low <= point <= high:
             raise LedgerDamagedError(
@@ -106,7 +129,10 @@ class Unsealer:
 
 
 def unseal(
-    ledger: Ledger[Conversation], asker: Asker, answers: Iterable[Any] | Answer | int | None
+    ledger: Ledger[Conversation],
+    asker: Asker,
+    answers: Iterable[Any] | Answer | int | None,
+    key: Any = None,
 ) -> list[Answer]:
     """Tell the exact values of sealed answers. See `Holdout.unseal`.
 
@@ -116,14 +142,23 @@ def unseal(
     asker : Asker
     answers : iterable of Answer or int, Answer, int or None
         Answers, or the numbers of their records. None: all that are sealed.
+    key : str, bytes, path-like, X25519PrivateKey or None, default=None
+        The private key, where values were sealed with a public one.
     """
+    private = _private_key(ledger, key)
     if answers is None:
         numbers = _all_sealed(ledger)
     else:
         several = isinstance(answers, Iterable) and not isinstance(answers, str | bytes)
         given: list[Any] = list(answers) if several else [answers]  # type: ignore[arg-type]
         numbers = [_number(ledger, answer) for answer in given]
-    unsealers = [Unsealer(ledger, number) for number in numbers]
+    unsealers = [Unsealer(ledger, number, private) for number in numbers]
+    if any(each.is_locked for each in unsealers):
+        raise bad_parameter(
+            "key", _OWNER, "the private key of the public one that values were sealed with (seal_key)", None,
+            "Only its holder opens them. An exact value without it: certify(model, final=True), which "
+            "computes it from the rows.",
+        )  # fmt: skip
     fresh = [each for each in unsealers if not is_unsealed(ledger, each.number)]
     if fresh and not ledger.read(lambda state: state.closed):
         most = sum(each.statistic.largest_unsealing_nats(each.known) for each in fresh)
@@ -158,6 +193,27 @@ def _told(each: Unsealer, asker: Asker) -> Record:
         return each.record(state, point, stamp, None, is_known=known).to_dict()
 
     return each.ledger.charge(f"unsealed {each.number}", decide)
+
+
+def _private_key(ledger: Ledger[Conversation], key: Any) -> Any:
+    """Return the private key of this ledger's public one, or None if none is given; ValueError otherwise."""
+    public = Genesis(ledger.genesis).policy.seal_key
+    if key is None:
+        return None
+    if public is None:
+        fix = "Its values are hidden by its own secret: nothing else opens them."
+        raise bad_parameter("key", _OWNER, "None where the ledger has no seal_key", "a key", fix)
+    return check_private_key(key, public, _OWNER)
+
+
+def _told_before(ledger: Ledger[Conversation], number: int) -> int | None:
+    """Return the point of a sealed record as it was told, by itself or as a final; None if it was not."""
+    for name in ("unsealed", "final"):
+        record = ledger.find(f"{name} {number}")
+        if record is not None:
+            symbol: Any = UnsealedRecord(record.body).event.symbols[0]  # type: ignore[attr-defined]
+            return int(symbol.value)
+    return None
 
 
 def _all_sealed(ledger: Ledger[Conversation]) -> list[int]:

@@ -56,6 +56,9 @@ class Policy:
     shares : tuple of float
         s1 and s2, where answers are not exact: the parts of the failure probability that belong to
         description length and to the transcript theorem (`sklearn_ada.guarantees.description_length.shares`).
+    seal_key : str or None
+        The public key that sealed values are encrypted for (`terms.seal_key`); None hides them by the
+        ledger's secret. Ledgers of older releases do not name it: they have none.
     """
 
     confidence_level: float = 0.95
@@ -67,6 +70,7 @@ class Policy:
     code: Code = field(default_factory=Code)
     answers: str = "exact"
     shares: tuple[float, float] = (SEALED_SHARE, TRANSCRIPT_SHARE)
+    seal_key: str | None = None
 
     def __post_init__(self) -> None:
         owner = "Holdout"
@@ -79,6 +83,12 @@ class Policy:
             raise bad_parameter(
                 "answers", owner, f"'exact' or 'auto' where route={self.route!r}", self.answers,
                 "Where privacy certifies, answers have noise, and there is nothing to seal.",
+            )  # fmt: skip
+        if self.seal_key is not None and (self.is_private or not self.seals):
+            where = f"route={self.route!r}" if self.is_private else f"answers={self.answers!r}"
+            raise bad_parameter(
+                "seal_key", owner, f"None where {where}", "a key",
+                "Nothing is sealed there: use answers='cells', without privacy.",
             )  # fmt: skip
         if not (len(self.shares) == 2 and min(self.shares) > 0.0 and sum(self.shares) <= 1.0):
             raise bad_parameter("shares", owner, "two positive parts of at most 1 together", self.shares)
@@ -172,11 +182,14 @@ class Policy:
         return choose_half_cell(planned, error, deviation, size, check, certify, self.code)
 
     def of_found(self, found: dict[str, Any] | None, *, durable: bool) -> Policy:
-        """Return the policy with "auto" decided, as it is for a new ledger or for one that was found.
+        """Return the policy with "auto" and a missing key decided, for a new ledger or one that is there.
 
         What was begun goes on as it was begun. A new ledger that outlives its session answers in cells, a
         temporary one the first question at once. Where privacy certifies, all answers are as they were.
         """
+        if found is not None and self.seal_key is None and self.answers != "exact":
+            key, answers = found.get("seal_key"), found.get("answers", "exact")
+            return replace(self, seal_key=key, answers=answers if self.answers == "auto" else self.answers)
         if self.answers != "auto":
             return self
         if found is not None:
@@ -189,17 +202,25 @@ class Policy:
         """Return what a genesis record says of it: nothing of sealed answers where there are none."""
         body = asdict(self)
         if self.seals:
-            return {**body, "shares": list(self.shares)}
-        return {name: each for name, each in body.items() if name not in ("answers", "shares")}
+            key = {} if self.seal_key is None else {"seal_key": self.seal_key}
+            return {**_without(body, "seal_key"), "shares": list(self.shares), **key}
+        return _without(body, "answers", "shares", "seal_key")
 
     @classmethod
     def from_dict(cls, body: dict[str, Any]) -> Policy:
         """Return the policy that stands in a genesis record, among other things."""
-        names = [each.name for each in fields(cls) if each.name not in ("code", "answers", "shares")]
+        names = [
+            each.name for each in fields(cls) if each.name not in ("code", "answers", "shares", "seal_key")
+        ]
         sealing: dict[str, Any] = {}
         if "answers" in body:
             sealing = {"answers": body["answers"], "shares": tuple(body["shares"])}
+            sealing["seal_key"] = body.get("seal_key")
         return cls(code=Code(**body["code"]), **{name: body[name] for name in names}, **sealing)
+
+
+def _without(body: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: each for name, each in body.items() if name not in names}
 
 
 def check_answers(answers: object, owner: str) -> None:

@@ -49,7 +49,8 @@ def check_parameters(wrapper: Any) -> None:
         )  # fmt: skip
     if isinstance(wrapper.holdout, Holdout) or isinstance(wrapper.mechanism, HoldoutScorer):
         given = (wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, wrapper.ledger)
-        if (*given, wrapper.missing, wrapper.answers) != (0.95, None, None, None, "raise", DEFAULT_ANSWERS):
+        unset = (0.95, None, None, None, "raise", DEFAULT_ANSWERS)
+        if (*given, wrapper.missing, wrapper.answers) != unset or wrapper.seal_key is not None:
             raise bad_parameter(
                 "holdout", owner, "a share, a mask or a splitter when a policy or a ledger is given",
                 "a Holdout", "It has a policy and a ledger of its own.",

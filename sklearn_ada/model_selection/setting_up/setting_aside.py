@@ -31,7 +31,7 @@ from sklearn_ada.model_selection.setting_up.time_order import check_time_order
 
 __all__ = ["set_aside"]
 
-_POLICY = ("confidence_level", "tolerance", "expected_questions", "answers")
+_POLICY = ("confidence_level", "tolerance", "expected_questions", "answers", "seal_key")
 
 
 def set_aside(
