@@ -88,7 +88,9 @@ class Session:
 
         opened = open_ledger(address, genesis, Conversation, secret=seed, of_found=genesis)
         begun = Genesis(opened.genesis)  # which was compared
-        return cls(data, replace(policy, answers=begun.policy.answers), opened, asker, begun.fingerprint)
+        stored = begun.policy
+        policy = replace(policy, answers=stored.answers, check_share=stored.check_share)
+        return cls(data, policy, opened, asker, begun.fingerprint)
 
     @property
     def genesis(self) -> Genesis:
