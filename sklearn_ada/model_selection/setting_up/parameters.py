@@ -18,7 +18,7 @@ from sklearn_ada.model_selection.setting_up.time_order import check_time_order
 
 __all__ = ["DEFAULT_ANSWERS", "check_one_output", "check_parameters"]
 
-DEFAULT_ANSWERS = "exact"
+DEFAULT_ANSWERS = "auto"
 _MECHANISMS = ("auto", "exponential_mechanism", "ladder", "stable_median", "thresholdout")
 
 
