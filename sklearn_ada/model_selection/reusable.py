@@ -110,7 +110,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         becomes one for training, and rows with new ids join either side. Without ids the holdout is
         a function of the labels and their order: columns may change, rows may not. See `Holdout`.
     mechanism : str or scorer, default="auto"
-        How candidates are compared with the holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for means,
+        How candidates are compared with the holdout, where they are (``ask="candidates"``); of a scorer the
+        winner alone takes metric and holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for means,
         AUC and ratios, "stable_median" (`StableHoldoutScorer`) otherwise. "ladder" (`LadderScorer`) reveals
         improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
         few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.

@@ -75,7 +75,7 @@ def check_parameters(wrapper: Any) -> None:
     if alone and wrapper.one_standard_error is not False:
         raise bad_parameter(
             "one_standard_error", owner, "False where one candidate is certified, or improvements only",
-            wrapper.one_standard_error, "Use ask=5, say.",
+            wrapper.one_standard_error, "Use ask=5, say, or ask='candidates'.",
         )  # fmt: skip
 
 
