@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -22,6 +23,7 @@ from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.session.plan import Settings
+from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer
@@ -102,14 +104,27 @@ class SimulatedHoldout(Holdout):
     seed : int
     temporary : bool, default=False
         Whether the ledger counts as one that is gone with its session.
+    check_share : float or None, default=None
+        The part of the failure probability that its genesis gives to checks; None for that of a new ledger.
     **settings
         As `Holdout` takes them.
     """
 
     def __init__(
-        self, X: NDArray[Any], y: NDArray[Any], *, seed: int = 0, temporary: bool = False, **settings: Any
+        self,
+        X: NDArray[Any],
+        y: NDArray[Any],
+        *,
+        seed: int = 0,
+        temporary: bool = False,
+        check_share: float | None = None,
+        **settings: Any,
     ) -> None:
-        with patch("sklearn_ada.holdout.session.session.open_ledger", _forgetful):
+        policy = Policy if check_share is None else partial(Policy, check_share=check_share)
+        with (
+            patch("sklearn_ada.holdout.session.session.open_ledger", _forgetful),
+            patch("sklearn_ada.holdout.holdout.Policy", policy),
+        ):
             ledger = ":memory:" if temporary else "nowhere"
             super().__init__(X, y, ledger=ledger, random_state=seed, **settings)
         self._models = 0

@@ -122,7 +122,9 @@ def _random_labels(ledger: str, candidates: int) -> list[_Line]:
 
 
 def _run(name: str, search: Any, X: Any, y: Any, ledger: str, held: Any) -> _Line:
-    fitted = ReusableHoldoutCV(search, holdout=held, ledger=ledger, expected_questions=300).fit(X, y)
+    fitted = ReusableHoldoutCV(
+        search, holdout=held, ask="candidates", answers="exact", ledger=ledger, expected_questions=300
+    ).fit(X, y)  # every candidate is asked, as the naive holdout is
     low, high = fitted.best_score_interval_
     scores = _naive_scores(fitted, X, y, held)
     nats = fitted.holdout_.report().nats

@@ -28,7 +28,6 @@ _FLAGS: dict[str, tuple[str, type, str]] = {
         "validation records behind each guess; as many as --rows unless given",
     ),
     "surprise_rate": ("--surprise-rate", float, "share of guesses off by more than sampling; 0 unless given"),
-    "check_share": ("--check-share", float, "of the failure probability for checks; 0.1 unless given"),
     "subsample_size": ("--subsample-size", int, "records in each subsample of a median; 20 unless given"),
     "grid_size": ("--grid-size", int, "points of a median's grid; 401 unless given"),
 }

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.digest import id_hashes
 from sklearn_ada.exceptions import HoldoutLeakError
-from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE, PURPOSES
+from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.keys import model_digest
 from sklearn_ada.holdout.records.conversation import Conversation
@@ -81,9 +81,6 @@ class Holdout:
     expected_questions : int or None, default=None
         About how many questions will be asked. Intervals are made narrow for that number; more may be asked,
         and no guarantee depends on it.
-    check_share : float, default=0.1
-        Part of the failure probability ``1 - confidence_level`` that belongs to the answers of `check`; the
-        rest belongs to those of `certify`. With ``answers="cells"`` all are paid from one purse instead.
     route : {"description_length", "differential_privacy", "both"}, default="description_length"
         The theory behind the intervals. "description_length": answers without noise, paid for in nats; for
         questions whose guesses mostly hold. "differential_privacy": every answer carries noise, and a
@@ -116,9 +113,11 @@ class Holdout:
         Whoever knows how many rows of each class the holdout has can favour the classes of which it has too
         many. "conditional": intervals speak of the population at the holdout's class proportions. "priced":
         the class counts are paid for once, in nats, and intervals speak of the population itself.
-    answers : {"exact", "cells", "auto"}, default="exact"
+    answers : {"exact", "cells", "auto"} or None, default=None
         How `certify` answers about a count of 0/1 losses, such as an accuracy; fixed when the ledger is
-        begun. "exact": with the value, at 4 to 5 nats. "cells": with the cell around the guess in which it
+        begun. None: as the ledger was begun, be it by a search; a new one is "exact", as whoever names a
+        model and certifies it asks for its value. "exact": with the value, at 4 to 5 nats. "cells": with the
+        cell around the guess in which it
         lies, nearly free if the guess holds, while the value is *sealed*: it is told by
         ``certify(..., final=True)`` or by `unseal`, and its interval is then as narrow as if it had been told
         when it was asked. So a holdout that was asked many times still publishes one exact value at about
@@ -173,7 +172,6 @@ class Holdout:
         confidence_level: float = 0.95,
         tolerance: float | None = None,
         expected_questions: int | None = None,
-        check_share: float = CHECK_SHARE,
         route: str = "description_length",
         ledger: str | os.PathLike[str] | None = None,
         sample_weight: ArrayLike | None = None,
@@ -181,7 +179,7 @@ class Holdout:
         missing: str = "raise",
         weight_bound: float | None = None,
         class_mix: str = "conditional",
-        answers: str = "exact",
+        answers: str | None = None,
         seal_key: Any = None,
         random_state: int | None = None,
         split: dict[str, Any] | None = None,
@@ -189,9 +187,16 @@ class Holdout:
         label: str | None = None,
     ) -> None:
         asker = Asker(who, label)
-        promised = (confidence_level, tolerance, expected_questions, check_share, route, class_mix)
         key = None if seal_key is None else public_key_text(seal_key, "Holdout")
-        policy = Policy(*promised, answers=answers, seal_key=key)
+        policy = Policy(
+            confidence_level=confidence_level,
+            tolerance=tolerance,
+            expected_questions=expected_questions,
+            route=route,
+            class_mix=class_mix,
+            answers=answers,
+            seal_key=key,
+        )
         is_priced = class_mix == "priced"
         check_option(missing, "missing", "Holdout", ("raise", "ignore"))
         hashed = None if ids is None else id_hashes(ids, "Holdout")
@@ -506,7 +511,8 @@ class Holdout:
 
         Rows may be equal by chance, so it takes many: a few dozen leaked rows can go unnoticed, and a few
         hundred that were oversampled. The outcome is recorded, and costs about a millionth of a nat where no
-        overlap is found.
+        overlap is found. Once the holdout is closed, rows that were not compared before are refused
+        (`BudgetExhaustedError`).
 
         Parameters
         ----------

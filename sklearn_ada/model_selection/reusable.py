@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d, indexable
 
 from sklearn_ada._checks import bad_parameter
@@ -61,6 +63,7 @@ from sklearn_ada.model_selection.setting_up.parameters import (
     check_one_output,
     check_parameters,
 )
+from sklearn_ada.model_selection.setting_up.row_order import is_shuffled_for, warn_of_blocks
 from sklearn_ada.model_selection.setting_up.setting_aside import set_aside
 from sklearn_ada.model_selection.setting_up.warnings import warn_of_median, warn_of_outcome
 from sklearn_ada.results import Answer
@@ -84,10 +87,14 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     Parameters
     ----------
     search : estimator
-        An unfitted search, such as ``GridSearchCV(model, grid)``. Splits that its cv gives row by row (pairs
-        of row numbers or masks, a generator of them, a `PredefinedSplit`) are of the rows passed to `fit`,
-        less those of the holdout. With ``refit=False`` there is no model in the end: with ``ask="winner"``
-        nothing is then asked nor certified, with ``"candidates"`` they are certified as they were fitted.
+        An unfitted search, such as ``GridSearchCV(model, grid)``. Where its cv is None, a number, or a
+        `KFold` or `StratifiedKFold` without shuffling, it gets its rows in a random order, which is the same
+        for the same rows, because folds of ordered rows would be far from the holdout; rows of one group (or
+        id) stay next to each other. With a given `Holdout` they stay as they are passed. Splits that its cv
+        gives row by row (pairs of row numbers or masks, a generator of them, a `PredefinedSplit`) are of the
+        rows passed to `fit`, less those of the holdout. With ``refit=False`` there is no model in the end:
+        with ``ask="winner"`` nothing is then asked nor certified, with ``"candidates"`` they are certified as
+        they were fitted.
     scoring : str, callable, Metric or None, default=None
         What is certified; by default the search's own scoring (of several, that which its ``refit`` names),
         else accuracy or R^2. Given, the winner is refitted and certified by it with ``refit=False`` too.
@@ -103,15 +110,16 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         becomes one for training, and rows with new ids join either side. Without ids the holdout is
         a function of the labels and their order: columns may change, rows may not. See `Holdout`.
     mechanism : str or scorer, default="auto"
-        How candidates are compared with the holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for means,
+        How candidates are compared with the holdout, where they are (``ask="candidates"``); of a scorer the
+        winner alone takes metric and holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for means,
         AUC and ratios, "stable_median" (`StableHoldoutScorer`) otherwise. "ladder" (`LadderScorer`) reveals
         improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
         few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.
-    ask : "candidates", "winner" or int, default="candidates"
+    ask : "winner", "candidates" or int, default="winner"
         "winner" keeps the search's own cross-validation and refit function, and asks about its winner only
         (an integer: about its best few): one question a search, and none about candidates that the search
         could not score. "candidates" asks about every candidate, fitted on one part of the rows, with its
-        score on the other part as the guess.
+        score on the other part as the guess; it takes searches without a cv or a refit function of their own.
     reveal : {"all", "winner"}, default="all"
         "winner" reveals only which of the N candidates asked is the best on the holdout, for ``ln N`` nats,
         and its certified score; the scores of the others are not kept anywhere, in ``search_`` neither. With
@@ -137,13 +145,14 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         count. An outer fold is other rows, with a ledger that is certified for that fold alone.
     missing : {"raise", "ignore"}, default="raise"
         What to do if rows of the holdout, known by their ids, are not in X; see `Holdout`.
-    answers : {"exact", "cells", "auto"}, default="exact"
-        What the search tells of its winner's count of right rows; fixed when the ledger is begun. "exact":
-        the value, at 4 to 5 nats a search, so that intervals widen from search to search. "cells": the cell
-        in which it lies, with an interval that is coarse, and hardly wider at the twentieth search than at
-        the first; the exact value of the model that is kept comes from `certify`. "auto": cells where the
-        ledger has a path or a URL; else the first winner exactly and later ones in cells. Of other metrics
-        the value is told. A given Holdout's ledger decides. See `Holdout`.
+    answers : {"auto", "cells", "exact"}, default="auto"
+        What the search tells of its winner's count of right rows; fixed when the ledger is begun. "cells":
+        the cell in which it lies, with an interval that is coarse, and hardly wider at the twentieth search
+        than at the first; the exact value of the model that is kept comes from `certify`. "exact": the
+        value, at 4 to 5 nats a search, so that intervals widen from search to search. "auto": as the ledger
+        was begun; a new one answers in cells if it has a path or a URL, else the first winner exactly, for
+        whoever runs one search and nothing else, and later ones in cells. Of other metrics the value is
+        told. A given Holdout's ledger decides. See `Holdout`.
     seal_key : str, path-like, bytes, X25519PublicKey or None, default=None
         The holder's public key, which cells are sealed with; see `Holdout`.
     random_state : int or None, default=None
@@ -228,7 +237,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         holdout: Any = 0.25,
         ids: str | None = None,
         mechanism: Any = "auto",
-        ask: str | int = "candidates",
+        ask: str | int = "winner",
         reveal: str = "all",
         validation: float = 0.25,
         one_standard_error: Any = False,
@@ -313,6 +322,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             warn_of_median(self, metric, self.holdout_, median)  # before anything is spent
         if metric is None or self.ask != "candidates":  # else its cv looks at the same rows
             self.holdout_.check_overlap(X_train)
+        if metric is not None and self.ask != "candidates":
+            self._warn_of_folds(cv, X_train, y_train, params.groups)
         self._takes_pairs_with = (n_rows(X), train) if of_pairs else None
         if metric is None:
             self._search_only(X_train, y_train, params, cv)
@@ -326,6 +337,14 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             self._asked = self._digests[self.best_answer_.index], self.best_answer_.index
         warn_of_outcome(self.answers_, self.best_answer_, self.holdout_, median)
         return self
+
+    def _warn_of_folds(self, cv: Any, X: Any, y: Any, groups: Any) -> None:
+        """Warn of folds that are blocks of rows; of those that are shuffled for, only where they were not."""
+        if is_shuffled_for(cv):
+            if not (isinstance(self.holdout, Holdout) or isinstance(self.mechanism, HoldoutScorer)):
+                return
+            cv = check_cv(cv, y, classifier=is_classifier(self.search.estimator))
+        warn_of_blocks(cv, lambda: (X, y, groups))
 
     def _search_only(self, X: Any, y: Any, params: FitParams, cv: Any) -> None:
         """Run a search that keeps no model: there is nothing to certify, so nothing is asked."""

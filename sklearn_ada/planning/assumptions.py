@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 from sklearn_ada._checks import check_integer, check_real
-from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE
 from sklearn_ada.guarantees.medians.exact_median import DRAWN_POINTS
 
 __all__ = ["Assumptions"]
@@ -20,15 +19,15 @@ class Assumptions:
     expected_value: float | None = 0.85
     guess_rows: int | None = None
     surprise_rate: float = 0.0
-    check_share: float = CHECK_SHARE
     subsample_size: int = 20
     grid_size: int = DRAWN_POINTS
 
     def __post_init__(self) -> None:
         owner = "plan_holdout"
         checked: dict[str, float] = {
-            name: check_real(getattr(self, name), name, owner, low=0.0, high=1.0)
-            for name in ("confidence_level", "check_share")
+            "confidence_level": check_real(
+                self.confidence_level, "confidence_level", owner, low=0.0, high=1.0
+            )
         }
         if self.expected_value is not None:
             checked["expected_value"] = check_real(

@@ -124,12 +124,12 @@ def _plain(given: Assumptions) -> tuple[Method, ...]:
 
 
 def _coded(given: Assumptions) -> tuple[Method, ...]:
-    p, share = given.expected_value, given.check_share
+    p = given.expected_value
 
     def plan(n: int, k: int) -> PlannedChecks:
         return plan_checks(
             k, given.guess_error(n), wilson_deviation(given.value, given.guess_rows or n), n, given.ln_beta,
-            check_share=share, surprise_rate=given.surprise_rate,
+            surprise_rate=given.surprise_rate,
         )  # fmt: skip
 
     def check(n: int, k: int) -> float:
@@ -140,7 +140,7 @@ def _coded(given: Assumptions) -> tuple[Method, ...]:
         return plan(n, k).certify(lambda ln_delta: expected_half_width(n, ln_delta, p))
 
     def certify_each(n: int, k: int) -> float:
-        ln_delta = plan_certifies(k, n * given.guess_error(n), given.ln_beta, check_share=share)
+        ln_delta = plan_certifies(k, n * given.guess_error(n), given.ln_beta)
         return expected_half_width(n, ln_delta, p)
 
     return (
@@ -244,7 +244,7 @@ def _medians(given: Assumptions) -> tuple[Method, ...]:
         error = MEDIAN_DEVIATION * math.sqrt(1.0 / m + 1.0 / (guess_subsamples or m))
         checks = plan_checks(
             k, error, MEDIAN_DEVIATION, m, ln_beta,
-            check_share=given.check_share, surprise_rate=given.surprise_rate,
+            surprise_rate=given.surprise_rate,
         )  # fmt: skip
         return checks.check(lambda ln_delta: quantile_interval(m, 0.0, ln_delta)[0])
 

@@ -22,7 +22,6 @@ def plan_holdout(
     expected_value: float | None = Assumptions.expected_value,
     guess_rows: int | None = Assumptions.guess_rows,
     surprise_rate: float = Assumptions.surprise_rate,
-    check_share: float = Assumptions.check_share,
     subsample_size: int = Assumptions.subsample_size,
     grid_size: int = Assumptions.grid_size,
 ) -> HoldoutPlan:
@@ -59,8 +58,6 @@ def plan_holdout(
     surprise_rate : float, default=0.0
         Share of the guesses that are off by more than sampling explains, in [0, 1]. Thresholdout's budget of
         hits is planned for it too.
-    check_share : float, default=0.1
-        Of the failure probability for coded checks, as in `Holdout`, in (0, 1).
     subsample_size : int, default=20
         Records in each subsample of a median. (`Holdout` takes at most 400 subsamples unless told otherwise.)
     grid_size : int, default=401
@@ -94,7 +91,6 @@ def plan_holdout(
         expected_value=expected_value,
         guess_rows=guess_rows,
         surprise_rate=surprise_rate,
-        check_share=check_share,
         subsample_size=subsample_size,
         grid_size=grid_size,
     )

@@ -20,11 +20,11 @@ def test_it_prints_the_plan(capsys):
 
 def test_every_flag_reaches_the_plan(capsys):
     flags = ["--rows", "5000", "--width", "0.1", "--confidence-level", "0.9", "--expected-value", "0.7"]
-    flags += ["--guess-rows", "2000", "--surprise-rate", "0.01", "--check-share", "0.5"]
+    flags += ["--guess-rows", "2000", "--surprise-rate", "0.01"]
     assert main(["plan", *flags, "--subsample-size", "50", "--grid-size", "101"]) == 0
     plan = plan_holdout(
         n=5_000, width=0.1, confidence_level=0.9, expected_value=0.7, guess_rows=2_000, surprise_rate=0.01,
-        check_share=0.5, subsample_size=50, grid_size=101,
+        subsample_size=50, grid_size=101,
     )  # fmt: skip
     assert capsys.readouterr().out == f"{plan!r}\n"
     assert main([*ARGUMENTS, "--worst-case"]) == 0

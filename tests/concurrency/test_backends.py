@@ -194,7 +194,7 @@ SEARCHES = {
     "scorer": lambda scorer: bare(scorer, scorer.cv),
     "dict of scorers": lambda scorer: bare({"held": scorer, "plain": "accuracy"}, scorer.cv),
     "wrapped": lambda scorer: ReusableHoldoutCV(
-        bare(None, None).set_params(refit=True), holdout=scorer.holdout
+        bare(None, None).set_params(refit=True), ask="candidates", holdout=scorer.holdout
     ),
 }
 

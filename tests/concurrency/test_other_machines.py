@@ -52,7 +52,7 @@ def test_workers_that_cannot_see_the_file_refuse_and_name_the_database(here_only
 def test_a_reusable_search_chooses_no_winner_and_names_the_database(here_only):
     inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 0.1, 1.0]})
     with elsewhere(), pytest.raises(LedgerUnavailableError, match=r"postgresql://.*sklearn-ada\[sql\]"):
-        ReusableHoldoutCV(inner, ledger=here_only).fit(*rows(2, 400))
+        ReusableHoldoutCV(inner, ask="candidates", ledger=here_only).fit(*rows(2, 400))
 
 
 @pytest.mark.parametrize("kind", SCORERS)

@@ -166,9 +166,10 @@ def test_a_reusable_search_pays_the_same_in_parallel(tmp_path):
     reports = []
     for n_jobs in (1, 2):
         inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 0.1, 1.0]}, n_jobs=n_jobs)
-        search = ReusableHoldoutCV(inner, ledger=tmp_path / f"{n_jobs}.db").fit(*data)
+        asked = {"ask": "candidates", "answers": "exact"}
+        search = ReusableHoldoutCV(inner, **asked, ledger=tmp_path / f"{n_jobs}.db").fit(*data)
         reports.append(search.holdout_.report())
-        again = ReusableHoldoutCV(inner, ledger=tmp_path / f"{n_jobs}.db").fit(*data)
+        again = ReusableHoldoutCV(inner, **asked, ledger=tmp_path / f"{n_jobs}.db").fit(*data)
         assert again.holdout_.report().answers == reports[-1].answers
         assert again.holdout_.report().nats < reports[-1].nats + 0.01
     values = [sorted(answer.value for _, answer in report.answers) for report in reports]

@@ -54,7 +54,6 @@ def test_x_that_has_no_rows_is_refused_in_the_one_sentence(rows, tmp_path, sente
 BAD_POLICY = [
     *(("confidence_level", v) for v in (0.0, 1.0, -0.1, 95, np.nan, "0.95", True, None)),
     *(("tolerance", v) for v in (0.0, -0.1, 0.51, np.nan, np.inf, "0.1", True)),
-    *(("check_share", v) for v in (0.0, 1.0, 2, np.nan, None)),
     *(("expected_questions", v) for v in (0, -5, 10.0, "many", True)),
     *(("route", v) for v in ("privacy", "", None, 1)),
     *(("random_state", v) for v in (1.5, "seed", True, np.random.RandomState(0))),
@@ -75,7 +74,6 @@ def test_bad_policy_is_refused_in_the_one_sentence(name, value, tmp_path, senten
         ("expected_questions", np.int64(100)),
         ("tolerance", np.float32(0.25)),
         ("confidence_level", np.float32(0.75)),
-        ("check_share", np.float32(0.25)),
     ],
 )
 def test_numpy_scalars_are_numbers_too(name, value, tmp_path):

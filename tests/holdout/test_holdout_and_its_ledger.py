@@ -2,9 +2,12 @@
 
 import copy
 import itertools
+import math
 import pickle
 import re
 import shutil
+from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,7 +15,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, LedgerDamagedError, LedgerMismatchError, ReusableHoldoutCV
+from sklearn_ada import Holdout, LedgerDamagedError, LedgerMismatchError, ReusableHoldoutCV, plan_holdout
+from sklearn_ada.holdout import session_of
+from sklearn_ada.holdout.terms.policy import Policy
 
 
 def test_the_same_data_share_one_temporary_ledger(rows, model):
@@ -45,7 +50,6 @@ OTHER_POLICIES = [
     ("confidence_level", 0.9),
     ("tolerance", 0.1),
     ("expected_questions", 10),
-    ("check_share", 0.5),
     ("random_state", 7),
     ("split", {"holdout": "share 0.5"}),
 ]
@@ -257,3 +261,42 @@ def test_a_named_ledger_is_told_by_its_name(holdout, rows):
         Holdout(rows[2], rows[3], tolerance=0.05, ledger=holdout.ledger.path)
     with pytest.raises(LedgerMismatchError, match=r"^The ledger 'ledger\.db' belongs to another holdout"):
         Holdout(rows[0], rows[1], ledger=holdout.ledger.path)
+
+
+def test_a_ledger_that_another_check_share_began_keeps_it(rows, model, tmp_path):
+    """It was once a parameter; now what the genesis says goes on, and nobody passes it."""
+    with patch("sklearn_ada.holdout.holdout.Policy", partial(Policy, check_share=0.5)):
+        begun = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
+    again = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
+    assert again.ledger.genesis["check_share"] == 0.5
+    other = Holdout(rows[2], rows[3], ledger=tmp_path / "other.db")
+    first, second, third = (
+        each.check(model, scoring="accuracy", guess=0.8).certificate.ln_delta
+        for each in (begun, again, other)
+    )
+    assert first == second == pytest.approx(third + math.log(5))
+    with pytest.raises(TypeError, match="check_share"):
+        Holdout(rows[2], rows[3], check_share=0.5)
+    with pytest.raises(TypeError, match="check_share"):
+        plan_holdout(n=1000, n_questions=10, check_share=0.5)
+
+
+def test_without_a_word_answers_go_on_as_the_ledger_was_begun_and_a_new_one_is_exact(rows, tmp_path):
+    inner = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]})
+    search = ReusableHoldoutCV(inner, ledger=tmp_path / "cells.db").fit(rows[0], rows[1])
+    data = session_of(search.holdout_).data
+    split = search.holdout_.ledger.genesis["split"]
+    assert (
+        Holdout(data.X, data.y, ledger=tmp_path / "cells.db", split=split).ledger.genesis["answers"]
+        == "cells"
+    )
+    with pytest.raises(LedgerMismatchError, match="another policy"):
+        Holdout(data.X, data.y, ledger=tmp_path / "cells.db", split=split, answers="exact")
+    assert "answers" not in Holdout(data.X, data.y, ledger=tmp_path / "exact.db").ledger.genesis
+    assert "answers" not in Holdout(data.X + 0.75, data.y).ledger.genesis
+    for path in ("exact.db", "cells.db"):  # and a search on a ledger that is exact goes on so, too
+        holdout = Holdout(data.X, data.y, ledger=tmp_path / path, split=split if path[0] == "c" else None)
+        verdict = (
+            ReusableHoldoutCV(inner, holdout=holdout).fit(rows[0][::2], rows[1][::2]).best_answer_.verdict
+        )
+        assert (verdict == "exact") == (path == "exact.db")

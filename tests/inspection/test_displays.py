@@ -120,6 +120,8 @@ def unpickled(trees, tmp_path):
     X, y, _ = trees
     search = ReusableHoldoutCV(
         GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}),
+        ask="candidates",
+        answers="exact",
         ledger=tmp_path / "pickled.db",
     ).fit(X, y)
     return search, pickle.loads(pickle.dumps(search))

@@ -84,8 +84,8 @@ def test_copies_of_patients_fool_a_split_by_rows_and_not_one_by_groups(tmp_path)
     X, y = np.repeat(rng.normal(size=(100, 4)), 5, axis=0), np.repeat(rng.integers(0, 2, 100), 5)
     X += 1e-3 * rng.normal(size=X.shape)
     search = GridSearchCV(KNeighborsClassifier(1), {"p": [1, 2]})
-    torn = ReusableHoldoutCV(search, ask="winner", ledger=tmp_path / "rows.db").fit(X, y)
-    whole = ReusableHoldoutCV(search, ask="winner", ledger=tmp_path / "groups.db")
+    torn = ReusableHoldoutCV(search, answers="exact", ledger=tmp_path / "rows.db").fit(X, y)
+    whole = ReusableHoldoutCV(search, answers="exact", ledger=tmp_path / "groups.db")
     whole.fit(X, y, groups=np.repeat(np.arange(100), 5))
     assert torn.best_score_interval_[0] > 0.9
     assert whole.best_score_interval_[0] < 0.5 < whole.best_score_interval_[1]

@@ -56,7 +56,7 @@ def test_its_train_scores_are_plain(rows, scorer):
 def test_a_wrapped_search_asks_about_every_candidate_and_certifies_the_best_of_the_last_round(
     search, numbered, tmp_path
 ):
-    wrapped = ReusableHoldoutCV(search, ledger=tmp_path / "ledger.db")
+    wrapped = ReusableHoldoutCV(search, ask="candidates", answers="exact", ledger=tmp_path / "ledger.db")
     wrapped.fit(numbered[0], numbered[1]["classifier"])
     table = wrapped.cv_results_
     assert (table["verdict"] != "").all()
@@ -91,7 +91,7 @@ def test_a_candidate_of_several_rounds_is_certified_once(case, numbered, tmp_pat
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_refusals_reach_the_parent(search, numbered, tmp_path):
-    wrapped = ReusableHoldoutCV(search, tolerance=0.3, ledger=tmp_path / "ledger.db")
+    wrapped = ReusableHoldoutCV(search, ask="candidates", tolerance=0.3, ledger=tmp_path / "ledger.db")
     with pytest.raises(BudgetExhaustedError, match="candidates were refused"):
         wrapped.fit(numbered[0], numbered[1]["classifier"])
 

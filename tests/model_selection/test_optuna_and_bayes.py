@@ -79,7 +79,7 @@ def test_a_bare_search_stops_when_the_holdout_is_exhausted(search, coins, tmp_pa
 
 
 def test_a_wrapped_search_asks_about_every_candidate(search, numbered, tmp_path):
-    wrapped = ReusableHoldoutCV(search(), ledger=tmp_path / "ledger.db")
+    wrapped = ReusableHoldoutCV(search(), ask="candidates", answers="exact", ledger=tmp_path / "ledger.db")
     wrapped.fit(numbered[0], numbered[1]["classifier"])
     table = wrapped.cv_results_
     assert (table["verdict"] != "").all()
@@ -102,7 +102,7 @@ def test_a_wrapped_search_is_stopped_and_tells_the_parent(search, coins, tmp_pat
     X, y = coins
     holdout = tight(X[:100], y[:100], tmp_path)
     with pytest.raises(BudgetExhaustedError):
-        ReusableHoldoutCV(search(), holdout=holdout).fit(X[100:], y[100:])
+        ReusableHoldoutCV(search(), ask="candidates", holdout=holdout).fit(X[100:], y[100:])
     assert 1 <= holdout.report().refused <= 2
 
 
@@ -110,7 +110,8 @@ def test_the_inner_search_leads_to_no_holdout(search, numbered, tmp_path):
     X, y = numbered[0].copy(), numbered[1]["classifier"]
     held = np.arange(400) % 4 == 1
     X[held, 0] = 987654.125
-    wrapped = ReusableHoldoutCV(search(), holdout=held, ledger=tmp_path / "ledger.db").fit(X, y)
+    wrapped = ReusableHoldoutCV(search(), ask="candidates", holdout=held, ledger=tmp_path / "ledger.db")
+    wrapped.fit(X, y)
     assert np.float64(987654.125).tobytes() not in pickle.dumps(wrapped.search_)
 
 
@@ -118,7 +119,8 @@ def test_bayes_cannot_go_on_when_a_model_fails_on_the_holdout_and_says_so(number
     X, y = numbered[0].copy(), numbered[1]["classifier"]
     held = np.arange(400) % 4 == 1
     X[held, 1] = np.inf
-    wrapped = ReusableHoldoutCV(bayes_search(), holdout=held, ledger=tmp_path / "ledger.db")
+    path = tmp_path / "ledger.db"
+    wrapped = ReusableHoldoutCV(bayes_search(), ask="candidates", holdout=held, ledger=path)
     with pytest.raises(ValueError, match=r"cannot go on.*prediction raised ValueError"):
         wrapped.fit(X, y)
 
@@ -129,7 +131,7 @@ def steps(**params):
 
 
 def test_pruning_is_refused_before_anything_is_charged_and_names_winner(rows, holdout, uncharged, sentence):
-    wrapped = ReusableHoldoutCV(steps(enable_pruning=True), holdout=holdout)
+    wrapped = ReusableHoldoutCV(steps(enable_pruning=True), ask="candidates", holdout=holdout)
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("search") + ".*ask='winner'"):
         wrapped.fit(rows[0], rows[1])
 

@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
 from sklearn_ada.guarantees import clopper_pearson
+from sklearn_ada.guarantees.description_length.wealth import Purse
 
 X, Y = make_classification(1600, 6, n_informative=4, flip_y=0.1, random_state=3)
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -244,3 +245,36 @@ def test_the_last_search_that_is_admitted_may_run_again(how, tmp_path):
         assert again == first
         return
     pytest.fail("no tolerance admits the search")
+
+
+@pytest.mark.parametrize("params", [{}, {"cv": 3}, {"cv": FOLDS}, {"refit": lambda results: 1}], ids=repr)
+def test_by_default_the_winner_of_any_search_is_asked_about_in_cells_on_a_ledger_that_stays(params, path):
+    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [2, 4]}, **params)
+    search = ReusableHoldoutCV(inner, ledger=path).fit(X, Y)
+    assert search.holdout_.report().asked == {"check": 0, "certify": 1}
+    assert search.holdout_.ledger.genesis["answers"] == "cells"
+    assert "centre of its cell" in search.best_score_target_
+    final = search.certify()
+    assert final.value == search.best_score_ == exact_score(search)
+
+
+def test_by_default_a_search_goes_on_with_an_exact_ledger_as_it_was_begun(path):
+    ReusableHoldoutCV(grid(), answers="exact", ledger=path).fit(X, Y)
+    later = ReusableHoldoutCV(grid(GaussianNB(), var_smoothing=[1e-9, 1e-3]), ledger=path).fit(X, Y)
+    assert later.best_answer_.verdict == "exact"
+    assert later.best_score_ == exact_score(later)
+
+
+def test_an_empty_purse_says_what_is_left_and_searches_go_on_in_cells(path):
+    holdout = Holdout(X[:400], Y[:400], ledger=path, answers="cells")
+    first = ReusableHoldoutCV(grid(), holdout=holdout).fit(X[400:], Y[400:])
+    state = holdout.ledger.read(lambda s: s)
+    state.purse = Purse(0.0, 250)
+    with pytest.raises(BudgetExhaustedError, match=r"nothing is left.*What is left: cells.*unsealing"):
+        first.certify()
+    assert first.best_score_ == first.best_answer_.value  # as it was
+    bayes = grid(GaussianNB(), var_smoothing=[1e-9, 1e-3])
+    later = ReusableHoldoutCV(bayes, holdout=holdout).fit(X[400:], Y[400:])
+    assert not later.best_answer_.certificate.vacuous
+    with pytest.raises(BudgetExhaustedError, match="1 certify planned, but nothing is left"):
+        ReusableHoldoutCV(bayes, scoring="neg_brier_score", holdout=holdout).fit(X[400:], Y[400:])

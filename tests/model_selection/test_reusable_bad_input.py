@@ -138,7 +138,7 @@ def test_a_numpy_integer_is_a_random_state(numbered, tmp_path):
 
 @pytest.mark.parametrize("cv", [5, 2, KFold(3), [(np.arange(300), np.arange(300, 400))]], ids=repr)
 def test_the_searchs_own_cv_is_refused_with_candidates_and_names_winner(cv, numbered, sentence):
-    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}, cv=cv))
+    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}, cv=cv), ask="candidates")
     with pytest.raises(ValueError, match=sentence("search") + ".*ask='winner'"):
         search.fit(numbered[0], numbered[1]["classifier"])
 
@@ -146,14 +146,17 @@ def test_the_searchs_own_cv_is_refused_with_candidates_and_names_winner(cv, numb
 @pytest.mark.parametrize("reveal", ["all", "winner"])
 def test_a_function_as_refit_is_refused_with_candidates_and_names_the_rule(reveal, refused):
     search = GridSearchCV(Fitless(), {"C": [1.0]}, refit=lambda results: 0)
-    refused("search", search=search, reveal=reveal, match="one_standard_error=, or ask='winner'")
+    refused(
+        "search", ask="candidates", search=search, reveal=reveal, match="one_standard_error=, or ask='winner'"
+    )
 
 
 @pytest.mark.parametrize("reveal", ["all", "winner"])
 @pytest.mark.parametrize("model", [SVC(kernel="precomputed"), KNeighborsClassifier(metric="precomputed")])
 def test_a_matrix_of_pairs_is_refused_with_candidates_that_know_a_part_of_its_columns(model, reveal, refused):
     grid = {"C": [1.0]} if isinstance(model, SVC) else {"n_neighbors": [3]}
-    refused("search", search=GridSearchCV(model, grid), reveal=reveal, match="ask='winner'")
+    search = GridSearchCV(model, grid)
+    refused("search", ask="candidates", search=search, reveal=reveal, match="ask='winner'")
 
 
 def test_a_model_of_pairs_is_certified_on_pairs_with_its_rows(rows, tmp_path):
@@ -170,7 +173,7 @@ def test_several_metrics_are_refused(scoring, refused):
 
 def test_a_search_of_a_list_of_metrics_that_names_none_is_refused(refused):
     search = GridSearchCV(Fitless(), {"C": [1.0]}, scoring=["accuracy", "f1"], refit=False)
-    refused("scoring", search=search)
+    refused("scoring", ask="candidates", search=search)
 
 
 def test_a_search_of_named_metrics_is_certified_by_the_one_it_refits_for(numbered, tmp_path):
@@ -279,18 +282,20 @@ class Wavering(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_candidate_that_cannot_be_fitted_does_not_lose_the_search(numbered, tmp_path):
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+def test_a_candidate_that_cannot_be_fitted_does_not_lose_the_search(ask, numbered, tmp_path):
     search = GridSearchCV(Wavering(), {"act": ["fail", "predict"]})
-    search = ReusableHoldoutCV(search, ledger=tmp_path / "ledger.db")
+    search = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db")
     search.fit(numbered[0], numbered[1]["classifier"])
     assert search.best_params_ == {"act": "predict"}
     assert np.isnan(search.cv_results_["mean_test_score"][0])
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_candidate_without_a_guess_does_not_lose_the_search(numbered, tmp_path):
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+def test_a_candidate_without_a_guess_does_not_lose_the_search(ask, numbered, tmp_path):
     search = GridSearchCV(Wavering(), {"act": ["predict", "nan"]})
-    search = ReusableHoldoutCV(search, ledger=tmp_path / "ledger.db")
+    search = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db")
     search.fit(numbered[0], numbered[1]["classifier"])
     assert search.best_params_ == {"act": "predict"}
 
@@ -298,8 +303,9 @@ def test_a_candidate_without_a_guess_does_not_lose_the_search(numbered, tmp_path
 @pytest.mark.filterwarnings("ignore")
 def test_if_no_candidate_has_a_guess_the_error_says_so(numbered, tmp_path):
     search = GridSearchCV(Wavering(), {"act": ["nan"]})
+    search = ReusableHoldoutCV(search, ask="candidates", ledger=tmp_path / "ledger.db")
     with pytest.raises(ValueError, match="not finite"):
-        ReusableHoldoutCV(search, ledger=tmp_path / "ledger.db").fit(numbered[0], numbered[1]["classifier"])
+        search.fit(numbered[0], numbered[1]["classifier"])
 
 
 @pytest.mark.parametrize("ask", ["candidates", "winner"])
@@ -329,8 +335,9 @@ def test_whole_numbers_of_a_regressor_are_no_classes(numbered, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_metric_that_the_model_cannot_serve_is_named_as_the_cause(numbered, tmp_path):
+@pytest.mark.parametrize(("ask", "error"), [("candidates", TypeError), ("winner", ValueError)])
+def test_a_metric_that_the_model_cannot_serve_is_named_as_the_cause(ask, error, numbered, tmp_path):
     search = GridSearchCV(Wavering(), {"act": ["predict"]})
-    search = ReusableHoldoutCV(search, scoring="roc_auc", ledger=tmp_path / "ledger.db")
-    with pytest.raises(TypeError, match="decision_function, predict_proba"):
+    search = ReusableHoldoutCV(search, ask=ask, scoring="roc_auc", ledger=tmp_path / "ledger.db")
+    with pytest.raises(error, match="decision_function, predict_proba"):
         search.fit(numbered[0], numbered[1]["classifier"])

@@ -42,7 +42,10 @@ def test_more_candidates_than_the_budget_are_refused_before_the_first_fit(
     X, y = numbered[0], numbered[1]["classifier"]
     model = recorder["classifier"]()
     tolerance = just_below(X, y, tmp_path, 40)
-    wrapped = ReusableHoldoutCV(SEARCHES[search](model), tolerance=tolerance, ledger=tmp_path / "ledger.db")
+    path = tmp_path / "ledger.db"
+    wrapped = ReusableHoldoutCV(
+        SEARCHES[search](model), ask="candidates", answers="exact", tolerance=tolerance, ledger=path
+    )
     with pytest.raises(BudgetExhaustedError, match=r"40 checks planned.* can answer (\d+) of them") as caught:
         wrapped.fit(X, y)
     assert not model.fitted_on
@@ -74,7 +77,7 @@ def test_a_winner_that_cannot_be_certified_is_told_before_the_first_fit(recorder
 def test_a_refusal_in_mid_search_is_raised_in_the_parent(n_jobs, numbered, tmp_path):
     X, y = numbered[0], numbered[1]["classifier"]
     inner = OwnSearch(DecisionTreeClassifier(random_state=0), DEPTHS, n_jobs=n_jobs)
-    wrapped = ReusableHoldoutCV(inner, tolerance=0.45, ledger=tmp_path / "ledger.db")
+    wrapped = ReusableHoldoutCV(inner, ask="candidates", tolerance=0.45, ledger=tmp_path / "ledger.db")
     with pytest.raises(BudgetExhaustedError, match=r"\d+ of 40 candidates were refused"):
         wrapped.fit(X, y)
     assert not hasattr(wrapped, "best_estimator_")
@@ -85,7 +88,8 @@ def test_a_round_that_was_admitted_is_answered_whole(coins, tmp_path):
     inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 4]})
     messages = []
     for number, tolerance in enumerate(np.arange(0.4, 0.5, 0.005)):
-        wrapped = ReusableHoldoutCV(inner, tolerance=float(tolerance), ledger=tmp_path / f"{number}.db")
+        path, about = tmp_path / f"{number}.db", {"ask": "candidates", "tolerance": float(tolerance)}
+        wrapped = ReusableHoldoutCV(inner, ledger=path, **about)
         messages.append(told(wrapped, *coins))
     assert not [message for message in messages if "candidates were refused" in message]
 
@@ -109,7 +113,9 @@ def test_within_the_budget_nothing_is_refused(ask, numbered, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "params", [{"ask": "winner"}, {"ask": 2, "reveal": "winner"}], ids=["winner", "sealed"]
+    "params",
+    [{"ask": "winner", "answers": "exact"}, {"ask": 2, "reveal": "winner", "answers": "exact"}],
+    ids=["winner", "sealed"],
 )
 def test_the_last_search_that_is_admitted_may_run_again(params, numbered, tmp_path):
     X, y = numbered[0], numbered[1]["classifier"]

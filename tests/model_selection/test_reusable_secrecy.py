@@ -67,7 +67,7 @@ def scored(marked, folder):
     X, y = marked[0], marked[1]["classifier"]
     scorer = ThresholdoutScorer("f1", Holdout(X[HOLDOUT], y[HOLDOUT], ledger=folder / "ledger.db"))
     inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]})
-    return ReusableHoldoutCV(inner, mechanism=scorer), (X[~HOLDOUT], y[~HOLDOUT])
+    return ReusableHoldoutCV(inner, ask="candidates", mechanism=scorer), (X[~HOLDOUT], y[~HOLDOUT])
 
 
 @pytest.mark.parametrize("ask", ASKS)

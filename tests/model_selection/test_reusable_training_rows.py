@@ -88,7 +88,9 @@ def test_a_mask_or_a_splitter_names_the_rows_that_are_not_trained_on(
 
 def test_candidates_are_fitted_on_one_part_and_guessed_on_the_rest(recorder, numbered, tmp_path):
     model = recorder["classifier"]()
-    wrapped = ReusableHoldoutCV(GridSearchCV(model, DEPTHS), validation=0.2, ledger=tmp_path / "ledger.db")
+    wrapped = ReusableHoldoutCV(
+        GridSearchCV(model, DEPTHS), ask="candidates", validation=0.2, ledger=tmp_path / "ledger.db"
+    )
     wrapped.fit(numbered[0], numbered[1]["classifier"])
     sizes = sorted({len(rows) for rows in model.fitted_on})
     assert sizes == [240, 300]

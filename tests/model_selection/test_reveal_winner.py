@@ -27,7 +27,7 @@ SEARCHES = {
 def searched(numbered, tmp_path):
     def fit(search="grid", ask="candidates", **params):
         inner = SEARCHES[search](**params.pop("inner", {})) if isinstance(search, str) else search
-        params = {"holdout": HOLDOUT, "ledger": tmp_path / "ledger.db", **params}
+        params = {"holdout": HOLDOUT, "ledger": tmp_path / "ledger.db", "answers": "exact", **params}
         task = "regressor" if isinstance(inner.estimator, DecisionTreeRegressor) else "classifier"
         return ReusableHoldoutCV(inner, ask=ask, reveal="winner", **params).fit(
             numbered[0], numbered[1][task]
@@ -127,7 +127,7 @@ def test_the_searches_own_models_are_never_shown_the_holdout(recorder, numbered,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Holdout, "select", noted)
         ReusableHoldoutCV(
-            GridSearchCV(kind(), {"max_depth": [1, 2]}), holdout=HOLDOUT, reveal="winner",
+            GridSearchCV(kind(), {"max_depth": [1, 2]}), ask="candidates", holdout=HOLDOUT, reveal="winner",
             ledger=tmp_path / "ledger.db",
         ).fit(X, numbered[1]["classifier"])  # fmt: skip
     assert len(seen) == 1
@@ -172,6 +172,6 @@ def test_halving_is_refused_by_name(searched, sentence):
 def test_what_would_reveal_more_is_refused(searched, holdout, sentence):
     for mechanism in ("ladder", ThresholdoutScorer("accuracy", holdout)):
         with pytest.raises(ValueError, match=sentence("mechanism")):
-            searched(mechanism=mechanism, holdout=0.25, ledger=None)
+            searched(mechanism=mechanism, holdout=0.25, ledger=None, answers="auto")
     with pytest.raises(ValueError, match=sentence("one_standard_error")):
         searched(one_standard_error=True)

@@ -53,7 +53,7 @@ def test_the_target_stands_beside_the_score(ask, scoring, data, tmp_path):
 
 
 def test_the_target_outlives_a_pickle(data, tmp_path):
-    search = wrapped("accuracy", ask="winner", ledger=tmp_path / "ledger.db").fit(*data)
+    search = wrapped("accuracy", answers="exact", ledger=tmp_path / "ledger.db").fit(*data)
     again = pickle.loads(pickle.dumps(search))
     assert again.best_score_target_ == ACCURACY
     assert ACCURACY in again.cv_results_["certified_target"]

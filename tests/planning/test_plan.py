@@ -173,7 +173,6 @@ class TestBadInput:
             ("expected_value", [0.0, 1.0, "high", math.nan]),
             ("guess_rows", [0, 1.5, "few"]),
             ("surprise_rate", [-0.1, 1.1, None]),
-            ("check_share", [0.0, 1.0, None]),
             ("subsample_size", [0, 2.5, None]),
             ("grid_size", [1, None]),
         ],

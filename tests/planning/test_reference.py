@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from sklearn_ada import plan_holdout
+from sklearn_ada.guarantees import plan_checks
+from sklearn_ada.guarantees.description_length.planned_checks import wilson_deviation
+from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 from sklearn_ada.planning.assumptions import Assumptions
 from sklearn_ada.planning.method_plan import solve
 from sklearn_ada.planning.methods import methods
@@ -99,8 +102,14 @@ def test_the_prototype_of_checks_and_certify():
         (10_000, 1_000, 0.0405),
         (100_000, 100, 0.0097),
     ]:
-        plan = plan_holdout(n=n, n_questions=k, check_share=0.5)
-        assert 0.88 * check <= plan["coded checks"].width <= 1.05 * check
+        given = Assumptions()
+        checks = plan_checks(
+            k, given.guess_error(n), wilson_deviation(0.85, n), n, given.ln_beta, check_share=0.5
+        )  # of the prototype
+        width = checks.check(
+            lambda ln_delta, n=n, reach=checks.half_cell: expected_half_width(n, ln_delta, 0.85, reach=reach)
+        )
+        assert 0.88 * check <= width <= 1.05 * check
     plan = plan_holdout(n=10_000, n_questions=1_000)
     assert plan["one use"].width == pytest.approx(0.0070, rel=0.01)
     assert plan["fixed in advance"].width == pytest.approx(0.0145, rel=0.01)

@@ -38,7 +38,12 @@ def naive_interval(seed, X, y, held):
 
 def certified_interval(seed, X, y, held, folder):
     search = ReusableHoldoutCV(
-        study(seed), holdout=held, ledger=folder / f"{seed}.db", expected_questions=TRIALS
+        study(seed),
+        ask="candidates",
+        answers="exact",
+        holdout=held,
+        ledger=folder / f"{seed}.db",
+        expected_questions=TRIALS,
     ).fit(X, y)
     assert len(search.cv_results_["params"]) == TRIALS
     return search.best_score_interval_

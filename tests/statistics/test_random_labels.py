@@ -37,7 +37,12 @@ def one_search(seed, tmp_path, candidates):
     held = np.arange(ROWS) < 500
     inner = GridSearchCV(SubsetCentroids(), {"subset": list(range(candidates))})
     search = ReusableHoldoutCV(
-        inner, holdout=held, ledger=tmp_path / f"{seed}.db", expected_questions=candidates
+        inner,
+        ask="candidates",
+        answers="exact",
+        holdout=held,
+        ledger=tmp_path / f"{seed}.db",
+        expected_questions=candidates,
     ).fit(X, y)
     naive = max(
         np.mean(SubsetCentroids(s).fit(X[~held], y[~held]).predict(X[held]) == y[held])

@@ -1,6 +1,8 @@
 """The best of many models on the holdout, certified: the choice itself must have been paid for."""
 
 import math
+from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from scipy.stats import binomtest
 from sklearn.linear_model import Ridge
 
 from sklearn_ada import Holdout
+from sklearn_ada.holdout.terms.policy import Policy
 from tests import asking
 
 ROWS, MODELS, BETA = 200, 150, 0.3
@@ -29,9 +32,8 @@ def chosen_is_missed(seed, folder, epsilon, alternatives):
     """Let the holdout choose among coins, and certify its choice in a round that was opened before."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 2, (ROWS, MODELS)).astype(float), rng.integers(0, 2, ROWS)
-    holdout = Holdout(
-        X, y, confidence_level=1 - BETA, check_share=1e-9, random_state=seed, ledger=folder / f"{seed}.db"
-    )
+    with patch("sklearn_ada.holdout.holdout.Policy", partial(Policy, check_share=1e-9)):  # all for certifies
+        holdout = Holdout(X, y, confidence_level=1 - BETA, random_state=seed, ledger=folder / f"{seed}.db")
     name = asking.open_round(
         holdout, 1, purpose="certify", scoring="accuracy", key="search", alternatives=alternatives
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn_ada.holdout.records.base import LedgerRecord
 from sklearn_ada.holdout.records.state import ConversationState
-from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget, finite, level_of
 
 __all__ = ["RoundRecord"]
 
@@ -33,11 +33,11 @@ class RoundRecord(LedgerRecord):
         """
         body = {"kind": cls.kind, "round": name, "purpose": purpose, "size": size, **stamp}
         taken = {**share.taken(), "at_once": at_once} if share.purse is not None else {}
-        return cls({**body, "ln_delta": share.ln_delta, "nats": share.nats, **taken})
+        return cls({**body, "ln_delta": finite(share.ln_delta), "nats": share.nats, **taken})
 
     def apply(self, state: ConversationState) -> None:
         """Count its questions, and keep their share."""
         body = self.body
-        share = FailureBudget(body["ln_delta"], body["nats"])
+        share = FailureBudget(level_of(body["ln_delta"]), body["nats"])
         state.take(body, size=body["size"])
         state.begin_round(body["round"], body["purpose"], body["size"], share, body.get("at_once", False))

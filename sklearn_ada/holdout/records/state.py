@@ -22,7 +22,7 @@ from sklearn_ada.guarantees.description_length.class_counts import class_count_n
 from sklearn_ada.guarantees.description_length.declared_models import ln_declared
 from sklearn_ada.guarantees.description_length.theorem import ln_delta
 from sklearn_ada.guarantees.description_length.wealth import Purse
-from sklearn_ada.holdout.terms.failure_budget import FailureBudget
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget, finite, level_of
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivacyAccount, PrivateRelease
 
@@ -230,7 +230,7 @@ class ConversationState:
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "last_value": None if self._last_value is None else list(self._last_value),
             "rounds": {
-                n: [r.share.ln_delta, r.share.nats, r.left, *([r.size, r.at_once] if r.size else [])]
+                n: [finite(r.share.ln_delta), r.share.nats, r.left, *([r.size, r.at_once] if r.size else [])]
                 for n, r in rounds.items()
             },
             "family": sorted(self._family),
@@ -255,8 +255,8 @@ class ConversationState:
         value = told["last_value"]
         self._last_value = None if value is None else (value[0], value[1], value[2])
         self._rounds = {
-            name: Round(FailureBudget(ln_delta, nats), left, *size)
-            for name, (ln_delta, nats, left, *size) in told["rounds"].items()
+            name: Round(FailureBudget(level_of(kept), nats), left, *size)
+            for name, (kept, nats, left, *size) in told["rounds"].items()
         }
         self._family = frozenset(told["family"])
         self._nats_before_family, self._ln_undeclared = told["before_family"]

@@ -44,7 +44,10 @@ from sklearn_ada.ledger import Record, canonical_json
 from sklearn_ada.metrics import UndefinedMetricError, UnusableOutputsError
 from sklearn_ada.results import Answer
 
-__all__ = ["another_error", "look", "put_question"]
+__all__ = ["FINAL", "another_error", "look", "put_question"]
+
+FINAL = "final "
+"""How the key begins of a question that was published when it was asked first."""
 
 _FAILURE_OF = (
     (UnusableOutputsError, FAILURES[4]),  # it and the next are ValueErrors
@@ -102,8 +105,8 @@ def put_question(
     outputs = "" if question.guess is None else question.guess.outputs
     subject, key = keys_of(session, question, model)
     if final and not isinstance(question, SealedQuestion):
-        key = f"final {key}"
-    key = known_as or key
+        key = f"{FINAL}{key}"
+    key = known_as or as_told(session, key)
     if once and session.ledger.find_subject(subject) is not None and session.find(key) is None:
         return None
     member, release = member_key(model, question.metric), question.private_release({})
@@ -234,6 +237,12 @@ def keys_of(session: Session, question: Question, model: str) -> tuple[str, str]
     return subject, key
 
 
+def as_told(session: Session, key: str) -> str:
+    """Return the key of a question, or that of the final in which it was told before, if only there."""
+    final = key if key.startswith(FINAL) else f"{FINAL}{key}"
+    return key if session.find(key) is not None or session.find(final) is None else final
+
+
 def answered_as(
     session: Session,
     question: Question,
@@ -250,7 +259,9 @@ def answered_as(
         return question
     if session.policy.answers == "auto" and question.purpose == "certify":
         _, key = keys_of(session, question, model)
-        if session.find(key) is not None or session.read(lambda state: state.is_first(round_name)):
+        if session.find(as_told(session, key)) is not None or session.read(
+            lambda state: state.is_first(round_name)
+        ):
             return question
     return sealed
 

@@ -13,6 +13,7 @@ from scipy.special import gammaln
 
 from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.exceptions import HoldoutLeakError
+from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.overlap import OverlapRecord
 from sklearn_ada.holdout.rows.overlap import is_leak, row_hashes
 from sklearn_ada.holdout.session.bare_errors import with_bare_errors
@@ -42,7 +43,7 @@ def overlaps(session: Session, X: Any) -> bool:
     """Return whether rows X contain the holdout, or more of it than by chance.
 
     The outcome is recorded and charged, once for the same X in the same order; "no" costs about a millionth
-    of a nat, and "yes" 14 nats.
+    of a nat, and "yes" 14 nats. Of a closed holdout only what is recorded is told.
     """
     return hashes_overlap(session, row_hashes(X))
 
@@ -57,10 +58,15 @@ def hashes_overlap(session: Session, hashes: NDArray[np.uint64]) -> bool:
     key = f"overlap rows {session.data.first_like} {compared.hexdigest()}"
     stamp = session.asker.stamp()
 
+    def refuse_if_closed(state: Conversation) -> None:
+        if state.closed:
+            session.check_not_outgrown(state)
+
     def look_and_charge() -> Record:
         event = CodedRelease((Symbol("overlap", int(is_leak(hashes, own) or is_whole(hashes, own))),))
         return session.charge(key, lambda state: OverlapRecord.of(state, event, stamp))
 
+    session.find(key, otherwise=refuse_if_closed)
     return OverlapRecord(with_bare_errors(look_and_charge).body).is_leak
 
 

@@ -25,7 +25,7 @@ from sklearn_ada.holdout.records.conversation import Conversation, read_record
 from sklearn_ada.holdout.records.refusal import RefusalRecord
 from sklearn_ada.holdout.records.sealed import SealedRecord, UnsealedRecord
 from sklearn_ada.holdout.records.state import RefusedError
-from sklearn_ada.holdout.session.ask import answered_as, keys_of, put_question
+from sklearn_ada.holdout.session.ask import FINAL, answered_as, keys_of, put_question
 from sklearn_ada.holdout.session.bare_errors import with_bare_errors
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.session.unsealing import Unsealer, is_unsealed
@@ -66,6 +66,7 @@ def publish(
         planned = _as_it_was_asked(session, question, model, earlier)
     known_as = None if earlier is None else str(earlier.key).split(" version ")[0]
     final = earlier is None or isinstance(planned, SealedQuestion)
+    was_final = earlier is None or str(earlier.key).startswith(FINAL)
     # What the look gave: what was sealed with a public key is computed from rows and model, not opened.
     looked: list[Any] = []
     try:
@@ -74,7 +75,7 @@ def publish(
                 session, planned, estimator, model=model, final=final, known_as=known_as, looked=looked
             )
         )
-        if not answer.answered or (earlier is None and not isinstance(planned, SealedQuestion)):
+        if not answer.answered or (was_final and not isinstance(planned, SealedQuestion)):
             return answer
         record = session.ledger.record(answer.index)
         assert record is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,8 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.round import RoundRecord
-from sklearn_ada.holdout.session.admission import Probe, admitted_at_once
+from sklearn_ada.holdout.records.state import RefusedError
+from sklearn_ada.holdout.session.admission import Probe, admitted_at_once, certified
 from sklearn_ada.holdout.session.plan import Settings, worst_question
 from sklearn_ada.holdout.session.sealing import is_at_once, sealed_form
 from sklearn_ada.holdout.session.session import Session
@@ -60,7 +62,8 @@ def open_round(
     Raises
     ------
     BudgetExhaustedError
-        If the tolerance does not admit them all; the message says how many it admits.
+        If the tolerance does not admit them all; the message says how many it admits. If no theory certifies
+        them, as where nothing is left of the weights; the message says what is left.
     """
     check_option(purpose, "purpose", _OWNER, PURPOSES)
     size = check_integer(size, "size", _OWNER)
@@ -79,6 +82,12 @@ def open_round(
             and not state.has_certified
         )
         probe: Probe = exact if sealed is None or at_once else sealed
+        share = state.share(purpose, size, at_once=is_at_once(probe)).among(alternatives)
+        if share.ln_delta == -math.inf:  # no tolerance is to blame
+            try:
+                certified(state, probe, share)
+            except RefusedError as refused:
+                raise BudgetExhaustedError(f"{counted(size, purpose)} planned, but {refused}.") from None
         most = admitted_at_once(state, probe, size, alternatives)
         if most < size:
             raise BudgetExhaustedError(
@@ -86,7 +95,6 @@ def open_round(
                 f"{most} of them: {size - most} too many. Search fewer candidates, use ask='winner', or take "
                 "a larger holdout or tolerance."
             )
-        share = state.share(purpose, size, at_once=is_at_once(probe)).among(alternatives)
         return RoundRecord.of(key, purpose, size, share, stamp, at_once=at_once)
 
     if not record:

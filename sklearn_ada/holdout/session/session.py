@@ -91,10 +91,13 @@ class Session:
 
         opened = open_ledger(address, genesis, Conversation, secret=seed, of_found=genesis)
         begun = Genesis(opened.genesis)  # which was compared
-        if begun.policy.seal_key is not None:
+        stored = begun.policy
+        if stored.seal_key is not None:
             check_library()
-        begun_with = replace(policy, answers=begun.policy.answers, seal_key=begun.policy.seal_key)
-        return cls(data, begun_with, opened, asker, begun.fingerprint)
+        policy = replace(
+            policy, answers=stored.answers, check_share=stored.check_share, seal_key=stored.seal_key
+        )
+        return cls(data, policy, opened, asker, begun.fingerprint)
 
     @property
     def genesis(self) -> Genesis:

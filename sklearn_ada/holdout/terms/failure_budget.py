@@ -9,7 +9,17 @@ from typing import Any
 from sklearn_ada.guarantees.description_length.wealth import Purse
 from sklearn_ada.holdout.terms.privacy import TransferShare
 
-__all__ = ["FailureBudget"]
+__all__ = ["FailureBudget", "finite", "level_of"]
+
+
+def finite(ln_delta: float) -> float | None:
+    """Return a level as records keep it: None where nothing was left of the weights, as -inf is no JSON."""
+    return None if ln_delta == -math.inf else ln_delta
+
+
+def level_of(kept: float | None) -> float:
+    """Return the level that a record keeps."""
+    return -math.inf if kept is None else kept
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,8 @@ class Policy:
     expected_questions : int or None
         Tunes weights, cell widths and noise; more may be asked.
     check_share : float
-        Part of the failure probability that belongs to checks; the rest belongs to certifies.
+        Part of the failure probability that belongs to checks where answers are exact; the rest belongs to
+        certifies. No parameter of `Holdout` any more, but ledgers keep what their genesis says.
     route : {"description_length", "differential_privacy", "both"}
         The theory behind the intervals; "both" gives each half of the failure probability.
     class_mix : {"conditional", "priced"}
@@ -50,9 +51,10 @@ class Policy:
         paid for, because askers may know them.
     code : Code
         The probabilities given to answers before they exist, which set their price in nats.
-    answers : {"exact", "cells", "auto"}
+    answers : {"exact", "cells", "auto"} or None
         How a certify of a count answers. "exact": at once. "cells": its cell, the count is sealed. "auto":
         the first at once, later ones in cells. Ledgers of older releases do not name it: they are exact.
+        None: as the ledger was begun, a new one exact.
     shares : tuple of float
         s1 and s2, where answers are not exact: the parts of the failure probability that belong to
         description length and to the transcript theorem (`sklearn_ada.guarantees.description_length.shares`).
@@ -68,7 +70,7 @@ class Policy:
     route: str = "description_length"
     class_mix: str = "conditional"
     code: Code = field(default_factory=Code)
-    answers: str = "exact"
+    answers: str | None = "exact"
     shares: tuple[float, float] = (SEALED_SHARE, TRANSCRIPT_SHARE)
     seal_key: str | None = None
 
@@ -78,7 +80,8 @@ class Policy:
         checked["check_share"] = check_real(self.check_share, "check_share", owner, low=0.0, high=1.0)
         check_option(self.route, "route", owner, ROUTES)
         check_option(self.class_mix, "class_mix", owner, CLASS_MIXES)
-        check_answers(self.answers, owner)
+        if self.answers is not None:
+            check_answers(self.answers, owner)
         if self.answers == "cells" and self.is_private:
             raise bad_parameter(
                 "answers", owner, f"'exact' or 'auto' where route={self.route!r}", self.answers,
@@ -113,7 +116,7 @@ class Policy:
     @property
     def seals(self) -> bool:
         """Whether counts are answered in cells, and all weights come from one purse."""
-        return self.answers != "exact"
+        return self.answers in ("auto", "cells")
 
     @property
     def ln_sealed(self) -> float:
@@ -182,21 +185,23 @@ class Policy:
         return choose_half_cell(planned, error, deviation, size, check, certify, self.code)
 
     def of_found(self, found: dict[str, Any] | None, *, durable: bool) -> Policy:
-        """Return the policy with "auto" and a missing key decided, for a new ledger or one that is there.
+        """Return the policy with all decided that is left to the ledger: a new one, or one that was found.
 
-        What was begun goes on as it was begun. A new ledger that outlives its session answers in cells, a
-        temporary one the first question at once. Where privacy certifies, all answers are as they were.
+        What was begun goes on as it was begun. With "auto" a new ledger that outlives its session answers in
+        cells, a temporary one the first question at once. Where privacy certifies, all answers are exact.
         """
-        if found is not None and self.seal_key is None and self.answers != "exact":
-            key, answers = found.get("seal_key"), found.get("answers", "exact")
-            return replace(self, seal_key=key, answers=answers if self.answers == "auto" else self.answers)
-        if self.answers != "auto":
-            return self
-        if found is not None:
-            return replace(self, answers=str(found.get("answers", "exact")))
-        if self.is_private:
-            return replace(self, answers="exact")
-        return replace(self, answers="cells") if durable else self
+        if found is None:
+            if self.answers not in (None, "auto"):
+                return self
+            if self.answers is None or self.is_private:
+                return replace(self, answers="exact")
+            return replace(self, answers="cells") if durable else self
+        left: dict[str, Any] = {"check_share": found.get("check_share", self.check_share)}
+        if self.answers in (None, "auto"):
+            left["answers"] = str(found.get("answers", "exact"))
+        if self.seal_key is None and self.answers != "exact":
+            left["seal_key"] = found.get("seal_key")
+        return replace(self, **left)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a genesis record says of it: nothing of sealed answers where there are none."""

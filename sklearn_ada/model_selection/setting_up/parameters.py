@@ -18,7 +18,7 @@ from sklearn_ada.model_selection.setting_up.time_order import check_time_order
 
 __all__ = ["DEFAULT_ANSWERS", "check_one_output", "check_parameters"]
 
-DEFAULT_ANSWERS = "exact"
+DEFAULT_ANSWERS = "auto"
 _MECHANISMS = ("auto", "exponential_mechanism", "ladder", "stable_median", "thresholdout")
 
 
@@ -76,7 +76,7 @@ def check_parameters(wrapper: Any) -> None:
     if alone and wrapper.one_standard_error is not False:
         raise bad_parameter(
             "one_standard_error", owner, "False where one candidate is certified, or improvements only",
-            wrapper.one_standard_error, "Use ask=5, say.",
+            wrapper.one_standard_error, "Use ask=5, say, or ask='candidates'.",
         )  # fmt: skip
 
 

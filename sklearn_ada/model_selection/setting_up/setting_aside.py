@@ -27,6 +27,7 @@ from sklearn_ada.model_selection.running.pairs import is_of_pairs, take_for
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import is_share, split_rows
 from sklearn_ada.model_selection.setting_up.ids import split_by_ids
+from sklearn_ada.model_selection.setting_up.row_order import is_shuffled_for, shuffled
 from sklearn_ada.model_selection.setting_up.time_order import check_time_order
 
 __all__ = ["set_aside"]
@@ -46,6 +47,9 @@ def set_aside(
     that of the search, for all rows.
 
     With ``ids`` a share is chosen by them, each row by itself (`split_by_ids`).
+
+    The rows for training are in a random order where the search's cv does not mind (`row_order`). With a
+    given Holdout they stay in theirs: whoever split them has chosen it.
     """
     n = n_rows(X)
     y = check_labels(y)  # classes held as objects are split as classes
@@ -76,6 +80,8 @@ def set_aside(
         lambda: [rows if rows is None else take_rows(rows, train) for rows in (X, y, groups)],
         is_last=len(train) > 0 and len(test) > 0 and int(np.max(train)) < int(np.min(test)),
     )
+    if wrapper.ask != "candidates" and is_shuffled_for(folds):
+        train = shuffled(train, digest, random_state, hashed, groups)
     policy = {name: getattr(wrapper, name) for name in _POLICY}
     if groups is not None:
         own, others = take_rows(np.asarray(groups), test), take_rows(np.asarray(groups), train)

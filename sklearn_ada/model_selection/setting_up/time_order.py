@@ -18,7 +18,7 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import is_share
 
-__all__ = ["check_time_order", "is_ordered_in_time"]
+__all__ = ["check_time_order", "is_ordered_in_time", "looked_at", "positions"]
 
 
 def check_time_order(
@@ -74,17 +74,27 @@ def is_ordered_in_time(cv: Any, rows: Callable[[], Sequence[Any]] = tuple) -> bo
     """
     if isinstance(cv, TimeSeriesSplit):
         return True
+    return bool(looked_at(cv, rows, _all_ordered))
+
+
+def looked_at(
+    cv: Any, rows: Callable[[], Sequence[Any]], look: Callable[[Iterable[Any]], bool]
+) -> bool | None:
+    """Return ``look(splits)`` for the splits of a cv; None where they cannot be looked at.
+
+    See `is_ordered_in_time`, which is one such look.
+    """
     is_list = isinstance(cv, (Sequence, np.ndarray)) and not isinstance(cv, str)
     if not is_list and not callable(getattr(cv, "split", None)):
-        return False
+        return None
     state = np.random.get_state()  # noqa: NPY002 - splitters without a seed draw from it
     try:
         given = rows()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _all_ordered(cv if is_list else copy.deepcopy(cv).split(*given) if given else ())
+            return look(cv if is_list else copy.deepcopy(cv).split(*given) if given else ())
     except Exception:  # what cannot split these rows, or be copied: the search will tell
-        return False
+        return None
     finally:
         np.random.set_state(state)  # noqa: NPY002
 
@@ -92,13 +102,14 @@ def is_ordered_in_time(cv: Any, rows: Callable[[], Sequence[Any]] = tuple) -> bo
 def _all_ordered(splits: Iterable[Any]) -> bool:
     count = 0
     for train, test in splits:
-        before, after = _positions(train), _positions(test)
+        before, after = positions(train), positions(test)
         if not len(before) or not len(after) or before.max() >= after.min():
             return False
         count += 1
     return count >= 2
 
 
-def _positions(rows: Any) -> np.ndarray:
+def positions(rows: Any) -> np.ndarray:
+    """Return the numbers of the rows of a part of a split, which may be a mask."""
     which = np.asarray(rows)
     return np.flatnonzero(which) if which.dtype == bool else which

@@ -301,7 +301,8 @@ def classification():
 @pytest.mark.parametrize("mechanism", ["ladder", "thresholdout", "stable_median"])
 def test_reusable_holdout_takes_mechanisms_by_name(mechanism, classification, tmp_path):
     inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
-    search = ReusableHoldoutCV(inner, mechanism=mechanism, ledger=tmp_path / "ledger.db").fit(*classification)
+    search = ReusableHoldoutCV(inner, mechanism=mechanism, ask="candidates", ledger=tmp_path / "ledger.db")
+    search.fit(*classification)
     low, high = search.best_score_interval_
     assert low <= search.best_score_ <= high
     assert len(search.answers_) == 4
@@ -333,7 +334,7 @@ def test_reusable_holdout_takes_a_scorer(kind, classification, tmp_path):
     else:
         scorer = ThresholdoutScorer("accuracy", holdout, noise="laplace", max_hits=5)
     inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
-    search = ReusableHoldoutCV(inner, mechanism=scorer).fit(X[:400], y[:400])
+    search = ReusableHoldoutCV(inner, mechanism=scorer, ask="candidates").fit(X[:400], y[:400])
     assert search.holdout_ is holdout
     names = [r.body["mechanism"]["name"] for r in holdout.ledger.records() if r.body.get("kind") == "answer"]
     assert names[-1] == "certify"
@@ -348,7 +349,7 @@ def test_a_refused_candidate_is_raised_in_the_parent(classification, tmp_path):
     scorer = ThresholdoutScorer("accuracy", holdout, noise="laplace", noise_scale=1e-4, max_hits=1)
     inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
     with pytest.raises(BudgetExhaustedError, match="hits"):
-        ReusableHoldoutCV(inner, mechanism=scorer).fit(X[:400], y[:400])
+        ReusableHoldoutCV(inner, mechanism=scorer, ask="candidates").fit(X[:400], y[:400])
 
 
 def test_a_failure_is_released_by_every_mechanism():

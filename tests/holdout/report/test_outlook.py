@@ -94,13 +94,13 @@ def test_after_so_many_held_checks_the_interval_is_as_wide_as_foretold(opened, p
 
 def test_the_forecast_of_a_certify_is_the_exact_binomial_interval(opened):
     """Written down a second time, with the price of the held checks from the urn itself."""
-    outlook = opened(expected_questions=50, check_share=0.25).report().outlook
+    outlook = opened(expected_questions=50).report().outlook
     for forecast in outlook.forecasts:
         if forecast.purpose == "certify":
             urn = DescriptionLength(Code())
             for _ in range(forecast.after):
                 urn.record(CodedRelease((Symbol("cells", 0),)))
-            delta = 0.05 * 0.75 * round_weight("certify", 0, 1) * math.exp(-urn.nats)
+            delta = 0.05 * 0.9 * round_weight("certify", 0, 1) * math.exp(-urn.nats)
             low, high = stats.binomtest(ROWS // 2, ROWS).proportion_ci(1 - delta, method="exact")
             assert forecast.half_width == pytest.approx((high - low) / 2, rel=1e-6)
 

@@ -12,10 +12,12 @@ import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.accounting import CountCode, unsealing_nats
-from sklearn_ada.exceptions import BudgetExhaustedError, LedgerDamagedError
+from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerDamagedError
 from sklearn_ada.guarantees import clopper_pearson, question_interval
+from sklearn_ada.guarantees.description_length.wealth import Purse
 from sklearn_ada.holdout import Guess
 from sklearn_ada.holdout.records.conversation import Conversation
+from tests import asking
 from tests.holdout.sealed.counts import RightOn, ask, holdout_of, rows
 
 REFERENCE = Path(__file__).parents[2] / "reference" / "sequence.csv"
@@ -125,6 +127,60 @@ def test_the_tolerance_never_refuses_a_final(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db", tolerance=0.02)
     assert ask(holdout, 425, 0.8512).verdict == "refused"
     assert ask(holdout, 425, 0.8512, final=True).value == 0.85
+
+
+def test_the_tolerance_refuses_no_final_of_what_has_no_cells(tmp_path):
+    X, y = rows(400)
+    y[:200] = 1
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="cells", tolerance=0.02)
+    asked = {"scoring": "balanced_accuracy", "guess": Guess(0.5, 400)}
+    assert holdout.certify(RightOn(230), **asked).verdict == "refused"
+    assert holdout.certify(RightOn(230), **asked, final=True).verdict == "exact"
+
+
+def test_what_was_published_first_is_not_paid_again_when_it_is_certified(tmp_path, nearly_free):
+    X, y = rows(400)
+    y[:200] = 1
+    for answers in ("cells", "auto"):
+        ledger = tmp_path / "ledger.db" if answers == "cells" else ":memory:"
+        holdout = Holdout(X, y, ledger=ledger, answers=answers)
+        asked = {"scoring": "balanced_accuracy", "guess": Guess(0.5, 400)}
+        final = holdout.certify(RightOn(230), **asked, final=True)
+        with nearly_free(holdout):
+            assert holdout.certify(RightOn(230), **asked) == final
+        with nearly_free(holdout):
+            assert holdout.certify(RightOn(230), **asked, final=True) == final
+    holdout = holdout_of(500, ":memory:", answers="auto")  # the first of all, exact at once
+    final = ask(holdout, 425, 0.8512, final=True)
+    with nearly_free(holdout):
+        assert ask(holdout, 425, 0.8512).value == final.value
+
+
+def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(holdout):
+    """After 250 finals .05 ** 250 of the purse is left, which is 0 as a float."""
+    ask(holdout, 425, 0.8512, name="a")
+    state = holdout.ledger.read(lambda s: s)
+    state.purse = Purse(0.0, 250)
+    with pytest.raises(
+        BudgetExhaustedError, match=r"1 certify planned, but nothing is left.*cells of counts"
+    ):
+        asking.open_round(holdout, 1, purpose="certify", scoring="neg_brier_score", key="exact")
+    name = asking.open_round(holdout, 1, purpose="certify", scoring="accuracy", key="cells")
+    answer = asking.ask(
+        holdout,
+        RightOn(430),
+        scoring="accuracy",
+        purpose="certify",
+        guess=Guess(0.8512, 1500),
+        round_name=name,
+    )
+    assert answer.answered
+    assert not answer.certificate.vacuous
+    asking.open_round(holdout, 2, purpose="certify", scoring="accuracy", key="open")
+    told = json.loads(json.dumps(state.to_dict(), allow_nan=False))  # a checkpoint
+    again = Conversation(holdout.ledger.genesis)
+    again.restore(told)
+    assert again.share("certify", round_name="open").ln_delta == -math.inf
 
 
 def test_a_second_final_says_what_is_left_in_the_end(holdout):
@@ -308,6 +364,25 @@ def test_after_closing_nothing_new_is_answered(holdout, nearly_free):
         holdout.top_up(X + 1000.0, y)
     with pytest.raises(BudgetExhaustedError):
         holdout_of(500, holdout.ledger.path).select([RightOn(3)], scoring="accuracy")
+
+
+def test_a_closed_holdout_tells_of_no_more_rows_whether_they_are_its_own(holdout):
+    """Whether rows are among the holdout's is an answer, too: what was recorded is told, and nothing else."""
+    X, _ = rows(500)
+    holdout.check_overlap(X + 1000.0)
+    with pytest.raises(HoldoutLeakError):
+        holdout.check_overlap(X)
+    holdout.close()
+    before = bodies(holdout)
+    holdout.check_overlap(X + 1000.0)
+    with pytest.raises(HoldoutLeakError):
+        holdout.check_overlap(X)
+    for new in (X + 2000.0, X[::-1]):
+        with pytest.raises(BudgetExhaustedError, match="closed"):
+            holdout.check_overlap(new)
+    with pytest.raises(BudgetExhaustedError, match="closed"):
+        holdout.certify(RightOn(3), scoring="accuracy", guess_from=(X + 3000.0, rows(500)[1]))
+    assert bodies(holdout) == before
 
 
 def test_an_exact_ledger_can_be_closed_as_well(tmp_path):

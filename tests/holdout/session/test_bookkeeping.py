@@ -20,7 +20,7 @@ GUESSES = (0.8, 0.81, 0.5, 0.82, 0.1, 0.83, 0.99, 0.79)
 @pytest.fixture
 def conversation(rows, tmp_path):
     """A holdout that was asked about several models, with good and with absurd guesses."""
-    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", check_share=0.25, confidence_level=0.9)
+    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", confidence_level=0.9)
     for number, guess in enumerate(GUESSES):
         model = LogisticRegression(C=2.0**-number).fit(rows[0], rows[1])
         holdout.check(model, scoring="accuracy", guess=guess)
@@ -90,9 +90,9 @@ def test_each_share_uses_the_nats_from_before_its_own_answer(conversation, answe
         asked[purpose] += 1
         j = asked[purpose]
         if purpose == "check":
-            weight, share = 1 / (j * (j + 1)), 0.25
+            weight, share = 1 / (j * (j + 1)), 0.1
         else:
-            weight, share = (0.8 if j == 1 else 0.2 / ((j - 1) * j)), 0.75
+            weight, share = (0.8 if j == 1 else 0.2 / ((j - 1) * j)), 0.9
         assert body["ln_delta"] == pytest.approx(math.log(0.1 * share * weight) - nats)
         nats += body["price"]
 
