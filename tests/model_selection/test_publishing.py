@@ -247,7 +247,11 @@ def test_the_last_search_that_is_admitted_may_run_again(how, tmp_path):
     pytest.fail("no tolerance admits the search")
 
 
-@pytest.mark.parametrize("params", [{}, {"cv": 3}, {"cv": FOLDS}, {"refit": lambda results: 1}], ids=repr)
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"cv": 3}, {"cv": FOLDS}, {"refit": lambda results: 1}],
+    ids=["as it is", "three folds", "a splitter", "a function chooses"],
+)
 def test_by_default_the_winner_of_any_search_is_asked_about_in_cells_on_a_ledger_that_stays(params, path):
     inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [2, 4]}, **params)
     search = ReusableHoldoutCV(inner, ledger=path).fit(X, Y)
