@@ -99,12 +99,14 @@ def logistic(
         curvature = np.matmul((A.T * (weights * mean * (1.0 - mean) + 1e-9)[:, None, :]), A) + ridge
         step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
         beta += step / np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True) / 5.0)
+        if np.abs(step).max() < 1e-6:
+            break
     return beta
 
 
 def fitted(X: NDArray[np.float64], y: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the coefficients of a logistic regression on all rows."""
-    return logistic(X, y, np.ones((1, len(y))), np.zeros(X.shape[1] + 1), 10)[0]
+    return logistic(X, y, np.ones((1, len(y))), np.zeros(X.shape[1] + 1), 25)[0]
 
 
 def folds(y: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.intp]:
