@@ -162,10 +162,10 @@ def shown(result: dict[str, Any]) -> Shown:
     mean = LABELS["true labels"][0]
     errors = [sets[f"true labels, n = {n:,}"]["naive"][-1] / math.sqrt(mean * (1.0 - mean) / n) for n in ROWS]
     remarks = [
-        "Where candidates differ by more than the holdout's standard error the naive holdout is nearly fine: on "
-        f"true labels its best is {errors[1]:.1f} standard errors too good at n = {ROWS[1]:,} "
-        f"({errors[0]:.1f} at n = {ROWS[0]}). It is on noise, on small holdouts and over many searches that it "
-        "misleads.",
+        "Where candidates differ by more than the holdout's standard error the naive holdout is nearly fine: "
+        f"on true labels its best is {errors[1]:.1f} standard errors too good at n = {ROWS[1]:,} "
+        f"({errors[0]:.1f} at n = {ROWS[0]}). It is on noise, on small holdouts and over many searches that "
+        "it misleads.",
         "Simulated winners only: searches of real data sets are run by ``python -m "
         "benchmarks.validity.searches --real`` and are not on this page.",
     ]
