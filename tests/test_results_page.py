@@ -48,7 +48,7 @@ def test_every_figure_has_its_full_form_a_seed_versions_and_a_picture():
         ("reusable_holdout", ("panels", "no signal", "standard", "reported", -1)),
         ("reusable_holdout", ("panels", "no signal", "certified_runs", 0, "kept", "value")),
         ("boosting", ("boards", "plain", "mean")),
-        ("boosting", ("ours", "hostile", "held")),
+        ("boosting", ("ours", "hostile", "nats")),
         ("auc_selection", ("errors", "naive", "bias")),
         ("auc_selection", ("halves", "blend", "sd")),
         ("guess_and_check", ("large", "answered", "additive", "fill, horizon known", "answered", 0)),

@@ -17,6 +17,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.digest import Undigestible, canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import (
+    FILL,
     Guess,
     Holdout,
     MedianSettings,
@@ -380,6 +381,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
                 scoring=metric,
                 key=key,
                 guess_rows=max(round(n_rows(X) * self.validation), 1),
+                settings=FILL if getattr(scorer, "settings", None) == FILL else None,
             )
         recording = RecordingScorer(scorer)
         search = told_to_ask(self.search, recording, scorer.cv)

@@ -144,10 +144,12 @@ def methods(
 
 def smallest_tau(answers_all: Callable[[float], bool], start: float, steps: int = 7) -> float:
     """Return, in hindsight, the smallest width at which all questions are answered."""
-    low, high = 0.0, start
+    high = start
     while not answers_all(high):
-        low, high = high, 1.5 * high
-    low = max(low, 0.6 * high)
+        high *= 1.5
+    while answers_all(high / 1.5):
+        high /= 1.5
+    low = high / 1.5
     for _ in range(steps):
         middle = (low + high) / 2.0
         low, high = (low, middle) if answers_all(middle) else (middle, high)
@@ -176,6 +178,31 @@ def after_closing(data: Data, n: int, k: int, seed: int) -> dict[str, Any]:
     }
 
 
+def smallest_widths(seeds: int) -> dict[str, Any]:
+    """Return, for 100 and 1,000 additive questions, smallest taus, and widths while searching and closed."""
+    n, _ = LARGE
+    smallest: dict[str, Any] = {}
+    for k in (100, 1000):
+        pairs = []
+        for seed in range(seeds):
+            data = Data(seed, n, k)
+
+            def by_theirs(tau: float, data: Data = data, k: int = k) -> bool:
+                return theirs(data, n, additive, k, tau)["answered"] == k
+
+            def by_ours(tau: float, data: Data = data, k: int = k, seed: int = seed) -> bool:
+                return ours(data, n, additive, k, "fill", k, seed, tau)["answered"] == k
+
+            tau = smallest_tau(by_theirs, 0.1, 12)
+            pairs.append((tau, smallest_tau(by_ours, 1.02 * tau, 6)))
+        smallest[str(k)] = {
+            "Guess-and-Check": [pair[0] for pair in pairs],
+            "fill": [pair[1] for pair in pairs],
+            "closed": [after_closing(Data(seed, n, k), n, k, seed) for seed in range(seeds)],
+        }
+    return smallest
+
+
 def run(full: bool) -> dict[str, Any]:
     """Return numbers of answers within tau, smallest taus, widths after closing, and how often all held."""
     seeds, coverage, taus = (4, 200, 2) if full else (1, 5, 1)
@@ -197,30 +224,11 @@ def run(full: bool) -> dict[str, Any]:
             counted[method]["answered"].append(each["answered"])
             counted[method]["missed"] += each["missed"]
     counted.pop(METHODS[1])
-    smallest: dict[str, Any] = {}
-    for k in (100, 1000):
-        pairs = []
-        for seed in range(taus):
-            data = Data(seed, n, k)
-
-            def by_theirs(tau: float, data: Data = data, k: int = k) -> bool:
-                return theirs(data, n, additive, k, tau)["answered"] == k
-
-            def by_ours(tau: float, data: Data = data, k: int = k, seed: int = seed) -> bool:
-                return ours(data, n, additive, k, "fill", k, seed, tau)["answered"] == k
-
-            tau = smallest_tau(by_theirs, 0.1, 12)
-            pairs.append((tau, smallest_tau(by_ours, 1.02 * tau, 6)))
-        smallest[str(k)] = {
-            "Guess-and-Check": [pair[0] for pair in pairs],
-            "fill": [pair[1] for pair in pairs],
-            "closed": [after_closing(Data(seed, n, k), n, k, seed) for seed in range(taus)],
-        }
     return {
         "tau": TAU,
         "large": {"n": n, "horizon": horizon, "seeds": seeds, "answered": answered},
         "small": {"n": small, "horizon": near, "repetitions": coverage, "counted": counted},
-        "smallest": smallest,
+        "smallest": smallest_widths(taus),
         "seeds_of_smallest": taus,
     }
 

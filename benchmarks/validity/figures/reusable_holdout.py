@@ -375,7 +375,7 @@ def shown(result: dict[str, Any]) -> Shown:
     ]
     settings = (
         f"n = d = {N:,}; means of {result['repetitions']} repetitions, certified runs of "
-        f"{result['certified']} of them. Published: an independent run of the authors' program."
+        f"{result['certified']} of them. Published: an independent re-run of 40 repetitions."
     )
     return Shown(sentence, settings, (table, _of_kept(panels), price), claims, remarks)
 

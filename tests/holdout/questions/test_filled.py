@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada import Guess, Holdout, ThresholdoutScorer
+from sklearn_ada import BudgetExhaustedError, Guess, Holdout, ReusableHoldoutCV, ThresholdoutScorer
 
 N, TOLERANCE = 2000, 0.1
 
@@ -105,3 +106,18 @@ def test_the_scorer_asks_with_such_cells():
     scorer(tree, X[100:200], y[100:200])
     (entry,) = [record for record in holdout.ledger.records() if record.body.get("purpose") == "check"]
     assert entry.body["mechanism"]["half_cell"] == "fill"
+
+
+def test_a_search_asks_about_its_candidates_with_such_cells():
+    """Its round is admitted by what is left of the tolerance, not by the cells it would have otherwise."""
+    X, y = load_breast_cancer(return_X_y=True)
+    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]})
+    for threshold, is_admitted in (("fill", True), ("auto", False)):
+        holdout = SimulatedHoldout(X[350:], y[350:], tolerance=0.17, check_share=0.5)
+        scorer = ThresholdoutScorer("accuracy", holdout, threshold=threshold)
+        wrapped = ReusableHoldoutCV(search, mechanism=scorer, ask="candidates", holdout=holdout)
+        if is_admitted:
+            assert len(wrapped.fit(X[:350], y[:350]).answers_) == 4  # and the certified winner
+        else:
+            with pytest.raises(BudgetExhaustedError):
+                wrapped.fit(X[:350], y[:350])
