@@ -14,7 +14,7 @@ from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import member_key, question_key, rounded, subject_key
-from sklearn_ada.holdout.questions.models import discarded_copy
+from sklearn_ada.holdout.questions.models import discarded_copy, name_of_model
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import read_outcome
 from sklearn_ada.holdout.questions.said import Observation, Said
@@ -105,6 +105,7 @@ def put_question(
     stamp = session.asker.stamp()
     begun: list[float] = []  # the nats when it was fixed
     asked = {"metric": question.metric.describe(), "mechanism": mechanism, "guess": guess, **stamp}
+    asked["model"] = name_of_model(estimator)
 
     def member_of(version: str) -> str:
         """Return the key of the declared model; none where the digest has turned out to be of two models."""
