@@ -16,6 +16,7 @@ from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.keys import model_digest
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
+from sklearn_ada.holdout.report.page import export_certificate
 from sklearn_ada.holdout.report.report import HoldoutReport, report_of
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one
@@ -521,6 +522,39 @@ class Holdout:
     def report(self) -> HoldoutReport:
         """Return what was asked, answered and spent so far, read back from the ledger and verified."""
         return report_of(self._session.ledger)
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write a certificate to hand over: one file that says what was asked, answered and revealed.
+
+        With every interval its target and verdict; the theorems and assumptions on which all of them rest;
+        and the head of the ledger. Whoever has the ledger can verify it, without rows and models, by
+        ``python -m sklearn_ada ledger verify FILE --certificate certificate.json``. Rows, secret, and what is
+        still sealed are no part of it. Nothing is charged.
+
+        Parameters
+        ----------
+        path : path-like or str
+            A file ending in ".html", a page to read and print, or in ".json", which can be verified. One that
+            is there is replaced.
+
+        Raises
+        ------
+        ValueError
+            For another ending.
+        LedgerError
+            If the ledger cannot be read.
+
+        Examples
+        --------
+        >>> import json, pathlib, tempfile
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "certificate.json")
+        >>> Holdout(X, y).export(path)
+        >>> json.loads(path.read_text())["format"]
+        'sklearn_ada certificate 1'
+        """
+        export_certificate(self.ledger, path)
 
     @property
     def fingerprint(self) -> str:
