@@ -69,7 +69,9 @@ def page_of(certificate: dict[str, Any]) -> str:
         ("Asked by", ", ".join(_who(name, times) for name, times in asked["asked by"].items()) or "nobody"),
         ("State", "closed: nothing new is answered" if revealed["closed"] else "open"),
     ]
-    rows = "".join(_row(each, targets) for each in shown)
+    known = dict.fromkeys(each["reason"] for each in shown if each["value"] is None)
+    reasons = {reason: _letters(number) for number, reason in enumerate(known)}
+    rows = "".join(_row(each, targets, reasons) for each in shown)
     head = "".join(f"<th>{name}</th>" for name in _HEAD)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -80,7 +82,8 @@ def page_of(certificate: dict[str, Any]) -> str:
 <p class="statement">{_e(certificate["statement"])}</p>
 <dl>{"".join(f"<dt>{name}</dt><dd>{_e(text)}</dd>" for name, text in facts)}</dl>
 <h2>What was asked and answered</h2>{cut}
-<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>
+<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>
+{_listed("Why there is no value", known, "ol", ' type="a"')}
 {_listed("Targets: what the values are scores of", certificate["targets"], "ol")}
 {_listed("Theorems", certificate["theorems"], "ul")}
 {_listed("Assumptions, which nobody can check from the holdout alone", certificate["assumptions"], "ul")}
@@ -94,10 +97,14 @@ def page_of(certificate: dict[str, Any]) -> str:
 _HEAD = ("#", "Model", "Metric", "Guess", "Value", "Interval", "Verdict", "Nats", "Target", "By")
 
 
-def _row(each: dict[str, Any], targets: dict[str, int]) -> str:
+def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str]) -> str:
     low, high = each["interval"]
     value = each["value"]
-    ends = f"[{_number(low, '-∞')}, {_number(high, '∞')}]" if value is not None else each["reason"] or ""
+    ends = (
+        f"[{_number(low, '-∞')}, {_number(high, '∞')}]"
+        if value is not None
+        else f"none ({reasons[each['reason']]})"
+    )
     verdict = "sealed: " + each["verdict"] if each["kind"] == "sealed" else each["verdict"]
     cells = (
         each["index"],
@@ -115,9 +122,15 @@ def _row(each: dict[str, Any], targets: dict[str, int]) -> str:
     return f"<tr{kind}>" + "".join(f"<td>{_e(cell)}</td>" for cell in cells) + "</tr>"
 
 
-def _listed(title: str, texts: Iterable[str], tag: str) -> str:
+def _listed(title: str, texts: Iterable[str], tag: str, kind: str = "") -> str:
     items = "".join(f"<li>{_e(text)}</li>" for text in texts)
-    return f"<h2>{title}</h2><{tag}>{items}</{tag}>" if items else ""
+    return f"<h2>{title}</h2><{tag}{kind}>{items}</{tag}>" if items else ""
+
+
+def _letters(number: int) -> str:
+    """Return a, b, ..., z, aa, ab, ... as browsers number a list."""
+    more, last = divmod(number, 26)
+    return (_letters(more - 1) if more else "") + chr(ord("a") + last)
 
 
 def _who(name: str, times: int) -> str:
@@ -138,12 +151,13 @@ body{max-width:64rem;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.5rem;margin:0 0 .5rem}h2{font-size:1.05rem;margin:1.2rem 0 .3rem}
 .statement{border-left:4px solid #1a5fb4;padding:.3rem .8rem;font-size:1.05rem;margin:.5rem 0 1rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:0}dt{font-weight:600}dd{margin:0}
-table{border-collapse:collapse;width:100%;font-size:12px}
-th,td{border-bottom:1px solid #bbb;padding:.2rem .35rem;text-align:left;overflow-wrap:anywhere}
-th:first-child,td:first-child{white-space:nowrap}tr.apart{color:#555;font-style:italic}
+.wide{overflow-x:auto}table{min-width:46rem;border-collapse:collapse;width:100%;font-size:12px}
+th,td{border-bottom:1px solid #bbb;padding:.2rem .35rem;text-align:left;vertical-align:top}
+td{white-space:nowrap}td:nth-child(2),td:nth-child(3),td:nth-child(10){white-space:normal;overflow-wrap:anywhere}
+tr.apart{color:#555;font-style:italic}
 td:nth-child(4),td:nth-child(5),td:nth-child(8){font-variant-numeric:tabular-nums}
 code{font:12px ui-monospace,monospace;overflow-wrap:anywhere}ol,ul{margin:.2rem 0;padding-left:1.4rem}
-@media print{body{margin:0;max-width:none;font-size:10.5px}table{font-size:8.5px}
+@media print{table{min-width:0}body{margin:0;max-width:none;font-size:10.5px}table{font-size:8.5px}
 thead{display:table-header-group}
 tr{break-inside:avoid}h2{break-after:avoid}}
 """
