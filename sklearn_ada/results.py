@@ -71,6 +71,17 @@ class Certificate:
         worth = "VACUOUS: it says nothing" if self.vacuous else "valid for all answers together"
         return f"{percent(self.confidence_level)} {worth}; target: {self.target}; by {self.theorem}"
 
+    def _repr_html_(self) -> str:
+        worth = "VACUOUS: the interval says nothing" if self.vacuous else "holds together with all others"
+        facts = {
+            "Confidence": f"{percent(self.confidence_level)}, {worth}",
+            "Of": self.target,
+            "By": self.theorem,
+            "If": "; ".join(self.assumptions),
+        }
+        rows = (f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in facts.items())
+        return f"<table>{''.join(rows)}</table>"
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -144,7 +155,10 @@ class Answer:
         return "; ".join(self._lines)
 
     def _repr_html_(self) -> str:
-        return f"<p>{'<br>'.join(map(html.escape, self._lines))}</p>"
+        shown = f"<p>{'<br>'.join(map(html.escape, self._lines))}</p>"
+        if self.certificate is None or not self.answered:
+            return shown
+        return f"{shown}<details><summary>certificate</summary>{self.certificate._repr_html_()}</details>"
 
     @property
     def _lines(self) -> list[str]:

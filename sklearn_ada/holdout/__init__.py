@@ -48,7 +48,7 @@ vacuous
     Said of an interval that holds everything the metric can be.
 """
 
-from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.holdout.holdout import Holdout, headline_of, session_of
 from sklearn_ada.holdout.questions.guess import Guess, guess_from_rows, median_guess_from_rows
 from sklearn_ada.holdout.questions.keys import model_digest, subject_key
 from sklearn_ada.holdout.questions.ladder import LadderSettings
@@ -95,6 +95,7 @@ __all__ = [
     "close_round",
     "discarded_copy",
     "guess_from_rows",
+    "headline_of",
     "held_before",
     "is_chosen",
     "median_guess_from_rows",

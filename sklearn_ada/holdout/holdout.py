@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.digest import id_hashes
-from sklearn_ada.exceptions import HoldoutLeakError
+from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
 from sklearn_ada.guarantees.description_length.weights import CHECK_SHARE, PURPOSES
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.keys import model_digest
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.report.page import export_certificate
-from sklearn_ada.holdout.report.report import HoldoutReport, report_of
+from sklearn_ada.holdout.report.report import HoldoutReport, page_of_summary, report_of, summary_of
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one
 from sklearn_ada.holdout.session.ask import put_question
@@ -39,7 +39,7 @@ from sklearn_ada.ledger import Ledger
 from sklearn_ada.metrics import Metric, as_metric, check_labels
 from sklearn_ada.results import Answer
 
-__all__ = ["Holdout", "session_of"]
+__all__ = ["Holdout", "headline_of", "session_of"]
 
 Scoring = str | Callable[..., Any] | Metric
 
@@ -584,6 +584,9 @@ class Holdout:
     def __repr__(self) -> str:
         return f"Holdout({self.n_rows} rows, fingerprint {self.fingerprint[:12]}, {self.ledger!r})"
 
+    def _repr_html_(self) -> str:
+        return page_of_summary(self.ledger, repr(self))
+
     def __copy__(self) -> Self:
         return self
 
@@ -597,3 +600,13 @@ class Holdout:
 def session_of(holdout: Holdout) -> Session:
     """Return the rows, policy and ledger of a holdout, which scorers and searches work with."""
     return holdout._session
+
+
+def headline_of(holdout: Holdout | HoldoutReport) -> str:
+    """Return what is left, in one sentence; or why that cannot be told. Of a pickled search, when it was."""
+    if isinstance(holdout, HoldoutReport):
+        return f"When it was pickled: {holdout.headline}"
+    try:
+        return summary_of(holdout.ledger).headline
+    except LedgerError as error:
+        return f"What is left cannot be told: {error}"

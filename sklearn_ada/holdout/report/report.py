@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ada._table import counted, percent, printable
+from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.records import AnswerRecord, Conversation, Genesis, RefusalRecord, read_record
 from sklearn_ada.holdout.records.confirmation import OUTCOMES
 from sklearn_ada.holdout.records.conversation import from_last_checkpoint
@@ -20,7 +21,7 @@ from sklearn_ada.results import Answer
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["HoldoutReport", "report_of", "summary_of"]
+__all__ = ["HoldoutReport", "page_of_summary", "report_of", "summary_of"]
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,31 @@ def summary_of(ledger: Ledger[Conversation]) -> HoldoutReport:
         return replace(_summary(found[0], genesis), head=str(found[1]))
     summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))
     return replace(summary, head=ledger.head())
+
+
+def page_of_summary(ledger: Ledger[Conversation], name: str) -> str:
+    """Return a holdout of this name in HTML: what is left, what was asked and revealed, no single answer."""
+    title = f"<p><b>{html.escape(name)}</b></p>"
+    try:
+        report = summary_of(ledger)
+    except LedgerError as error:  # a notebook shows it all the same
+        return f"{title}<p>What is left cannot be told: {html.escape(str(error))}</p>"
+    tolerance = "none" if report.tolerance is None else f"half-width {report.tolerance:g} of the range"
+    people = ", ".join(
+        f"{'nobody named' if who == '?' else printable(who)} ({n})" for who, n in report.asked_by.items()
+    )
+    facts = {
+        "Left": report.headline,
+        "Asked": ", ".join(counted(n, purpose) for purpose, n in report.asked.items())
+        + f", {report.refused} refused",
+        "Asked by": people or "nobody yet",
+        "Revealed": f"{report.nats:.3g} nats",
+        "Confidence": f"{percent(report.confidence_level)}, of all intervals together",
+        "Tolerance": tolerance,
+        "Head": report.head,
+    }
+    rows = "".join(f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in facts.items())
+    return f"{title}<table>{rows}</table>"
 
 
 def _remark(state: Conversation) -> str:
