@@ -74,6 +74,7 @@ from sklearn_ada.holdout.session.publishing import publish
 from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.session.sides import check_sides, check_unchanged, held_before
+from sklearn_ada.holdout.terms.asker import check_name
 from sklearn_ada.holdout.terms.policy import check_answers, check_promise
 
 __all__ = [
@@ -89,6 +90,7 @@ __all__ = [
     "certifies_nothing",
     "check_answers",
     "check_hashes",
+    "check_name",
     "check_promise",
     "check_sides",
     "check_unchanged",

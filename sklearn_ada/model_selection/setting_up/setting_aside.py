@@ -76,7 +76,7 @@ def set_aside(
         lambda: [rows if rows is None else take_rows(rows, train) for rows in (X, y, groups)],
         is_last=len(train) > 0 and len(test) > 0 and int(np.max(train)) < int(np.min(test)),
     )
-    policy = {name: getattr(wrapper, name) for name in _POLICY}
+    policy = {name: getattr(wrapper, name) for name in (*_POLICY, "who")}
     if groups is not None:
         own, others = take_rows(np.asarray(groups), test), take_rows(np.asarray(groups), train)
         if set(own.tolist()) & set(others.tolist()):
