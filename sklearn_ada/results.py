@@ -100,7 +100,8 @@ class Answer:
           `LadderScorer`: "improves" or "no improvement" on the best score so far.
         - A certify: "exact" or, with noise, "drawn".
         - No value: "failed", the model or the metric failed on the holdout, which was charged; "refused", the
-          question was not admitted, which costs nothing itself.
+          question was not admitted, which costs nothing itself. A search raises an error instead:
+          `BudgetExhaustedError` where a question of its own was refused, ValueError where all models failed.
     cost : Cost
         Not in it: what was paid to learn whether the question had been asked before. If a model says
         something else than is recorded for its digest, "different" is paid for, about 7 nats the first time,

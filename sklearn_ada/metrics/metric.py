@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -101,9 +102,10 @@ class Metric:
         self.positive = POSITIVE.get(self.string or "") if pos_label is None else pos_label
         if isinstance(scoring, str):
             if scoring not in get_scorer_names():
-                raise bad_parameter(
-                    "scoring", "Metric", "a scikit-learn scorer string, a scorer or a Metric", scoring
-                )
+                near = difflib.get_close_matches(scoring, get_scorer_names(), 3, 0.4)
+                fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+                expected = "a scikit-learn scorer string, a scorer or a Metric"
+                raise bad_parameter("scoring", "Metric", expected, scoring, fix)
             if scoring in REFUSED:
                 fix = f"It {REFUSED[scoring]}."
                 raise bad_parameter("scoring", "Metric", "a metric of one label a record", scoring, fix)

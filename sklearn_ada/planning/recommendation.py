@@ -9,6 +9,9 @@ from sklearn_ada.planning.solving import MOST_QUESTIONS, MOST_ROWS
 __all__ = ["many", "recommend"]
 
 
+_CHECKS = "explore by Holdout.check, whatever the width"
+
+
 def recommend(plan: PlanRows) -> str:
     """Return a few sentences."""
     means = {"n": _rows, "n_questions": _questions, "width": _widths}[plan.solved_for](plan)
@@ -29,8 +32,8 @@ def _widths(plan: PlanRows) -> str:
         )
     words = f"Use {best.method}: {questions} within ±{best.width:.2g} on {records}{_condition(plan)}."
     if kept.width < best.width:
-        words += f" Certify the model kept after such checks: ±{kept.width:.2g}, where a holdout used once"
-        words += f" has ±{one.width:.2g}."
+        words += f" If only the model kept in the end is to be certified, {_CHECKS}, and certify it: "
+        words += f"±{kept.width:.2g}, where a holdout used once has ±{one.width:.2g}."
     return (
         f"{words} A plain holdout is enough only if all questions are fixed before the first answer: "
         f"±{fixed.width:.2g} (beside adaptive questions, by Holdout.declare: "
@@ -47,7 +50,8 @@ def _rows(plan: PlanRows) -> str:
         return f"For one question a plain holdout of {many(one.n, 'record')} is enough."
     words = f"Hold out {many(best.n, 'record')} and use {best.method}{_condition(plan)}."
     if kept.n < best.n:
-        words += f" If only the model kept after such checks is to be certified so closely, {kept.n:,} do."
+        words += f" If only the model kept in the end is to be certified so closely, {_CHECKS}: "
+        words += f"{kept.n:,} records do."
     return (
         f"{words}{_tolerance(plan)} A plain holdout is enough for one question with {many(one.n, 'record')}, "
         f"and for all with {fixed.n:,} if they are fixed before the first answer."

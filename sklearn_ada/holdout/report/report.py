@@ -118,7 +118,10 @@ class HoldoutReport:
             lines.append(f"  ... {len(self.answers) - _SHOWN} earlier answers")
         targets = _targets(self.entries[-_SHOWN:])
         pairs = list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]
-        lines += [_line(metric, answer, entry, targets) for (metric, answer), entry in pairs]
+        told: set[str | None] = set()
+        for (metric, answer), entry in pairs:
+            lines.append(_line(metric, answer, entry, targets, again=answer.reason in told))
+            told |= set() if answer.answered else {answer.reason}
         return "\n".join([*lines, *(f"  {line}" for line in targets.lines)])
 
     def _repr_html_(self) -> str:
@@ -162,9 +165,11 @@ class HoldoutReport:
 _SHOWN = 10
 
 
-def _line(metric: str, answer: Answer, entry: Entry, targets: Targets) -> str:
+def _line(metric: str, answer: Answer, entry: Entry, targets: Targets, *, again: bool) -> str:
+    """Return an answer in a line; a reason that stands above already is not repeated."""
     signature = _signature(entry)
-    told = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {answer.summary}"
+    said = f"{answer.verdict}, for the same reason" if again else answer.summary
+    told = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {said}"
     return told + (f", asked by {signature}" if signature else "")
 
 

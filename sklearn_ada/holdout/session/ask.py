@@ -269,10 +269,11 @@ def _admitted(
     share = certified(state, question, share)
     admits_all = final or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
     if not admits_all and not state.admits(*foreseen_half_width(state, question, share)):
+        kept = "certify the model that is kept, " if question.purpose == "check" else ""
         raise RefusedError(
             f"the next {question.purpose} could be less precise than the tolerance of "
-            f"{state.policy.tolerance:g}; ask fewer questions, add rows (top_up), or use a larger "
-            "tolerance for rows that nobody has asked about"
+            f"{state.policy.tolerance:g}; {kept}add fresh rows (top_up; plan_holdout says how many), or "
+            "take rows that nobody has asked about"
         )
     return share
 
