@@ -172,7 +172,13 @@ class HoldoutScorer(ABC):
         """Return the question about this model, its guess taken from X and y."""
 
     def fresh(self, validation: float) -> HoldoutScorer:
-        """Return a scorer with the same settings and a splitter of its own."""
+        """Return a scorer with the same settings and a splitter of its own.
+
+        Parameters
+        ----------
+        validation : float
+            Part of the rows that guesses are taken from, in (0, 1).
+        """
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         other.cv, other.round_name = ValidationSplit(self.holdout, validation), None
