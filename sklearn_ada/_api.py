@@ -17,7 +17,7 @@ from sklearn_ada.holdout import (
     MedianSettings,
     NoiseSettings,
 )
-from sklearn_ada.inspection import AnswersDisplay, HoldoutBudgetDisplay
+from sklearn_ada.inspection import AnswersDisplay, CertifiedSearchDisplay, HoldoutBudgetDisplay
 from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds
 from sklearn_ada.metrics import Metric
 from sklearn_ada.model_selection import (
@@ -34,6 +34,7 @@ __all__ = [
     "AnswersDisplay",
     "BudgetExhaustedError",
     "Certificate",
+    "CertifiedSearchDisplay",
     "Cost",
     "EffectiveRounds",
     "Guess",

@@ -21,11 +21,11 @@ def counted(count: int, noun: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "certify"), counted(2, "certify"), counted(0, "check")
-    ('1 certify', '2 certifies', '0 checks')
+    >>> counted(1, "certify"), counted(2, "certify"), counted(5000, "check")
+    ('1 certify', '2 certifies', '5,000 checks')
     """
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count} {noun if count == 1 else plural}"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def printable(text: str) -> str:

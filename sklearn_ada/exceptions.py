@@ -15,7 +15,13 @@ __all__ = [
 
 
 class BudgetExhaustedError(RuntimeError):
-    """The holdout can answer no further question of this kind within its tolerance."""
+    """The holdout can answer no further question of this kind within its tolerance.
+
+    Raised by searches (`ReusableHoldoutCV`, ``select_best``, scorers with ``on_exhausted="raise"``) and by
+    whatever chooses among models, as a search cannot go on with part of its scores. A single question to a
+    `Holdout` raises nothing: it returns an `Answer` with the verdict "refused", and its reason. What failed
+    on the holdout is no exhaustion, and a ValueError in searches.
+    """
 
 
 class HoldoutLeakError(RuntimeError):

@@ -71,6 +71,17 @@ class Certificate:
         worth = "VACUOUS: it says nothing" if self.vacuous else "valid for all answers together"
         return f"{percent(self.confidence_level)} {worth}; target: {self.target}; by {self.theorem}"
 
+    def _repr_html_(self) -> str:
+        worth = "VACUOUS: the interval says nothing" if self.vacuous else "holds together with all others"
+        facts = {
+            "Confidence": f"{percent(self.confidence_level)}, {worth}",
+            "Of": self.target,
+            "By": self.theorem,
+            "If": "; ".join(self.assumptions),
+        }
+        rows = (f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in facts.items())
+        return f"<table>{''.join(rows)}</table>"
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -89,7 +100,8 @@ class Answer:
           `LadderScorer`: "improves" or "no improvement" on the best score so far.
         - A certify: "exact" or, with noise, "drawn".
         - No value: "failed", the model or the metric failed on the holdout, which was charged; "refused", the
-          question was not admitted, which costs nothing itself.
+          question was not admitted, which costs nothing itself. A search raises an error instead:
+          `BudgetExhaustedError` where a question of its own was refused, ValueError where all models failed.
     cost : Cost
         Not in it: what was paid to learn whether the question had been asked before. If a model says
         something else than is recorded for its digest, "different" is paid for, about 7 nats the first time,
@@ -144,7 +156,10 @@ class Answer:
         return "; ".join(self._lines)
 
     def _repr_html_(self) -> str:
-        return f"<p>{'<br>'.join(map(html.escape, self._lines))}</p>"
+        shown = f"<p>{'<br>'.join(map(html.escape, self._lines))}</p>"
+        if self.certificate is None or not self.answered:
+            return shown
+        return f"{shown}<details><summary>certificate</summary>{self.certificate._repr_html_()}</details>"
 
     @property
     def _lines(self) -> list[str]:

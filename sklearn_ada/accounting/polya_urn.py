@@ -10,6 +10,8 @@ With N fixed the probabilities sum to ``(N + a * sum of the prior) / (N + a)``, 
 next question has: it may be another one for every question, as its precision differs. An urn learns how
 often guesses hold, so questions whose guesses are of another kind (the winner of a search, all candidates of
 a search) have an urn of their own.
+
+Source: the urn is that of Blackwell and MacQueen (1973); coding with it, Krichevsky and Trofimov (1981).
 """
 
 from __future__ import annotations
@@ -109,7 +111,15 @@ class PolyaUrn:
         self.size += 1
 
     def ln_probability(self, value: int | str, ln_prior: float, more_seen: int = 0, more: int = 0) -> float:
-        """Return a value's log mass after ``more`` values beyond those recorded, ``more_seen`` the same."""
+        """Return a value's log mass after ``more`` values beyond those recorded, ``more_seen`` the same.
+
+        Parameters
+        ----------
+        value : int or str
+        ln_prior : float
+            Its log mass before anything was recorded.
+        more_seen, more : int, default=0
+        """
         seen = self.counts[value] + more_seen
         if seen:
             return math.log(seen + self.weight * math.exp(ln_prior)) - math.log(
@@ -238,6 +248,14 @@ def urn_nats(n_questions: int, surprises: NDArray[np.int_], code: Code) -> NDArr
     """Return the urn's price of ``n_questions`` answers of which some were off by one cell.
 
     The surprises are split evenly between the two neighbours. Closed form of the urn's product.
+
+    Parameters
+    ----------
+    n_questions : int
+    surprises : ndarray of int
+        How many were off, each in [0, n_questions].
+    code : Code
+        The prior masses of cells.
 
     Examples
     --------

@@ -73,6 +73,11 @@ def largest_unsealing_nats(low_count: int, high_count: int, code: CountCode) -> 
 def failed_unsealing_nats(code: CountCode) -> float:
     """Return the price of saying that a sealed value cannot be had, and in which of the ways to fail.
 
+    Parameters
+    ----------
+    code : CountCode
+        The code that was fixed when the question was asked.
+
     Examples
     --------
     >>> round(failed_unsealing_nats(CountCode(425.6, 9.2)), 2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import pathlib
 import sys
 from typing import Any
 
@@ -23,6 +24,7 @@ from sklearn_ada.exceptions import (
 )
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.entry import Entry
+from sklearn_ada.holdout.report.recomputing import verify_certificate
 from sklearn_ada.holdout.report.report import HoldoutReport, summary_of
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.holdout.session.unsealing import close, unseal
@@ -48,6 +50,7 @@ def add_ledger_commands(commands: Any) -> None:
     verify.add_argument("file")
     verify.add_argument("copies", nargs="*", help="other copies: have they been asked apart?")
     verify.add_argument("--head", type=head, help="what 'ledger head' printed: does the file continue it?")
+    verify.add_argument("--certificate", metavar="JSON", help="what holdout.export wrote: is all of it so?")
     verify.set_defaults(run=verify_ledger)
     report = actions.add_parser(
         "report", help="what is spent and left, and how the next intervals would look"
@@ -103,10 +106,24 @@ def verify_ledger(arguments: argparse.Namespace) -> None:
     print(f"{size} records agree with the hash chain, with the head of the ledger and in their prices")
     if arguments.head is not None:
         print("it continues the head that was given")
+    if arguments.certificate is not None:
+        _print_verified(ledger, arguments.certificate)
     name = _name(ledger, arguments.file)
     for copy in arguments.copies:
         other = _open(copy)
         print(_compared(name, ledger, _name(other, copy), other))
+
+
+def _print_verified(ledger: Ledger[Conversation], path: str) -> None:
+    """Say what of a certificate was verified; raise LedgerError for what does not agree, or is not there."""
+    try:
+        text = pathlib.Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LedgerError(f"The certificate {path!r} cannot be read: {error}.") from error
+    found = verify_certificate(ledger, text)
+    print(f"the certificate agrees with the ledger: {counted(found.recomputed, 'interval')} computed again")
+    for what, times in found.compared.items():
+        print(f"{counted(times, 'interval')} compared with the records, as no ledger holds {what}")
 
 
 def print_head(arguments: argparse.Namespace) -> None:

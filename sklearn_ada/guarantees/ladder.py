@@ -1,6 +1,8 @@
 """The Ladder, a leaderboard that only shows improvements: how close its best score is to the population.
 
 Few different conversations are possible with it, whatever is asked: a union bound over all of them is enough.
+
+Source: Blum and Hardt (2015).
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ vacuous
     Said of an interval that holds everything the metric can be.
 """
 
-from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.holdout.holdout import Holdout, headline_of, session_of
 from sklearn_ada.holdout.questions.filled import FILL
 from sklearn_ada.holdout.questions.guess import Guess, guess_from_rows, median_guess_from_rows
 from sklearn_ada.holdout.questions.keys import model_digest, subject_key
@@ -75,6 +75,7 @@ from sklearn_ada.holdout.session.publishing import publish
 from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.session.sides import check_sides, check_unchanged, held_before
+from sklearn_ada.holdout.terms.asker import check_name
 from sklearn_ada.holdout.terms.policy import check_answers, check_promise
 
 __all__ = [
@@ -91,12 +92,14 @@ __all__ = [
     "certifies_nothing",
     "check_answers",
     "check_hashes",
+    "check_name",
     "check_promise",
     "check_sides",
     "check_unchanged",
     "close_round",
     "discarded_copy",
     "guess_from_rows",
+    "headline_of",
     "held_before",
     "is_chosen",
     "median_guess_from_rows",

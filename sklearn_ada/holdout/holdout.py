@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.digest import id_hashes
-from sklearn_ada.exceptions import HoldoutLeakError
+from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.keys import model_digest
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
-from sklearn_ada.holdout.report.report import HoldoutReport, report_of
+from sklearn_ada.holdout.report.page import export_certificate
+from sklearn_ada.holdout.report.report import HoldoutReport, page_of_summary, report_of, summary_of
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one
 from sklearn_ada.holdout.session.ask import put_question
@@ -40,7 +41,7 @@ from sklearn_ada.ledger import Ledger
 from sklearn_ada.metrics import Metric, as_metric, check_labels
 from sklearn_ada.results import Answer
 
-__all__ = ["Holdout", "session_of"]
+__all__ = ["Holdout", "headline_of", "session_of"]
 
 Scoring = str | Callable[..., Any] | Metric
 
@@ -606,6 +607,39 @@ class Holdout:
         """Return what was asked, answered and spent so far, read back from the ledger and verified."""
         return report_of(self._session.ledger)
 
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write a certificate to hand over: one file that says what was asked, answered and revealed.
+
+        With every interval its target and verdict; the theorems and assumptions on which all of them rest;
+        and the head of the ledger. Whoever has the ledger can verify it, without rows and models, by
+        ``python -m sklearn_ada ledger verify FILE --certificate certificate.json``. Rows, secret, and what is
+        still sealed are no part of it. Nothing is charged.
+
+        Parameters
+        ----------
+        path : path-like or str
+            A file ending in ".html", a page to read and print, or in ".json", which can be verified. One that
+            is there is replaced.
+
+        Raises
+        ------
+        ValueError
+            For another ending.
+        LedgerError
+            If the ledger cannot be read.
+
+        Examples
+        --------
+        >>> import json, pathlib, tempfile
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "certificate.json")
+        >>> Holdout(X, y).export(path)
+        >>> json.loads(path.read_text())["format"]
+        'sklearn_ada certificate 1'
+        """
+        export_certificate(self.ledger, path)
+
     @property
     def fingerprint(self) -> str:
         """Digest of the content, keyed with the ledger's secret: nobody can test it for a row."""
@@ -634,6 +668,9 @@ class Holdout:
     def __repr__(self) -> str:
         return f"Holdout({self.n_rows} rows, fingerprint {self.fingerprint[:12]}, {self.ledger!r})"
 
+    def _repr_html_(self) -> str:
+        return page_of_summary(self.ledger, repr(self))
+
     def __copy__(self) -> Self:
         return self
 
@@ -647,3 +684,13 @@ class Holdout:
 def session_of(holdout: Holdout) -> Session:
     """Return the rows, policy and ledger of a holdout, which scorers and searches work with."""
     return holdout._session
+
+
+def headline_of(holdout: Holdout | HoldoutReport) -> str:
+    """Return what is left, in one sentence; or why that cannot be told. Of a pickled search, when it was."""
+    if isinstance(holdout, HoldoutReport):
+        return f"When it was pickled: {holdout.headline}"
+    try:
+        return summary_of(holdout.ledger).headline
+    except LedgerError as error:
+        return f"What is left cannot be told: {error}"

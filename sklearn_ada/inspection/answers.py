@@ -4,52 +4,72 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
-from sklearn_ada._axes import axes_or_new
+import numpy as np
+
+from sklearn_ada._axes import axes_or_new, panels_or_new
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada._table import percent
-from sklearn_ada.holdout import Holdout, HoldoutReport
-from sklearn_ada.holdout.report.notices import certifies_nothing
+from sklearn_ada.holdout import Holdout, HoldoutReport, certifies_nothing
+from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.inspection.source import report_from
+from sklearn_ada.results import Answer
 
 __all__ = ["AnswersDisplay"]
 
-_COLOURS = {
-    "agrees": "tab:blue",
-    "differs": "tab:orange",
-    "exact": "tab:green",
-    "drawn": "tab:olive",
-    "improves": "tab:purple",
-    "no improvement": "tab:gray",
-}  # of other verdicts there is no value
+_MARKERS = {
+    "agrees": ("o", "tab:blue"),
+    "differs": ("D", "tab:orange"),
+    "exact": ("s", "tab:green"),
+    "drawn": ("^", "tab:olive"),
+    "improves": ("P", "tab:purple"),
+    "no improvement": ("v", "tab:gray"),
+    "sealed": ("h", "tab:cyan"),
+    "vacuous": ("x", "dimgray"),
+    "failed": ("*", "tab:brown"),
+    "refused": ("X", "tab:red"),
+}
+_WORDS = {
+    "sealed": "sealed: the centre of its cell",
+    "vacuous": "vacuous: certifies nothing",
+}
+_WITHOUT_BAR = ("vacuous", "failed", "refused")
+_MOST_NAMES = 40
 
 
 class AnswersDisplay:
-    """Answers about one metric in the order of the ledger: all their intervals hold together.
+    """Answers in the order of the ledger, a row each: all intervals hold together.
 
-    The label of the axis says what they are scores of.
-    A bar is a certified interval, a dash the guess. A hollow point has no bar: its certificate is vacuous. A
-    cross at the bottom is a question that was refused or failed.
+    A full marker is the value that the holdout gave, its bar the certified interval, a hollow circle the
+    guess. Rows are named by the number of their record and the model. The marker says what came of the
+    question: it agrees with the guess or differs, is exact, and so on; of a sealed one it is the centre of
+    its cell, and the thick bar shows about how wide its exact value would be if it were published. What
+    certifies nothing stands apart, without a bar; what was refused or failed has no value, and stands at the
+    left edge. The label of the axis says what the scores are scores of.
 
     Parameters
     ----------
     report : HoldoutReport
     metric : str or None, default=None
-        Which metric's answers; None if there is only one.
+        Which metric's answers; None: those of all metrics, a panel each.
 
     Attributes
     ----------
-    ax_ : matplotlib axes
+    ax_ : matplotlib axes, or ndarray of them
+        An array where there are several panels.
     figure_ : matplotlib figure
-    bars_ : dict of str to matplotlib ErrorbarContainer
-        The answers, by verdict.
+    metrics_ : list of str
+        The metric of each panel.
+    bars_ : dict of str to matplotlib ErrorbarContainer, or list of such dicts
+        The intervals, by what came of the question; a list where there are several panels.
 
     Raises
     ------
     ValueError
-        If nothing was asked about the metric, or about several and none is named.
+        If nothing was asked about the metric.
 
     Examples
     --------
@@ -62,19 +82,21 @@ class AnswersDisplay:
     ...     tree = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X[1::2], y[1::2])
     ...     answer = holdout.check(tree, scoring="accuracy", guess=0.9)
     >>> display = AnswersDisplay.from_holdout(holdout)
-    >>> print(display.ax_.get_ylabel())
+    >>> print(display.ax_.get_xlabel())
     population accuracy at the holdout's class mix
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+    ['#1 DecisionTreeClassifier', '#2 DecisionTreeClassifier', '#3 DecisionTreeClassifier']
     """
 
     def __init__(self, report: HoldoutReport, *, metric: str | None = None) -> None:
         self.report = report
         known = sorted({name for name, _ in report.answers})
-        if metric is None and len(known) == 1:
-            metric = known[0]
-        if metric not in known:
+        if (metric is None and not known) or (metric is not None and metric not in known):
             asked = f"a metric that was asked about ({', '.join(known) or 'none was'})"
-            raise bad_parameter("metric", "AnswersDisplay", asked, metric, "One picture shows one metric.")
+            fix = "Ask the holdout first: check or certify." if not known else "None shows them all."
+            raise bad_parameter("metric", "AnswersDisplay", asked, metric, fix)
         self.metric = metric
+        self.metrics_ = known if metric is None else [metric]
 
     @classmethod
     def from_holdout(
@@ -87,7 +109,9 @@ class AnswersDisplay:
         holdout : Holdout or HoldoutReport
             A search that was pickled has a report in place of its holdout.
         metric : str or None, default=None
-        ax : matplotlib axes or None, default=None
+            Which metric's answers; None: a panel for each.
+        ax : matplotlib axes, sequence of them or None, default=None
+            Where to draw: as many as there are panels. None makes a new figure.
 
         Returns
         -------
@@ -100,8 +124,8 @@ class AnswersDisplay:
 
         Parameters
         ----------
-        ax : matplotlib axes or None, default=None
-            Where to draw; None makes a new figure.
+        ax : matplotlib axes, sequence of them or None, default=None
+            Where to draw: as many as there are panels. None makes a new figure.
 
         Returns
         -------
@@ -112,56 +136,109 @@ class AnswersDisplay:
         ------
         ImportError
             If matplotlib is missing.
+        ValueError
+            If there are fewer or more axes than panels.
         """
-        ax = axes_or_new(ax, "Answers are", (8, 4))
-        shown = [
-            (answer, entry)
-            for (name, answer), entry in zip(self.report.answers, self.report.entries, strict=True)
-            if name == self.metric
+        pairs = list(zip(self.report.answers, self.report.entries, strict=True))
+        of_each = [[(a, e) for (name, a), e in pairs if name == metric] for metric in self.metrics_]
+        heights = [min(max(1.6 + 0.26 * len(shown), 2.6), 12.0) for shown in of_each]
+        if len(of_each) == 1:
+            panels = [axes_or_new(ax, "Answers are", (8.0, heights[0]))]
+        else:
+            fix = f"Give {len(of_each)} axes, or name one metric: metric={self.metrics_[0]!r}."
+            panels = panels_or_new(ax, "Answers are", heights, "AnswersDisplay.plot", fix)
+        bars = [
+            self._draw(panel, metric, shown)
+            for panel, metric, shown in zip(panels, self.metrics_, of_each, strict=True)
         ]
-        self.bars_ = {}
-        for verdict in sorted({answer.verdict for answer, _ in shown if answer.answered}):
-            mine = [answer for answer, _ in shown if answer.verdict == verdict]
-            self.bars_[verdict] = ax.errorbar(
-                [answer.index for answer in mine],
-                [answer.value for answer in mine],
-                yerr=list(zip(*map(_arms, mine), strict=True)),
-                fmt="none", ecolor=_COLOURS[verdict], capsize=2,
-            )  # fmt: skip
-            ax.scatter(
-                [answer.index for answer in mine],
-                [answer.value for answer in mine],
-                facecolors=["none" if certifies_nothing(answer) else _COLOURS[verdict] for answer in mine],
-                edgecolors=_COLOURS[verdict], s=20, label=verdict,
-            )  # fmt: skip
-        guesses = [(answer.index, entry.guess) for answer, entry in shown if entry.guess is not None]
-        if guesses:
-            ax.scatter(*zip(*guesses, strict=True), marker="_", color="black", label="guess", zorder=3)
-        without = [answer.index for answer, _ in shown if not answer.answered]
-        if without:
-            bottom = ax.get_xaxis_transform()
-            ax.scatter(
-                without, [0.02] * len(without), marker="x", color="tab:red", transform=bottom,
-                label="refused or failed",
-            )  # fmt: skip
-        ax.set(
-            xlabel="record of the ledger",
-            ylabel=_label(Targets(entry.score_of for _, entry in shown), self.metric),
-            title=f"All intervals hold together with {percent(self.report.confidence_level)}",
-        )
-        ax.legend(fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
+        title = f"All intervals hold together with {percent(self.report.confidence_level)}"
+        panels[0].set_title(title, fontsize="medium")
+        self.bars_ = bars[0] if len(bars) == 1 else bars
+        self.ax_ = panels[0] if len(panels) == 1 else np.array(panels, dtype=object)
+        self.figure_ = panels[0].figure
         return self
 
+    def _draw(self, ax: Any, metric: str, shown: Sequence[tuple[Answer, Entry]]) -> dict[str, Any]:
+        """Draw the answers about one metric, from the top down, and return their bars."""
+        groups: dict[str, list[tuple[int, Answer]]] = {}
+        for row, (answer, entry) in enumerate(shown):
+            groups.setdefault(_group(answer, entry), []).append((row, answer))
+        bars = {}
+        for name, (marker, colour) in _MARKERS.items():
+            if name not in groups:
+                continue
+            rows, mine = zip(*groups[name], strict=True)
+            label = _WORDS.get(name, name)
+            if name in ("failed", "refused"):
+                ax.scatter(
+                    [0.015] * len(rows), rows, marker=marker, color=colour, s=34, label=label,
+                    transform=ax.get_yaxis_transform(), zorder=4,
+                )  # fmt: skip
+                continue
+            values = [answer.value for answer in mine]
+            if name not in _WITHOUT_BAR:
+                bars[name] = ax.errorbar(
+                    values, rows, xerr=list(zip(*map(_arms, mine), strict=True)), fmt="none", ecolor=colour,
+                    capsize=3, zorder=2,
+                )  # fmt: skip
+            if name == "sealed":
+                _draw_published(ax, rows, mine, colour)
+            ax.scatter(values, rows, marker=marker, color=colour, s=34, label=label, zorder=4)
+        guesses = [(entry.guess, row) for row, (_, entry) in enumerate(shown) if entry.guess is not None]
+        if guesses:
+            ax.scatter(
+                *zip(*guesses, strict=True), marker="o", facecolors="none", edgecolors="black", s=60,
+                linewidths=1.0, label="guess", zorder=3,
+            )  # fmt: skip
+        ax.set_ylim(len(shown) - 0.4, -0.6)
+        if len(shown) <= _MOST_NAMES:
+            ax.set_yticks(range(len(shown)), [_name(entry) for _, entry in shown], fontsize="small")
+        else:
+            ticks = np.unique(np.linspace(0, len(shown) - 1, 10).astype(int))
+            ax.set_yticks(ticks, [f"#{shown[tick][1].index}" for tick in ticks], fontsize="small")
+        ax.set_xlabel(_label(shown, metric))
+        ax.grid(axis="x", alpha=0.3)
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        return bars
 
-def _label(targets: Targets, metric: str) -> str:
-    """Return what the scores are scores of, in lines that fit beside an axis."""
-    return textwrap.fill("; ".join(targets.counts) or metric, 50)
+
+def _group(answer: Answer, entry: Entry) -> str:
+    """Return what came of a question, in one of the words of the legend."""
+    if certifies_nothing(answer):
+        return "vacuous"
+    return "sealed" if answer.answered and entry.kind == "sealed" else answer.verdict
 
 
-def _arms(answer: Any) -> tuple[float, float]:
-    """Return how far the interval reaches below and above the value; an open or vacuous end has no bar."""
-    if answer.certificate.vacuous:
-        return 0.0, 0.0
+def _name(entry: Entry) -> str:
+    return f"#{entry.index} {entry.model}" if entry.model else f"#{entry.index}"
+
+
+def _draw_published(ax: Any, rows: Sequence[int], answers: Sequence[Answer], colour: str) -> None:
+    """Draw about how far from the centre of its cell the exact value's interval would reach, if published."""
+    ends = [(row, answer.value, answer.published) for row, answer in zip(rows, answers, strict=True)]
+    known = [(row, value - half, value + half) for row, value, half in ends if half is not None]
+    if known:
+        at, low, high = zip(*known, strict=True)
+        ax.hlines(
+            at,
+            low,
+            high,
+            color=colour,
+            linewidth=6,
+            alpha=0.35,
+            zorder=1,
+            label="about as wide, if published",
+        )
+
+
+def _label(shown: Sequence[tuple[Answer, Entry]], metric: str) -> str:
+    """Return what the scores are scores of, in lines that fit beneath an axis; the legend tells of cells."""
+    known = (entry.score_of for _, entry in shown)
+    targets = Targets(each.partition(", told as ")[0] for each in known if each is not None)
+    return textwrap.fill("; ".join(targets.counts) or metric, 80)
+
+
+def _arms(answer: Answer) -> tuple[float, float]:
+    """Return how far the interval reaches below and above the value; an open end has no bar."""
     below, above = answer.value - answer.interval[0], answer.interval[1] - answer.value
     return tuple(max(arm, 0.0) if math.isfinite(arm) else 0.0 for arm in (below, above))  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""`HoldoutBudgetDisplay`: how precise the next answers would be, and which the tolerance still admits."""
+"""`HoldoutBudgetDisplay`: how wide the next answers would be."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from sklearn_ada.inspection.source import report_from
 
 __all__ = ["HoldoutBudgetDisplay"]
 
-_COLOURS = {"check": "tab:blue", "certify": "tab:green"}
+_STYLES = {"check": ("tab:blue", "o", "--"), "certify": ("tab:green", "s", "-")}
 
 
 class HoldoutBudgetDisplay:
-    """What is left: the half-width of the next check and certify, now and after more checks that hold.
+    """How wide the next answers would be: half-widths, now and after more checks whose guesses hold.
 
-    For a mean of a bounded score over all rows, as a share of its range. The dashed lines are those of the
-    least precise answer there can be, by which the tolerance (dotted) admits questions; a hollow point is
-    not admitted.
+    For a mean of a bounded score over all rows, as a share of its range, near the last answer's value. A
+    hollow marker is a question that the tolerance (dotted) would refuse, as its answer could be wider.
 
     Parameters
     ----------
@@ -53,6 +52,7 @@ class HoldoutBudgetDisplay:
         holdout : Holdout or HoldoutReport
             A search that was pickled has a report in place of its holdout.
         ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
 
         Returns
         -------
@@ -78,34 +78,41 @@ class HoldoutBudgetDisplay:
         ImportError
             If matplotlib is missing.
         """
-        ax = axes_or_new(ax, "A budget is", (8, 4))
+        ax = axes_or_new(ax, "A budget is", (8.0, 4.0))
         report = self.report
+        forecasts = report.outlook.forecasts
         self.lines_ = {}
-        for purpose, left in report.outlook.remaining.items():
-            ahead = [forecast for forecast in report.outlook.forecasts if forecast.purpose == purpose]
-            after, colour = [forecast.after for forecast in ahead], _COLOURS[purpose]
-            label = purpose if left is None else f"{purpose}: {left:,} more within the tolerance"
-            (line,) = ax.plot(after, [f.half_width for f in ahead], color=colour, label=label)
-            ax.plot(after, [f.worst for f in ahead], color=colour, linestyle="--", linewidth=1)
-            for forecast in ahead:
-                face = colour if forecast.admitted else "none"
+        for purpose, (colour, marker, style) in _STYLES.items():
+            ahead = [forecast for forecast in forecasts if forecast.purpose == purpose]
+            at, widths = [forecast.after for forecast in ahead], [forecast.half_width for forecast in ahead]
+            (line,) = ax.plot(
+                at, widths, color=colour, linestyle=style, marker=marker, label=f"next {purpose}"
+            )
+            refused = [(f.after, f.half_width) for f in ahead if not f.admitted]
+            if refused:
                 ax.plot(
-                    forecast.after, forecast.half_width, "o", markeredgecolor=colour, markerfacecolor=face
-                )
+                    *zip(*refused, strict=True), marker, markerfacecolor="white", markeredgecolor=colour,
+                    zorder=3, label=f"next {purpose}: refused",
+                )  # fmt: skip
+            right = purpose == "certify"
+            for place, width in zip(at, widths, strict=True):
+                ax.annotate(
+                    f"{width:.3f}", (place, width), xytext=(0, 7 if right else -14),
+                    textcoords="offset points", ha="center", fontsize="small", color=colour,
+                )  # fmt: skip
             self.lines_[purpose] = line
         if report.tolerance is not None:
-            ax.axhline(report.tolerance, color="gray", linestyle=":", label="tolerance")
-        asked = sum(report.asked.values())
-        steps = sorted({forecast.after for forecast in report.outlook.forecasts})
+            ax.axhline(
+                report.tolerance, color="black", linestyle=":", label=f"tolerance {report.tolerance:g}"
+            )
+        steps = sorted({forecast.after for forecast in forecasts})
         ax.set_xscale("symlog", linthresh=1)
-        ax.set_xticks(steps, [f"{step:,}" for step in steps])
-        ax.set_xlim(left=-0.2)
-        ax.set_ylim(bottom=0)
-        ax.set(
-            xlabel="checks before it, all of whose guesses hold",
-            ylabel="half-width, as a share of the range",
-            title=f"{asked:,} questions so far, {report.nats:.3g} nats revealed, {report.refused:,} refused",
-        )
-        ax.legend(fontsize="small")
+        ax.set_xticks(steps, [f"{step:,}" if step else "now" for step in steps])
+        ax.set_xlim(-0.2, 1.6 * max(steps))
+        tallest = max([forecast.half_width for forecast in forecasts] + [report.tolerance or 0.0])
+        ax.set_ylim(0.0, 1.2 * tallest)
+        ax.set(xlabel="after so many more checks whose guesses hold", ylabel="half-width, share of the range")
+        ax.set_title(report.headline, fontsize="medium", wrap=True)
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self

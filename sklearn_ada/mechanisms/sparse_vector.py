@@ -1,4 +1,7 @@
-"""The sparse vector technique: is a number above a threshold? Only the answers "above" cost privacy."""
+"""The sparse vector technique: is a number above a threshold? Only the answers "above" cost privacy.
+
+Source: Dwork and Roth (2014), section 3.6.
+"""
 
 from __future__ import annotations
 
@@ -86,6 +89,12 @@ class SparseVector(StatefulMechanism):
         self, value: float, threshold: float, rng: np.random.Generator
     ) -> Release[Literal["above", "below"]]:
         """Return whether ``value`` is above ``threshold``.
+
+        Parameters
+        ----------
+        value, threshold : float
+        rng : Generator
+            From which noise is drawn; its seed is as secret as the holdout.
 
         Raises
         ------

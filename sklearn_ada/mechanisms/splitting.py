@@ -52,6 +52,13 @@ class SampleSplitting(StatefulMechanism):
     def ask(self, slice_value: Callable[[int], float], rounding: Rounding) -> Release[float]:
         """Answer with ``slice_value(i)`` of the next slice i, rounded to a grid.
 
+        Parameters
+        ----------
+        slice_value : callable
+            Takes the number of a slice and returns the value on it.
+        rounding : Rounding
+            The grid to which it is rounded.
+
         Returns
         -------
         Release

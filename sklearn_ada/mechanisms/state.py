@@ -19,6 +19,12 @@ class StatefulMechanism(ABC):
     """A dataclass whose fields, parameters and what it keeps between answers, are its whole state.
 
     The state is as secret as the holdout: it holds the noise that protects it.
+
+    Examples
+    --------
+    >>> from sklearn_ada.mechanisms import SparseVector
+    >>> issubclass(SparseVector, StatefulMechanism)
+    True
     """
 
     @property

@@ -97,6 +97,11 @@ class ThresholdoutAnswer:
     """What Thresholdout says: the guess if it agrees with the holdout, else a noisy holdout value.
 
     A noisy value is moved to a lattice of a thousandth of its noise (`rounding.lattice`).
+
+    Attributes
+    ----------
+    verdict : {"agrees", "differs"}
+    value : float
     """
 
     verdict: Literal["agrees", "differs"]
@@ -166,6 +171,13 @@ class Thresholdout(StatefulMechanism):
 
     def ask(self, guess: float, value: float, rng: np.random.Generator) -> Release[ThresholdoutAnswer]:
         """Compare the guess with the value on the holdout.
+
+        Parameters
+        ----------
+        guess, value : float
+            The metric on validation rows, and on the holdout.
+        rng : Generator
+            From which noise is drawn; its seed is as secret as the holdout.
 
         Raises
         ------

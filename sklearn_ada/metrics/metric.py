@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -101,9 +102,10 @@ class Metric:
         self.positive = POSITIVE.get(self.string or "") if pos_label is None else pos_label
         if isinstance(scoring, str):
             if scoring not in get_scorer_names():
-                raise bad_parameter(
-                    "scoring", "Metric", "a scikit-learn scorer string, a scorer or a Metric", scoring
-                )
+                near = difflib.get_close_matches(scoring, get_scorer_names(), 3, 0.4)
+                fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+                expected = "a scikit-learn scorer string, a scorer or a Metric"
+                raise bad_parameter("scoring", "Metric", expected, scoring, fix)
             if scoring in REFUSED:
                 fix = f"It {REFUSED[scoring]}."
                 raise bad_parameter("scoring", "Metric", "a metric of one label a record", scoring, fix)
@@ -214,6 +216,10 @@ class Metric:
 
         That is so for more than two classes, and for two of which neither is the positive one. Rows of a
         single class that is not the positive one pass: scikit-learn has a value for them.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
         """
         if self.string not in POSITIVE:
             return
@@ -224,11 +230,22 @@ class Metric:
                 raise
 
     def takes_weights(self, n_classes: int = 2) -> bool:
-        """Return whether the metric can be computed with ``sample_weight``, for so many classes."""
+        """Return whether the metric can be computed with ``sample_weight``, for so many classes.
+
+        Parameters
+        ----------
+        n_classes : int, default=2
+        """
         return self._scorer is None or takes_weights(self._scorer, n_classes)
 
     def outputs(self, estimator: Any, X: Any, y: NDArray[Any]) -> NDArray[Any]:
         """Return the estimator's predictions for some rows, in the form that `measure` takes.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X : array-like of shape (n, ...)
+        y : array-like of shape (n,)
 
         Raises
         ------
@@ -254,6 +271,14 @@ class Metric:
         """Return the value on some rows, and the number of independent terms behind it.
 
         ``rule`` replaces the metric's own, for rows with weights or groups.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        y : array-like of shape (n,)
+        outputs : ndarray of shape (n, ...)
+            What `outputs` returned.
+        rule : IntervalRule or None, default=None
         """
         return (rule or self.rule).measure(y, outputs, self._classes(estimator), self.bounds)
 
@@ -269,6 +294,9 @@ class Metric:
 
         Parameters
         ----------
+        estimator : fitted estimator
+        X : array-like of shape (n, ...)
+        y : array-like of shape (n,)
         rows : ndarray of int, shape (m, t), or sequence of ndarray of int
             The row numbers of each subsample. Where the metric allows it, the model predicts all rows once.
         sample_weight : ndarray of shape (n,) or None
@@ -280,6 +308,12 @@ class Metric:
         """Return predictions for all rows, from which `blocks_of` scores every subsample.
 
         None for a user's scorer that may read X itself: it is called for each subsample.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X : array-like of shape (n, ...)
+        y : array-like of shape (n,)
         """
         if self.scoring in blocks.BLOCK_SCORERS:
             brier = self.response.form == "positive probability"
@@ -299,7 +333,19 @@ class Metric:
         rows: Subsamples,
         sample_weight: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Return `blocks` from what `block_outputs` gave."""
+        """Return `blocks` from what `block_outputs` gave.
+
+        Parameters
+        ----------
+        outputs : ndarray, StoredOutputs or None
+            What `block_outputs` returned.
+        estimator : fitted estimator
+        X : array-like of shape (n, ...)
+        y : array-like of shape (n,)
+        rows : ndarray of int, shape (m, t), or sequence of ndarray of int
+            The row numbers of each subsample.
+        sample_weight : ndarray of shape (n,) or None, default=None
+        """
         if outputs is None:
             weights = [{} if sample_weight is None else {"sample_weight": sample_weight[b]} for b in rows]
             return np.array(
@@ -332,7 +378,16 @@ class Metric:
         return np.concatenate([of_one_size(order) for order in matrices])
 
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
-        """Return the metric on any rows, as scikit-learn's scorer would. The holdout is not asked."""
+        """Return the metric on any rows, as scikit-learn's scorer would. The holdout is not asked.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X : array-like of shape (n, ...)
+        y : array-like of shape (n,)
+        **params : dict
+            What the scorer takes besides, such as ``sample_weight``.
+        """
         if isinstance(self._rule, Mean) and self._scorer is None:
             y = np.asarray(y)
             return self._mean_score(y, self.outputs(estimator, X, y), params.get("sample_weight"))
@@ -349,6 +404,14 @@ class Metric:
         """Return the metric on all rows without an interval; NaN where it is undefined.
 
         ``outputs`` is what `block_outputs` returned, to save a prediction.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X : array-like of shape (n, ...)
+        y : array-like of shape (n,)
+        outputs : ndarray, StoredOutputs or None, default=None
+        sample_weight : ndarray of shape (n,) or None, default=None
         """
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         if self._scorer is None or not reads_outputs_only(self._scorer):

@@ -21,6 +21,7 @@ _FOR_SEVERAL = {
     "roc_auc": "'roc_auc_ovr'",
 }
 _SHOWN = 10
+_NEGATIVE = {"0", "-1", "false", "n", "neg", "negative", "no", "none", "normal", "off"}
 
 
 def undefined_metric(
@@ -47,5 +48,6 @@ def _fix(metric: Metric, labels: list[Any]) -> str:
         other = _FOR_SEVERAL.get(metric.string or "")
         return "" if other is None else f"For several classes write scoring={other}."
     if metric.positive is not None and metric.positive not in labels:
-        return f"Name one of them: scoring=Metric({metric.string!r}, pos_label={labels[0]!r})."
+        meant = [label for label in labels if str(label).lower() not in _NEGATIVE] or labels
+        return f"Name one of them: scoring=Metric({metric.string!r}, pos_label={meant[0]!r})."
     return "Bring records of another class." if len(labels) == 1 else ""

@@ -14,6 +14,8 @@ from sklearn.utils import column_or_1d, indexable
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada._notices import warn_user
+from sklearn_ada._progress import tell, with_bar
+from sklearn_ada._table import counted
 from sklearn_ada.digest import Undigestible, canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import (
@@ -159,6 +161,11 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     random_state : int or None, default=None
         Seeds the split, together with ids, or labels and their order. Noise and subsamples do not depend on
         it.
+    who : str or None, default=None
+        Who asks: written into every record of the ledger, and no part of a question. See `Holdout`.
+    verbose : int, default=0
+        1 tells what is done, a line a stage, with a bar for several models where somebody can see it (tqdm:
+        ``pip install 'sklearn-ada[progress]'``). The search has a ``verbose`` of its own.
 
     Attributes
     ----------
@@ -250,6 +257,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         answers: str = DEFAULT_ANSWERS,
         seal_key: Any = None,
         random_state: int | None = None,
+        who: str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.search = search
         self.scoring = scoring
@@ -268,6 +277,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self.answers = answers
         self.seal_key = seal_key
         self.random_state = random_state
+        self.who = who
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, *, ids: Any = None, **fit_params: Any) -> ReusableHoldoutCV:
         """Set the holdout aside, run the search on the rest, refit the best model and certify it.
@@ -318,6 +329,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             take_rows(y, train),
             passed.take(train),
         )
+        tell(f"{self.holdout_.n_rows:,} rows are held out, {len(train):,} are for the search", self.verbose)
         median = None if metric is None else chosen_median(self, metric, self.holdout_)
         if metric is not None:
             warn_of_median(self, metric, self.holdout_, median)  # before anything is spent
@@ -385,6 +397,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             )
         recording = RecordingScorer(scorer)
         search = told_to_ask(self.search, recording, scorer.cv)
+        tell("searching; the holdout is asked about every candidate", self.verbose)
         try:
             with self._reporting(search):
                 search.fit(own_copy(X), y, **params.of_asking())
@@ -429,6 +442,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             self.best_answer_ = best
             self.__dict__.pop("best_estimator_", None)
             return
+        tell("refitting the winner on all rows but the holdout's, and certifying it", self.verbose)
         (self.best_estimator_,) = refitted(self.search, [self.best_params_], X, y, params.of_model)
         behind = session_of(self.holdout_).guess_behind(best)
         guess = Guess(best.value, behind.size, behind.deviation, behind.share)
@@ -457,6 +471,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         about: dict[str, Any] = {"purpose": "certify", "scoring": metric, "key": key}
         size, among = (1, count) if selecting else (count, 1)
         open_round(session, size, alternatives=among, record=False, **about)  # raises before the long search
+        tell("searching; the holdout is asked when the search is done", self.verbose)
         with self._reporting(search):
             search.fit(own_copy(X), y, **(params.of_asking() if hidden else params.of_search))
         results, scores, order = ranked(search, name)
@@ -467,6 +482,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             raise no_candidate_scored(
                 search, name, metric, fit, X, y, self.validation, params.groups, of_pairs
             )
+        tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", self.verbose)
         models = refitted(self.search, [results["params"][i] for i in chosen], X, y, params.of_model)
         size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
         round_name = open_round(session, size, alternatives=among, **about)
@@ -476,7 +492,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         t = None if median is None else median.subsample_size(session.data)
         same_metric = not hidden and own_scoring in (self.scoring, metric.scoring, plain)
         self.answers_ = []
-        for index, model in zip(chosen, models, strict=True):
+        pairs = list(zip(chosen, models, strict=True))
+        for index, model in with_bar(pairs, "certifying", self.verbose):
             guess = None
             if same_metric:
                 folds = max(int(getattr(search, "n_splits_", 1)), 1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sklearn_ada._axes import axes_or_new
+from sklearn_ada.planning.method_plan import MethodPlan
 from sklearn_ada.planning.plan_rows import PlanRows
 
 if TYPE_CHECKING:
@@ -14,14 +15,25 @@ if TYPE_CHECKING:
 __all__ = ["PlanDisplay"]
 
 _AXES = {"n": "records needed", "n_questions": "questions answered", "width": "half-width"}
-_COLOURS = {True: "tab:blue", False: "tab:gray"}
+_OURS = ("coded checks", "certify after checks", "certify each")
+"""What a `Holdout` does unless it is told otherwise."""
+
+_LIMIT = "fixed in advance"
+_LOOKS: dict[str, dict[str, Any]] = {
+    "a Holdout as it comes": {"facecolor": "tab:blue", "edgecolor": "black"},
+    "other methods for adaptive questions": {"facecolor": "lightsteelblue", "edgecolor": "black"},
+    "only if questions do not depend on answers": {"facecolor": "white", "edgecolor": "black"},
+    "in quantile levels: stable medians": {"facecolor": "lightgray", "edgecolor": "black", "hatch": "//"},
+}
 
 
 class PlanDisplay:
     """Bars of what a plan solved for, on a logarithmic axis; methods that say nothing are left out.
 
-    Methods that are not for adaptive questions are gray, medians are hatched (their half-widths are in
-    quantile levels).
+    Dark bars are what a `Holdout` does as it comes, light ones other methods for adaptive questions, white
+    ones methods whose questions may not depend on earlier answers; medians are hatched, as their half-widths
+    are in quantile levels. The dashed line is the limit: a plain holdout with all questions fixed in advance,
+    which no method beats whose answers are all certified. The star marks what the plan recommends.
 
     Parameters
     ----------
@@ -32,6 +44,10 @@ class PlanDisplay:
     ax_ : matplotlib axes
     figure_ : matplotlib figure
     bars_ : matplotlib bar container
+    limit_ : matplotlib line or None
+        Of the plain holdout; None if it certifies nothing either.
+    recommended_ : str or None
+        Name of the method that is marked.
 
     Examples
     --------
@@ -46,7 +62,18 @@ class PlanDisplay:
 
     @classmethod
     def from_plan(cls, plan: PlanRows, *, ax: Axes | None = None) -> PlanDisplay:
-        """Draw a plan; see `plot`."""
+        """Draw a plan; see `plot`.
+
+        Parameters
+        ----------
+        plan : HoldoutPlan
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        PlanDisplay
+        """
         return cls(plan).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> PlanDisplay:
@@ -67,19 +94,61 @@ class PlanDisplay:
         ImportError
             If matplotlib is missing.
         """
-        ax = axes_or_new(ax, "A plan is", (8, 5))
+        ax = axes_or_new(ax, "A plan is", (8.0, 5.5))
+        from matplotlib.patches import Patch
+
         solved_for = self.plan.solved_for
         shown = [row for row in self.plan.rows if not row.vacuous]
         values = [getattr(row, solved_for) for row in shown]
-        self.bars_ = ax.barh(
-            [row.method for row in shown], values, color=[_COLOURS[row.adaptive] for row in shown]
-        )
-        for bar, row in zip(self.bars_, shown, strict=True):
-            bar.set_hatch(None if row.unit == "mean" else "//")
+        self.bars_ = ax.barh([row.method for row in shown], values)
+        looks = [_look(row) for row in shown]
+        for bar, look in zip(self.bars_, looks, strict=True):
+            bar.set(**_LOOKS[look])
+        handles: list[Any] = [Patch(label=look, **how) for look, how in _LOOKS.items() if look in looks]
         text = "{:.3g}" if solved_for == "width" else "{:,}"
-        ax.bar_label(self.bars_, [text.format(value) for value in values], padding=3, fontsize="small")
+        ax.bar_label(self.bars_, [text.format(value) for value in values], padding=9, fontsize="small")
         ax.set(xscale="log", xlabel=_AXES[solved_for])
-        ax.margins(x=0.15)
+        limit = self.plan[_LIMIT]
+        self.limit_ = None
+        if not limit.vacuous:
+            at = getattr(limit, solved_for)
+            self.limit_ = ax.axvline(
+                at,
+                color="black",
+                linestyle="--",
+                linewidth=1.2,
+                label="limit: all fixed in advance",
+                zorder=0,
+            )
+            handles.append(self.limit_)
+        best = self.plan.best
+        self.recommended_ = None if best is None else best.method
+        if best is not None and best in shown:
+            row = shown.index(best)
+            (star,) = ax.plot(
+                [values[row]], [row], marker="*", color="gold", markeredgecolor="black", markersize=15,
+                linestyle="none", label="recommended", zorder=4, clip_on=False,
+            )  # fmt: skip
+            handles.append(star)
+            ax.get_yticklabels()[row].set_fontweight("bold")
+        ax.margins(x=0.2)
         ax.invert_yaxis()
+        legend: dict[str, Any] = {
+            "loc": "upper center",
+            "bbox_to_anchor": (0.5, -0.14),
+            "ncols": 2,
+            "frameon": False,
+        }
+        ax.legend(handles=handles, fontsize="small", **legend)
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         return self
+
+
+def _look(row: MethodPlan) -> str:
+    """Return which of the looks the bar of a method has."""
+    ours, other, fixed, medians = _LOOKS
+    if row.unit != "mean":
+        return medians
+    if row.method in _OURS:
+        return ours
+    return other if row.adaptive else fixed

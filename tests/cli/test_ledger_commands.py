@@ -27,7 +27,7 @@ X, Y = [[float(i)] for i in range(40)], [0, 1] * 20
 ACTIONS = ("show", "verify", "report", "head")
 COLUMNS = [
     *("index", "kind", "time", "who", "label", "metric", "purpose", "mechanism", "guess", "answer", "low"),
-    *("high", "verdict", "nats", "epsilon", "rho", "target", "reason"),
+    *("high", "verdict", "nats", "epsilon", "rho", "target", "reason", "model"),
 ]
 
 

@@ -56,36 +56,82 @@ def asked(trees, tmp_path):
 
 def ends(bars):
     """Return the lower and upper ends of error bars."""
-    return [(segment[0, 1], segment[1, 1]) for segment in bars.lines[2][0].get_segments()]
+    return [(segment[0, 0], segment[1, 0]) for segment in bars.lines[2][0].get_segments()]
+
+
+def collection(display, label):
+    """Return what the legend calls so."""
+    (found,) = [each for each in display.ax_.collections if each.get_label() == label]
+    return found
+
+
+def offsets(display, label):
+    """Return the places of the markers that the legend calls so."""
+    return [tuple(place) for place in collection(display, label).get_offsets()]
 
 
 def labels(display):
     return {text.get_text() for text in display.ax_.get_legend().get_texts()}
 
 
-def test_every_answer_has_its_interval(asked):
+def test_every_answer_has_its_interval_in_its_row(asked):
     display = AnswersDisplay.from_holdout(asked)
     answers = [answer for _, answer in asked.report().answers]
     for verdict, bars in display.bars_.items():
-        mine = [answer for answer in answers if answer.verdict == verdict]
-        np.testing.assert_allclose(ends(bars), [answer.interval for answer in mine])
-        assert [segment[0, 0] for segment in bars.lines[2][0].get_segments()] == [a.index for a in mine]
+        mine = [(row, answer) for row, answer in enumerate(answers) if answer.verdict == verdict]
+        np.testing.assert_allclose(ends(bars), [answer.interval for _, answer in mine])
+        assert [segment[0, 1] for segment in bars.lines[2][0].get_segments()] == [row for row, _ in mine]
+        np.testing.assert_allclose(offsets(display, verdict), [(a.value, row) for row, a in mine])
     assert set(display.bars_) == {"agrees", "differs", "exact"}
-    assert labels(display) == {"agrees", "differs", "exact", "guess", "refused or failed"}
+    assert labels(display) == {"agrees", "differs", "exact", "guess", "refused"}
     assert "95%" in display.ax_.get_title()
 
 
+def test_guesses_are_hollow_and_values_full(asked):
+    display, entries = AnswersDisplay.from_holdout(asked), asked.report().entries
+    np.testing.assert_allclose(offsets(display, "guess"), [(e.guess, row) for row, e in enumerate(entries)])
+    assert len(collection(display, "guess").get_facecolor()) == 0
+    assert collection(display, "agrees").get_facecolor()[0, 3] == 1.0
+
+
+def test_rows_are_named_by_record_and_model(asked):
+    names = [text.get_text() for text in AnswersDisplay.from_holdout(asked).ax_.get_yticklabels()]
+    assert names == [f"#{entry.index} DecisionTreeClassifier" for entry in asked.report().entries]
+
+
+def test_refusals_stand_at_the_left_edge(asked):
+    display, answers = AnswersDisplay.from_holdout(asked), [a for _, a in asked.report().answers]
+    refused = [row for row, answer in enumerate(answers) if answer.verdict == "refused"]
+    assert [row for _, row in offsets(display, "refused")] == refused != []
+    assert {at for at, _ in offsets(display, "refused")} == {0.015}
+    assert collection(display, "refused").get_offset_transform() == display.ax_.get_yaxis_transform()
+
+
+def test_sealed_answers_show_how_wide_they_would_be_if_published(trees, tmp_path):
+    X, y, models = trees
+    holdout = Holdout(X, y, answers="cells", ledger=tmp_path / "sealed.db")
+    answers = [holdout.certify(model, scoring="accuracy", guess=model.score(X, y)) for model in models[:3]]
+    holdout.certify(models[2], scoring="accuracy", final=True)
+    display = AnswersDisplay.from_holdout(holdout)
+    assert set(display.bars_) == {"sealed", "exact"}
+    np.testing.assert_allclose(ends(display.bars_["sealed"]), [answer.interval for answer in answers])
+    bands = collection(display, "about as wide, if published").get_segments()
+    np.testing.assert_allclose([np.ptp(band[:, 0]) / 2 for band in bands], [a.published for a in answers])
+
+
 @pytest.mark.parametrize("verdict", [each for each in VERDICTS if each not in ("failed", "refused")])
-def test_every_verdict_with_a_value_has_a_colour_of_its_own(verdict, asked):
+def test_every_verdict_with_a_value_has_a_marker_and_a_colour_of_its_own(verdict, asked):
     report = asked.report()
     answers = tuple(
         (name, dataclasses.replace(answer, verdict=verdict) if answer.verdict == "exact" else answer)
         for name, answer in report.answers
     )
     display = AnswersDisplay.from_holdout(dataclasses.replace(report, answers=answers))
+    assert verdict in labels(display) & set(display.bars_)
     colours = {name: tuple(bars.lines[2][0].get_color()[0]) for name, bars in display.bars_.items()}
-    assert verdict in labels(display) & set(colours)
     assert len(set(colours.values())) == len(colours)
+    shapes = {collection(display, name).get_paths()[0].vertices.tobytes() for name in display.bars_}
+    assert len(shapes) == len(display.bars_)  # without colours
 
 
 def test_the_answers_of_a_ladder_are_shown(trees, tmp_path):
@@ -111,8 +157,10 @@ def test_answers_with_noise_are_shown(noise, metric, tmp_path):
     answer = holdout.certify(model, scoring=metric, guess=0.8)
     assert answer.verdict == "drawn"
     display = AnswersDisplay.from_holdout(holdout)
-    assert set(display.bars_) == {"drawn"}
-    assert labels(display) >= {"drawn"}
+    vacuous = answer.certificate.vacuous
+    assert vacuous == (noise == "median")
+    assert set(display.bars_) == (set() if vacuous else {"drawn"})
+    assert labels(display) == {"vacuous: certifies nothing" if vacuous else "drawn", "guess"}
 
 
 @pytest.fixture
@@ -162,16 +210,15 @@ def test_quantile_levels_are_rounded_outwards():
     assert "between the 45.1% and 54.9% quantiles" in str(answer)
 
 
-def test_vacuous_answers_are_hollow_and_have_no_bar():
+def test_vacuous_answers_stand_apart_and_have_no_bar():
     X, y = make_regression(60, 3, noise=1.0, random_state=0)
     model, holdout = LinearRegression().fit(X[30:], y[30:]), Holdout(X[:30], y[:30])
     settings = MedianSettings(2, UniformGrid(-1.0, 1.0, 201), "auto", "exact")
     answer = holdout.certify(model, scoring="r2", guess=0.9, settings=settings)
     assert answer.certificate.vacuous
     display = AnswersDisplay.from_holdout(holdout)
-    ((low, high),) = ends(display.bars_[answer.verdict])
-    assert low == high == answer.value
-    assert display.ax_.collections[1].get_facecolor()[0, 3] == 0.0  # transparent
+    assert display.bars_ == {}
+    assert offsets(display, "vacuous: certifies nothing") == [(answer.value, 0.0)]
 
 
 def test_the_axis_says_what_the_scores_are_scores_of(trees, tmp_path):
@@ -182,23 +229,39 @@ def test_the_axis_says_what_the_scores_are_scores_of(trees, tmp_path):
             model, scoring="f1_macro", guess=Guess(0.8, 100.0, deviation),
             settings=MedianSettings(method="exact"),
         )  # fmt: skip
-    label = AnswersDisplay.from_holdout(holdout).ax_.get_ylabel()
-    assert max(map(len, label.splitlines())) <= 50
+    label = AnswersDisplay.from_holdout(holdout).ax_.get_xlabel()
+    assert max(map(len, label.splitlines())) <= 80
     assert " ".join(label.split()).startswith("median of f1_macro over random subsamples of 20 records")
     assert label.count("median") == 1  # the steps of their rounding differ, the quantity does not
 
 
-def test_metrics_have_a_picture_each(trees, tmp_path):
+def test_metrics_have_a_panel_each(trees, tmp_path):
     X, y, models = trees
     holdout = Holdout(X, y, ledger=tmp_path / "two.db")
     for metric in ("accuracy", "balanced_accuracy"):
         holdout.certify(models[0], scoring=metric)
-    with pytest.raises(ValueError, match=r"^The 'metric' parameter of AnswersDisplay must be .+ Got None"):
-        AnswersDisplay.from_holdout(holdout)
-    display = AnswersDisplay.from_holdout(holdout, metric="balanced_accuracy")
-    label = display.ax_.get_ylabel()
-    assert " ".join(label.split()) == "population balanced_accuracy at the holdout's class mix"
-    assert set(display.bars_) == {"exact"}
+    display = AnswersDisplay.from_holdout(holdout)
+    assert display.metrics_ == ["accuracy", "balanced_accuracy"]
+    told = [" ".join(ax.get_xlabel().split()) for ax in display.ax_]
+    assert told == [f"population {name} at the holdout's class mix" for name in display.metrics_]
+    for bars, (_, answer) in zip(display.bars_, holdout.report().answers, strict=True):
+        assert ends(bars["exact"]) == [pytest.approx(answer.interval)]
+    one = AnswersDisplay.from_holdout(holdout, metric="balanced_accuracy")
+    assert one.ax_.get_xlabel() == told[1]
+    figure, panels = pyplot.subplots(2)
+    assert AnswersDisplay.from_holdout(holdout, ax=panels).figure_ is figure
+    with pytest.raises(ValueError, match=r"^The 'ax' parameter of .+ 2 axes, .+ name one metric: metric="):
+        AnswersDisplay.from_holdout(holdout, ax=panels[0])
+    with pytest.raises(ValueError, match=r"^The 'metric' parameter of AnswersDisplay .+ Got 'f1' instead"):
+        AnswersDisplay.from_holdout(holdout, metric="f1")
+
+
+def test_of_many_answers_some_rows_are_numbered(asked):
+    report = asked.report()
+    many = dataclasses.replace(report, answers=report.answers[:5] * 20, entries=report.entries[:5] * 20)
+    display = AnswersDisplay.from_holdout(many)
+    assert len(display.ax_.get_yticks()) == 10
+    assert display.ax_.get_ylim() == (99.6, -0.6)
 
 
 def test_before_the_first_question_there_is_nothing_to_show(trees, tmp_path):
@@ -212,25 +275,35 @@ def test_a_budget_shows_the_forecasts(asked):
         ahead = [f for f in report.outlook.forecasts if f.purpose == purpose]
         np.testing.assert_array_equal(line.get_xdata(), [f.after for f in ahead])
         np.testing.assert_array_equal(line.get_ydata(), [f.half_width for f in ahead])
-    left = report.outlook.remaining["certify"]
-    assert f"certify: {left:,} more within the tolerance" in labels(display)
-    assert "tolerance" in labels(display)
-    assert f"{report.nats:.3g} nats" in display.ax_.get_title()
+    assert labels(display) >= {"next check", "next certify", "tolerance 0.3"}
+    assert display.ax_.get_title() == report.headline
 
 
 @pytest.mark.parametrize(("tolerance", "some"), [(0.12, {True, False}), (0.01, {True}), (None, {False})])
-def test_points_that_are_not_admitted_are_hollow(tolerance, some, trees, tmp_path):
+def test_questions_that_would_be_refused_are_hollow(tolerance, some, trees, tmp_path):
     holdout = Holdout(*trees[:2], tolerance=tolerance, ledger=tmp_path / "new.db")
     display = HoldoutBudgetDisplay.from_holdout(holdout)
-    points = [line for line in display.ax_.lines if line.get_marker() == "o"]
-    hollow = [line.get_markerfacecolor() == "none" for line in points]
-    assert hollow == [not forecast.admitted for forecast in holdout.report().outlook.forecasts]
-    assert set(hollow) == some
+    hollow = {
+        (line.get_label().removeprefix("next ").removesuffix(": refused"), after)
+        for line in display.ax_.lines
+        if line.get_markerfacecolor() == "white"
+        for after in line.get_xdata()
+    }
+    forecasts = holdout.report().outlook.forecasts
+    assert hollow == {(f.purpose, f.after) for f in forecasts if not f.admitted}
+    assert {not f.admitted for f in forecasts} == some
 
 
 def test_without_a_tolerance_none_is_drawn(trees, tmp_path):
     display = HoldoutBudgetDisplay.from_holdout(Holdout(*trees[:2], ledger=tmp_path / "new.db"))
-    assert labels(display) == {"check", "certify"}
+    assert labels(display) == {"next check", "next certify"}
+
+
+def test_what_is_drawn_stays_within_the_axes(asked):
+    display = HoldoutBudgetDisplay.from_holdout(asked)
+    top = display.ax_.get_ylim()[1]
+    assert all(f.half_width < top for f in asked.report().outlook.forecasts)
+    assert asked.report().tolerance < top
 
 
 @pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])

@@ -333,6 +333,18 @@ class TestShowing:
         assert [bar.get_width() for bar in display.bars_] == [getattr(row, plan.solved_for) for row in shown]
         assert display.ax_.get_xscale() == "log"
         assert display.figure_ is display.ax_.figure
+        fixed = getattr(plan["fixed in advance"], plan.solved_for)
+        assert set(display.limit_.get_xdata()) == {fixed}
+        (star,) = [line for line in display.ax_.lines if line.get_label() == "recommended"]
+        row = shown.index(plan.best)
+        assert (*star.get_xdata(), *star.get_ydata()) == (getattr(plan.best, plan.solved_for), row)
+        assert display.recommended_ == plan.best.method == "coded checks"
+        bold = [each.get_text() for each in display.ax_.get_yticklabels() if each.get_fontweight() == "bold"]
+        assert bold == ["coded checks"]
+        looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in display.bars_}
+        legend = {each.get_text() for each in display.ax_.get_legend().get_texts()}
+        assert len(looks) == 4
+        assert len(legend) == 6
         _, ax = pyplot.subplots()
         assert plan.plot(ax=ax).ax_ is ax
         pyplot.close("all")

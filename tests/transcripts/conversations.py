@@ -308,7 +308,7 @@ CONVERSATIONS = {
 
 
 def records_of(name):
-    """Return all records and summaries of a conversation, without the time of day.
+    """Return all records and summaries of a conversation, without the time of day and the names of models.
 
     What a model said is left out: it is hidden by a pad, which turns every last digit into other text.
     """
@@ -327,7 +327,8 @@ def records_of(name):
             report = holdout.report()
             lines += [{"summary": answer.summary} for _, answer in report.answers]
             lines.append({"report": report.to_dict() | {"head": None}})
-    return [{name: value for name, value in line.items() if name not in ("time", "said")} for line in lines]
+    left_out = ("time", "said", "model")
+    return [{name: value for name, value in line.items() if name not in left_out} for line in lines]
 
 
 @contextlib.contextmanager

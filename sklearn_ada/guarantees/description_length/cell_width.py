@@ -102,6 +102,15 @@ def planned_ln_deltas(
 ) -> tuple[float, float]:
     """Return ``ln delta`` of the last expected check and of the first certify, with nothing revealed.
 
+    Parameters
+    ----------
+    ln_beta : float
+        Logarithm of beta.
+    check_share : float
+        Part of beta that belongs to checks, in (0, 1).
+    expected_questions : int or None
+        About how many are expected; None where nobody says.
+
     Examples
     --------
     >>> check, certify = planned_ln_deltas(math.log(0.05), 0.1, 100)
@@ -116,6 +125,11 @@ def planned_ln_deltas(
 
 def planned_questions(expected_questions: int | None) -> int:
     """Return how many checks to plan for: 300 where the user does not say.
+
+    Parameters
+    ----------
+    expected_questions : int or None
+        About how many are expected; None where nobody says.
 
     Examples
     --------

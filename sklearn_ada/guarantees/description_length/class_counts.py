@@ -14,6 +14,13 @@ def class_count_nats(n: int, n_classes: int) -> float:
 
     Once it is in L, certificates speak of the population itself, not at the holdout's class mix.
 
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    n_classes : int
+        The C.
+
     Examples
     --------
     >>> round(class_count_nats(1000, 2), 4)  # ln 1001

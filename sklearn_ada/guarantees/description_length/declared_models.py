@@ -15,6 +15,13 @@ def ln_declared(ln_beta: float, n_models: int) -> float:
     Half of beta is for the G models that were declared before the first answer, and each has two fixed
     questions (`sklearn_ada.holdout.session.declare`).
 
+    Parameters
+    ----------
+    ln_beta : float
+        Logarithm of beta.
+    n_models : int
+        The G.
+
     Examples
     --------
     >>> round(math.exp(ln_declared(math.log(0.05), 10)), 6)

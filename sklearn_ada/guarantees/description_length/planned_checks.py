@@ -53,11 +53,23 @@ class PlannedChecks:
     code: Code
 
     def check(self, half_width: Callable[[float], float]) -> float:
-        """Return the expected half-width of the last check, given the half-width at any ``ln delta``."""
+        """Return the expected half-width of the last check, given the half-width at any ``ln delta``.
+
+        Parameters
+        ----------
+        half_width : callable
+            Takes ``ln delta`` and returns a float.
+        """
         return self._expected(half_width, self.ln_check, self.n_questions - 1)
 
     def certify(self, half_width: Callable[[float], float]) -> float:
-        """Return the expected half-width of the certify, given the half-width at any ``ln delta``."""
+        """Return the expected half-width of the certify, given the half-width at any ``ln delta``.
+
+        Parameters
+        ----------
+        half_width : callable
+            Takes ``ln delta`` and returns a float.
+        """
         return self._expected(half_width, self.ln_certify, self.n_questions)
 
     def _expected(self, half_width: Callable[[float], float], ln_delta: float, answers: int) -> float:

@@ -107,6 +107,11 @@ class Purse:
     def after(self, count: int) -> Self:
         """Return the purse as it will be after so many more questions, in closed form.
 
+        Parameters
+        ----------
+        count : int
+            How many more questions.
+
         Examples
         --------
         >>> round(Purse().after(2).left, 12) == round(Purse().question()[1].question()[1].left, 12)
@@ -117,13 +122,23 @@ class Purse:
         return type(self)(min(self.left * part, self.left), self.taken + count)
 
     def final(self, share: float = FINAL) -> tuple[float, Self]:
-        """Take most of what is left, for an exact answer that is to be published."""
+        """Take most of what is left, for an exact answer that is to be published.
+
+        Parameters
+        ----------
+        share : float, default=.95
+            Of what is left, in [0, 1].
+        """
         return self.take(share)
 
     def take(self, share: float) -> tuple[float, Self]:
         """Take a fraction of what is left, in [0, 1], chosen by anything but the answer that it is for.
 
         Rounding errors are left out of the purse: weights taken and what is left sum to at most 1 exactly.
+
+        Parameters
+        ----------
+        share : float
         """
         share = check_real(share, "share", "Purse.take", low=0.0, high=1.0, closed="both")
         weight = min(self.left * share, self.left)

@@ -71,6 +71,12 @@ def _telescoped(first: int, size: int) -> float:
 def ln_share(purpose: str, check_share: float) -> float:
     """Return the logarithm of the part of beta that belongs to ``purpose``.
 
+    Parameters
+    ----------
+    purpose : {"check", "certify"}
+    check_share : float
+        Part of beta that belongs to checks, in (0, 1).
+
     Examples
     --------
     >>> round(math.exp(ln_share("certify", 0.1)), 6)

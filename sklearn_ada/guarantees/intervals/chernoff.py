@@ -1,4 +1,7 @@
-"""Chernoff's interval for a bounded mean, by the Kullback-Leibler divergence; also for the ROC AUC."""
+"""Chernoff's interval for a bounded mean, by the Kullback-Leibler divergence; also for the ROC AUC.
+
+Source: Chernoff (1952); Hoeffding (1963), Theorem 1 and section 5a.
+"""
 
 from __future__ import annotations
 

@@ -15,6 +15,11 @@ __all__ = ["bounded_weight_size", "class_mean_size", "kish_size"]
 def class_mean_size(class_counts: tuple[int, ...]) -> float:
     """Return ``C^2 / sum_c (1/n_c)``: the size of a mean of C per-class means, for Hoeffding.
 
+    Parameters
+    ----------
+    class_counts : tuple of int
+        Records of each class.
+
     Examples
     --------
     >>> class_mean_size((50, 50))

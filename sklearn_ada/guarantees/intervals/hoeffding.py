@@ -16,6 +16,15 @@ def hoeffding_half_width(size: float, ln_delta: float, width: float = 1.0) -> fl
 
     Source: Hoeffding (1963), Theorem 2, for a mean of ``size`` independent terms of range ``width``.
 
+    Parameters
+    ----------
+    size : float
+        Number of independent terms.
+    ln_delta : float
+        Logarithm of delta, at most 0.
+    width : float, default=1.0
+        Of the range of one term.
+
     Examples
     --------
     >>> round(hoeffding_half_width(1000, math.log(0.05)), 5)

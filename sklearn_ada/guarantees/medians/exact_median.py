@@ -107,6 +107,15 @@ def outer_levels(n_subsamples: int, rank_error: float, ln_delta: float) -> tuple
 
     The largest l for which `median_is_covered` holds, or 0 if there is none.
 
+    Parameters
+    ----------
+    n_subsamples : int
+        The m.
+    rank_error : float
+        As a share of m, in [0, 1].
+    ln_delta : float
+        Logarithm of delta, at most 0.
+
     Examples
     --------
     >>> low, high = outer_levels(400, 0.0, math.log(0.05))
@@ -129,6 +138,17 @@ def median_is_covered(n_subsamples: int, level: float, rank_error: float, ln_del
     True if, except with probability delta, a value with at most ``(level + rank_error) m`` of the m
     values below it is not above the population median of phi, and mirrored. Proof: were it above, at
     most that many of the values would be ``<= median``, each of which has probability at least 1/2.
+
+    Parameters
+    ----------
+    n_subsamples : int
+        The m.
+    level : float
+        In [0, 1/2].
+    rank_error : float
+        As a share of m, in [0, 1].
+    ln_delta : float
+        Logarithm of delta, at most 0.
 
     Examples
     --------

@@ -12,6 +12,10 @@ def is_vacuous(half_width: float) -> bool:
 
     NaN is vacuous.
 
+    Parameters
+    ----------
+    half_width : float
+
     Examples
     --------
     >>> is_vacuous(0.1), is_vacuous(0.5), is_vacuous(float("nan"))

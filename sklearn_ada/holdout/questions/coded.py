@@ -33,7 +33,7 @@ from sklearn_ada.mechanisms.rounding.log_buckets import LogBuckets
 from sklearn_ada.metrics import Measured, Metric
 from sklearn_ada.metrics.interval_rules import IntervalRule
 
-__all__ = ["CodedQuestion"]
+__all__ = ["CodedQuestion", "foreseen_variance"]
 
 _COUNT_SCALE = 3.0  # how many buckets a ratio's denominator or a variance is expected to be off
 _VARIANCES = LogBuckets(1.05)
@@ -116,8 +116,7 @@ class CodedQuestion(NoPrivacy):
             target = data.units.target(target)
         scaled = (guess.value - low) / width  # to [0, 1]
         behind = guess.size or size
-        spread = wilson_deviation(min(max(scaled, 0.0), 1.0), behind)
-        deviation = spread if guess.deviation is None else max(guess.deviation / width, 1e-3 * spread)
+        spread, deviation = _deviations(guess, scaled, size, width)
         error = deviation * math.sqrt(1.0 / size + 1.0 / behind)
         if purpose == "certify":
             if rule.counts:  # each cell holds exactly one count
@@ -128,8 +127,7 @@ class CodedQuestion(NoPrivacy):
             else:  # a tenth of a standard error: finer would cost more and say no more
                 scale, cells = 10.0, Cells(guess.value, width * max(error / 20.0, LEAST_CELL))
             scale = float(f"{max(scale, 0.5):.3g}")
-            planned = policy.planned_ln_delta("certify")
-            variance = _worth_releasing(rule, scaled, guess.deviation and deviation, size, planned)
+            variance = foreseen_variance(rule, guess, (low, high), size, policy)
             return cls(purpose, metric, rule, guess, cells, "lattice", scale, size, target, variance)
         if half_cell is not None:
             least = width * LEAST_CELL
@@ -252,6 +250,25 @@ class CodedQuestion(NoPrivacy):
     def _sizes(self) -> LogBuckets:
         """To what a ratio's denominator is rounded: steps of 10 % for a check, of 1 % for a certify."""
         return LogBuckets(1.1 if self.purpose == "check" else 1.01)
+
+
+def foreseen_variance(
+    rule: IntervalRule, guess: Guess, bounds: tuple[float, float], size: float, policy: Policy
+) -> float | None:
+    """Return the variance, as a share of the squared range, that a certify with this guess tells, or None."""
+    width = bounds[1] - bounds[0]
+    scaled = (guess.value - bounds[0]) / width
+    _, deviation = _deviations(guess, scaled, size, width)
+    return _worth_releasing(
+        rule, scaled, guess.deviation and deviation, size, policy.planned_ln_delta("certify")
+    )
+
+
+def _deviations(guess: Guess, scaled: float, size: float, width: float) -> tuple[float, float]:
+    """Return the deviation of a 0/1 score with the guess as mean, and the one that the guess suggests."""
+    spread = wilson_deviation(min(max(scaled, 0.0), 1.0), guess.size or size)
+    given = guess.deviation
+    return spread, spread if given is None else max(given / width, 1e-3 * spread)
 
 
 def _worth_releasing(

@@ -84,6 +84,11 @@ class MedianSettings:
         """Return the name of the medians over the same subsamples, which have a gap in common.
 
         See `sklearn_ada.guarantees.transfer.family_weights`.
+
+        Parameters
+        ----------
+        data : HoldoutData
+            The rows that are split into subsamples.
         """
         m = self.subsamples(data)
         number = "usual" if m == self._usual(data) else str(m)

@@ -11,9 +11,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada._table import printable
 from sklearn_ada.holdout.rows.data import HoldoutData
 
-__all__ = ["check_model", "discarded_copy"]
+__all__ = ["check_model", "discarded_copy", "name_of_model"]
+
+_LONGEST = 60
 
 
 def check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = False) -> None:
@@ -64,6 +67,26 @@ def discarded_copy(estimator: Any, owner: str = "Holdout.check") -> Any:
             f"{type(estimator).__name__} instead ({error}). Leave out what cannot be copied, such as a lock, "
             "or define __deepcopy__."
         ) from error
+
+
+def name_of_model(estimator: Any) -> str:
+    """Return the name of a model's class, in a pipeline that of its last step, for people who read records.
+
+    It is no part of a question, and nothing is computed from it.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import SVC
+    >>> name_of_model(SVC()), name_of_model(make_pipeline(StandardScaler(), SVC()))
+    ('SVC', 'Pipeline: SVC')
+    """
+    names = [type(estimator).__name__]
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps and isinstance(steps[-1], tuple) and len(steps[-1]) == 2:
+        names.append(type(steps[-1][1]).__name__)
+    return printable(": ".join(names))[:_LONGEST]
 
 
 def _check_fitted(estimator: Any) -> None:

@@ -42,7 +42,7 @@ class LedgerRecord(ABC):
 
     def columns(self) -> dict[str, Any]:
         """Return what a table shows of it, by the names of `sklearn_ada.holdout.report.entry.Entry`."""
-        names = ("time", "who", "label", "purpose", "epsilon", "rho", "reason")
+        names = ("time", "who", "label", "purpose", "epsilon", "rho", "reason", "model")
         return {name: self.body.get(name) for name in names} | {"nats": self.body.get("price")}
 
     @abstractmethod

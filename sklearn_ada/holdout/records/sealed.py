@@ -81,7 +81,7 @@ class UnsealedRecord(AnswerRecord):
         level = {"ln_delta": said["ln_delta"], "nats": said["nats"]}
         if share is not None:
             level = {"ln_delta": share.ln_delta, "nats": share.nats, **share.taken()}
-        also: dict[str, Any] = {name: said[name] for name in ("declared", "assumed") if name in said}
+        also: dict[str, Any] = {name: said[name] for name in ("declared", "assumed", "model") if name in said}
         return cls(
             {
                 "kind": cls.kind,

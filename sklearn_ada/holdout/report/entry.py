@@ -40,6 +40,8 @@ class Entry:
         The population quantity that the interval contains.
     reason : str or None
         Why it was refused or failed; of a confirmation, the records that the model was compared with.
+    model : str or None
+        Name of the model's class, in a pipeline that of its last step. Records of older releases have none.
     """
 
     index: int
@@ -60,6 +62,7 @@ class Entry:
     rho: float | None = None
     target: str | None = None
     reason: str | None = None
+    model: str | None = None
 
     @classmethod
     def of(cls, record: Record) -> Entry:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_ada._table import counted
 from sklearn_ada.events import CodedRelease
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.coded import CodedQuestion
@@ -25,9 +26,10 @@ from sklearn_ada.holdout.session.plan import by_default
 from sklearn_ada.holdout.session.sealing import foreseen_half_width, sealed_form
 from sklearn_ada.metrics import Metric
 
-__all__ = ["Forecast", "Outlook", "outlook_of"]
+__all__ = ["Forecast", "Outlook", "headline", "outlook_of"]
 
 _AHEAD = (0, 1, 10, 100)
+_VACUOUS = 0.5  # a half-width, as a share of the range
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,41 @@ def outlook_of(state: Conversation, value: float) -> Outlook:
             for purpose in PURPOSES
             for after in _AHEAD
         ),
+    )
+
+
+def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False) -> str:
+    """Return in one sentence how many more questions there are, at which half-width, or how to get more.
+
+    Parameters
+    ----------
+    outlook : Outlook
+    tolerance : float or None
+    closed : bool, default=False
+        Whether the holdout was closed.
+    """
+    if closed:
+        return (
+            "The holdout is closed: nothing new is answered; what is recorded, and what is sealed, still is."
+        )
+    if tolerance is not None:
+        left = outlook.remaining["check"]
+        many = max((count for count in outlook.remaining.values() if count is not None), default=0)
+        if left:
+            return f"You can still ask {counted(left, 'question')} at +-{tolerance:g} whose guesses hold."
+        if many:
+            return f"You can still certify {counted(many, 'model')} at +-{tolerance:g}, and ask no check."
+        return f"You can ask no more questions at +-{tolerance:g}: add fresh rows (top_up) to go on."
+    checks = [f for f in outlook.forecasts if f.purpose == "check"]
+    useful = [f for f in checks if f.half_width < _VACUOUS]
+    if not useful:
+        return (
+            "You can still ask, but answers certify nothing: add fresh rows (top_up; plan_holdout: how many)."
+        )
+    last = useful[-1]
+    many = max(last.after, 1)
+    return f"You can still ask {counted(many, 'question')} at +-{last.half_width:.2g} whose guesses hold" + (
+        ", and more at wider intervals." if last is checks[-1] else "; add fresh rows (top_up) for more."
     )
 
 

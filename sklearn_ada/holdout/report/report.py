@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from sklearn_ada._table import counted, percent, printable
+from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.records import AnswerRecord, Conversation, Genesis, RefusalRecord, read_record
 from sklearn_ada.holdout.records.confirmation import OUTCOMES
 from sklearn_ada.holdout.records.conversation import from_last_checkpoint
 from sklearn_ada.holdout.report.entry import Entry
-from sklearn_ada.holdout.report.outlook import Outlook, outlook_of
+from sklearn_ada.holdout.report.outlook import Outlook, headline, outlook_of
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.results import Answer
 
-__all__ = ["HoldoutReport", "report_of", "summary_of"]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["HoldoutReport", "page_of_summary", "report_of", "summary_of"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class HoldoutReport:
         later that a file begins with the same records.
     remark : str
         How questions are answered and admitted, where counts are answered in cells; else empty.
+    closed : bool
+        Whether the holdout was closed: then nothing new is answered.
     """
 
     fingerprint: str
@@ -71,25 +77,51 @@ class HoldoutReport:
     confirmed: dict[str, int]
     head: str
     remark: str = ""
+    closed: bool = False
+
+    @property
+    def headline(self) -> str:
+        """What is left, in one sentence: "You can still ask N questions at +-w"."""
+        return headline(self.outlook, self.tolerance, closed=self.closed)
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with a row for each question, in the columns of `to_dicts`, indexed by record.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError(
+                "HoldoutReport.to_frame needs pandas: pip install pandas. Plain rows are in to_dicts()."
+            ) from error
+        columns = [field.name for field in fields(Entry)]
+        return DataFrame(self.to_dicts(), columns=columns).set_index("index")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the single answers, ready for JSON."""
         names = ("fingerprint", "n_rows", "confidence_level", "tolerance", "nats", "asked", "refused")
         plain = {name: getattr(self, name) for name in (*names, "asked_by", "targets", "confirmed", "head")}
-        return {**plain, "outlook": self.outlook.to_dict()}
+        return {"headline": self.headline, **plain, "outlook": self.outlook.to_dict()}
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dict per answer, ready for a data frame."""
         return [entry.to_dict() for entry in self.entries]
 
     def __repr__(self) -> str:
-        lines = [self._summary(), f"  head {self.head}", *self._outlook_lines()]
+        lines = [self.headline, f"  {self._summary()}", f"  head {self.head}", *self._outlook_lines()]
         lines += [f"  {self.remark}"] if self.remark else []
         if len(self.answers) > _SHOWN:
             lines.append(f"  ... {len(self.answers) - _SHOWN} earlier answers")
         targets = _targets(self.entries[-_SHOWN:])
         pairs = list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]
-        lines += [_line(metric, answer, entry, targets) for (metric, answer), entry in pairs]
+        told: set[str | None] = set()
+        for (metric, answer), entry in pairs:
+            lines.append(_line(metric, answer, entry, targets, again=answer.reason in told))
+            told |= set() if answer.answered else {answer.reason}
         return "\n".join([*lines, *(f"  {line}" for line in targets.lines)])
 
     def _repr_html_(self) -> str:
@@ -104,8 +136,9 @@ class HoldoutReport:
         beneath = "<br>".join(map(html.escape, targets.lines))
         head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "target", "answer", "asked by"))
         return (
-            f"<p>{html.escape(self._summary())}{left}</p><details><summary>{len(self.answers)} answers"
-            f"</summary><table><tr>{head}</tr>{rows}</table><p>{beneath}</p></details>"
+            f"<p><b>{html.escape(self.headline)}</b><br>{html.escape(self._summary())}{left}</p><details>"
+            f"<summary>{len(self.answers)} answers</summary><table><tr>{head}</tr>{rows}</table>"
+            f"<p>{beneath}</p></details>"
         )
 
     def _summary(self) -> str:
@@ -132,9 +165,11 @@ class HoldoutReport:
 _SHOWN = 10
 
 
-def _line(metric: str, answer: Answer, entry: Entry, targets: Targets) -> str:
+def _line(metric: str, answer: Answer, entry: Entry, targets: Targets, *, again: bool) -> str:
+    """Return an answer in a line; a reason that stands above already is not repeated."""
     signature = _signature(entry)
-    told = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {answer.summary}"
+    said = f"{answer.verdict}, for the same reason" if again else answer.summary
+    told = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {said}"
     return told + (f", asked by {signature}" if signature else "")
 
 
@@ -177,6 +212,31 @@ def summary_of(ledger: Ledger[Conversation]) -> HoldoutReport:
     return replace(summary, head=ledger.head())
 
 
+def page_of_summary(ledger: Ledger[Conversation], name: str) -> str:
+    """Return a holdout of this name in HTML: what is left, what was asked and revealed, no single answer."""
+    title = f"<p><b>{html.escape(name)}</b></p>"
+    try:
+        report = summary_of(ledger)
+    except LedgerError as error:  # a notebook shows it all the same
+        return f"{title}<p>What is left cannot be told: {html.escape(str(error))}</p>"
+    tolerance = "none" if report.tolerance is None else f"half-width {report.tolerance:g} of the range"
+    people = ", ".join(
+        f"{'nobody named' if who == '?' else printable(who)} ({n})" for who, n in report.asked_by.items()
+    )
+    facts = {
+        "Left": report.headline,
+        "Asked": ", ".join(counted(n, purpose) for purpose, n in report.asked.items())
+        + f", {report.refused} refused",
+        "Asked by": people or "nobody yet",
+        "Revealed": f"{report.nats:.3g} nats",
+        "Confidence": f"{percent(report.confidence_level)}, of all intervals together",
+        "Tolerance": tolerance,
+        "Head": report.head,
+    }
+    rows = "".join(f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in facts.items())
+    return f"{title}<table>{rows}</table>"
+
+
 def _remark(state: Conversation) -> str:
     told = "counts are answered with cells and sealed"
     if state.policy.tolerance is not None:
@@ -201,4 +261,5 @@ def _summary(state: Conversation, genesis: Genesis) -> HoldoutReport:
         confirmed=dict(zip(OUTCOMES, state.confirmed, strict=True)),
         head="",
         remark="" if state.purse is None else _remark(state),
+        closed=state.closed,
     )

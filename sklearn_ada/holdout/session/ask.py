@@ -15,7 +15,7 @@ from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.filled import FilledCheck
 from sklearn_ada.holdout.questions.keys import member_key, question_key, rounded, subject_key
-from sklearn_ada.holdout.questions.models import discarded_copy
+from sklearn_ada.holdout.questions.models import discarded_copy, name_of_model
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import read_outcome
 from sklearn_ada.holdout.questions.said import Observation, Said
@@ -113,6 +113,7 @@ def put_question(
     stamp = session.asker.stamp()
     begun: list[float] = []  # the nats when it was fixed
     asked = {"metric": question.metric.describe(), "mechanism": mechanism, "guess": guess, **stamp}
+    asked["model"] = name_of_model(estimator)
 
     def member_of(version: str) -> str:
         """Return the key of the declared model; none where the digest has turned out to be of two models."""
@@ -300,10 +301,11 @@ def _admitted(
     share = certified(state, question, share)
     admits_all = final or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
     if not admits_all and not state.admits(*foreseen_half_width(state, question, share)):
+        kept = "certify the model that is kept, " if question.purpose == "check" else ""
         raise RefusedError(
             f"the next {question.purpose} could be less precise than the tolerance of "
-            f"{state.policy.tolerance:g}; ask fewer questions, add rows (top_up), or use a larger "
-            "tolerance for rows that nobody has asked about"
+            f"{state.policy.tolerance:g}; {kept}add fresh rows (top_up; plan_holdout says how many), or "
+            "take rows that nobody has asked about"
         )
     return share
 

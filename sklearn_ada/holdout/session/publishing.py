@@ -83,7 +83,8 @@ def publish(
             told = with_bare_errors(lambda: _told(session, planned, record, looked))
         except RefusedError as refused:
             stamp = session.asker.stamp()
-            asked = {name: record.body[name] for name in ("metric", "mechanism", "guess")}
+            named = ("metric", "mechanism", "guess", "model")
+            asked = {name: record.body[name] for name in named if name in record.body}
             refusal = RefusalRecord.of("certify", str(refused), {**asked, **stamp})
             return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
         return UnsealedRecord(told.body).answer(told, session.genesis)

@@ -23,6 +23,16 @@ __all__ = ["open_round"]
 
 _OWNER = "Holdout.open_round"
 
+_FRESH = (
+    "add fresh rows (Holdout.top_up; plan_holdout says how many), or take rows that nobody has asked about, "
+    "for which the tolerance may be larger."
+)
+_MENDS = {
+    True: f"To go on, {_FRESH}",
+    False: f"Search fewer candidates, use ask='winner', which asks one question a search, or {_FRESH}",
+}
+"""How to get an answer all the same, by whether one question was too many."""
+
 
 def open_round(
     session: Session,
@@ -92,8 +102,7 @@ def open_round(
         if most < size:
             raise BudgetExhaustedError(
                 f"{counted(size, purpose)} planned, and within {state.policy.limits} the holdout can answer "
-                f"{most} of them: {size - most} too many. Search fewer candidates, use ask='winner', or take "
-                "a larger holdout or tolerance."
+                f"{most} of them: {size - most} too many. Nothing was asked. {_MENDS[size == 1]}"
             )
         return RoundRecord.of(key, purpose, size, share, stamp, at_once=at_once)
 

@@ -225,8 +225,8 @@ def _admitted(
     refusal = state.privacy.refusal(release)
     if refusal is not None:
         raise BudgetExhaustedError(
-            f"The holdout cannot choose among {count} models: {refusal}. Use a smaller epsilon, or a larger "
-            "holdout."
+            f"The holdout cannot choose among {count} models: {refusal}. Nothing was asked. Use a smaller "
+            "epsilon, or take rows that nobody has asked about."
         )
     return choice
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter
 
-__all__ = ["Asker"]
+__all__ = ["Asker", "check_name"]
 
 _LONGEST = 100
 
@@ -29,8 +29,8 @@ class Asker:
     label: str | None = None
 
     def __post_init__(self) -> None:
-        _check_name(self.who, "who")
-        _check_name(self.label, "label")
+        check_name(self.who, "who", "Holdout")
+        check_name(self.label, "label", "Holdout")
 
     def stamp(self) -> dict[str, Any]:
         """Return what a record says of its asker, ready for JSON."""
@@ -38,8 +38,8 @@ class Asker:
         return {"who": self.who, "label": self.label, "time": now}
 
 
-def _check_name(value: object, name: str) -> None:
-    """Raise unless a table can show the name on one line."""
+def check_name(value: object, name: str, owner: str) -> None:
+    """Raise ValueError unless a table can show the name on one line."""
     if value is None or (isinstance(value, str) and value.isprintable() and 0 < len(value) <= _LONGEST):
         return
-    raise bad_parameter(name, "Holdout", f"a text of 1 to {_LONGEST} printable characters, or None", value)
+    raise bad_parameter(name, owner, f"a text of 1 to {_LONGEST} printable characters, or None", value)

@@ -190,6 +190,11 @@ def search_quantile(
 def n_counting_questions(grid_size: int) -> int:
     """Return ``2 ceil(log2 |T|)``: how many counting questions a binary search asks at most.
 
+    Parameters
+    ----------
+    grid_size : int
+        The number of points of the grid T.
+
     Examples
     --------
     >>> n_counting_questions(1000)

@@ -48,11 +48,23 @@ class Cells:
         return math.floor((value - self.guess) / (2.0 * self.half_cell) + 0.5)
 
     def centre(self, index: int) -> float:
-        """Return the middle of a cell: the released value."""
+        """Return the middle of a cell: the released value.
+
+        Parameters
+        ----------
+        index : int
+            Number of the cell; 0 is centred at the guess.
+        """
         return self.guess + 2.0 * self.half_cell * index
 
     def ends(self, index: int) -> tuple[float, float]:
-        """Return numbers between which every value of the cell lies, rounding errors included."""
+        """Return numbers between which every value of the cell lies, rounding errors included.
+
+        Parameters
+        ----------
+        index : int
+            Number of the cell.
+        """
         slack = 1e-12 * (abs(self.guess) + 2.0 * self.half_cell * (abs(index) + 1))
         centre = self.centre(index)
         return centre - self.half_cell - slack, centre + self.half_cell + slack

@@ -29,6 +29,11 @@ def candidate_width(n_candidates: int) -> float:
 
     With guesses that are right but for sampling, one search in twenty then has a surprise.
 
+    Parameters
+    ----------
+    n_candidates : int
+        The G.
+
     Examples
     --------
     >>> [round(candidate_width(g), 2) for g in (10, 100, 1000, 10_000)]
@@ -117,13 +122,24 @@ class CountCells:
         return (count - self.base) // self.width
 
     def ends(self, index: int) -> tuple[int, int]:
-        """Return the first and the last integer of a cell, which may be below 0 or above n."""
+        """Return the first and the last integer of a cell, which may be below 0 or above n.
+
+        Parameters
+        ----------
+        index : int
+            Number of the cell.
+        """
         index = check_integer(index, "index", "CountCells.ends", low=-2 * self.n, high=2 * self.n)
         first = self.base + index * self.width
         return first, first + self.width - 1
 
     def counts(self, index: int) -> tuple[int, int]:
         """Return the first and the last count of a cell, within 0 to n; ValueError if no count is in it.
+
+        Parameters
+        ----------
+        index : int
+            Number of the cell.
 
         Examples
         --------
@@ -137,6 +153,11 @@ class CountCells:
 
     def centre(self, index: int) -> float:
         """Return the middle of a cell as a share of n, within 0 to 1: the value that is released.
+
+        Parameters
+        ----------
+        index : int
+            Number of the cell.
 
         Examples
         --------

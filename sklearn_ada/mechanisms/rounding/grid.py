@@ -16,7 +16,14 @@ __all__ = ["ExplicitGrid", "Grid", "LogGrid", "UniformGrid"]
 
 
 class Grid(ABC):
-    """A finite ordered set T of numbers, addressed by the indices in ``range(size)``."""
+    """A finite ordered set T of numbers, addressed by the indices in ``range(size)``.
+
+    Examples
+    --------
+    >>> grid: Grid = UniformGrid(0.0, 1.0, 11)
+    >>> grid.size, grid.value(3)
+    (11, 0.3)
+    """
 
     size: int
 

@@ -45,7 +45,15 @@ class Rounding:
         object.__setattr__(self, "scale", check_real(self.scale, "scale", "Rounding", low=0.0, closed="low"))
 
     def symbol(self, index: int, stream: str) -> Symbol:
-        """Return the symbol of the grid point ``index``: its offset from the guess."""
+        """Return the symbol of the grid point ``index``: its offset from the guess.
+
+        Parameters
+        ----------
+        index : int
+            Of the grid point.
+        stream : str
+            The code that prices the symbol.
+        """
         centre = (self.grid.size - 1) // 2 if self.guess is None else int(self.grid.index(self.guess))
         return Symbol(stream, index - centre, self.scale)
 

@@ -98,7 +98,15 @@ class DelegatesToBest:
         return self._fitted().inverse_transform(X)
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
-        """Return the plain metric on the X given; asks the holdout nothing."""
+        """Return the plain metric on the X given; asks the holdout nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+        y : array-like of shape (n,) or None, default=None
+        **params : dict
+            ``sample_weight``; with metadata routing whatever the scorer requests.
+        """
         model, scorer = self._fitted(), self.scorer_
         if params.keys() - {"sample_weight"} and not get_config()["enable_metadata_routing"]:
             raise bad_parameter(

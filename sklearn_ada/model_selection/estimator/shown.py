@@ -1,13 +1,17 @@
-"""How a fitted search is shown in a notebook: with its certified score, and what that is a score of."""
+"""How a fitted search is shown in a notebook: with its certified score, and what is left of its holdout."""
 
 from __future__ import annotations
 
 import copy
+import html
 from collections.abc import Callable
 from typing import Any
 
+from sklearn import get_config
 from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
 
+from sklearn_ada.holdout import Holdout, HoldoutReport, headline_of
 from sklearn_ada.results import Answer
 
 __all__ = ["ShowsScore"]
@@ -17,17 +21,22 @@ class ShowsScore(BaseEstimator):
     """Puts the certified answer beneath the diagram, whose table of attributes cuts a target short."""
 
     best_answer_: Answer
+    holdout_: Holdout | HoldoutReport
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
-        diagram = BaseEstimator._repr_html_.fget(self._with_fitted())  # AttributeError: diagrams are off
-        return lambda: diagram() + self._score_as_html()
+        if get_config()["display"] != "diagram":
+            raise AttributeError(
+                "There is a page only where the 'display' of sklearn.set_config is 'diagram'."
+            )
+        return self._as_page
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        shown = dict(BaseEstimator._repr_mimebundle_(self._with_fitted(), **kwargs))
-        if "text/html" in shown:
-            shown["text/html"] += self._score_as_html()
-        return shown
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown = {"text/plain": repr(self)}
+        return shown | ({"text/html": self._as_page()} if get_config()["display"] == "diagram" else {})
+
+    def _as_page(self) -> str:
+        return estimator_html_repr(self._with_fitted()) + self._score_as_html()
 
     def _with_fitted(self) -> ShowsScore:
         """Return this, once fitted with its best model (or its fitted search) in place of the search."""
@@ -40,4 +49,9 @@ class ShowsScore(BaseEstimator):
         return other
 
     def _score_as_html(self) -> str:
-        return self.best_answer_._repr_html_() if hasattr(self, "best_answer_") else ""
+        if not hasattr(self, "best_answer_"):
+            return ""
+        left = html.escape(headline_of(self.holdout_))
+        return (
+            f"<p><b>Certified score of best_estimator_</b></p>{self.best_answer_._repr_html_()}<p>{left}</p>"
+        )

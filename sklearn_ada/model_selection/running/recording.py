@@ -53,7 +53,8 @@ class RecordingScorer:
                 raise
             if isinstance(error, LedgerError):
                 return {"score": math.nan, "record": _NO_LEDGER}
-            what = f"No question was put: {type(error).__name__}: {error}"
+            what = f"{type(error).__name__}: {error}"
+            what = f"No question was put about a candidate, and nothing is certified of it. {what}"
             warnings.warn(what, UserWarning, stacklevel=2)
             return {"score": math.nan, "record": _NO_RECORD}
         if answer is None:

@@ -75,7 +75,11 @@ class HoldoutScorer(ABC):
 
     @property
     def select_best(self) -> SelectBest:
-        """A callable for ``refit=``."""
+        """A callable for ``refit=``: it chooses the best, or raises if a candidate has no score.
+
+        With a function as its ``refit`` a search of scikit-learn has no ``best_score_``: read
+        ``cv_results_["mean_test_score"][best_index_]``, and ask for its interval by `Holdout.certify`.
+        """
         return SelectBest(holdout=self.holdout)
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
@@ -168,7 +172,13 @@ class HoldoutScorer(ABC):
         """Return the question about this model, its guess taken from X and y."""
 
     def fresh(self, validation: float) -> HoldoutScorer:
-        """Return a scorer with the same settings and a splitter of its own."""
+        """Return a scorer with the same settings and a splitter of its own.
+
+        Parameters
+        ----------
+        validation : float
+            Part of the rows that guesses are taken from, in (0, 1).
+        """
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         other.cv, other.round_name = ValidationSplit(self.holdout, validation), None
@@ -265,7 +275,9 @@ class SelectBest:
         Raises
         ------
         BudgetExhaustedError
-            If any candidate has no score: refused by the holdout, or failed.
+            If a candidate has no score because the holdout refused it.
+        ValueError
+            If a candidate has none because its model or the metric failed; nothing is exhausted then.
         """
         column = f"mean_test_{self.name}"
         if column not in cv_results:
@@ -274,18 +286,27 @@ class SelectBest:
         scores = np.asarray(cv_results[column], dtype=float)
         answered = int(np.isfinite(scores).sum())
         if answered < len(scores):
-            raise BudgetExhaustedError(
-                f"Only {answered} of {len(scores)} candidates were answered; the rest were refused by the "
-                f"holdout or failed{self._reason(len(scores) - answered)}. Look at holdout.report(); search "
-                "fewer candidates, or take a larger holdout or tolerance."
-            )
+            raise self._without_score(answered, len(scores))
         return int(np.argmax(scores))
 
-    def _reason(self, unanswered: int) -> str:
-        """Return what is recorded of the first of the last so many questions that have no answer."""
-        answers = () if self.holdout is None else self.holdout.report().answers
-        told = [f" ({answer.verdict}: {answer.reason})" for _, answer in answers if not answer.answered]
-        return next(iter(told[-unanswered:]), "")
+    def _without_score(self, answered: int, size: int) -> Exception:
+        """Return the error for candidates without a score, as the ledger's last records tell why."""
+        answers = () if self.holdout is None else self.holdout.report().answers[-size:]
+        without = [answer for _, answer in answers if not answer.answered]
+        refused = [answer for answer in without if answer.verdict == "refused"]
+        told = f"Only {answered} of {size} candidates were answered"
+        if refused or self.holdout is None:
+            reason = f" ({refused[0].reason})" if refused else ", or their models failed"
+            return BudgetExhaustedError(
+                f"{told}; the rest were refused by the holdout{reason}. No winner is chosen, and what was "
+                "answered stays certified. Look at holdout.report(); search fewer candidates, add fresh rows "
+                "(holdout.top_up), or take rows that nobody has asked about."
+            )
+        reason = f" ({without[0].reason})" if without else " before the holdout was asked"
+        return ValueError(
+            f"{told}; the models of the rest failed{reason}. Nothing is exhausted: holdout.remaining() says "
+            "what is left. Mend the model, or leave these candidates out: some models fail on rows with NaN."
+        )
 
     def __repr__(self) -> str:
         return "select_best" if self.name == "score" else f"select_best.by({self.name!r})"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
-from sklearn_ada.holdout import Holdout, check_answers, check_promise
+from sklearn_ada.holdout import Holdout, check_answers, check_name, check_promise
 from sklearn_ada.model_selection.running.engines import check_search, keeps_model
 from sklearn_ada.model_selection.running.masks import check_reveal
 from sklearn_ada.model_selection.running.own_scores import own_scorings
@@ -42,6 +42,8 @@ def check_parameters(wrapper: Any) -> None:
     check_promise(wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, owner)
     check_option(wrapper.missing, "missing", owner, ("raise", "ignore"))
     check_answers(wrapper.answers, owner)
+    check_name(wrapper.who, "who", owner)
+    check_integer(wrapper.verbose, "verbose", owner, low=0)
     if wrapper.ids is not None and not isinstance(wrapper.ids, str):
         raise bad_parameter(
             "ids", owner, "None, 'index' or the name of a column", type(wrapper.ids).__name__,
@@ -49,11 +51,11 @@ def check_parameters(wrapper: Any) -> None:
         )  # fmt: skip
     if isinstance(wrapper.holdout, Holdout) or isinstance(wrapper.mechanism, HoldoutScorer):
         given = (wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, wrapper.ledger)
-        unset = (0.95, None, None, None, "raise", DEFAULT_ANSWERS)
-        if (*given, wrapper.missing, wrapper.answers) != unset or wrapper.seal_key is not None:
+        own_names = (wrapper.missing, wrapper.answers, wrapper.seal_key, wrapper.who)
+        if (*given, *own_names) != (0.95, None, None, None, "raise", DEFAULT_ANSWERS, None, None):
             raise bad_parameter(
                 "holdout", owner, "a share, a mask or a splitter when a policy or a ledger is given",
-                "a Holdout", "It has a policy and a ledger of its own.",
+                "a Holdout", "It has a policy, a ledger and a name (who) of its own.",
             )  # fmt: skip
     if wrapper.ask not in ("candidates", "winner"):
         check_integer(wrapper.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")

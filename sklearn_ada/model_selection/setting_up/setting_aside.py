@@ -82,7 +82,7 @@ def set_aside(
     )
     if wrapper.ask != "candidates" and is_shuffled_for(folds):
         train = shuffled(train, digest, random_state, hashed, groups)
-    policy = {name: getattr(wrapper, name) for name in _POLICY}
+    policy = {name: getattr(wrapper, name) for name in (*_POLICY, "who")}
     if groups is not None:
         own, others = take_rows(np.asarray(groups), test), take_rows(np.asarray(groups), train)
         if set(own.tolist()) & set(others.tolist()):
@@ -128,7 +128,12 @@ def _rows(
         if len(np.intersect1d(train, test)):
             raise _bad("a splitter whose two parts share rows")
         return np.asarray(train), np.asarray(test), "splitter"
-    mask = np.asarray(holdout)
+    try:
+        mask = np.asarray(holdout)
+    except ValueError:  # rows and labels, say
+        raise _bad(type(holdout).__name__, _OF_ROWS) from None
+    if mask.dtype.kind not in "biu" and mask.ndim:
+        raise _bad(f"{type(holdout).__name__} of {mask.dtype.name}", _OF_ROWS)
     if mask.dtype != bool or mask.shape != (n,) or not mask.any() or mask.all():
         raise _bad(f"{type(holdout).__name__} of {mask.dtype.name}" if mask.ndim else holdout)
     return np.flatnonzero(~mask), np.flatnonzero(mask), "mask"
@@ -140,7 +145,8 @@ def _check_given(holdout: Holdout, ids: NDArray[np.bytes_] | None) -> None:
     if session.data.ids is not None and ids is None:
         warn_user(
             "The rows of the holdout are known by ids, and fit was passed none: so whether X repeats rows of "
-            "the holdout is told by their features alone. Use fit(X, y, ids=...).",
+            "the holdout is told by their features alone. Certificates assume that X has none of them. "
+            "Use fit(X, y, ids=...).",
             once=("training rows without ids", session.fingerprint),
         )
     elif session.data.ids is None and ids is not None:
@@ -173,11 +179,14 @@ def _check_classes(train: Any, test: Any) -> None:
         )  # fmt: skip
 
 
-def _bad(got: Any) -> ValueError:
+_OF_ROWS = "For rows that are set aside already: holdout=Holdout(X_hold, y_hold)."
+
+
+def _bad(got: Any, fix: str | None = None) -> ValueError:
     return bad_parameter(
         "holdout",
         "ReusableHoldoutCV",
         "a share in (0, 1), a boolean mask of X's length, a splitter with one split, or a Holdout",
         got,
-        "Integer indices mean other rows inside an outer cross-validation; make a mask of them.",
+        fix or "Integer indices mean other rows inside an outer cross-validation; make a mask of them.",
     )

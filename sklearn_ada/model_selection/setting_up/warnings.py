@@ -37,7 +37,10 @@ def warn_of_outcome(
 ) -> None:
     """Warn if the winner failed or its answer certifies nothing, or else if those of other candidates do."""
     if best.verdict == "failed":
-        warn_user(f"The best model failed on the holdout ({best.reason}); its score is NaN.")
+        warn_user(
+            f"The best model failed on the holdout ({best.reason}); its score is NaN, so nothing is "
+            "certified of it. The failure was recorded and paid for. Mend the model and search again."
+        )
         return
     vacuous = sum(map(certifies_nothing, answers))
     if not vacuous:

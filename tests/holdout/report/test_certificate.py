@@ -1,0 +1,322 @@
+"""A certificate says what the ledger says, can be verified without rows, and tells nothing that is sealed."""
+
+import html.parser
+import json
+import re
+import shutil
+import sqlite3
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ada import Guess, Holdout, Metric
+from sklearn_ada.cli import main
+from sklearn_ada.holdout.report.certificate import certificate_of, prefix_of
+from sklearn_ada.holdout.report.page import page_of
+from sklearn_ada.holdout.report.recomputing import verify_certificate
+from sklearn_ada.ledger import canonical_json, chain_hash
+from tests import asking
+from tests.ledger.damages import forget
+
+X, Y = make_classification(900, 5, n_informative=4, n_redundant=0, flip_y=0.1, random_state=0)
+HELD, VALIDATION, FITTED = slice(0, 300), slice(300, 500), slice(500, 900)
+TREES = [DecisionTreeClassifier(max_depth=d, random_state=0).fit(X[FITTED], Y[FITTED]) for d in (1, 2, 3, 4)]
+EXAMPLES = X[VALIDATION], Y[VALIDATION]
+
+
+def squared(y, outputs):
+    return -((y - outputs) ** 2)
+
+
+def asked(path, **how):
+    """A holdout of which every kind of answer that rests on the number of rows was asked, and two others."""
+    holdout = Holdout(X[HELD], Y[HELD], ledger=path, tolerance=0.499, who="ada <b>", **how)
+    for tree in TREES:
+        holdout.check(tree, scoring="accuracy", guess_from=EXAMPLES)
+    holdout.check(TREES[0], scoring="accuracy", guess=0.2)
+    holdout.check(TREES[0], scoring="f1", guess_from=EXAMPLES)
+    holdout.certify(TREES[1], scoring="accuracy", guess_from=EXAMPLES)
+    holdout.certify(TREES[1], scoring="f1", guess_from=EXAMPLES)
+    holdout.certify(TREES[1], scoring=Metric("neg_log_loss", range=(-2, 0)), guess=Guess(-0.5, 200.0, 0.1))
+    losses = Metric(squared, kind="mean", range=(-1, 0))
+    holdout.certify(TREES[2], scoring=losses, guess=-0.2)
+    holdout.certify(TREES[1], scoring="roc_auc", guess_from=EXAMPLES)
+    return holdout
+
+
+def sealed(path):
+    holdout = Holdout(X[HELD], Y[HELD], ledger=path, answers="cells")
+    for tree in TREES:
+        holdout.certify(tree, scoring="accuracy", guess_from=EXAMPLES)
+    name = asking.open_round(holdout, 2, purpose="certify", scoring=Metric("accuracy"), key="two")
+    for depth in (5, 6):
+        model = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X[FITTED], Y[FITTED])
+        asking.ask(holdout, model, scoring="accuracy", purpose="certify", guess=0.85, round_name=name)
+    return holdout
+
+
+def exported(holdout, folder, name="certificate.json"):
+    holdout.export(folder / name)
+    return json.loads((folder / name).read_text())
+
+
+@pytest.fixture
+def verify(capsys):
+    def run(ledger, certificate):
+        forget()
+        status = main(["ledger", "verify", str(ledger), "--certificate", str(certificate)])
+        out, err = capsys.readouterr()
+        assert status == (1 if err else 0)
+        return err or out
+
+    return run
+
+
+def test_it_says_what_the_report_says(tmp_path):
+    holdout = asked(tmp_path / "a.db")
+    certificate, report = exported(holdout, tmp_path), holdout.report()
+    assert [each["index"] for each in certificate["answers"]] == [a.index for _, a in report.answers]
+    for each, (metric, answer) in zip(certificate["answers"], report.answers, strict=True):
+        assert (each["metric"], each["verdict"], each["nats"]) == (metric, answer.verdict, answer.cost.nats)
+        ends = [end if np.isfinite(end) else None for end in answer.interval]
+        assert each["interval"] == ends
+        if answer.answered:
+            assert each["theorem"] in certificate["theorems"]
+            assert set(answer.certificate.assumptions) <= set(certificate["assumptions"])
+    assert certificate["head"] == report.head
+    assert certificate["revealed"]["nats"] == report.nats
+    assert {each["model"] for each in certificate["answers"]} == {"DecisionTreeClassifier"}
+
+
+def test_every_interval_that_rests_on_the_number_of_rows_is_computed_again(tmp_path, verify):
+    holdout = asked(tmp_path / "a.db")
+    exported(holdout, tmp_path)
+    told = verify(tmp_path / "a.db", tmp_path / "certificate.json")
+    values = sum(answer.answered for _, answer in holdout.report().answers)
+    assert values == 10  # and one was refused
+    assert f"{values - 1} intervals computed again" in told
+    assert "1 interval compared with the records, as no ledger holds class counts" in told
+
+
+def test_sealed_answers_finals_and_unsealed_ones_are_computed_again(tmp_path, verify):
+    holdout = sealed(tmp_path / "s.db")
+    exported(holdout, tmp_path)
+    assert "6 intervals computed again" in verify(tmp_path / "s.db", tmp_path / "certificate.json")
+    holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "s.db", answers="cells")
+    holdout.certify(TREES[3], scoring="accuracy", final=True)
+    holdout.certify(DecisionTreeClassifier(random_state=0).fit(X[FITTED], Y[FITTED]), scoring="accuracy",
+                    guess=0.8, final=True)  # fmt: skip
+    holdout.close()
+    holdout.unseal()
+    exported(holdout, tmp_path)
+    told = verify(tmp_path / "s.db", tmp_path / "certificate.json")
+    assert re.search(r"1[0-9] intervals computed again", told)
+    assert "compared" not in told
+
+
+def test_nothing_sealed_is_exported(tmp_path):
+    holdout = sealed(tmp_path / "s.db")
+    text = json.dumps(exported(holdout, tmp_path))
+    holdout.export(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    bodies = [record.body for record in holdout.ledger.records() if record.body.get("sealed")]
+    assert len(bodies) == 6
+    for body in bodies:
+        assert body["sealed"] not in text + page
+        assert body["said"] not in text + page
+    exact = [round(300 * tree.score(X[HELD], Y[HELD])) / 300 for tree in TREES]
+    values = [each["value"] for each in json.loads(text)["answers"]]
+    assert set(values).isdisjoint(exact)
+    assert holdout.ledger.secret().hex() not in text + page
+    assert '"sealed":' not in text
+    assert '"said"' not in text
+
+
+def test_a_certificate_goes_on_being_one_when_more_is_asked(tmp_path, verify):
+    holdout = asked(tmp_path / "a.db")
+    exported(holdout, tmp_path)
+    holdout.check(LogisticRegression().fit(X[FITTED], Y[FITTED]), scoring="accuracy", guess=0.8)
+    assert "agrees with the ledger" in verify(tmp_path / "a.db", tmp_path / "certificate.json")
+
+
+def changed_interval(certificate):
+    certificate["answers"][6]["interval"][0] += 0.01
+
+
+def changed_target(certificate):
+    certificate["answers"][6]["target"] = "population accuracy"
+
+
+def dropped_refusal(certificate):
+    certificate["answers"].pop(0)
+
+
+def fewer_nats(certificate):
+    certificate["revealed"]["nats"] /= 2
+
+
+def fewer_assumptions(certificate):
+    certificate["assumptions"].pop()
+
+
+def another_level(certificate):
+    certificate["holdout"]["confidence_level"] = 0.99
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (changed_interval, r"at answers\[\d+\]\.interval\[0\] it says"),
+        (
+            changed_target,
+            r"at answers\[\d+\]\.target it says 'population accuracy', the ledger",
+        ),
+        (dropped_refusal, r"at answers it says"),
+        (fewer_nats, r"at revealed\.nats"),
+        (fewer_assumptions, r"at assumptions"),
+        (another_level, r"at holdout\.confidence_level it says 0.99, the ledger's records give 0.95"),
+    ],
+)
+def test_a_certificate_that_was_changed_is_refused_with_its_place(change, where, tmp_path, verify):
+    certificate = exported(asked(tmp_path / "a.db"), tmp_path)
+    change(certificate)
+    (tmp_path / "c.json").write_text(json.dumps(certificate))
+    assert re.search(f"certificate was changed: {where}", verify(tmp_path / "a.db", tmp_path / "c.json"))
+
+
+def test_another_ledger_is_refused(tmp_path, verify):
+    exported(asked(tmp_path / "a.db"), tmp_path)
+    asked(tmp_path / "b.db", confidence_level=0.9)
+    assert "it is another ledger" in verify(tmp_path / "b.db", tmp_path / "certificate.json")
+
+
+def test_a_ledger_that_was_cut_is_refused(tmp_path, verify):
+    holdout = asked(tmp_path / "a.db")
+    shutil.copy(tmp_path / "a.db", tmp_path / "old.db")
+    holdout.check(TREES[0], scoring="accuracy", guess=0.55)
+    exported(holdout, tmp_path)
+    assert "it is an older copy" in verify(tmp_path / "old.db", tmp_path / "certificate.json")
+
+
+def rewritten(path, number, edit):
+    """Edit a record, and make chain and head anew, as whoever owns a file can."""
+    forget()
+    with sqlite3.connect(path) as file:
+        columns = [row[1] for row in file.execute("pragma table_info(records)")]
+        rows = file.execute("select seq, key, body, hash from records order by seq").fetchall()
+        previous = ""
+        assert {"seq", "key", "body", "hash"} <= set(columns)
+        for seq, key, text, _ in rows:
+            body = json.loads(text)
+            if seq == number:
+                edit(body)
+            text = canonical_json(body)
+            previous = chain_hash(previous, seq, key, text)
+            file.execute("update records set body = ?, hash = ? where seq = ?", (text, previous, seq))
+        file.execute("update head set hash = ?", (previous,))
+    file.close()
+
+
+def narrower(body):
+    body["outcome"]["interval"][0] += 0.01
+
+
+def more_of_the_failure_probability(body):
+    body["ln_delta"] += 0.5
+
+
+@pytest.mark.parametrize("edit", [narrower, more_of_the_failure_probability])
+@pytest.mark.parametrize("begin", [asked, sealed])
+def test_a_record_with_another_interval_is_found_though_its_chain_is_whole(edit, begin, tmp_path, verify):
+    holdout = begin(tmp_path / "a.db")
+    number = holdout.report().answers[3][1].index
+    del holdout
+    rewritten(tmp_path / "a.db", number, edit)
+    again = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "a.db", **(
+        {"tolerance": 0.499} if begin is asked else {"answers": "cells"}
+    ))  # fmt: skip
+    exported(again, tmp_path)
+    told = verify(tmp_path / "a.db", tmp_path / "certificate.json")
+    assert "the ledger was edited, or" in told
+
+
+@pytest.mark.parametrize("text", ["{}", "[1]", "no json", '{"format": "sklearn_ada certificate 1"}'])
+def test_what_is_no_certificate_is_refused(text, tmp_path, verify):
+    asked(tmp_path / "a.db")
+    (tmp_path / "c.json").write_text(text)
+    assert "no certificate" in verify(tmp_path / "a.db", tmp_path / "c.json")
+    assert "cannot be read" in verify(tmp_path / "a.db", tmp_path / "missing.json")
+
+
+class Tags(html.parser.HTMLParser):
+    """Counts the tags of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        assert not any(name.startswith("on") for name, _ in attrs)
+
+
+EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>'
+
+
+def test_names_are_text_in_the_page_whatever_they_hold(tmp_path):
+    evil = type(EVIL, (DecisionTreeClassifier,), {})(max_depth=1).fit(X[FITTED], Y[FITTED])
+    holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "e.db", who=EVIL, label="</td>&")
+
+    def named(y, outputs):
+        return (y == outputs).astype(float)
+
+    named.__name__ = "<svg onload=alert(2)>"
+    holdout.certify(evil, scoring=Metric(named, kind="mean", range=(0, 1)), guess=0.7)
+    holdout.export(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    parser = Tags()
+    parser.feed(page)
+    assert not {"script", "img", "svg"} & set(parser.tags)
+    assert "&lt;script&gt;alert" in page
+    assert "&lt;svg onload=alert(2)&gt;" in page
+    assert "://" not in page  # one file: nothing is fetched
+
+
+def test_the_page_tells_what_the_certificate_tells(tmp_path):
+    holdout = asked(tmp_path / "a.db")
+    certificate = certificate_of(prefix_of(holdout.ledger))
+    page = page_of(certificate)
+    for each in certificate["answers"]:
+        assert re.search(f"<tr[^>]*><td>{each['index']}</td>", page)
+    for text in (certificate["head"], "ada &lt;b&gt;", "ledger verify FILE --certificate"):
+        assert text in page
+    many = {**certificate, "answers": certificate["answers"] * 30}
+    assert f"The last 200 of {len(many['answers'])}; the JSON has" in page_of(many)
+
+
+def test_a_holdout_that_was_never_asked_has_one_too(tmp_path, verify):
+    holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "new.db")
+    assert exported(holdout, tmp_path)["answers"] == []
+    assert "0 intervals" in verify(tmp_path / "new.db", tmp_path / "certificate.json")
+    assert "nobody" in page_of(certificate_of(prefix_of(holdout.ledger)))
+
+
+def test_groups_and_medians_are_compared_with_their_records(tmp_path):
+    holdout = Holdout(X[HELD], Y[HELD], groups=np.arange(300) // 2, ledger=tmp_path / "g.db")
+    holdout.certify(TREES[0], scoring="accuracy", guess=0.7)
+    text = json.dumps(certificate_of(prefix_of(holdout.ledger)))
+    found = verify_certificate(holdout.ledger, text)
+    assert (found.recomputed, found.compared) == (0, {"weights or groups of the rows": 1})
+
+
+def test_exporting_charges_nothing_and_other_endings_are_refused(tmp_path):
+    holdout = asked(tmp_path / "a.db")
+    before, files = holdout.ledger.head(), {*tmp_path.iterdir()}
+    exported(holdout, tmp_path)
+    with pytest.raises(ValueError, match=r"^The 'path' parameter of Holdout.export must be .+ to verify\.$"):
+        holdout.export(tmp_path / "certificate.pdf")
+    assert holdout.ledger.head() == before
+    assert {*tmp_path.iterdir()} - files == {tmp_path / "certificate.json"}

@@ -1,0 +1,80 @@
+"""The first line of a report says how many questions are left; that many are then answered."""
+
+import warnings
+
+import pytest
+from sklearn.dummy import DummyClassifier
+
+from sklearn_ada import Holdout
+
+X, Y = [[float(i)] for i in range(400)], [0, 1] * 200
+MODEL = DummyClassifier().fit(X, Y)
+
+
+def opened(path, **how):
+    return Holdout(X, Y, ledger=path, **how)
+
+
+def first(holdout):
+    report = holdout.report()
+    assert repr(report).startswith(report.headline + "\n")
+    assert report.headline in report._repr_html_()
+    assert report.to_dict()["headline"] == report.headline
+    return report.headline
+
+
+def test_within_a_tolerance_so_many_are_answered_and_no_more(tmp_path):
+    holdout = opened(tmp_path / "few.db", tolerance=0.17)
+    assert holdout.remaining() == 0
+    left = holdout.remaining(purpose="certify")
+    assert first(holdout) == f"You can still certify {left} models at +-0.17, and ask no check."
+    models = [
+        DummyClassifier(strategy="constant", constant=k % 2, random_state=k).fit(X, Y) for k in range(9)
+    ]
+    answers = [holdout.certify(model, scoring="accuracy", guess=0.5) for model in models]
+    assert [answer.answered for answer in answers] == [number < left for number in range(9)]
+    assert 1 < left < 9
+    assert max(answer.half_width for answer in answers[:left]) <= 0.17
+
+
+def test_of_checks_it_says_how_many_as_well(tmp_path):
+    holdout = opened(tmp_path / "many.db", tolerance=0.3)
+    left = holdout.remaining()
+    assert left > 1
+    assert first(holdout) == f"You can still ask {left:,} questions at +-0.3 whose guesses hold."
+
+
+def test_when_nothing_is_left_fresh_rows_are_the_way(tmp_path):
+    told = first(opened(tmp_path / "none.db", tolerance=0.01))
+    assert told == "You can ask no more questions at +-0.01: add fresh rows (top_up) to go on."
+
+
+def test_without_a_tolerance_it_says_how_wide(tmp_path):
+    holdout = opened(tmp_path / "open.db")
+    width = max(f.half_width for f in holdout.report().outlook.forecasts if f.purpose == "check")
+    assert first(holdout).startswith(f"You can still ask 100 questions at +-{width:.2g} whose guesses hold")
+
+
+def test_where_answers_say_nothing_it_says_so(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        holdout = Holdout(X[:6], Y[:6], ledger=tmp_path / "tiny.db")
+    assert "answers certify nothing: add fresh rows" in first(holdout)
+
+
+def test_a_closed_holdout_says_so(tmp_path):
+    holdout = opened(tmp_path / "closed.db", answers="cells")
+    holdout.close()
+    assert first(holdout).startswith("The holdout is closed")
+
+
+def test_the_frame_has_a_row_for_each_question(tmp_path):
+    pytest.importorskip("pandas")
+    holdout = opened(tmp_path / "frame.db", who="ada")
+    assert holdout.report().to_frame().empty
+    answer = holdout.certify(MODEL, scoring="accuracy", guess=0.5)
+    frame = holdout.report().to_frame()
+    row = frame.loc[answer.index]
+    assert len(frame) == 1
+    assert (row["answer"], row["low"], row["high"]) == (answer.value, *answer.interval)
+    assert (row["who"], row["model"], row["metric"]) == ("ada", "DummyClassifier", "accuracy")

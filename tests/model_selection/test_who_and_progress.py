@@ -1,0 +1,91 @@
+"""`ReusableHoldoutCV` signs its questions, and tells what it does if it is told to."""
+
+import builtins
+import sys
+
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ada import Holdout, ReusableHoldoutCV
+from sklearn_ada._progress import with_bar
+
+X, Y = make_classification(600, 5, random_state=0)
+
+
+def searched(path, ask="winner", **how):
+    cv = {} if ask == "candidates" else {"cv": 3}
+    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]}, **cv)
+    return ReusableHoldoutCV(inner, ask=ask, ledger=path, holdout=0.4, answers="exact", **how).fit(X, Y)
+
+
+@pytest.mark.parametrize("ask", ["winner", "candidates", 2])
+def test_every_record_of_a_search_is_signed(ask, tmp_path):
+    search = searched(tmp_path / "signed.db", ask, who="ada")
+    kinds = ("answer", "round", "overlap")
+    bodies = [r.body for r in search.holdout_.ledger.records() if r.body.get("kind") in kinds]
+    assert {body["who"] for body in bodies if "who" in body} == {"ada"}
+    assert all(entry.who == "ada" for entry in search.holdout_.report().entries)
+    assert set(search.holdout_.report().asked_by) == {"ada"}
+
+
+def test_two_names_share_one_ledger_and_its_answers(tmp_path):
+    first = searched(tmp_path / "shared.db", who="ada")
+    second = searched(tmp_path / "shared.db", who="bob")
+    assert second.best_answer_.repeated
+    assert second.best_score_interval_ == first.best_score_interval_
+    assert first.get_params()["who"] == "ada"
+
+
+@pytest.mark.parametrize("who", ["", "two\nlines", 7])
+def test_a_name_that_no_table_can_show_is_refused(who, tmp_path):
+    with pytest.raises(ValueError, match=r"^The 'who' parameter of ReusableHoldoutCV must be"):
+        searched(tmp_path / "never.db", who=who)
+    assert not (tmp_path / "never.db").exists()
+
+
+def test_a_given_holdout_has_a_name_of_its_own(tmp_path):
+    given = Holdout(X[:200], Y[:200], ledger=tmp_path / "given.db", who="ada")
+    inner = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}, cv=3)
+    with pytest.raises(ValueError, match=r"a name \(who\) of its own"):
+        ReusableHoldoutCV(inner, ask="winner", holdout=given, who="bob").fit(X[200:], Y[200:])
+
+
+def test_it_is_silent_unless_told_to_tell(tmp_path, capfd):
+    searched(tmp_path / "silent.db", 2)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("ask", "last"), [(2, "certifying 2 of 2"), ("candidates", "and certifying it")])
+def test_each_stage_is_told_in_a_line(ask, last, tmp_path, capsys):
+    searched(tmp_path / "told.db", ask, verbose=1)
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0] == "[sklearn_ada] 240 rows are held out, 360 are for the search"
+    assert lines[-1].endswith(last)
+    assert err == ""
+
+
+def test_a_bar_is_shown_where_somebody_sees_it(monkeypatch, capsys):
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert list(with_bar([1, 2, 3], "certifying", 1)) == [1, 2, 3]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "[sklearn_ada] certifying: 100%" in err
+    assert "3/3" in err
+
+
+def test_without_tqdm_there_are_lines(monkeypatch, capsys):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.startswith("tqdm"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert list(with_bar(iter("ab"), "certifying", 1)) == ["a", "b"]
+    assert capsys.readouterr().out.count("certifying") == 2
