@@ -31,6 +31,7 @@ CONFUSIONS = {
         (0.5, 0.2, 0.1, 0.1, 0.1),
         tuple(tuple(0.7 if a == b else 0.075 for b in range(5)) for a in range(5)),
     ),
+    "unequal rows": ((0.5, 0.5), ((0.9, 0.1), (0.1, 0.9))),
     "guesses": ((0.4, 0.3, 0.3), ((0.4, 0.3, 0.3),) * 3),
 }
 
@@ -68,24 +69,22 @@ def sizes_of(shares, n):
 
 
 def confusion_case(metric, name):
-    """Return a metric of a confusion matrix at a fixed class mix; half of each class's rows are no noise.
+    """Return a metric of a confusion matrix at a fixed class mix.
 
-    In the first half of a class as many rows as its law says have each prediction, whatever the sample, so that
-    the rows of a class are of different laws.
+    With unequal rows as many rows as the law says have each prediction in the first half of a class, whatever
+    the sample, so that the rows of a class are of different laws.
     """
     shares, laws = CONFUSIONS[name]
     laws = np.array(laws)
+    part = 0.5 if name == "unequal rows" else 0.0
 
     def fixed(n):
-        return np.array(
-            [np.floor(size / 2 * law) for size, law in zip(sizes_of(shares, n), laws, strict=True)]
-        )
+        return np.floor(part * sizes_of(shares, n)[:, None] * laws)
 
     def draw(rng, n):
         drawn = sizes_of(shares, n) - fixed(n).sum(axis=1).astype(int)
-        return fixed(n) + np.array(
-            [rng.multinomial(size, law) for size, law in zip(drawn, laws, strict=True)]
-        )
+        random = [rng.multinomial(size, law) for size, law in zip(drawn, laws, strict=True)]
+        return fixed(n) + np.array(random)
 
     def mean(n):
         drawn = sizes_of(shares, n) - fixed(n).sum(axis=1)

@@ -18,7 +18,7 @@ def sample(seed, n=1000, share=0.2, step=None):
     return (scores if step is None else np.round(scores / step)), positive
 
 
-def interval(seen, known, ln_delta=math.log(0.05), seed=0):
+def interval(seen, known, ln_delta=-3.0, seed=0):
     return average_precision_interval(
         *seen, ln_delta, expected_scores=known[0], expected_positive=known[1], seed=seed
     )

@@ -1,8 +1,8 @@
-"""How often the intervals of ratios, correlations, ranks and differences miss, on laws that are hard for them.
+"""How often intervals of ratios, correlations, ranks and differences miss, on laws that are hard.
 
-The default set has few samples of few rows; the slow set 2,000 samples each. The power arm follows the misses found:
-where they are above nine tenths of what is allowed, an understatement of delta by 2 is noticed; elsewhere one by 2.5
-times what is allowed over what is found is. The rest is the slack of the construction.
+The default set has few samples of few rows; the slow set 2,000 samples each. The power arm follows the misses
+found: where they are above nine tenths of what is allowed, an understatement of delta by 2 is noticed;
+elsewhere one by 2.5 times what is allowed over what is found is. The rest is the slack of the construction.
 """
 
 import math

@@ -111,9 +111,9 @@ def test_degenerate_matrices_give_intervals():
 
 
 def test_bad_parameters_are_refused():
-    with pytest.raises(ValueError, match="^The 'confusion' parameter of mcc_interval must be"):
+    with pytest.raises(ValueError, match=r"^The 'confusion' parameter of mcc_interval must be"):
         mcc_interval([[1, 2]], -3.0, expected=np.eye(2))
-    with pytest.raises(ValueError, match="^The 'expected' parameter of mcc_interval must be"):
+    with pytest.raises(ValueError, match=r"^The 'expected' parameter of mcc_interval must be"):
         mcc_interval(np.eye(2), -3.0, expected=np.eye(3))
-    with pytest.raises(ValueError, match="^The 'ln_delta' parameter of mcc_interval must be"):
+    with pytest.raises(ValueError, match=r"^The 'ln_delta' parameter of mcc_interval must be"):
         mcc_interval(np.eye(3), 1.0, expected=np.eye(3))

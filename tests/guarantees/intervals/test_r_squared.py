@@ -1,4 +1,4 @@
-"""R^2 and D^2: scikit-learn's values inside, the inequality for the best constant, clipping, bad parameters."""
+"""R^2 and D^2: scikit-learn's values, the inequality for the best constant, clipping, bad parameters."""
 
 import math
 
