@@ -38,7 +38,7 @@ CONFUSIONS = {
 
 @dataclass(frozen=True)
 class Case:
-    """An interval of one population: ``draw(rng, n)`` returns a sample, ``interval`` its ends at ln(delta)."""
+    """An interval of one population: ``draw(rng, n)`` returns a sample, ``interval`` its two ends."""
 
     value: object
     draw: object
