@@ -32,6 +32,7 @@ from sklearn.metrics import (
 )
 
 from sklearn_ada.guarantees.intervals.average_precision import average_precision_interval
+from sklearn_ada.guarantees.intervals.class_averages import average_ratio_interval
 from sklearn_ada.guarantees.intervals.fixed_bets import fixed_bets_mean
 from sklearn_ada.guarantees.intervals.mcc import mcc_interval
 from sklearn_ada.guarantees.intervals.r_squared import (
@@ -40,7 +41,7 @@ from sklearn_ada.guarantees.intervals.r_squared import (
     r_squared_interval,
 )
 from sklearn_ada.guarantees.intervals.ratio import ratio_interval
-from sklearn_ada.guarantees.intervals.ratio_of_means import average_ratio_interval, confusion_ratio_interval
+from sklearn_ada.guarantees.intervals.ratio_of_means import confusion_ratio_interval
 from sklearn_ada.guarantees.medians.exact_median import quantile_interval
 
 __all__ = ["ROWS", "Row", "measured"]

@@ -39,7 +39,6 @@ from sklearn_ada.guarantees.intervals.fixed_bets import bet_sizes, lowest_ratio
 
 __all__ = [
     "RATIO_METRICS",
-    "average_ratio_interval",
     "centred_interval",
     "centred_low_end",
     "check_tables",
@@ -149,62 +148,6 @@ def confusion_ratio_interval(
     numerator, denominator = confusion_terms(metric, shares, label, beta=beta)
     bracket = (_BOTTOM.get(metric, 0.0), 1.0)
     return centred_interval(numerator, denominator, counts, foreseen, ln_side(ln_delta, owner), bracket)
-
-
-def average_ratio_interval(
-    metric: str,
-    confusion: ArrayLike,
-    ln_delta: float,
-    *,
-    expected: ArrayLike,
-    average: str = "macro",
-    beta: float = 1.0,
-) -> tuple[float, float]:
-    """Return an interval for a metric's average over the classes that misses with probability at most delta.
-
-    Every class has its own interval at delta over the number of classes, and their ends are averaged. A
-    class that the rows do not have counts, too, as scikit-learn's does for the ``labels`` that it is given.
-
-    Parameters
-    ----------
-    metric : {"f_beta", "jaccard", "precision"}
-    confusion, ln_delta, expected, beta
-        As for `confusion_ratio_interval`.
-    average : {"macro", "weighted"}, default="macro"
-        Whether classes have equal weights or their shares among these rows.
-
-    Returns
-    -------
-    low, high : float
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> seen, expected = [[80, 20], [10, 890]], [[160, 40], [30, 1770]]
-    >>> low, high = average_ratio_interval("f_beta", seen, math.log(0.05), expected=expected)
-    >>> round(low, 4), round(high, 4)  # F1-macro is .9128
-    (0.8546, 0.9534)
-    """
-    owner = "average_ratio_interval"
-    metric = check_option(metric, "metric", owner, [name for name in RATIO_METRICS if name != "kappa"])
-    average = check_option(average, "average", owner, ("macro", "weighted"))
-    counts, foreseen = check_tables(confusion, expected, owner)
-    classes = len(counts)
-    shares = counts.sum(axis=1) / counts.sum()
-    weights = shares if average == "weighted" else np.full(classes, 1.0 / classes)
-    ln_each = check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high") - math.log(classes)
-    ends = [
-        confusion_ratio_interval(metric, counts, ln_each, expected=foreseen, label=label, beta=beta)
-        for label in range(classes)
-    ]
-    low, high = (
-        math.fsum(w * end for w, end in zip(weights, side, strict=True)) for side in zip(*ends, strict=True)
-    )
-    return low, min(high, 1.0)
 
 
 def centred_interval(

@@ -9,6 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import binom, norm
 
 from sklearn_ada.guarantees.intervals.average_precision import average_precision_interval
+from sklearn_ada.guarantees.intervals.class_averages import average_ratio_interval
 from sklearn_ada.guarantees.intervals.mcc import mcc_interval
 from sklearn_ada.guarantees.intervals.paired import paired_loss_interval, paired_zero_one_interval
 from sklearn_ada.guarantees.intervals.r_squared import (
@@ -17,7 +18,6 @@ from sklearn_ada.guarantees.intervals.r_squared import (
     r_squared_interval,
 )
 from sklearn_ada.guarantees.intervals.ratio_of_means import (
-    average_ratio_interval,
     confusion_ratio_interval,
     confusion_terms,
 )

@@ -9,7 +9,6 @@ from sklearn.metrics import cohen_kappa_score, fbeta_score, jaccard_score, preci
 
 from sklearn_ada.guarantees.intervals.ratio_of_means import (
     RATIO_METRICS,
-    average_ratio_interval,
     confusion_ratio_interval,
     confusion_terms,
 )
@@ -51,17 +50,6 @@ def test_the_terms_are_scikit_learns_metric_and_the_interval_is_around_it(metric
     )
     assert low < expected < high
     assert high - low < 0.4
-
-
-@pytest.mark.parametrize("average", ["macro", "weighted"])
-def test_an_average_is_of_the_ends_of_the_classes(average):
-    seen = np.array([[50, 3, 2], [4, 30, 6], [0, 5, 100]])
-    each = [
-        confusion_ratio_interval("f_beta", seen, math.log(0.05 / 3), expected=seen, label=c) for c in range(3)
-    ]
-    weights = seen.sum(axis=1) / seen.sum() if average == "weighted" else np.full(3, 1 / 3)
-    found = average_ratio_interval("f_beta", seen, math.log(0.05), expected=seen, average=average)
-    assert found == pytest.approx(tuple(weights @ np.array(each)))
 
 
 def exact_misses(metric, sizes, rates, ln_delta, expected):
