@@ -44,7 +44,9 @@ def test_no_more_samples_are_missed_than_delta_allows(name, n, delta):
     assert not is_too_often(misses, SLOW, delta)
     allowed = delta * SLOW
     factor = 2.0 if misses > 0.9 * allowed else 2.5 * allowed / max(misses, 1)
-    print(f"{name}, n={n}, delta={delta}: {misses} of {allowed:.0f} allowed; noticed from {factor:.1f} on")
+    print(
+        f"{name}, n={n}, delta={delta}: {misses} of {allowed:.0f} allowed, slack {allowed / max(misses, 1):.1f}"
+    )
     if math.log(factor * delta) < 0.0 and misses >= 20:  # too few to tell
         more = 3 * SLOW  # counts are discrete: at twice the level they may miss only half as much again
         assert is_too_often(case.misses(n, factor * delta, more, seed=2), more, delta)
