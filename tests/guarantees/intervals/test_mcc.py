@@ -90,7 +90,6 @@ def exact_misses(sizes, rates, ln_delta, expected):
 @pytest.mark.parametrize(
     ("sizes", "rates"),
     [
-        ((2, 4), (0.7, 0.1)),
         pytest.param((4, 8), (0.75, 0.1), marks=pytest.mark.thorough),
         pytest.param((2, 10), (0.98, 0.02), marks=pytest.mark.thorough),
         pytest.param((6, 6), (0.3, 0.4), marks=pytest.mark.thorough),
