@@ -96,7 +96,7 @@ def average_ratio_interval(
     likely_ends = [form(terms, weights, likely, foreseen, level) for form in (_by_class, _linear)]
     by_class = likely_ends[0][1] - likely_ends[0][0] <= likely_ends[1][1] - likely_ends[1][0]
     low, high = (_by_class if by_class else _linear)(terms, weights, counts, foreseen, level)
-    return max(low, 0.0), min(high, 1.0)
+    return max(float(low), 0.0), min(float(high), 1.0)
 
 
 def _by_class(

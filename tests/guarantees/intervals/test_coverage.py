@@ -43,10 +43,9 @@ def test_no_more_samples_are_missed_than_delta_allows(name, n, delta):
     misses = case.misses(n, delta, SLOW, seed=1)
     assert not is_too_often(misses, SLOW, delta)
     allowed = delta * SLOW
+    slack = allowed / max(misses, 1)
     factor = 2.0 if misses > 0.9 * allowed else 2.5 * slack
-    print(
-        f"{name}, n={n}, delta={delta}: {misses} of {allowed:.0f} allowed, slack {allowed / max(misses, 1):.1f}"
-    )
+    print(f"{name}, n={n}, delta={delta}: {misses} of {allowed:.0f} allowed, slack {slack:.1f}")
     if math.log(factor * delta) < 0.0 and misses >= 20:  # too few to tell
         more = 3 * SLOW  # counts are discrete: at twice the level they may miss only half as much again
         assert is_too_often(case.misses(n, factor * delta, more, seed=2), more, delta)
