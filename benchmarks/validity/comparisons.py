@@ -1,0 +1,95 @@
+"""Print how often a paired difference of error rates is missed, and its width over that of two intervals.
+
+``python -m benchmarks.validity.comparisons`` fits two models on a third of each data set. The other rows are
+the population, so that the difference is known; 500 seeded holdouts are drawn from them with replacement, and
+as many rows from which the form of the interval is chosen. Without pairing one has two Clopper-Pearson
+intervals at delta/2 each, whose widths add up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
+from sklearn_ada.guarantees.intervals.paired import paired_zero_one_interval
+
+__all__ = ["compared"]
+
+SPLITS, ROWS, DELTA = 500, 500, 0.05
+
+_SETS = {
+    "digits": lambda: load_digits(return_X_y=True),
+    "breast cancer": lambda: load_breast_cancer(return_X_y=True),
+    "simulated, noisy labels": lambda: make_classification(3000, n_informative=5, flip_y=0.2, random_state=0),
+    "simulated, ten classes": lambda: make_classification(
+        4000, n_informative=15, n_features=20, n_classes=10, random_state=1
+    ),
+}
+
+
+def _linear(strength: float) -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=1000))
+
+
+_PAIRS = {
+    "two strengths": (lambda: _linear(0.01), lambda: _linear(0.1)),
+    "linear, forest": (lambda: _linear(0.1), lambda: RandomForestClassifier(50, random_state=0)),
+}
+
+
+def compared(wrong: NDArray[np.bool_], *, identical_rows: bool) -> tuple[int, float, float]:
+    """Return how many holdouts are missed, the mean width, and that over the width of two intervals.
+
+    ``wrong`` (n, 2) says on which rows of the population each model errs.
+    """
+    better, worse = wrong[:, 0] & ~wrong[:, 1], wrong[:, 1] & ~wrong[:, 0]
+    truth = float(better.mean() - worse.mean())
+    misses, widths, apart = 0, [], []
+    for seed in range(SPLITS):
+        rng = np.random.default_rng(seed)
+        at, known = (rng.integers(0, len(wrong), ROWS) for _ in range(2))
+        low, high = paired_zero_one_interval(
+            int(better[at].sum()),
+            int(worse[at].sum()),
+            ROWS,
+            math.log(DELTA),
+            identical_rows=identical_rows,
+            expected=(float(better[known].mean()), float(worse[known].mean())),
+        )
+        misses += not low <= truth <= high
+        widths.append(high - low)
+        ends = [clopper_pearson(int(k), int(k), ROWS, math.log(DELTA / 2.0)) for k in wrong[at].sum(axis=0)]
+        apart.append(sum(end[1] - end[0] for end in ends))
+    return misses, float(np.mean(widths)), float(np.mean(widths) / np.mean(apart))
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{'data':26}{'models':18}{'rows':14}{'differ':>7}{'missed':>8}{'width':>8}{'over two':>10}")
+    for name, load in _SETS.items():
+        x, y = load()
+        x_train, x_rest, y_train, y_rest = train_test_split(x, y, train_size=1 / 3, random_state=0)
+        for models, makers in _PAIRS.items():
+            fitted = [make().fit(x_train, y_train) for make in makers]
+            wrong = np.column_stack([model.predict(x_rest) != y_rest for model in fitted])
+            differ = float((wrong[:, 0] != wrong[:, 1]).mean())
+            for rows, identical in (("of one law", True), ("of any laws", False)):
+                misses, width, ratio = compared(wrong, identical_rows=identical)
+                print(
+                    f"{name:26}{models:18}{rows:14}{differ:7.3f}{misses:4d}/{SPLITS}{width:8.4f}{ratio:10.2f}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Print how wide the intervals of ratios, correlations, ranks and regression metrics are, at n = 1,000.
+
+``python -m benchmarks.validity.metric_widths [n]`` prints, at delta = .05 and as the mean of 20 samples, the
+width over that of a normal interval (3.92 standard deviations of the metric itself, over 500 samples: what a
+delta-method interval estimates) and over that of the construction used before: the interval for a ratio of
+counts whose denominator is released, or the order statistics of the median over 50 subsamples, which speaks
+of another quantity. The rows by which an interval is tuned are as many, and others.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Ridge
+from sklearn.metrics import (
+    average_precision_score,
+    cohen_kappa_score,
+    d2_absolute_error_score,
+    f1_score,
+    jaccard_score,
+    matthews_corrcoef,
+    precision_score,
+    r2_score,
+    root_mean_squared_error,
+)
+
+from sklearn_ada.guarantees.intervals.average_precision import average_precision_interval
+from sklearn_ada.guarantees.intervals.class_averages import average_ratio_interval
+from sklearn_ada.guarantees.intervals.fixed_bets import fixed_bets_mean
+from sklearn_ada.guarantees.intervals.mcc import mcc_interval
+from sklearn_ada.guarantees.intervals.r_squared import (
+    ExpectedLosses,
+    d2_pinball_interval,
+    r_squared_interval,
+)
+from sklearn_ada.guarantees.intervals.ratio import ratio_interval
+from sklearn_ada.guarantees.intervals.ratio_of_means import confusion_ratio_interval
+from sklearn_ada.guarantees.medians.exact_median import quantile_interval
+
+__all__ = ["ROWS", "Row", "measured"]
+
+LN_DELTA = math.log(0.05)
+SUBSAMPLES = 50
+
+Sample = NDArray[np.float64]
+Ends = tuple[float, float]
+
+
+class Row(NamedTuple):
+    """One row of the table: a metric of one population.
+
+    ``draw(rng, n)`` returns an array (n, 2) of targets and predictions (or scores), ``value(sample)`` the
+    metric, ``interval(sample, known)`` its ends, and ``first(sample)`` those of the construction used before,
+    if it is not the median.
+    """
+
+    name: str
+    most: float
+    draw: Callable[[np.random.Generator, int], Sample]
+    value: Callable[[Sample], float]
+    interval: Callable[[Sample, Sample], Ends]
+    first: Callable[[Sample], Ends] | None = None
+
+
+def measured(row: Row, n: int, *, samples: int = 20, normal: int = 500, seed: int = 0) -> tuple[float, float]:
+    """Return the width over that of a normal interval, and over that of the construction used before."""
+    rng = np.random.default_rng(seed)
+    deviation = np.std([row.value(row.draw(rng, n)) for _ in range(normal)])
+    widths, before = [], []
+    for _ in range(samples):
+        seen, known = row.draw(rng, n), row.draw(rng, n)
+        low, high = row.interval(seen, known)
+        widths.append(high - low)
+        low, high = _median(row, seen, rng) if row.first is None else row.first(seen)
+        before.append(high - low)
+    return float(np.mean(widths) / (3.92 * deviation)), float(np.mean(widths) / np.mean(before))
+
+
+def _median(row: Row, seen: Sample, rng: np.random.Generator) -> Ends:
+    """Return the order statistics that enclose the median over subsamples."""
+    level = quantile_interval(SUBSAMPLES, 0.0, LN_DELTA)[0]
+    parts = np.array_split(seen[rng.permutation(len(seen))], SUBSAMPLES)
+    values = np.sort([row.value(part) for part in parts])
+    rank = math.floor(level * SUBSAMPLES)
+    return float(values[rank]), float(values[-1 - rank])
+
+
+def _classes(shares: tuple[float, ...], right: float) -> Callable[[np.random.Generator, int], Sample]:
+    """Return a population at a fixed class mix whose model is right with a chance, and else errs evenly."""
+
+    def draw(rng: np.random.Generator, n: int) -> Sample:
+        y = np.repeat(np.arange(len(shares)), np.round(np.array(shares) * n).astype(int))
+        other = (y + rng.integers(1, len(shares), len(y))) % len(shares)
+        return np.column_stack((y, np.where(rng.random(len(y)) < right, y, other))).astype(float)
+
+    return draw
+
+
+def _table(sample: Sample, classes: int) -> Sample:
+    pairs = sample.astype(int)
+    return np.bincount(classes * pairs[:, 0] + pairs[:, 1], minlength=classes**2).reshape(classes, classes)
+
+
+def _confusion(metric: str, classes: int, label: int = 0) -> Callable[[Sample, Sample], Ends]:
+    def interval(seen: Sample, known: Sample) -> Ends:
+        tables = _table(seen, classes), _table(known, classes)
+        if metric == "mcc":
+            return mcc_interval(tables[0], LN_DELTA, expected=tables[1])
+        if metric == "macro":
+            return average_ratio_interval("f_beta", tables[0], LN_DELTA, expected=tables[1])
+        return confusion_ratio_interval(metric, tables[0], LN_DELTA, expected=tables[1], label=label)
+
+    return interval
+
+
+def _of_counts(kind: str, classes: int) -> Callable[[Sample], Ends]:
+    """Return the interval of a ratio of counts of class 0 at its denominator, both as expected."""
+
+    def first(seen: Sample) -> Ends:
+        table = _table(seen, classes)
+        size = table[:, 0].sum() if kind == "precision" else table[:, 0].sum() + table[0, 1:].sum()
+        share = float(table[0, 0] / size)
+        low, high = ratio_interval(share, share, size, LN_DELTA, expected_share=share, expected_size=size)
+        return (2 * low / (1 + low), 2 * high / (1 + high)) if kind == "f1" else (low, high)
+
+    return first
+
+
+def _diabetes(rng: np.random.Generator, n: int) -> Sample:
+    x, y = load_diabetes(return_X_y=True)
+    at = rng.integers(0, len(y), n)
+    return np.column_stack((y[at], Ridge(0.1).fit(x, y).predict(x)[at]))
+
+
+def _r2(seen: Sample, known: Sample) -> Ends:
+    expected = ExpectedLosses.of_rows(*known.T, target_range=(0.0, 400.0), most_error=200.0)
+    return r_squared_interval(
+        *seen.T, LN_DELTA, expected=expected, target_range=(0.0, 400.0), most_error=200.0
+    )
+
+
+def _d2(seen: Sample, known: Sample) -> Ends:
+    expected = ExpectedLosses.of_rows(*known.T, target_range=(0.0, 400.0), most_error=200.0, quantile=0.5)
+    return d2_pinball_interval(
+        *seen.T, LN_DELTA, expected=expected, target_range=(0.0, 400.0), most_error=200.0
+    )
+
+
+def _rmse(seen: Sample, known: Sample) -> Ends:
+    square, foreseen = (np.minimum(abs(x[:, 0] - x[:, 1]), 200.0) ** 2 / 200.0**2 for x in (seen, known))
+    low, high = fixed_bets_mean(
+        square,
+        LN_DELTA,
+        expected_mean=float(foreseen.mean()),
+        expected_variance=float(foreseen.var()),
+    )
+    return 200.0 * math.sqrt(low), 200.0 * math.sqrt(high)
+
+
+def _ranked(share: float, shift: float) -> Callable[[np.random.Generator, int], Sample]:
+    def draw(rng: np.random.Generator, n: int) -> Sample:
+        positive = np.arange(n) < share * n
+        return np.column_stack((positive, rng.standard_normal(n) + shift * positive))
+
+    return draw
+
+
+def _average_precision(seen: Sample, known: Sample) -> Ends:
+    return average_precision_interval(
+        seen[:, 1], seen[:, 0], LN_DELTA, expected_scores=known[:, 1], expected_positive=known[:, 0], seed=0
+    )
+
+
+def _of(function: Callable[..., float], **options: object) -> Callable[[Sample], float]:
+    return lambda sample: float(function(sample[:, 0], sample[:, 1], **options))
+
+
+_TWO, _RARE = _classes((0.5, 0.5), 0.9), _classes((0.1, 0.9), 0.9)
+_THREE, _TEN = _classes((0.5, 0.3, 0.2), 0.8), _classes((0.1,) * 10, 0.85)
+_F1 = {"labels": [0], "average": "macro", "zero_division": 0.0}
+_MACRO = {"average": "macro", "zero_division": 0.0}
+
+ROWS = [
+    Row(f"{name}, {where}", most, draw, _of(function, **options), _confusion(metric, classes), first)
+    for where, draw, classes in (("half", _TWO, 2), ("a tenth", _RARE, 2), ("ten classes", _TEN, 10))
+    for name, most, metric, function, options, first in (
+        ("F1 of a class", 1.75, "f_beta", f1_score, _F1, _of_counts("f1", classes)),
+        ("Jaccard of a class", 1.75, "jaccard", jaccard_score, _F1, _of_counts("jaccard", classes)),
+        ("precision of a class", 1.75, "precision", precision_score, _F1, _of_counts("precision", classes)),
+        ("kappa", 1.75, "kappa", cohen_kappa_score, {}, None),
+        ("F1-macro", math.inf, "macro", f1_score, _MACRO, None),
+        ("MCC", 1.6 if classes == 2 else 2.1, "mcc", matthews_corrcoef, {}, None),
+    )
+] + [
+    Row("MCC, three classes", 2.1, _THREE, _of(matthews_corrcoef), _confusion("mcc", 3)),
+    Row("average precision, half", 5.0, _ranked(0.5, 1.5), _of(average_precision_score), _average_precision),
+    Row(
+        "average precision, a tenth", 5.0, _ranked(0.1, 2.0), _of(average_precision_score), _average_precision
+    ),
+    Row("R^2, diabetes", 2.0, _diabetes, _of(r2_score), _r2),
+    Row("D^2 of the absolute error, diabetes", 2.1, _diabetes, _of(d2_absolute_error_score), _d2),
+    Row("RMSE, diabetes", 2.0, _diabetes, _of(root_mean_squared_error), _rmse),
+]
+
+
+def main(n: int = 1000) -> None:
+    """Print the table."""
+    warnings.simplefilter("ignore")  # of scikit-learn, on subsamples without some class
+    print(f"{'metric':38} {'over normal':>12} {'at most':>8} {'over before':>12}")
+    for row in ROWS:
+        normal, before = measured(row, n)
+        print(f"{row.name:38} {normal:12.2f} {row.most:8.2f} {before:12.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

@@ -1,0 +1,129 @@
+r"""Intervals for Matthews' correlation coefficient at given class shares.
+
+For two classes see `sklearn_ada.guarantees.intervals.binary_mcc`. For more, with shares t of the classes,
+and p of the predictions, ``MCC = E(1(y = p_i) - t_{p_i}) / (s_t s_p)``, where ``s_t^2 = 1 - |t|^2`` and
+``s_p^2 = 1 - |p|^2``. The second factor is concave in p. So it is at most its tangent at any q, with
+:math:`A = 1 - |q|^2`,
+
+.. math:: s_p \le T(p) = (1 - q \cdot p) / \sqrt{A},
+
+which is a mean over rows: for MCC <= r and r >= 0 the terms ``1(y = p_i) - t_{p_i} - r s_t (1 -
+q_{p_i})/sqrt(A)`` have a mean of at most 0, and fixed bets reject r
+(`sklearn_ada.guarantees.intervals.fixed_bets`). Here q is what is foreseen of p. In the other direction, if
+``|p - q| <= rho`` then ``T^2 - s_p^2 = |p - q|^2 + (q.(p - q))^2 / A <= rho^2 / A`` and ``T >= T_0 = (A -
+|q| rho)/sqrt(A)``, so that
+
+.. math:: s_p \ge T(p) - \eta, \qquad \eta = T_0 - \sqrt{T_0^2 - \rho^2 / A},
+
+and for MCC >= r >= 0 the terms ``r s_t ((1 - q_{p_i})/sqrt(A) - eta) - 1(y = p_i) + t_{p_i}`` have a mean
+of at most 0. Except with a probability d, ``rho = |p_hat - q| + 1/sqrt(n) + sqrt(ln(1/d)/n)`` will do: the
+mean of ``|p_hat - p|`` is at most ``1/sqrt(n)``, and a row moves it by at most ``sqrt(2)/n`` (McDiarmid,
+1989). The rho of the sample is then larger than the least that holds, and wealth falls in rho, so the test
+with it rejects only if a valid one does.
+
+An upper end is minus the lower end of -MCC, so what is left is which of the two tests a lower end comes
+from. It is the first where the mean of ``1(y = p_i) - t_{p_i}`` is found to be positive at a tenth of the
+side's level. If the coefficient is below 0, that happens falsely with a tenth of the level at most, d is
+another tenth, and eight are for the second test; if it is not, only the first test can miss, which has the
+whole level.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_ada.guarantees.intervals._sides import ln_side
+from sklearn_ada.guarantees.intervals.binary_mcc import binary_mcc_low
+from sklearn_ada.guarantees.intervals.ratio_of_means import centred_low_end, check_tables
+
+__all__ = ["mcc_interval"]
+
+_LN_TENTH = -math.log(
+    10.0
+)  # of a side's level: for the sign, and for how far off the predictions' shares are
+_LN_BETS = math.log1p(-0.2)
+
+Table = NDArray[np.float64]
+
+
+def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) -> tuple[float, float]:
+    """Return an interval for Matthews' correlation that misses with probability at most delta.
+
+    The target is the coefficient of the population at the class mix of these rows, which are independent
+    given their classes; where it is not defined (only one class, or one prediction) it counts as 0, as in
+    scikit-learn. Each side gets delta/2.
+
+    Source: theorems of `sklearn_ada.guarantees.intervals.mcc`.
+
+    Parameters
+    ----------
+    confusion : array-like of shape (n_classes, n_classes)
+        How many rows have each class (first axis) and prediction (second), as by scikit-learn.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
+    expected : array-like of shape (n_classes, n_classes)
+        A confusion matrix of other rows, such as validation rows.
+
+    Returns
+    -------
+    low, high : float
+        Within [-1, 1]. For three classes or more the side further from 0 may be vacuous for few rows or one
+        class that is predicted nearly always.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> seen, expected = [[80, 20], [10, 890]], [[160, 40], [30, 1770]]
+    >>> low, high = mcc_interval(seen, math.log(0.05), expected=expected)
+    >>> round(low, 4), round(high, 4)  # the coefficient is .8270
+    (0.7274, 0.9042)
+    """
+    owner = "mcc_interval"
+    counts, foreseen = check_tables(confusion, expected, owner)
+    sizes = counts.sum(axis=1)
+    if np.count_nonzero(sizes) < 2:
+        return 0.0, 0.0  # whatever is predicted
+    level = ln_side(ln_delta, owner)
+    if len(counts) == 2:  # with the predictions swapped the coefficient is minus itself
+        swapped = binary_mcc_low(counts[:, ::-1], foreseen[:, ::-1], level)
+        return binary_mcc_low(counts, foreseen, level), -swapped
+    return _low(counts, foreseen, level), -_low(counts, foreseen, level, sign=-1.0)
+
+
+def _low(counts: Table, expected: Table, level: float, *, sign: float = 1.0) -> float:
+    """Return the lower end of ``sign`` times the coefficient of more than two classes."""
+    n = float(counts.sum())
+    shares = counts.sum(axis=1) / n
+    numerator = sign * (np.eye(len(counts)) - shares)
+    spread = math.sqrt(1.0 - float(shares @ shares))
+    q = _foreseen(shares, expected)
+    rest, norm = 1.0 - float(q @ q), float(np.sqrt(q @ q))
+    tangent = spread * np.tile((1.0 - q) / math.sqrt(rest), (len(counts), 1))
+    one = np.ones_like(tangent)
+    if centred_low_end(numerator, one, counts, expected, level + _LN_TENTH, (-1.0, 1.0)) > 0.0:
+        return max(centred_low_end(numerator, tangent, counts, expected, level, (0.0, 1.0)), 0.0)
+    distance = float(np.linalg.norm(counts.sum(axis=0) / n - q))
+    distance += (1.0 + math.sqrt(-level - _LN_TENTH)) / math.sqrt(n)
+    least = (rest - norm * distance) / math.sqrt(rest)
+    if least <= 0.0 or least**2 <= distance**2 / rest:
+        return -1.0
+    slacked = tangent - spread * (least - math.sqrt(least**2 - distance**2 / rest))
+    if slacked.min() < 0.0:  # the wealth would not fall in the ratio
+        return -1.0
+    return centred_low_end(numerator, slacked, counts, expected, level + _LN_BETS, (-1.0, 0.0))
+
+
+def _foreseen(shares: Table, expected: Table) -> Table:
+    """Return what is foreseen of the shares of the predictions, at the class mix of the rows."""
+    sizes = expected.sum(axis=1)
+    laws = np.where(sizes > 0.0, expected.T / np.where(sizes > 0.0, sizes, 1.0), 1.0 / len(expected)).T
+    q = shares @ laws
+    # Were only one class foreseen, the tangent would be vertical.
+    return q if q.max() < 0.999 else 0.99 * q + 0.01 * shares

@@ -1,0 +1,98 @@
+"""Average precision: the integral against its sum, ties, bands against a scan, and bad parameters."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from sklearn.metrics import average_precision_score
+
+from sklearn_ada.guarantees.intervals import average_precision
+from sklearn_ada.guarantees.intervals.average_precision import average_precision_interval
+
+
+def sample(seed, n=1000, share=0.2, step=None):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) < share * n
+    scores = rng.standard_normal(n) + 2.0 * positive
+    return (scores if step is None else np.round(scores / step)), positive
+
+
+def interval(seen, known, ln_delta=-3.0, seed=0):
+    return average_precision_interval(
+        *seen, ln_delta, expected_scores=known[0], expected_positive=known[1], seed=seed
+    )
+
+
+@pytest.mark.parametrize("step", [None, 0.5, 100.0])
+@pytest.mark.parametrize("share", [0.05, 0.5])
+def test_the_interval_is_around_the_value_with_ties_broken_at_random(share, step):
+    seen, known = sample(0, share=share, step=step), sample(1, share=share, step=step)
+    broken = seen[0] + 1e-6 * np.random.default_rng(2).random(1000)
+    low, high = interval(seen, known)
+    assert low < average_precision_score(seen[1], broken) < high
+    if step == 100.0:  # all scores are the same
+        assert low < share < high
+
+
+def test_the_area_is_the_integral():
+    recalls, false = np.array([0.0, 0.2, 0.2, 0.7, 1.0]), np.array([0.0, 0.5, 0.3, 2.0])
+
+    def integrand(u):
+        return u / (u + false[np.searchsorted(recalls, u, side="left") - 1])
+
+    expected = quad(integrand, 0.0, 1.0, points=recalls[1:-1], limit=200)[0]
+    assert average_precision._area(recalls, false) == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bands_that_are_points_enclose_the_value_of_the_sample(seed, monkeypatch):
+    """With the shares of the rows as their own bounds only the steps between thresholds are left."""
+    monkeypatch.setattr(
+        average_precision, "_band", lambda counts, size, ln_each: (counts / size, counts / size)
+    )
+    seen = sample(seed, n=5000)
+    positives = np.sort(seen[0][seen[1]])[::-1]
+    negatives = np.sort(seen[0][~seen[1]])
+    widths = []
+    for count in (20, 200):
+        at = positives[np.linspace(1, len(positives) - 1, count).astype(int)]
+        found = np.array([np.count_nonzero(positives >= t) for t in at])
+        false = np.array([np.count_nonzero(negatives >= t) for t in at])
+        low, high = average_precision._ends(found, false, (len(positives), len(negatives)), -3.0)
+        assert low - 2e-3 < average_precision_score(seen[1], seen[0]) < high + 2e-3
+        widths.append(high - low)
+    assert widths[1] < widths[0] / 5 < 0.05
+
+
+def test_ties_are_broken_by_numbers_and_not_by_the_order_of_rows():
+    scores, positive = sample(0, step=1.0)
+    order = np.random.default_rng(0).permutation(1000)
+    known = sample(1, step=1.0)
+    assert interval((scores, positive), known) == interval((scores[order], positive[order]), known)
+    assert len({interval((scores, positive), known, seed=seed) for seed in range(5)}) > 1
+
+
+def test_few_rows_give_intervals():
+    for scores, positive in (([1.0, 0.0], [1, 0]), ([0.0, 1.0], [1, 0]), ([0.0, 0.0, 0.0], [1, 0, 1])):
+        low, high = interval((scores, positive), (scores, positive))
+        assert 0.0 <= low <= high <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("scores", {"scores": [math.nan, 1.0]}),
+        ("is_positive", {"is_positive": [1, 1]}),
+        ("is_positive", {"is_positive": [1, 0, 0]}),
+        ("expected_positive", {"expected_positive": [0, 0]}),
+        ("ln_delta", {"ln_delta": 0.1}),
+        ("seed", {"seed": -1}),
+    ],
+)
+def test_bad_parameters_are_refused(name, change):
+    good = {"scores": [0.0, 1.0], "is_positive": [0, 1], "ln_delta": -3.0, "seed": 0}
+    good |= {"expected_scores": [0.0, 1.0], "expected_positive": [0, 1], **change}
+    scores, positive, ln_delta = (good.pop(key) for key in ("scores", "is_positive", "ln_delta"))
+    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of average_precision_interval must be"):
+        average_precision_interval(scores, positive, ln_delta, **good)

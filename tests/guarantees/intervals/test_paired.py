@@ -1,0 +1,124 @@
+"""Paired differences: exact misses by enumeration, the sign test, widths, and bad parameters."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, multinomial
+
+from sklearn_ada.guarantees import clopper_pearson
+from sklearn_ada.guarantees.intervals.paired import paired_loss_interval, paired_zero_one_interval
+
+LAWS = [(0.0, 0.1), (0.02, 0.02), (0.3, 0.3), (0.05, 0.3), (0.9, 0.1), (0.0, 0.99), (0.005, 0.0)]
+
+
+def exact_misses(n, law, ln_delta, **settings):
+    """Return the exact chances that the interval is above and below the difference of two error rates."""
+    gain, loss = law
+    rest = max(1.0 - gain - loss, 0.0)
+    above = below = 0.0
+    for better in range(n + 1):
+        for worse in range(n + 1 - better):
+            mass = multinomial.pmf([better, worse, n - better - worse], n, [gain, loss, rest])
+            if mass < 1e-9:
+                continue
+            low, high = paired_zero_one_interval(better, worse, n, ln_delta, **settings)
+            above += mass * (low > gain - loss + 1e-12)
+            below += mass * (high < gain - loss - 1e-12)
+    return above, below
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("n", [3, 14])
+def test_no_side_misses_more_than_its_half(n, law):
+    for ln_delta in (math.log(0.36), math.log(0.05)):
+        for settings in ({"identical_rows": True}, {"expected": (0.05, 0.02)}):
+            assert max(exact_misses(n, law, ln_delta, **settings)) <= math.exp(ln_delta) / 2 + 1e-6
+
+
+def test_a_side_that_took_twice_its_share_would_miss_more():
+    worst = {
+        ln_delta: max(
+            max(exact_misses(14, (p, 0.9 - p), ln_delta, identical_rows=True)) for p in (0.3, 0.45, 0.5, 0.6)
+        )
+        for ln_delta in (math.log(0.18), math.log(0.36))
+    }
+    assert worst[math.log(0.18)] <= 0.09 < worst[math.log(0.36)]
+
+
+@pytest.mark.parametrize(("better", "worse"), [(9, 1), (30, 14), (14, 30), (8, 8), (60, 41)])
+def test_its_sign_is_that_of_a_sign_test(better, worse):
+    for delta in (0.001, 0.05, 0.3):
+        low, high = paired_zero_one_interval(better, worse, 500, math.log(delta), identical_rows=True)
+        for end, wins in ((low, better), (-high, worse)):
+            p = binomtest(wins, better + worse, 0.5, alternative="greater").pvalue
+            assert (end > 0) == (p < 0.9 * delta / 2)
+
+
+def test_models_that_mostly_agree_are_compared_more_sharply_than_by_two_intervals():
+    n, errors, delta = 1000, (125, 100), math.log(0.05)
+    two = [clopper_pearson(k, k, n, delta - math.log(2)) for k in errors]
+    apart = (two[0][1] - two[1][0]) - (two[0][0] - two[1][1])
+    for settings in ({"identical_rows": True}, {"expected": (0.04, 0.015)}):
+        low, high = paired_zero_one_interval(40, 15, n, delta, **settings)
+        assert 0 < low < 0.025 < high
+        assert high - low < 0.55 * apart
+
+
+def test_of_zero_one_losses_both_forms_of_bets_agree():
+    a, b = np.zeros(400), np.zeros(400)
+    a[:40], b[30:50] = 1.0, 1.0  # only b is right on 30 rows, only a on 10
+    counts = paired_zero_one_interval(30, 10, 400, -3.0, expected=(0.075, 0.025))
+    rows = paired_loss_interval(
+        a, b, -3.0, bounds=(0, 1), expected_difference=0.05, expected_variance=0.1 - 0.05**2
+    )
+    assert counts == pytest.approx(rows, abs=1e-3)
+
+
+def test_losses_in_other_units_scale():
+    rng = np.random.default_rng(0)
+    a, b = rng.random(300), rng.random(300)
+    unit = paired_loss_interval(a, b, -3.0, bounds=(0, 1), expected_difference=0.0, expected_variance=0.2)
+    scaled = paired_loss_interval(
+        5 + 10 * a, 5 + 10 * b, -3.0, bounds=(5, 15), expected_difference=0.0, expected_variance=20.0
+    )
+    assert scaled == pytest.approx((10 * unit[0], 10 * unit[1]))
+
+
+def test_few_rows_give_intervals():
+    for better, worse, n in ((0, 0, 1), (1, 0, 1), (0, 3, 3), (0, 0, 100)):
+        for settings in ({"identical_rows": True}, {}, {"identical_rows": True, "expected": (0.0, 0.0)}):
+            low, high = paired_zero_one_interval(better, worse, n, -3.0, **settings)
+            assert -1.0 <= low <= (better - worse) / n <= high <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "settings"),
+    [
+        ("n", (0, 0, 0, -3.0), {}),
+        ("better", (5, 0, 4, -3.0), {}),
+        ("worse", (3, 2, 4, -3.0), {}),
+        ("ln_delta", (1, 1, 4, 0.1), {}),
+        ("expected", (1, 1, 4, -3.0), {"expected": (0.6, 0.6)}),
+    ],
+)
+def test_bad_counts_are_refused(name, arguments, settings):
+    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of paired_zero_one_interval must be"):
+        paired_zero_one_interval(*arguments, **settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("losses_a", {"losses_a": [2.0]}),
+        ("losses_b", {"losses_b": [0.5, 0.5]}),
+        ("range", {"bounds": (1, 0)}),
+        ("expected_difference", {"expected_difference": 3.0}),
+        ("expected_variance", {"expected_variance": -1.0}),
+    ],
+)
+def test_bad_losses_are_refused(name, change):
+    good = {"losses_a": [0.5], "losses_b": [0.4], "bounds": (0, 1), "expected_difference": 0.0}
+    good |= {"expected_variance": 0.1, **change}
+    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of paired_loss_interval must be"):
+        paired_loss_interval(good.pop("losses_a"), good.pop("losses_b"), -3.0, **good)
