@@ -52,7 +52,7 @@ def main(picture: Path) -> None:
             ax.annotate(f"{misses}", (count, 0.735), ha="center", fontsize="small")
         ax.set(xscale="log", xlabel="candidates tried on 500 random labels", ylim=(0.42, 0.76))
         ax.set_title(title, fontsize="medium")
-        ax.text(1, 0.71, f"above: in how many {SEEDS} runs the interval missed the truth", fontsize="small")
+        ax.text(1, 0.71, f"above: in how many of {SEEDS} runs the truth is outside", fontsize="small")
     axes[0].set_ylabel("accuracy (median of the runs)")
     axes[0].legend(loc="lower left", ncols=3, fontsize="small")
     figure.savefig(picture, metadata={"Date": None})
