@@ -15,11 +15,31 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
 ]
 autosummary_generate = True
 numpydoc_show_class_members = False
 html_theme = "pydata_sphinx_theme"
-exclude_patterns = ["_build"]
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
+templates_path = ["_templates"]
+exclude_patterns = [
+    "_build",
+    "pictures",
+    "gallery_scripts",
+    "sg_execution_times.rst",
+    "gallery/sg_execution_times.rst",
+]
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery_scripts",
+    "gallery_dirs": "gallery",
+    "subsection_order": ["gallery_scripts/quickstart", "gallery_scripts/analysis"],
+    "filename_pattern": r"\.py$",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "write_computation_times": False,
+}
 default_role = "code"
 
 # docs/metrics.rst includes the table of the scikit-learn that the documentation is built with.

@@ -22,11 +22,14 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import ReusableHoldoutCV
+from sklearn_ada.cli.contrast import TRUTH, contrasts
 
 __all__ = ["run_demo"]
 
 _SUBSET = 4
 _ROWS = 2000
+_REPETITIONS = 100
+_CHOICES = 20
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ def run_demo(picture: str, candidates: int) -> None:
     low, high = chance[0].low, chance[0].high
     verb = "contains" if low <= 0.5 <= high else "MISSES"
     print(f"the certified interval [{low:.3f}, {high:.3f}] {verb} 0.500")
+    _contrast(_CHOICES, _REPETITIONS)
     _draw(digits, chance, picture)
     print(f"\nDone in {time.perf_counter() - started:.0f} s.")
 
@@ -155,6 +159,25 @@ def _table(lines: list[_Line]) -> None:
             f"{interval:>17} {line.nats:>6.2f}"
         )
     print(f"certified: {'; '.join(sorted({line.target for line in lines}))}")
+
+
+def _contrast(candidates: int, repetitions: int) -> None:
+    """Print a naive interval beside the certified one, for the same choice, and how often each misses."""
+    _progress(f"the best of {candidates} on random labels, {repetitions} times")
+    runs = []
+    for number, run in enumerate(contrasts(candidates, repetitions)):
+        if number % 10 == 0:
+            _dot()
+        runs.append(run)
+    print(
+        f"\nThe best of {candidates} candidates on a holdout of 500 random labels, {repetitions} times anew."
+    )
+    print("Same choice, same score; beside it a plain 95 % interval, and the one that knows of the choice:")
+    worst = max(runs, key=lambda run: run.naive_score)
+    naive, ours = ("[{:.3f}, {:.3f}]".format(*i) for i in (worst.naive_interval, worst.certified_interval))
+    print(f"{'':<20} {f'misses {TRUTH:.3f}':>18}   in the worst repetition, score {worst.naive_score:.3f}")
+    print(f"{'plain holdout':<20} {sum(run.naive_misses for run in runs):>8} of {repetitions:<6}   {naive}")
+    print(f"{'certified':<20} {sum(run.certified_misses for run in runs):>8} of {repetitions:<6}   {ours}")
 
 
 def _draw(digits: list[_Line], chance: list[_Line], picture: str) -> None:

@@ -17,8 +17,23 @@ def test_demo_prints_both_tables_and_says_whether_chance_is_covered(tmp_path, ca
     assert "contains 0.500" in out or "MISSES 0.500" in out
     assert "naive best score after so many candidates" in out
     assert "search 3 of 3" in err
+    misses = dict(re.findall(r"^(plain holdout|certified)\s+(\d+) of 100", out, flags=re.MULTILINE))
+    assert int(misses["plain holdout"]) >= 20
+    assert int(misses["certified"]) <= 5
     nats = [float(row.split()[-1]) for row in rows[:3]]
     assert nats == sorted(nats)  # one ledger: later searches go on paying
+
+
+def test_the_contrast_is_one_choice_with_two_intervals():
+    from sklearn_ada.cli.contrast import TRUTH, contrasts
+
+    runs = list(contrasts(60, 4))
+    assert all(run.certified_score == pytest.approx(run.naive_score) for run in runs)
+    assert any(run.naive_misses for run in runs)
+    for run in runs:
+        assert run.certified_misses == (not run.certified_interval[0] <= TRUTH <= run.certified_interval[1])
+        assert run.certified_interval[0] < run.naive_interval[0]  # it allows for the choice
+    assert not any(run.certified_misses for run in runs)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,33 @@
+"""
+Optuna
+======
+
+A study optimises a cross-validated score, which asks nothing. The holdout is asked about its best model,
+once.
+"""
+
+import optuna
+from sklearn.datasets import make_classification
+from sklearn.model_selection import cross_val_score
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ada import Holdout
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+X, y = make_classification(5_000, 8, n_informative=5, random_state=0)
+X_train, y_train = X[:3_000], y[:3_000]
+
+
+def objective(trial):
+    """Return the score of five folds of the training rows."""
+    model = DecisionTreeClassifier(max_depth=trial.suggest_int("max_depth", 1, 12), random_state=0)
+    return cross_val_score(model, X_train, y_train).mean()
+
+
+study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
+study.optimize(objective, n_trials=12)
+best = DecisionTreeClassifier(**study.best_params, random_state=0).fit(X_train, y_train)
+answer = Holdout(X[3_000:], y[3_000:], ledger=":memory:").certify(
+    best, scoring="accuracy", guess=study.best_value
+)
+print(answer)

@@ -1,0 +1,23 @@
+"""
+One search
+==========
+
+The holdout is taken out before the search sees it, and its winner is certified.
+"""
+
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import ReusableHoldoutCV
+
+X, y = load_digits(return_X_y=True)
+grid = GridSearchCV(LogisticRegression(max_iter=500), {"C": [0.0001, 0.001, 0.01]}, cv=3)
+search = ReusableHoldoutCV(grid, ask="winner", ledger=":memory:").fit(X / 16, y)
+low, high = search.best_score_interval_
+print(f"{search.best_params_}: between {low:.3f} and {high:.3f}")
+print(search.best_score_target_)
+
+# %%
+# What was asked, and what can still be asked:
+print(search.holdout_.report())

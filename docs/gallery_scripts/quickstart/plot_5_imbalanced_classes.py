@@ -1,0 +1,20 @@
+"""
+Imbalanced classes
+==================
+
+With one positive in twenty, accuracy says little. The AUC has an interval of its own, and its width goes by
+the number of rows of the smaller class.
+"""
+
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import ReusableHoldoutCV
+
+X, y = make_classification(8_000, 8, weights=[0.95], random_state=0)
+for scoring in ("roc_auc", "balanced_accuracy"):
+    grid = GridSearchCV(LogisticRegression(class_weight="balanced"), {"C": [0.01, 1.0]}, scoring=scoring)
+    search = ReusableHoldoutCV(grid, ask="winner", ledger=":memory:").fit(X, y)
+    low, high = search.best_score_interval_
+    print(f"{scoring}: between {low:.3f} and {high:.3f}, certified: {search.best_score_target_}")
