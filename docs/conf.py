@@ -19,6 +19,7 @@ extensions = [
 ]
 autosummary_generate = True
 numpydoc_show_class_members = False
+html_title = "sklearn_ada"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
