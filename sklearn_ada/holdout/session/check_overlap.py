@@ -66,8 +66,8 @@ def hashes_overlap(session: Session, hashes: NDArray[np.uint64]) -> bool:
         event = CodedRelease((Symbol("overlap", int(is_leak(hashes, own) or is_whole(hashes, own))),))
         return session.charge(key, lambda state: OverlapRecord.of(state, event, stamp))
 
-    session.find(key, otherwise=refuse_if_closed)
-    return OverlapRecord(with_bare_errors(look_and_charge).body).is_leak
+    found = session.find(key, otherwise=refuse_if_closed)
+    return OverlapRecord((found or with_bare_errors(look_and_charge)).body).is_leak
 
 
 def is_whole(hashes: NDArray[np.uint64], own: NDArray[np.uint64]) -> bool:
