@@ -35,7 +35,7 @@ class HoldoutBudgetDisplay:
     >>> from sklearn.datasets import load_iris
     >>> from sklearn_ada import Holdout, HoldoutBudgetDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> display = HoldoutBudgetDisplay.from_holdout(Holdout(X, y, tolerance=0.2))
+    >>> display = HoldoutBudgetDisplay.from_holdout(Holdout(X, y, tolerance=0.2, ledger=":memory:"))
     >>> sorted(display.lines_)
     ['certify', 'check']
     """

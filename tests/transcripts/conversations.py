@@ -310,7 +310,7 @@ CONVERSATIONS = {
 def records_of(name):
     """Return all records and summaries of a conversation, without the time of day and the names of models.
 
-    What a model said is left out: it is hidden by a pad, which turns every last digit into other text.
+    The report's first line is left out, as it is made of its other parts. What a model said is left out: it is hidden by a pad, which turns every last digit into other text.
     """
     opened, lines = [], []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -326,7 +326,8 @@ def records_of(name):
             lines += [{"key": record.key, **record.body} for record in holdout.ledger.records()]
             report = holdout.report()
             lines += [{"summary": answer.summary} for _, answer in report.answers]
-            lines.append({"report": report.to_dict() | {"head": None}})
+            said = {name: value for name, value in report.to_dict().items() if name != "headline"}
+            lines.append({"report": said | {"head": None}})
     left_out = ("time", "said", "model")
     return [{name: value for name, value in line.items() if name not in left_out} for line in lines]
 

@@ -118,7 +118,7 @@ def test_html_of_a_metric_is_escaped(at, model):
     at().certify(model, scoring=Metric(bold, range=(0.0, 1.0)))
     page = at().report()._repr_html_()
     assert "<td>&lt;b&gt;accuracy&lt;/b&gt;</td>" in page
-    assert "<b>" not in page
+    assert "<b>accuracy" not in page
 
 
 def test_html_of_a_name_is_escaped(at, model):
