@@ -186,6 +186,8 @@ def _first_failure(root: Path, *tests: str) -> str:
         "no:cacheprovider",
         "-k",
         "not poison",
+        "-m",
+        "not slow",  # the thorough ones as well
         *tests,
     ]
     run = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)

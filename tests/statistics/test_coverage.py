@@ -22,7 +22,7 @@ from tests import asking
 
 ADAPTIVE = [name for name, analyst in ANALYSTS.items() if analyst.adaptive]
 FULL = 1000
-QUICK = ("check, then certify", "Thresholdout, Laplace", "Ladder", "cells, then a final")
+QUICK = ("check, then certify", "Ladder", "cells, then a final")
 
 
 @pytest.mark.parametrize(

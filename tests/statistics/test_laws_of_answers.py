@@ -346,6 +346,7 @@ def accepted(found, laws):
     return [accepts(*pair) for pair in zip(found, laws, strict=True)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", MORE)
 def test_a_check_of_a_median_by_the_exponential_mechanism(more):
     labels, size = [0, 1, 1, 2, 4, 5, 5, 5, 6, 8, 9, 9, 11, 12, 12], 14
@@ -359,6 +360,7 @@ def test_a_check_of_a_median_by_the_exponential_mechanism(more):
             assert accepted(median_answers(labels, "check", settings, 250)[0], [law]) == [False]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", MORE)
 def test_the_three_draws_of_a_certify_by_the_exponential_mechanism(more):
     labels, size = np.arange(60), 61
@@ -373,6 +375,7 @@ def test_the_three_draws_of_a_certify_by_the_exponential_mechanism(more):
             assert accepted(median_answers(labels, "certify", settings, runs)[0], laws) == [False] * 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", MORE)
 def test_a_check_of_a_median_by_binary_search(more):
     labels, size = np.repeat(np.arange(9), [8, 2, 3, 5, 7, 4, 2, 3, 6]), 9
@@ -388,6 +391,7 @@ def test_a_check_of_a_median_by_binary_search(more):
             assert accepted(median_answers(labels, "check", settings, 250)[0], [law]) == [False]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", MORE)
 def test_the_three_draws_of_a_certify_by_binary_search(more):
     # Counts up to each grid point such that every search meets one that noise of its size can turn.
@@ -417,6 +421,7 @@ def chosen(models, epsilon, runs):
     return found, event_of(holdout)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", MORE)
 def test_a_selection_by_the_exponential_mechanism(more):
     counts, epsilon = np.array([100, 100, 108, 100, 100, 100]), 0.5  # one record moves a count by one

@@ -28,6 +28,7 @@ def test_there_are_fifteen_mutants_and_three_need_the_tight_case():
     assert len(NOISY) == 6
 
 
+@pytest.mark.thorough
 def test_a_tight_batch_of_coins_is_covered_and_hardly_more():
     misses = Mutant(MUTANTS[TIGHT[0]].patched, FEW_COINS, 0.4).misses(400, mutated=False)
     assert consistent(misses, 400, 0.4)

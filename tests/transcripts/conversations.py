@@ -310,7 +310,8 @@ CONVERSATIONS = {
 def records_of(name):
     """Return all records and summaries of a conversation, without the time of day and the names of models.
 
-    The report's first line is left out, as it is made of its other parts. What a model said is left out: it is hidden by a pad, which turns every last digit into other text.
+    What a model said is left out: it is hidden by a pad, which turns every last digit into other text. So is
+    the report's first line, which is made of its other parts.
     """
     opened, lines = [], []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
