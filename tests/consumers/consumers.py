@@ -343,6 +343,8 @@ def _of_wrapper(how: Consumer, kind: str) -> Outcome:
             raise
         return Outcome("refuses", 0, str(error))
     for wrapper in fitted:
-        assert wrapper.best_answer_.verdict == "exact"
+        assert (
+            wrapper.best_answer_.answered
+        )  # exactly the first time, in a cell where these rows were asked about before
         assert wrapper.best_score_interval_[0] < wrapper.best_score_ < wrapper.best_score_interval_[1]
     return Outcome("works", sum(len(wrapper.answers_) for wrapper in fitted) or None)

@@ -65,11 +65,11 @@ def test_all_intervals_of_a_loop_over_columns_hold_together(users, tmp_path):
     for seed in range(users):
 
         def paid(number, path=tmp_path / f"{seed}.db"):
-            return {"ledger": path, "expected_questions": SUBSETS}
+            return {"ledger": path, "expected_questions": SUBSETS, "answers": "exact"}
 
         def anew(number, seed=seed):
             path = tmp_path / f"{seed} {number}.db"
-            return {"ledger": path, "expected_questions": 1, "random_state": number}
+            return {"ledger": path, "expected_questions": 1, "random_state": number, "answers": "exact"}
 
         found = searches(seed, paid)
         assert len({search.holdout_.fingerprint for search in found}) == 1

@@ -43,7 +43,8 @@ def check_parameters(wrapper: Any) -> None:
     check_option(wrapper.missing, "missing", owner, ("raise", "ignore"))
     check_answers(wrapper.answers, owner)
     check_name(wrapper.who, "who", owner)
-    check_integer(wrapper.verbose, "verbose", owner, low=0)
+    if not isinstance(wrapper.verbose, bool):  # as scikit-learn has it
+        check_integer(wrapper.verbose, "verbose", owner, low=0)
     if wrapper.ids is not None and not isinstance(wrapper.ids, str):
         raise bad_parameter(
             "ids", owner, "None, 'index' or the name of a column", type(wrapper.ids).__name__,
