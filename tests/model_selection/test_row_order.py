@@ -52,10 +52,10 @@ def searched(ledger, cv=None, **params):
 class Keeps(DecisionTreeClassifier):
     """A tree that keeps the first column of its rows, and what came with them, in their order."""
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, check_input=True):
         self.rows_ = np.asarray(X)[:, 0].astype(int)
         self.weights_, self.labels_ = sample_weight, np.asarray(y)
-        return super().fit(X, y)
+        return super().fit(X, y, check_input=check_input)
 
 
 def kept(path, cv=None, n=200, **passed):
