@@ -20,7 +20,6 @@ from sklearn_ada.exceptions import (
     LedgerDamagedError,
     LedgerError,
     LedgerMismatchError,
-    LedgerUnavailableError,
 )
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.entry import Entry
@@ -29,7 +28,7 @@ from sklearn_ada.holdout.report.report import HoldoutReport, summary_of
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.holdout.session.unsealing import close, unseal
 from sklearn_ada.holdout.terms.asker import Asker
-from sklearn_ada.ledger import Ledger, open_existing_ledger, open_ledger
+from sklearn_ada.ledger import Ledger, open_existing_ledger, open_ledger_to_write
 
 __all__ = ["add_ledger_commands"]
 
@@ -142,30 +141,20 @@ def report_ledger(arguments: argparse.Namespace) -> None:
 
 def close_ledger(arguments: argparse.Namespace) -> None:
     """Close the holdout of the ledger."""
-    close(_open_to_write(arguments.file), Asker(arguments.who))
+    close(open_ledger_to_write(arguments.file, Conversation), Asker(arguments.who))
     print("closed: nothing new is answered from now on")
 
 
 def unseal_ledger(arguments: argparse.Namespace) -> None:
     """Tell sealed values and print them, one a line."""
     try:
-        ledger, asker = _open_to_write(arguments.file), Asker(arguments.who)
+        ledger, asker = open_ledger_to_write(arguments.file, Conversation), Asker(arguments.who)
         told = unseal(ledger, asker, arguments.numbers or None, arguments.key)
     except (ImportError, ValueError) as error:
         raise LedgerError(str(error)) from error
     for answer in told:
         print(f"{answer.index}: {answer}")
     print(f"{counted(len(told), 'value')} unsealed")
-
-
-def _open_to_write(address: str) -> Ledger[Conversation]:
-    """Open a ledger that is there under the genesis that it has."""
-    genesis = open_existing_ledger(address, Conversation, replay=False).genesis
-
-    def is_gone(secret: bytes) -> dict[str, Any]:
-        raise LedgerUnavailableError("The ledger was removed.")
-
-    return open_ledger(address, is_gone, Conversation, of_found=lambda secret, found: genesis)
 
 
 def _open(address: str, replay: bool = True) -> Ledger[Conversation]:

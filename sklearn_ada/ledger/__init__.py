@@ -18,6 +18,7 @@ from sklearn_ada.ledger.opening import (
     noted_ledgers,
     open_existing_ledger,
     open_ledger,
+    open_ledger_to_write,
 )
 from sklearn_ada.ledger.postgresql.ledger import SQLLedger
 from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
@@ -40,6 +41,7 @@ __all__ = [
     "noted_ledgers",
     "open_existing_ledger",
     "open_ledger",
+    "open_ledger_to_write",
     "parse_head",
     "secret_digest",
     "temporary_ledger_path",

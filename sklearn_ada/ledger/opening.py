@@ -24,6 +24,7 @@ __all__ = [
     "noted_ledgers",
     "open_existing_ledger",
     "open_ledger",
+    "open_ledger_to_write",
 ]
 
 Address = str | os.PathLike[str]
@@ -177,6 +178,31 @@ def open_existing_ledger(
     if is_url(address):
         return SQLLedger.open_existing(address, start, replay)
     return SQLiteLedger.open_existing(address, start, replay)
+
+
+def open_ledger_to_write(
+    address: str | os.PathLike[str], start: Callable[[dict[str, Any]], State]
+) -> Ledger[State]:
+    """Open a ledger under whatever genesis it has, to go on with it; it must exist.
+
+    Parameters
+    ----------
+    address : path-like or str
+        A path or a ``"postgresql://..."`` URL.
+    start : callable
+        Takes the genesis and returns the state before any record.
+
+    Raises
+    ------
+    LedgerUnavailableError, LedgerDamagedError
+        If the ledger cannot be read.
+    """
+    genesis = open_existing_ledger(address, start, replay=False).genesis
+
+    def is_gone(secret: bytes) -> dict[str, Any]:
+        raise LedgerUnavailableError("The ledger was removed.")
+
+    return open_ledger(address, is_gone, start, of_found=lambda secret, found: genesis)
 
 
 def _mistaken_scheme(address: Address) -> str | None:

@@ -12,6 +12,7 @@ from sklearn_ada.holdout.records.close import CloseRecord
 from sklearn_ada.holdout.records.confirmation import ConfirmationRecord
 from sklearn_ada.holdout.records.family import FamilyRecord
 from sklearn_ada.holdout.records.genesis import Genesis
+from sklearn_ada.holdout.records.labels import LabelsRecord
 from sklearn_ada.holdout.records.mean_weight import MeanWeightRecord
 from sklearn_ada.holdout.records.overlap import OverlapRecord
 from sklearn_ada.holdout.records.refusal import RefusalRecord
@@ -29,9 +30,9 @@ __all__ = ["Conversation", "from_last_checkpoint", "read_record"]
 _CLASSES: dict[str, type[LedgerRecord]] = {
     each.kind: each
     for each in (
-        AnswerRecord, CheckpointRecord, CloseRecord, ConfirmationRecord, FamilyRecord, MeanWeightRecord,
-        OverlapRecord, RefusalRecord, RoundCloseRecord, RoundRecord, RowsRecord, SealedRecord,
-        SelectionRecord, TopUpRecord, UnsealedRecord,
+        AnswerRecord, CheckpointRecord, CloseRecord, ConfirmationRecord, FamilyRecord, LabelsRecord,
+        MeanWeightRecord, OverlapRecord, RefusalRecord, RoundCloseRecord, RoundRecord, RowsRecord,
+        SealedRecord, SelectionRecord, TopUpRecord, UnsealedRecord,
     )
 }  # fmt: skip
 
@@ -58,7 +59,9 @@ class Conversation(ConversationState):
         """Take one more record into account."""
         record = _CLASSES[body["kind"]](body)
         record.apply(self)
-        self.is_untouched = self.is_untouched and isinstance(record, MeanWeightRecord | RowsRecord)
+        told_nothing = isinstance(record, CloseRecord | MeanWeightRecord | RowsRecord)
+        told_nothing = told_nothing or (self.closed and isinstance(record, RefusalRecord))
+        self.is_untouched = self.is_untouched and told_nothing
 
 
 def from_last_checkpoint(ledger: Ledger[Conversation]) -> tuple[Conversation, Head] | None:

@@ -16,7 +16,7 @@ ASSUMED = {
     "missing": (
         "rows that are missing were left out by a rule that did not look at their labels or at predictions"
     ),
-    "relabelled": "labels were corrected without looking at predictions",
+    "relabelled": "labels were corrected without looking at predictions, at times that depend on no record",
 }
 """What every later certificate rests on, by what was done to the rows."""
 
@@ -40,6 +40,7 @@ class RowsRecord(LedgerRecord):
         fingerprint: str,
         stamp: dict[str, Any],
         are_others: bool = False,
+        labellings: int = 1,
     ) -> RowsRecord:
         """Return the record of a change that is made now.
 
@@ -56,12 +57,19 @@ class RowsRecord(LedgerRecord):
         stamp : dict
         are_others : bool, default=False
             Whether rows that are added have been there before, with other labels.
+        labellings : int, default=1
+            How many labels of rows with these ids are recorded then, these included: any of them may be the
+            ones that somebody passes later.
         """
         body = {"kind": cls.kind, "change": change, "rows": rows}
         if change != "relabelled":  # how many labels differ is told nowhere
             body["count"] = len(concerned)
         if change != "back":
-            event = CodedRelease((Symbol("relabelled", int(are_others or change == "relabelled")),))
+            told = [Symbol("relabelled", 1)] if are_others or change == "relabelled" else []
+            told.append(Symbol("relabelled", 0))  # in advance: that labels passed later are these
+            if labellings > 1:
+                told.append(Symbol("which", 0, 1.0 / labellings))
+            event = CodedRelease(tuple(told))
             body |= {"event": event.to_dict(), "price": state.account.price(event)}
         return cls({**body, "fingerprint": fingerprint, "table": packed(concerned), **stamp})
 

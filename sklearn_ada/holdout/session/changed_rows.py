@@ -17,12 +17,13 @@ from sklearn_ada._callers import is_called_by_function
 from sklearn_ada._notices import warn_user
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.labels import LabelsRecord
 from sklearn_ada.holdout.records.rows import RowsRecord
 from sklearn_ada.holdout.rows.known_rows import Changes, Table, after, fingerprint_of
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.ledger import Ledger
 
-__all__ = ["as_edition", "editions_of", "within_cross_validation"]
+__all__ = ["as_edition", "editions_of", "has_ids_of", "within_cross_validation"]
 
 _FIRST = "rows 0"
 _FITS_A_FOLD = {
@@ -101,10 +102,12 @@ def as_edition(session: Session, missing: str) -> Session:
         editions = editions_of(ledger)
         if np.array_equal(editions[-1], table):
             continue  # somebody else has recorded these rows since
-        is_known = any(np.array_equal(rows, table) for rows in editions)
         changes = Changes.between(editions[-1], table)
-        _check_changes(session, changes, len(editions[-1]), "ignore" if is_known else missing, is_known)
+        # By ids alone: a refusal of other labels, where these would do, would tell labels for nothing.
+        was_there = has_ids_of(table, editions)
+        _check_changes(session, changes, len(editions[-1]), "ignore" if was_there else missing, was_there)
         _check_units(session)
+        is_known = any(np.array_equal(rows, table) for rows in editions)
         steps = [("back", table, table)] if is_known else changes.steps(editions[-1])
         for number, (change, rows, whole) in enumerate(steps, start=len(editions)):
             # Of labels all are kept: how many are others would tell, for nothing, how often predictions err.
@@ -118,6 +121,7 @@ def as_edition(session: Session, missing: str) -> Session:
                 fingerprint=after_it,
                 stamp=stamp,
                 are_others=others,
+                labellings=1 + _labellings_of(whole, editions),
             )
             record = session.charge(f"rows {number}", made)
             if RowsRecord(record.body).fingerprint != after_it:
@@ -132,14 +136,24 @@ def as_edition(session: Session, missing: str) -> Session:
     return replace(session, fingerprint=fingerprint)
 
 
-def _check_changes(session: Session, changes: Changes, before: int, missing: str, is_known: bool) -> None:
-    """Raise unless the rows may be changed so; ``is_known``: to those of an earlier edition."""
+def has_ids_of(table: Table, editions: list[Table]) -> bool:
+    """Return whether rows have the ids of an edition, with whatever labels."""
+    return any(np.array_equal(rows["id"], table["id"]) for rows in editions)
+
+
+def _labellings_of(table: Table, editions: list[Table]) -> int:
+    """Return how many labels of rows with these ids are recorded."""
+    return len({rows.tobytes() for rows in editions if np.array_equal(rows["id"], table["id"])})
+
+
+def _check_changes(session: Session, changes: Changes, before: int, missing: str, was_there: bool) -> None:
+    """Raise unless the rows may be changed so; ``was_there``: to ids of an earlier edition."""
     data, policy, name = session.data, session.policy, _name(session)
     lost = len(changes.missing)
-    if (lost or len(changes.added)) and not is_known and within_cross_validation():
+    if (lost or len(changes.added)) and not was_there and within_cross_validation():
         what = f"{lost} of the {before} rows are missing, and {len(changes.added)} are new"
         raise LedgerMismatchError(f"Of the holdout of the ledger {name!r} {what}. {_FOLD}")
-    if lost == before and not is_known:
+    if lost == before and not was_there:
         raise LedgerMismatchError(
             f"None of the {before} rows of the holdout of the ledger {name!r} is among these. An id that is "
             "a number is another one than the same as text: give the ids as they were. For other data give "
@@ -167,10 +181,15 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
     if (lost or len(changes.added)) and (data.units is not None or "units" in session.genesis.body):
         reasons.append("groups, weights or ids that occur more than once: its guarantee is for these units")
     if reasons:
+        what = " and ".join(told) or "Labels differ"
+        if not told and policy.route == "description_length":  # that labels differ is all that is told
+            stamp = session.asker.stamp()
+            session.charge(None, lambda state: LabelsRecord.of(state, stamp))
+            what += ", and to tell that cost 4.6 nats"
         raise LedgerMismatchError(
             f"The rows of the holdout of the ledger {name!r} may not change, for it has {reasons[0]}. "
-            f"{' and '.join(told) or 'Labels differ'}; nothing was recorded. Open it with the "
-            f"rows as they were, and make a holdout of new rows alone, with a ledger of its own; {_SECOND}."
+            f"{what}; no change was recorded. Open it with the rows as they were, and make a holdout of new "
+            f"rows alone, with a ledger of its own; {_SECOND}."
         )
 
 
@@ -193,9 +212,9 @@ def _are_others(added: Table, editions: list[Table]) -> bool:
 def _tell_of_labels(session: Session) -> None:
     warn_user(
         f"Rows of the holdout of the ledger {_name(session)!r} have other labels than before. This is "
-        "recorded, costs 4.6 nats, and every later certificate assumes that labels were corrected "
-        "without looking at predictions. Questions are asked anew. If these labels are wrong, open it "
-        "again with the right ones; if they are another target, give it a ledger of its own."
+        "recorded, costs 5 nats or a little more, and every later certificate assumes that labels were "
+        "corrected without looking at predictions. Questions are asked anew. If these labels are wrong, open "
+        "it again with the right ones; if they are another target, give it a ledger of its own."
     )
 
 

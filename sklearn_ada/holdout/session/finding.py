@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,9 +25,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ada._notices import warn_user
 from sklearn_ada.digest import labels_digest
 from sklearn_ada.exceptions import LedgerMismatchError
+from sklearn_ada.holdout.records.close import CloseRecord
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.rows.known_rows import keyed_ids
 from sklearn_ada.holdout.session.changed_rows import editions_of, within_cross_validation
+from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.ledger import (
     Ledger,
     is_begun,
@@ -36,6 +38,7 @@ from sklearn_ada.ledger import (
     note_ids,
     noted_ledgers,
     open_existing_ledger,
+    open_ledger_to_write,
 )
 
 __all__ = ["address_of_rows", "check_not_of_others"]
@@ -105,16 +108,25 @@ def _address_by_ids(
     """
     digest = hashlib.sha256(known.tobytes()).hexdigest()
     own, of_fold = (ledger_address(given, lambda: digest, kind) for kind in (_ROWS, _FOLD))
-    for address in (own, of_fold):  # the same ids have one ledger, whoever was first
-        if is_begun(address):
-            return address
-    if within_cross_validation():
+    # The same ids have one ledger, whoever was first; but one that told nothing is left for the first one of
+    # these rows, as soon as missing="ignore" says that they are the same.
+    is_left = is_begun(own) and _is_left(own, missing)
+    if is_begun(own) and not is_left:
+        if missing == "ignore":
+            others = _sharing([one for one in ledgers_of_kind(given, _ROWS) if one != own], known)
+            _check_alone(1 + len(others) if any(one.missing for one in others) else 1)
+        return own
+    if is_begun(of_fold) or within_cross_validation():
         return of_fold
-    shared = _sharing(ledgers_of_kind(given, _ROWS), known)
+    shared = _sharing([one for one in ledgers_of_kind(given, _ROWS) if one != own], known)
     nearest = max(shared, key=lambda one: (one.missing == 0, one.known), default=None)
     if nearest is not None and (nearest.missing == 0 or missing == "ignore"):
         _check_alone(len(shared))
+        if is_left:
+            _leave(own)
         return nearest.address
+    if is_left:
+        return own
     if nearest is not None:
         warn_user(
             f"{nearest.known} of the {nearest.known + nearest.missing} rows of a holdout that was asked in "
@@ -140,6 +152,23 @@ def _address_by_ids(
     return own
 
 
+def _is_left(own: str | os.PathLike[str], missing: str) -> bool:
+    """Return whether a ledger of these very rows that told nothing is, or is to be, left for another one."""
+    untouched, closed = open_existing_ledger(own, Conversation).read(lambda s: (s.is_untouched, s.closed))
+    return bool(untouched and (missing == "ignore" or closed))
+
+
+def _leave(own: str | os.PathLike[str]) -> None:
+    """Close a ledger that told nothing, so that whoever still has it open is answered nothing."""
+
+    def decide(state: Conversation) -> dict[str, Any]:
+        if not state.is_untouched:  # somebody has asked it since
+            _check_alone(2)
+        return CloseRecord.of(Asker().stamp()).to_dict()
+
+    open_ledger_to_write(own, Conversation).charge("close", decide)
+
+
 class _Sharing(NamedTuple):
     """A ledger whose holdout has rows among some: how many of an edition are known, and how many missing."""
 
@@ -153,6 +182,8 @@ def _sharing(addresses: list[str], ids: NDArray[np.bytes_]) -> list[_Sharing]:
     found = []
     for address in addresses:
         ledger = open_existing_ledger(address, Conversation)
+        if ledger.read(lambda state: state.is_untouched and state.closed):
+            continue  # it was left, and tells nothing
         mine = keyed_ids(ids, ledger.secret())
         editions = editions_of(ledger)
         counts = [(int(np.isin(rows["id"], mine).sum()), len(rows)) for rows in editions]

@@ -26,11 +26,16 @@ that it is given in the end. Records are still independent draws.
   rule leaves, and how many there are is fixed once it is known which. A question after that is one about
   them, fixed before any of their labels is seen but through the transcript, whose nats count.
 - *Relabelled* rows. If labels are corrected by a rule that looks at no prediction, the corrected label is a
-  part of the record from the start. A question before is a function of the old labels, one after of the new.
-  That labels differ is itself told about the records, and is paid for: ``-ln d`` nats each time (d = .01).
-  That they do not is told as often as somebody tries, so ``-ln(1 - d)`` is paid in advance, with the record
-  of each set of rows: whoever tries labels of these until they are the right ones ends after some j of them,
-  and ``(1 - d) sum_j d^(j-1) = 1``.
+  part of the record from the start; when it is corrected must not depend on the records, or each opening
+  before would tell that it was not yet. A question before is a function of the old labels, one after of the
+  new. That labels differ is itself told about the records, and is paid for:
+  ``-ln d`` nats each time (d = .01). That they do not is told as often as somebody tries, so ``-ln(1 - d)``
+  is paid in advance, with the record of each set of rows: whoever tries labels of these until they are the
+  right ones ends after some j of them, and ``(1 - d) sum_j d^(j-1) = 1``. Where M labellings of the same ids
+  are recorded, any of them may be the right one, so the M-th pays ``ln M`` more: with S_M the sum over all
+  ends of trying until M are found, ``S_M = M S_(M-1) + d S_M``, thus ``M! / (1 - d)^M``, and what was paid
+  in advance is ``-ln((1 - d)^M / M!)``. Nothing is told for nothing: whether labels are compared, recorded or
+  refused depends on ids alone.
 - *Back* to the rows and labels of an earlier edition: one more change, which costs and assumes nothing more.
   The function is that of the edition, which was fixed before, and the nats of all that was revealed in
   between count. Which edition a question is about is a part of the transcript.
@@ -60,10 +65,10 @@ from numpy.typing import NDArray
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
 from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.labels import LabelsRecord
 from sklearn_ada.holdout.records.top_up import TopUpRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.rows.known_rows import fingerprint_of
-from sklearn_ada.holdout.session.changed_rows import as_edition, editions_of
+from sklearn_ada.holdout.session.changed_rows import as_edition, editions_of, has_ids_of
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics.rows import stack_rows
@@ -129,7 +134,9 @@ def pooled(
 
 
 def is_known(session: Session, more: Session) -> bool:
-    """Return whether rows with ids were added to the holdout of a session before; nothing is recorded.
+    """Return whether rows of these ids were added to the holdout of a session before; nothing is recorded.
+
+    By ids alone: if their labels are others, `with_top_up` records it, at its price.
 
     Raises
     ------
@@ -138,7 +145,7 @@ def is_known(session: Session, more: Session) -> bool:
     """
     if session.data.ids is None:
         return False
-    if any(fingerprint_of(rows, more.secret) == more.fingerprint for rows in editions_of(more.ledger)):
+    if has_ids_of(more.data.table(more.secret), editions_of(more.ledger)):
         return True
     if session.read(lambda state: state.fingerprint) != session.fingerprint:
         raise LedgerMismatchError(
@@ -152,7 +159,8 @@ def is_known(session: Session, more: Session) -> bool:
 def with_top_up(session: Session) -> Session:
     """Record that the rows of this session are the holdout from now on, and return its session.
 
-    Recording the same rows once more is free and changes nothing.
+    Recording the same rows once more is free and changes nothing. As many rows with other labels are refused
+    at the price of other labels: without ids a row is its label.
 
     Raises
     ------
@@ -162,18 +170,23 @@ def with_top_up(session: Session) -> Session:
     if session.data.ids is not None:
         return as_edition(session, "raise")  # back to these rows, if a script runs again from its start
     data, fingerprint = session.data, session.fingerprint
-    made = TopUpRecord.of(len(data), fingerprint, session.asker.stamp())
+    stamp = session.asker.stamp()
 
     def decide(state: Conversation) -> TopUpRecord:
         if state.closed:
             raise BudgetExhaustedError("The holdout was closed: it takes no more rows.")
-        return made
+        return TopUpRecord.of(state, len(data), fingerprint, stamp)
 
-    record = session.charge(f"top up {data.top_ups}", decide)
-    known = TopUpRecord(record.body).fingerprint
+    recorded = TopUpRecord(session.charge(f"top up {data.top_ups}", decide).body)
+    known = recorded.fingerprint
     if known != fingerprint:
+        paid = ""
+        if recorded.rows == len(data):  # else their number alone tells that they are others
+            session.charge(None, lambda state: LabelsRecord.of(state, stamp))
+            paid = " That labels are not those is information about the holdout: it cost 4.6 nats."
         raise LedgerMismatchError(
             f"Other rows were added to this holdout before (fingerprint {known[:12]} with them, "
-            f"{fingerprint[:12]} with these). Add those again, which is free, and these to what that returns."
+            f"{fingerprint[:12]} with these). Add those again, which is free, and these to what that "
+            f"returns.{paid}"
         )
     return session
