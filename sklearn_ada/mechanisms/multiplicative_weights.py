@@ -104,7 +104,7 @@ class PrivateMultiplicativeWeights(StatefulMechanism):
     @property
     def max_updates(self) -> int:
         """How many corrections there may be: one more than an accurate run can need."""
-        return _most_updates(self.universe_size, self.alpha) + 1
+        return most_updates(self.universe_size, self.alpha) + 1
 
     @property
     def exhausted(self) -> bool:
@@ -297,10 +297,11 @@ def multiplicative_weights_sample_size(
     alpha = check_real(alpha, "alpha", owner, low=0.0, high=1.0)
     epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
     beta = check_real(beta, "beta", owner, low=0.0, high=1.0)
-    thresholds = _most_updates(size, alpha) + 1
+    thresholds = most_updates(size, alpha) + 1
     noise = 2.0 * math.log(3.0 * thresholds / beta) + 4.0 * math.log(3.0 * k / beta)
     return math.ceil(4.0 * noise / (alpha * epsilon))
 
 
-def _most_updates(universe_size: int, alpha: float) -> int:
+def most_updates(universe_size: int, alpha: float) -> int:
+    """Return how many corrections an accurate run can need: ``2 ln(N)/alpha^2``."""
     return math.floor(2.0 * math.log(universe_size) / alpha**2)

@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 
 from sklearn_ada import LedgerMismatchError, ReusableHoldoutCV, _notices, _session_token
+from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.ledger import open_existing_ledger
-from tests.ledger.ledger_backends import Tally
 
 TABLE = Path(__file__).parents[2] / "docs" / "identity.csv"
 N, MORE = 240, 30
@@ -97,7 +97,7 @@ def fitted(kind, ledger, X, y, params):
 
 def changes_in(path):
     """Return the nats of a ledger, and the kinds of changes of rows that it has recorded."""
-    bodies = [record.body for record in open_existing_ledger(path, Tally).records()]
+    bodies = [record.body for record in open_existing_ledger(path, Conversation).records()]
     return sum(body.get("price", 0.0) for body in bodies), [b["change"] for b in bodies if "change" in b]
 
 

@@ -1,0 +1,185 @@
+"""Verification and private multiplicative weights against populations that are known, and their plans."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from sklearn_ada.guarantees.baselines import nonadaptive_half_width
+from sklearn_ada.guarantees.transfer.multiplicative_weights import (
+    multiplicative_weights_direct,
+    multiplicative_weights_median_level,
+    multiplicative_weights_records,
+)
+from sklearn_ada.guarantees.transfer.verification import verification_levels, verification_plan
+from sklearn_ada.mechanisms import (
+    PrivateMultiplicativeWeights,
+    UniformGrid,
+    Verification,
+    multiplicative_weights_median,
+    multiplicative_weights_sample_size,
+    n_counting_questions,
+)
+
+BETA, FALSE_ALARM = 0.05, 1e-6
+LN_BETA = math.log(BETA)
+SETTINGS = {"rho": 0.4, "alpha": 0.3, "max_failures": 5}
+
+
+def too_many(misses, runs):
+    return binomtest(misses, runs, BETA, alternative="greater").pvalue < FALSE_ALARM
+
+
+def verified(m, epsilon, rng, near):
+    """Verify guesses of a uniform variable, nearer and nearer to the threshold; return (share, answer)."""
+    values = np.sort(rng.uniform(size=m))
+    verification, told, low, high = Verification(**SETTINGS, epsilon=epsilon), [], 0.0, near
+    for _ in range(12):
+        if verification.exhausted:
+            break
+        guess = (low + high) / 2.0  # its smaller share in the population is the guess itself
+        answer = verification.ask(values, guess, rng).answer
+        told.append((guess, answer))
+        low, high = (low, guess) if answer == "Y" else (guess, high)
+    return told
+
+
+def false_claims(told, inside, outside):
+    return any(share <= inside if answer == "Y" else share > outside for share, answer in told)
+
+
+def test_verification_speaks_of_the_population():
+    """An analyst who closes in on the threshold is told nothing false, and would be without the noise."""
+    m, epsilon, runs = 6_000, 0.05, 200
+    levels = verification_levels(m, 12, epsilon=epsilon, ln_beta=LN_BETA, **SETTINGS)
+    assert not levels.vacuous
+    rng = np.random.default_rng(0)
+    conversations = [verified(m, epsilon, rng, 0.5) for _ in range(runs)]
+    assert {answer for told in conversations for _, answer in told} == {"Y", "N"}
+    assert not too_many(sum(false_claims(told, *levels) for told in conversations), runs)
+    threshold = SETTINGS["rho"] - SETTINGS["alpha"] / 2.0
+    assert too_many(sum(false_claims(told, threshold, threshold) for told in conversations), runs)
+
+
+def test_the_plan_of_a_verification_is_enough_and_no_more():
+    plan = verification_plan(100, beta=BETA, **SETTINGS)
+    levels = verification_levels(plan.m, 100, epsilon=plan.epsilon, ln_beta=LN_BETA, **SETTINGS)
+    assert levels.inside >= SETTINGS["rho"] - SETTINGS["alpha"]
+    assert levels.outside <= SETTINGS["rho"]
+    for epsilon in np.geomspace(plan.epsilon / 30.0, plan.epsilon * 30.0, 200):
+        fewer = verification_levels(plan.m - 2, 100, epsilon=epsilon, ln_beta=LN_BETA, **SETTINGS)
+        assert fewer.outside > SETTINGS["rho"]
+
+
+def test_few_subsamples_verify_nothing():
+    levels = verification_levels(100, 100, epsilon=0.1, ln_beta=LN_BETA, **SETTINGS)
+    assert levels == (0.0, 1.0)
+    assert levels.vacuous
+
+
+def asked(n, bound, rng, k, size=8):
+    """Ask an adaptive analyst's questions; return the largest distance of an answer from the population."""
+    law = np.arange(1.0, size + 1.0)
+    law /= law.sum()
+    records = rng.choice(size, size=n, p=law)
+    counts = np.bincount(records, minlength=size) / n
+    mechanism = PrivateMultiplicativeWeights(
+        universe_size=size, n_records=n, alpha=bound.alpha, epsilon=bound.epsilon
+    )
+    worst, signs = 0.0, np.zeros(size)
+    for _ in range(k):
+        question = rng.integers(0, 2, size=size).astype(float)
+        question = np.where(signs != 0.0, (signs > 0).astype(float), question)
+        if mechanism.exhausted:
+            break
+        answer = mechanism.ask(question, float(question @ counts), rng).answer
+        worst = max(worst, abs(answer - float(question @ law)))
+        signs = np.where(rng.uniform(size=size) < 0.5, np.sign(law - mechanism.model), 0.0)
+    return worst
+
+
+def test_multiplicative_weights_speaks_of_the_population():
+    """Questions where the public model errs most: within the bound; not within that of fixed questions."""
+    n, k, runs = 400_000, 40, 100
+    bound = multiplicative_weights_direct(n, k, LN_BETA, universe_size=8)
+    assert not bound.vacuous
+    rng = np.random.default_rng(1)
+    worst = np.array([asked(n, bound, rng, k) for _ in range(runs)])
+    assert not too_many((worst > bound.half_width).sum(), runs)
+    assert too_many((worst > nonadaptive_half_width(n, k, LN_BETA)).sum(), runs)
+
+
+def test_medians_by_multiplicative_weights_speak_of_the_population():
+    n, size, runs, grid = 400_000, 9, 30, UniformGrid(0.0, 1.0, 9)
+    k = 4 * n_counting_questions(grid.size)
+    bound = multiplicative_weights_direct(n, k, LN_BETA, universe_size=size, alpha=0.125, epsilon=0.006)
+    level = multiplicative_weights_median_level(bound)
+    assert level < 0.5
+    rng, wrong = np.random.default_rng(2), 0
+    for _ in range(runs):
+        law = rng.dirichlet(np.ones(size))
+        records = rng.choice(size, size=n, p=law)
+        mechanism = PrivateMultiplicativeWeights(
+            universe_size=size, n_records=n, alpha=bound.alpha, epsilon=bound.epsilon
+        )
+        for order in (np.arange(size), rng.permutation(size)):
+            values = order / (size - 1)
+            found = multiplicative_weights_median(mechanism, values, records, grid, rng).answer
+            at_most, below = law[values <= found + 1e-9].sum(), law[values < found - 1e-9].sum()
+            wrong += not (at_most > 0.5 - level and below < 0.5 + level)
+    assert not too_many(wrong, runs)
+
+
+@pytest.mark.parametrize("failure", [1e-3, 1e-6])
+def test_accuracy_on_the_records_is_that_of_the_mechanism(failure):
+    """At the sample size of the mechanism for some failure, half-width less gap is alpha + failure/beta."""
+    settings = {"universe_size": 64, "alpha": 0.2}
+    n = multiplicative_weights_sample_size(100, epsilon=0.001, beta=failure, **settings)
+    widths = [
+        multiplicative_weights_direct(records, 100, LN_BETA, epsilon=0.001, **settings).half_width
+        for records in (n, 100 * n)
+    ]
+    assert widths[0] - widths[1] == pytest.approx(failure / BETA, rel=1e-3)
+
+
+def test_settings_are_about_the_best():
+    bound = multiplicative_weights_direct(10**6, 1000, LN_BETA, universe_size=64)
+    on_a_grid = min(
+        multiplicative_weights_direct(
+            10**6, 1000, LN_BETA, universe_size=64, alpha=alpha, epsilon=epsilon
+        ).half_width
+        for alpha in np.geomspace(0.02, 0.5, 40)
+        for epsilon in np.geomspace(1e-4, 1e-1, 60)
+    )
+    assert bound.half_width <= 1.02 * on_a_grid
+
+
+def test_records_are_enough_and_about_the_least():
+    n = multiplicative_weights_records(100, 0.2, universe_size=16, beta=BETA)
+    assert multiplicative_weights_direct(n, 100, LN_BETA, universe_size=16).half_width <= 0.2
+    fewer = multiplicative_weights_direct(int(0.97 * n), 100, LN_BETA, universe_size=16)
+    assert fewer.half_width > 0.2
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"ln_beta": 0.0}, "ln_beta"),
+        ({"rho": 0.6}, "rho"),
+        ({"alpha": 0.4}, "alpha"),
+        ({"epsilon": 0.0}, "epsilon"),
+    ],
+)
+def test_levels_of_a_verification_refuse_what_is_out_of_range(changed, message):
+    with pytest.raises(ValueError, match=message):
+        verification_levels(100, 10, **{"epsilon": 0.1, "ln_beta": LN_BETA, **SETTINGS, **changed})
+
+
+def test_what_cannot_be_reached_or_is_half_given_is_refused():
+    with pytest.raises(ValueError, match="epsilon"):
+        multiplicative_weights_direct(1000, 10, LN_BETA, universe_size=4, alpha=0.1)
+    with pytest.raises(ValueError, match="half_width"):
+        multiplicative_weights_records(10, 1e-9, universe_size=16, beta=BETA)
+    with pytest.raises(ValueError, match="alpha"):
+        verification_plan(10, rho=0.25, alpha=1e-16, max_failures=1, beta=BETA)
