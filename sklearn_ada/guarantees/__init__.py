@@ -99,9 +99,21 @@ from sklearn_ada.guarantees.transfer.laplace_noise import (
     laplace_plan,
 )
 from sklearn_ada.guarantees.transfer.max_information import dwork_2015_max_information, joined_nats
+from sklearn_ada.guarantees.transfer.multiplicative_weights import (
+    MultiplicativeWeightsBound,
+    multiplicative_weights_direct,
+    multiplicative_weights_median_level,
+    multiplicative_weights_records,
+)
 from sklearn_ada.guarantees.transfer.mutual_information import gaussian_rogers
 from sklearn_ada.guarantees.transfer.pure_dp import pure_dp_half_width, pure_dp_interval
 from sklearn_ada.guarantees.transfer.thresholdout import ThresholdoutBound, thresholdout_direct
+from sklearn_ada.guarantees.transfer.verification import (
+    VerificationLevels,
+    VerificationPlan,
+    verification_levels,
+    verification_plan,
+)
 from sklearn_ada.guarantees.universal_inference.counts import transcript_cell_interval, transcript_interval
 from sklearn_ada.guarantees.universal_inference.exact_count import (
     largest_ln_mass,
@@ -120,11 +132,14 @@ __all__ = [
     "MeanDeviation",
     "MedianLevel",
     "MedianPlan",
+    "MultiplicativeWeightsBound",
     "OverfittingBound",
     "PlannedChecks",
     "Purse",
     "ThresholdoutBound",
     "TransferBound",
+    "VerificationLevels",
+    "VerificationPlan",
     "approximate_dp_gap",
     "bassily_2016",
     "bernoulli_kl",
@@ -177,6 +192,9 @@ __all__ = [
     "median_level_direct",
     "median_level_jung",
     "median_rank_error",
+    "multiplicative_weights_direct",
+    "multiplicative_weights_median_level",
+    "multiplicative_weights_records",
     "nonadaptive_half_width",
     "outer_levels",
     "plan_certifies",
@@ -206,6 +224,8 @@ __all__ = [
     "uniform_code_level",
     "urn_nats",
     "verdict_half_width",
+    "verification_levels",
+    "verification_plan",
     "wilson_deviation",
     "zcdp_gap",
 ]

@@ -18,9 +18,11 @@ from sklearn_ada.guarantees.transfer import (
     jung,
     laplace_noise,
     max_information,
+    multiplicative_weights,
     mutual_information,
     pure_dp,
     thresholdout,
+    verification,
 )
 from sklearn_ada.guarantees.transfer.bound import TransferBound, is_vacuous
 
@@ -171,6 +173,30 @@ CALLS = [
             "d": 0.01,
         },
     ),
+    (
+        verification.verification_levels,
+        {
+            "m": 10**5,
+            "n_questions": 9,
+            "rho": 0.4,
+            "alpha": 0.3,
+            "epsilon": 0.02,
+            "max_failures": 5,
+            "ln_beta": -3.0,
+        },
+    ),
+    (
+        verification.verification_plan,
+        {"n_questions": 9, "rho": 0.4, "alpha": 0.3, "max_failures": 5, "beta": 0.05},
+    ),
+    (
+        multiplicative_weights.multiplicative_weights_direct,
+        {"n": 10**6, "n_questions": 9, "ln_beta": -3.0, "universe_size": 16, "alpha": 0.2, "epsilon": 0.01},
+    ),
+    (
+        multiplicative_weights.multiplicative_weights_records,
+        {"n_questions": 9, "half_width": 0.3, "universe_size": 16, "beta": 0.05},
+    ),
 ]
 ARGUMENTS = [
     pytest.param(function, arguments, name, id=f"{function.__name__}-{name}")
@@ -182,7 +208,10 @@ ARGUMENTS = [
 @pytest.mark.parametrize(("function", "arguments", "name"), ARGUMENTS)
 @pytest.mark.parametrize("bad", [math.nan, math.inf, "much", None, True])
 def test_bad_input_is_named(function, arguments, name, bad):
-    if bad is None and name in ("noise_scale", "step", "expected_value"):
+    optional = {"noise_scale", "step", "expected_value"}
+    if function is multiplicative_weights.multiplicative_weights_direct:
+        optional |= {"alpha", "epsilon"}
+    if bad is None and name in optional:
         pytest.skip("None asks for the best, or for the worst case")
     with pytest.raises(ValueError, match=rf"^The '{name}' parameter of \w+ must be .* Got .* instead\."):
         function(**{**arguments, name: bad})
@@ -205,10 +234,11 @@ def test_the_list_of_calls_is_complete():
     modules = (
         *(baselines, expected_width, feldman_steinke, ladder, learner, planned_checks),
         *(stable_median, stable_median_plan, bassily, direct, gaussian_noise, jung, laplace_noise),
-        *(max_information, mutual_information, pure_dp, thresholdout),
+        *(max_information, multiplicative_weights, mutual_information, pure_dp, thresholdout, verification),
     )
     public = {name for module in modules for name in module.__all__ if name.islower()}
-    assert public == {function.__name__ for function, _ in CALLS}
+    of_a_bound = {"multiplicative_weights_median_level"}  # takes no numbers
+    assert public == {function.__name__ for function, _ in CALLS} | of_a_bound
 
 
 def test_preconditions_of_bassily_2016():
