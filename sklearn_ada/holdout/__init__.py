@@ -69,7 +69,7 @@ from sklearn_ada.holdout.rows.overlap import row_hashes
 from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.check_overlap import check_hashes
 from sklearn_ada.holdout.session.closing import close_round
-from sklearn_ada.holdout.session.finding import address_of_rows
+from sklearn_ada.holdout.session.finding import leave_other, place_of_rows
 from sklearn_ada.holdout.session.plan import plan_question
 from sklearn_ada.holdout.session.publishing import publish
 from sklearn_ada.holdout.session.rounds import open_round
@@ -88,7 +88,6 @@ __all__ = [
     "MedianSettings",
     "NoiseSettings",
     "Session",
-    "address_of_rows",
     "certifies_nothing",
     "check_answers",
     "check_hashes",
@@ -102,10 +101,12 @@ __all__ = [
     "headline_of",
     "held_before",
     "is_chosen",
+    "leave_other",
     "median_guess_from_rows",
     "median_notice",
     "model_digest",
     "open_round",
+    "place_of_rows",
     "plan_question",
     "publish",
     "put_question",

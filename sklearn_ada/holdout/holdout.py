@@ -25,7 +25,7 @@ from sklearn_ada.holdout.session.changed_rows import as_edition
 from sklearn_ada.holdout.session.check_many import check_together
 from sklearn_ada.holdout.session.check_overlap import check_not_held_out, overlaps
 from sklearn_ada.holdout.session.declare import declare_family
-from sklearn_ada.holdout.session.finding import address_of_rows, check_not_of_others
+from sklearn_ada.holdout.session.finding import check_not_of_others, leave_other, place_of_rows
 from sklearn_ada.holdout.session.mean_weight import release_mean_weight
 from sklearn_ada.holdout.session.plan import Settings, plan_question, worst_question
 from sklearn_ada.holdout.session.publishing import publish
@@ -202,12 +202,13 @@ class Holdout:
         check_option(missing, "missing", "Holdout", ("raise", "ignore"))
         hashed = None if ids is None else id_hashes(ids, "Holdout")
         data = HoldoutData(X, y, sample_weight, groups, weight_bound, priced_classes=is_priced, ids=hashed)
-        address = address_of_rows(ledger, hashed, check_labels(y), missing)
+        place = place_of_rows(ledger, hashed, check_labels(y), missing)
         self._session = Session.open(
-            data, policy, asker, address=address, split=split, random_state=random_state
+            data, policy, asker, address=place.address, split=split, random_state=random_state
         )
         if data.ids is not None:
             self._session = as_edition(self._session, missing)
+        leave_other(place)
         if weight_bound is not None:
             release_mean_weight(self._session)
 

@@ -59,8 +59,9 @@ class Conversation(ConversationState):
         """Take one more record into account."""
         record = _CLASSES[body["kind"]](body)
         record.apply(self)
-        told_nothing = isinstance(record, CloseRecord | MeanWeightRecord | RowsRecord)
-        told_nothing = told_nothing or (self.closed and isinstance(record, RefusalRecord))
+        told_nothing = isinstance(record, CloseRecord | MeanWeightRecord)
+        told_nothing |= isinstance(record, RowsRecord) and not record.tells_of_labels
+        told_nothing |= self.closed and isinstance(record, RefusalRecord)
         self.is_untouched = self.is_untouched and told_nothing
 
 

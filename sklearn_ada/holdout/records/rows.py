@@ -79,6 +79,11 @@ class RowsRecord(LedgerRecord):
         return str(self.body["change"])
 
     @property
+    def tells_of_labels(self) -> bool:
+        """Whether it told that labels are others than before."""
+        return "event" in self.body and bool(symbols_of(event_from_dict(self.body["event"]))[0].value)
+
+    @property
     def fingerprint(self) -> str:
         """Keyed digest of all rows."""
         return str(self.body["fingerprint"])
@@ -99,9 +104,8 @@ class RowsRecord(LedgerRecord):
     def apply(self, state: ConversationState) -> None:
         """Change the rows; the nats and the counts of questions stay."""
         if "event" in self.body:
-            event = event_from_dict(self.body["event"])
-            state.charge(event, self.body["price"])
-            if symbols_of(event)[0].value:
+            state.charge(event_from_dict(self.body["event"]), self.body["price"])
+            if self.tells_of_labels:
                 state.assume(ASSUMED["relabelled"])
         if self.change == "begun":
             return

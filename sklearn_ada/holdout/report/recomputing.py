@@ -93,7 +93,7 @@ def verify_certificate(ledger: Ledger[Conversation], text: str) -> Verified:
 
 def _read(text: str) -> dict[str, Any]:
     try:
-        given = json.loads(text)
+        given = json.loads(text, object_pairs_hook=_without_repetition)
         is_one = given["format"] == FORMAT and isinstance(given["head"], str)
     except (ValueError, TypeError, KeyError):
         is_one = False
@@ -103,6 +103,13 @@ def _read(text: str) -> dict[str, Any]:
         )
     checked: dict[str, Any] = given
     return checked
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a name that stands twice: a reader would see the first, and only the last would be compared."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("A name stands twice.")
+    return dict(pairs)
 
 
 def _compare(given: Any, made: Any, where: str) -> None:

@@ -126,6 +126,7 @@ def as_edition(session: Session, missing: str) -> Session:
             record = session.charge(f"rows {number}", made)
             if RowsRecord(record.body).fingerprint != after_it:
                 break  # somebody else was first, with other rows: compare again
+            editions.append(whole)
             if others or change == "relabelled":
                 _tell_of_labels(session)
     _check_units(session)

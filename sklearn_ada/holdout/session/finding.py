@@ -41,21 +41,29 @@ from sklearn_ada.ledger import (
     open_ledger_to_write,
 )
 
-__all__ = ["address_of_rows", "check_not_of_others"]
+__all__ = ["Place", "check_not_of_others", "leave_other", "place_of_rows"]
 
 _ROWS, _FOLD = "ids", "fold"
 _OF_SESSION = (None, ":memory:")
 
 
-def address_of_rows(
+class Place(NamedTuple):
+    """Where the ledger of some rows is, and which one of the same rows is to be left for it, if any."""
+
+    address: str | os.PathLike[str]
+    left: str | os.PathLike[str] | None = None
+
+
+def place_of_rows(
     given: str | os.PathLike[str] | None,
     ids: NDArray[np.bytes_] | None,
     y: ArrayLike,
     missing: str = "raise",
-) -> str | os.PathLike[str]:
+) -> Place:
     """Return where the ledger is for rows with these ids and labels: all of them, not the holdout's alone.
 
-    So another split of the same rows finds the ledger of the first, which refuses it.
+    So another split of the same rows finds the ledger of the first, which refuses it. Once it has been opened
+    `leave_other` closes the one that is left.
 
     Parameters
     ----------
@@ -80,27 +88,45 @@ def address_of_rows(
     """
     by_labels = ledger_address(given, lambda: labels_digest(y))
     if given not in _OF_SESSION:
-        return by_labels
+        return Place(by_labels)
     if ids is None:
         if any(is_begun(noted) for noted in noted_ledgers(by_labels)):
             raise _known_by_ids("with ids, and not without: give their ids again, ids=")
-        return by_labels
+        return Place(by_labels)
     in_any_order = ledger_address(given, lambda: labels_digest(np.sort(np.asarray(y))), "sorted")
-    address = _address_by_ids(given, np.unique(ids), by_labels, in_any_order, missing)
+    place = _place_by_ids(given, np.unique(ids), by_labels, in_any_order, missing)
     # Before there is a ledger, so that the same rows without ids find it from its first moment on. Which
     # ledger it is tells workers that open the same rows at once from somebody with other ids.
-    note_ids(by_labels, address)
-    note_ids(in_any_order, address)
-    return address
+    note_ids(by_labels, place.address)
+    note_ids(in_any_order, place.address)
+    return place
 
 
-def _address_by_ids(
+def leave_other(place: Place) -> None:
+    """Close the ledger that is left, so that whoever still has it open is answered nothing.
+
+    Raises
+    ------
+    LedgerMismatchError
+        If somebody has asked it since.
+    """
+
+    def decide(state: Conversation) -> dict[str, Any]:
+        if not state.is_untouched:
+            _check_alone(2)
+        return CloseRecord.of(Asker().stamp()).to_dict()
+
+    if place.left is not None:
+        open_ledger_to_write(place.left, Conversation).charge("close", decide)
+
+
+def _place_by_ids(
     given: str | os.PathLike[str] | None,
     known: NDArray[np.bytes_],
     by_labels: str | os.PathLike[str],
     in_any_order: str | os.PathLike[str],
     missing: str,
-) -> str | os.PathLike[str]:
+) -> Place:
     """Return where the ledger of these ids is.
 
     ``by_labels`` is where it would be without ids; ledgers of as many rows of each label are noted under
@@ -108,25 +134,25 @@ def _address_by_ids(
     """
     digest = hashlib.sha256(known.tobytes()).hexdigest()
     own, of_fold = (ledger_address(given, lambda: digest, kind) for kind in (_ROWS, _FOLD))
-    # The same ids have one ledger, whoever was first; but one that told nothing is left for the first one of
-    # these rows, as soon as missing="ignore" says that they are the same.
-    is_left = is_begun(own) and _is_left(own, missing)
-    if is_begun(own) and not is_left:
-        if missing == "ignore":
-            others = _sharing([one for one in ledgers_of_kind(given, _ROWS) if one != own], known)
-            _check_alone(1 + len(others) if any(one.missing for one in others) else 1)
-        return own
-    if is_begun(of_fold) or within_cross_validation():
-        return of_fold
-    shared = _sharing([one for one in ledgers_of_kind(given, _ROWS) if one != own], known)
+    # The same ids have one ledger, whoever was first.
+    here = next((one for one in (own, of_fold) if is_begun(one)), None)
+    untouched, closed = (False, False) if here is None else _told(here)
+    if within_cross_validation():
+        return Place(own if here == own and not (untouched and closed) else of_fold)
+    shared = _sharing([one for one in ledgers_of_kind(given, _ROWS) if one != here], known)
+    # But one that told nothing is left for the first one of these rows, as soon as missing="ignore" says that
+    # they are the same, or the first one knows them already.
+    is_left = untouched and (closed or missing == "ignore" or any(one.missing == 0 for one in shared))
+    if here is not None and not is_left and _has_rows(here):
+        if missing == "ignore" and any(one.missing for one in shared):
+            _check_alone(1 + len(shared))
+        return Place(here)
     nearest = max(shared, key=lambda one: (one.missing == 0, one.known), default=None)
     if nearest is not None and (nearest.missing == 0 or missing == "ignore"):
         _check_alone(len(shared))
-        if is_left:
-            _leave(own)
-        return nearest.address
-    if is_left:
-        return own
+        return Place(nearest.address, here)
+    if is_left and here is not None:
+        return Place(here)
     if nearest is not None:
         warn_user(
             f"{nearest.known} of the {nearest.known + nearest.missing} rows of a holdout that was asked in "
@@ -138,7 +164,7 @@ def _address_by_ids(
             once=("rows with ids of which others are missing", os.fspath(own)),
         )
     elif is_begun(by_labels):
-        return by_labels  # which is refused: it was begun without ids
+        return Place(by_labels)  # which is refused: it was begun without ids
     elif any(is_begun(other) for other in noted_ledgers(by_labels) if _is_of_rows(other) and other != own):
         raise _known_by_ids("with other ids: give those, as they were (a number is not the same as text)")
     elif any(is_begun(other) for other in noted_ledgers(in_any_order) if _is_of_rows(other) and other != own):
@@ -149,24 +175,18 @@ def _address_by_ids(
             "ledger holds any more: give the ids as they were (a number is not the same as text).",
             once=("as many rows of each label", os.fspath(own)),
         )
-    return own
+    return Place(own)
 
 
-def _is_left(own: str | os.PathLike[str], missing: str) -> bool:
-    """Return whether a ledger of these very rows that told nothing is, or is to be, left for another one."""
-    untouched, closed = open_existing_ledger(own, Conversation).read(lambda s: (s.is_untouched, s.closed))
-    return bool(untouched and (missing == "ignore" or closed))
+def _told(address: str | os.PathLike[str]) -> tuple[bool, bool]:
+    """Return whether a ledger told nothing yet, and whether it is closed."""
+    ledger = open_existing_ledger(address, Conversation)
+    return ledger.read(lambda state: (state.is_untouched, state.closed))
 
 
-def _leave(own: str | os.PathLike[str]) -> None:
-    """Close a ledger that told nothing, so that whoever still has it open is answered nothing."""
-
-    def decide(state: Conversation) -> dict[str, Any]:
-        if not state.is_untouched:  # somebody has asked it since
-            _check_alone(2)
-        return CloseRecord.of(Asker().stamp()).to_dict()
-
-    open_ledger_to_write(own, Conversation).charge("close", decide)
+def _has_rows(address: str | os.PathLike[str]) -> bool:
+    """Return whether rows are recorded: not yet, or never, if whoever began it ended before."""
+    return bool(editions_of(open_existing_ledger(address, Conversation)))
 
 
 class _Sharing(NamedTuple):

@@ -69,7 +69,7 @@ class Session:
         """Open or begin the ledger of some rows; see `Holdout` for the parameters.
 
         Rows with ids are compared with those of the ledger by `changed_rows.as_edition`, and a ledger
-        without a path is found by `finding.address_of_rows`.
+        without a path is found by `finding.place_of_rows`.
 
         Raises
         ------

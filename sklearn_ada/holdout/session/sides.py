@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError, LedgerUnavailableError
 from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records.labels import LabelsRecord
 from sklearn_ada.holdout.rows.known_rows import Changes, Table, keyed_ids, keyed_table
 from sklearn_ada.holdout.session.changed_rows import editions_of, within_cross_validation
 from sklearn_ada.holdout.session.session import Session
-from sklearn_ada.ledger import open_existing_ledger
+from sklearn_ada.holdout.terms.asker import Asker
+from sklearn_ada.ledger import open_existing_ledger, open_ledger_to_write
 from sklearn_ada.metrics import check_labels
 
 __all__ = ["check_sides", "check_unchanged", "held_before"]
@@ -68,8 +70,8 @@ def check_unchanged(
 ) -> None:
     """Raise if a ledger's holdout is to consist of other rows than before and must not.
 
-    Nothing is recorded. It may change by itself only where a share chooses it, and not on a path within
-    scikit-learn's cross-validation, where the rows are those of a fold.
+    No change is recorded; that labels alone differ is paid for. It may change by itself only where a share
+    chooses it, and not on a path within scikit-learn's cross-validation, where the rows are those of a fold.
 
     Parameters
     ----------
@@ -111,15 +113,24 @@ def check_unchanged(
     if (
         len(changes.relabelled) and not told
     ):  # else labels of some rows could be tried one by one, for nothing
-        told.append("labels differ")
+        told.append("labels differ" + _paid_for_labels(address))
     if told:
         raise LedgerMismatchError(
             f"The rows of the holdout of the ledger {str(getattr(ledger, 'name', ledger))!r} may not change "
-            f"here: {', '.join(told)}. {_FOLD if of_fold else _CHOSEN} Nothing was recorded. Bring the rows "
-            "as they were, or make a holdout of rows that nobody has asked about, with a ledger of its own: "
-            "a second ledger of these rows would be a second budget for one holdout."
+            f"here: {', '.join(told)}. {_FOLD if of_fold else _CHOSEN} No change was recorded. Bring the "
+            "rows as they were, or make a holdout of rows that nobody has asked about, with a ledger of its "
+            "own: a second ledger of these rows would be a second budget for one holdout."
         )
     _check_crossed(editions, train, secret)
+
+
+def _paid_for_labels(address: str | os.PathLike[str]) -> str:
+    """Charge that labels differ, which is told now, where nats are what is paid with; return what to say."""
+    ledger, stamp = open_ledger_to_write(address, Conversation), Asker().stamp()
+    if ledger.read(lambda state: state.policy.route) != "description_length":
+        return ""
+    ledger.charge(None, lambda state: LabelsRecord.of(state, stamp).to_dict())
+    return ", and to tell that cost 4.6 nats"
 
 
 def _check_crossed(editions: list[Table], ids: NDArray[np.bytes_], secret: bytes) -> None:

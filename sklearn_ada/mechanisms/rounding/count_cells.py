@@ -25,9 +25,9 @@ _LEAST_ERROR = 0.5
 
 
 def candidate_width(n_candidates: int) -> float:
-    """Return half a cell in standard errors for G candidates of one search: ``Phi^-1(1 - 1/(40 G))``.
+    """Return half a cell in standard errors for G candidates of one search: ``Phi^-1(1 - 1/(30 G))``.
 
-    With guesses that are right but for sampling, one search in twenty then has a surprise.
+    With guesses that are right but for sampling, one search in fifteen then has a surprise.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ def candidate_width(n_candidates: int) -> float:
     Examples
     --------
     >>> [round(candidate_width(g), 2) for g in (10, 100, 1000, 10_000)]
-    [2.81, 3.48, 4.06, 4.56]
+    [2.71, 3.4, 3.99, 4.5]
     """
     count = check_integer(n_candidates, "n_candidates", "candidate_width")
-    return -float(ndtri(1.0 / (40.0 * count)))
+    return -float(ndtri(1.0 / (30.0 * count)))
 
 
 def guess_error(n: int, guess: float, guess_rows: int) -> float:

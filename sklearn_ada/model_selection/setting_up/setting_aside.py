@@ -15,10 +15,11 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.digest import id_hashes, labels_digest
 from sklearn_ada.holdout import (
     Holdout,
-    address_of_rows,
     check_sides,
     check_unchanged,
     held_before,
+    leave_other,
+    place_of_rows,
     session_of,
 )
 from sklearn_ada.metrics import check_labels, n_rows, take_rows
@@ -65,7 +66,8 @@ def set_aside(
     ledger, random_state = wrapper.ledger, wrapper.random_state
     random_state = None if random_state is None else int(random_state)
     digest = "" if hashed is not None else labels_digest(y)
-    address = address_of_rows(ledger, hashed, y, wrapper.missing)
+    place = place_of_rows(ledger, hashed, y, wrapper.missing)
+    address = place.address
     if hashed is not None and is_share(holdout):
         share = check_real(holdout, "holdout", "ReusableHoldoutCV", low=0.0, high=1.0)
         known = held_before(address, hashed) if groups is None else None
@@ -105,6 +107,7 @@ def set_aside(
         )  # fmt: skip
     rows = take_for(X, test, train, is_of_pairs(wrapper.search))
     made = Holdout(rows, take_rows(np.asarray(y), test), ledger=address, split=split, **policy)
+    leave_other(place)
     if hashed is not None and not is_share(wrapper.holdout):
         check_sides(
             session_of(made), hashed[train]

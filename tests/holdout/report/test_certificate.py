@@ -251,6 +251,16 @@ def test_what_is_no_certificate_is_refused(text, tmp_path, verify):
     assert "cannot be read" in verify(tmp_path / "a.db", tmp_path / "missing.json")
 
 
+def test_a_name_that_stands_twice_is_refused(tmp_path, verify):
+    """Whoever reads the file sees the first one, and only the last would be compared."""
+    exported(asked(tmp_path / "a.db"), tmp_path)
+    path = tmp_path / "certificate.json"
+    text = path.read_text()
+    path.write_text(text.replace('"verdict":', '"verdict": "agrees", "verdict":', 1))
+    assert path.read_text() != text
+    assert "no certificate" in verify(tmp_path / "a.db", path)
+
+
 class Tags(html.parser.HTMLParser):
     """Counts the tags of a page."""
 

@@ -6,11 +6,17 @@ Whether labels are refused depends on ids (or on how many rows there are) alone.
 import itertools
 import math
 import uuid
+import warnings
+from unittest import mock
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, LedgerMismatchError
+from sklearn_ada import Holdout, LedgerMismatchError, ReusableHoldoutCV
+from sklearn_ada.holdout import holdout as holdout_module
+from sklearn_ada.holdout.session import finding
 from tests.holdout.session.test_rows_with_ids import ask, changes_of
 
 N, FEW = 60, 6
@@ -161,3 +167,91 @@ def test_two_ledgers_that_were_both_asked_are_not_made_one_in_silence():
     with pytest.raises(LedgerMismatchError, match="rows of 2 holdouts of this session"):
         Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing="ignore")
     assert ask(second, "new").verdict != "refused"
+
+
+def test_what_a_second_ledger_told_of_labels_is_not_left_behind():
+    first = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
+    ask(first)
+    with pytest.warns(UserWarning, match="second budget"):
+        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
+    wrong = LABELS[1:N].copy()
+    wrong[-1] = 1 - wrong[-1]
+    Holdout(X[1:N], wrong, ids=IDS[1:N])  # told that labels differ, for its price
+    with pytest.raises(LedgerMismatchError, match="rows of 2 holdouts of this session"):
+        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing="ignore")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_second_ledger_stays_open_where_the_first_one_refuses():
+    first = Holdout(X[:N], LABELS[:N], ids=IDS[:N], class_mix="priced")
+    ask(first)
+    second = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], class_mix="priced")
+    with pytest.raises(LedgerMismatchError, match="no change was recorded"):
+        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], class_mix="priced", missing="ignore")
+    assert ask(second).verdict != "refused"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rows_of_a_fold_outside_of_cross_validation_have_no_second_budget():
+    """Whoever says that rows were dropped goes on with the first ledger, not with that of a fold."""
+    with mock.patch.object(finding, "within_cross_validation", return_value=True):
+        fold = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
+    first = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
+    assert fold.ledger.path != first.ledger.path
+    ask(first), ask(fold)
+    with pytest.raises(LedgerMismatchError, match="rows of 2 holdouts of this session"):
+        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing="ignore")
+
+
+@pytest.mark.parametrize("missing", ["raise", "ignore"])
+def test_a_process_that_ended_before_it_recorded_its_rows_leaves_no_second_budget(missing):
+    ended = mock.patch.object(holdout_module, "as_edition", side_effect=SystemExit)
+    with ended, pytest.raises(SystemExit):
+        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
+    whole = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
+    ask(whole)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        again = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing=missing)
+    goes_on = again.ledger.path == whole.ledger.path
+    assert goes_on == (missing == "ignore")
+    assert goes_on or any("second budget for one holdout" in str(each.message) for each in caught)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_process_that_ended_before_it_closed_the_ledger_that_it_left_changes_nothing():
+    first = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
+    ask(first)
+    Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
+    with mock.patch.object(holdout_module, "leave_other"):
+        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing="ignore")
+    assert Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N]).ledger.path == first.ledger.path
+
+
+def test_a_search_with_a_mask_is_not_told_of_labels_for_nothing(tmp_path):
+    mask = np.arange(N) >= N // 2
+
+    def fit(labels):
+        inner = GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=3)
+        search = ReusableHoldoutCV(inner, holdout=mask, ledger=tmp_path / "ledger.db", answers="exact")
+        return search.fit(X[:N], labels, ids=IDS[:N])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        holdout = fit(LABELS[:N]).holdout_
+        before = nats(holdout)
+        wrong = LABELS[:N].copy()
+        wrong[-1] = 1 - wrong[-1]
+        with pytest.raises(LedgerMismatchError, match=r"labels differ, and to tell that cost 4\.6 nats"):
+            fit(wrong)
+    assert nats(holdout) - before == pytest.approx(-math.log(0.01))
+
+
+def test_two_labellings_recorded_in_one_opening_are_counted_as_two(tmp_path):
+    """The rows without the last one, with their labels and with others: any of the two may be tried later."""
+    owner = opened(tmp_path / "ledger.db", slice(0, N), LABELS[:N])
+    wrong = LABELS[: N - 1].copy()
+    wrong[0] = 1 - wrong[0]
+    opened(tmp_path / "ledger.db", slice(0, N - 1), wrong, missing="ignore")
+    (relabelled,) = [each.body for each in owner.ledger.records() if each.body.get("change") == "relabelled"]
+    assert relabelled["price"] == pytest.approx(-math.log(0.01 * 0.99 / 2))

@@ -32,7 +32,7 @@ from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.rows import ASSUMED
 from sklearn_ada.holdout.rows.known_rows import Changes, keyed_table
 from sklearn_ada.holdout.session import changed_rows
-from sklearn_ada.holdout.session.finding import address_of_rows
+from sklearn_ada.holdout.session.finding import place_of_rows
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -541,13 +541,13 @@ def test_rows_that_were_opened_in_another_order_or_with_more_are_no_fresh_budget
 def test_who_opens_the_same_ids_before_there_is_a_ledger_is_not_refused(ledger):
     """As workers do at the same moment; others' ids are refused as soon as there is one."""
     hashed = id_hashes(IDS[OLD], "Holdout")
-    address = address_of_rows(ledger, hashed, Y[OLD])
-    assert address_of_rows(ledger, hashed[::-1], Y[OLD]) == address
+    address = place_of_rows(ledger, hashed, Y[OLD])
+    assert place_of_rows(ledger, hashed[::-1], Y[OLD]) == address
     Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=ledger)
     with pytest.raises(LedgerMismatchError, match="with ids, and not without"):
-        address_of_rows(ledger, None, Y[OLD])
+        place_of_rows(ledger, None, Y[OLD])
     with pytest.raises(LedgerMismatchError, match="with other ids"):
-        address_of_rows(ledger, id_hashes(np.arange(N), "Holdout"), Y[OLD])
+        place_of_rows(ledger, id_hashes(np.arange(N), "Holdout"), Y[OLD])
 
 
 class Opens(ClassifierMixin, BaseEstimator):

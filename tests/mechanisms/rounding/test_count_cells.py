@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from sklearn_ada.mechanisms import CountCells, candidate_width, guess_error
 
@@ -28,8 +29,9 @@ def test_all_rows_are_there():
     assert len(ROWS) == 30
 
 
-def test_widths_of_candidates_are_those_published():
-    assert [round(candidate_width(g), 2) for g in (10, 100, 1000, 10_000)] == [2.81, 3.48, 4.06, 4.56]
+def test_one_search_in_fifteen_has_a_candidate_outside_of_its_cell():
+    for size in (10, 100, 1000, 10_000):
+        assert 2.0 * size * norm.sf(candidate_width(size)) == pytest.approx(1.0 / 15.0)
     widths = [candidate_width(g) for g in range(1, 300)]
     assert widths == sorted(widths)
 
