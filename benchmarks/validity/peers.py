@@ -202,8 +202,8 @@ def _copied(budget: Any, way: str) -> Any:
 def _innermost(error: BaseException) -> str:
     while error.__cause__ is not None and str(error.__cause__).strip():
         error = error.__cause__
-    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    return lines[-1].strip("'\" \n")[:60]
+    lines = [line.strip("'\" ") for line in str(error).splitlines()]
+    return next((line for line in reversed(lines) if line), type(error).__name__)[:70]
 
 
 def _put(keeper: str, budget: Any, number: int) -> None:

@@ -22,7 +22,7 @@ from sklearn_ada.results import Answer
 __all__ = ["BETA", "KINDS", "SCHEMES", "SEARCHES", "SEED", "TRIALS", "Conversation", "optuna_version"]
 
 SEED = 22
-SEARCHES, TRIALS, BETA = 20, 10, 0.05
+SEARCHES, TRIALS, BETA = 20, 5, 0.05
 METHODS = ("grid", "random", "Optuna")
 KINDS = ("searching", "at the end", "unsealed")
 SCHEMES = ("told", "published", "unsealed", "splitting")
@@ -64,12 +64,12 @@ def best_of(method: str, scores: NDArray[np.float64], seed: int) -> int:
     import optuna
 
     def objective(trial: Any) -> float:
-        return float(scores[4 * trial.suggest_int("parameter", 0, 3) + trial.suggest_int("share", 0, 3)])
+        return float(scores[2 * trial.suggest_int("parameter", 0, 3) + trial.suggest_int("share", 0, 1)])
 
-    sampler = optuna.samplers.TPESampler(n_startup_trials=4, seed=seed)
+    sampler = optuna.samplers.TPESampler(n_startup_trials=2, seed=seed)
     study = optuna.create_study(direction="maximize", sampler=sampler)
     study.optimize(objective, TRIALS)
-    return 4 * study.best_params["parameter"] + study.best_params["share"]
+    return 2 * study.best_params["parameter"] + study.best_params["share"]
 
 
 Scoring = Callable[[list[int]], NDArray[np.float64]]
