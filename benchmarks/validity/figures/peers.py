@@ -210,10 +210,10 @@ def shown(result: dict[str, Any]) -> Shown:
     rival = peers["Guess-and-Check"]
     remarks = [
         f"Guess-and-Check, at a tau of {TAU} that must be fixed in advance, answers "
-        f"{rival['answers']:.0f} of {result['k']} questions and then ends; ours answers all, within intervals that widen with every "
-        f"surprise, up to {own['half-width']:.3f}. ease.ml/ci needs no guess: it tells one bit an answer. "
-        "Private means are off by their noise, and neither package turns a loss of privacy into an interval "
-        "for the population; parts of OpenDP's epsilon were added up here.",
+        f"{rival['answers']:.0f} of {result['k']} questions and then ends; ours answers all, within "
+        f"intervals that widen with every surprise, up to {own['half-width']:.3f}. ease.ml/ci needs no "
+        "guess: it tells one bit an answer. Private means are off by their noise, and neither package turns "
+        "a loss of privacy into an interval for the population; parts of OpenDP's epsilon are added up here.",
         "diffprivlib's accountant is a Python object: whatever copies it copies the budget. OpenDP's refuses "
         "to be copied, so nothing is lost and nothing can be shared. Budgets of Guess-and-Check and "
         "ThresholdoutAUC's setting are those of our implementations, objects as theirs are; ease.ml/ci keeps "
