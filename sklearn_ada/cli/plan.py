@@ -30,6 +30,12 @@ _FLAGS: dict[str, tuple[str, type, str]] = {
     "surprise_rate": ("--surprise-rate", float, "share of guesses off by more than sampling; 0 unless given"),
     "subsample_size": ("--subsample-size", int, "records in each subsample of a median; 20 unless given"),
     "grid_size": ("--grid-size", int, "points of a median's grid; 401 unless given"),
+    "passes": ("--passes", int, "of --verdicts: the process stops after so many passes"),
+    "disagreement": (
+        "--disagreement",
+        float,
+        "of --verdicts about two models: share of the records of which they say different things, at most",
+    ),
 }
 
 
@@ -45,6 +51,7 @@ def add_plan_command(commands: Any) -> None:
     plan.add_argument(
         "--worst-case", action="store_true", help="any means of values in [0, 1], not shares about a value"
     )
+    plan.add_argument("--verdicts", action="store_true", help="pass or fail is all that is wanted")
     plan.add_argument("--picture", type=picture, metavar="FILE", help="draw the plan, too")
     form = plan.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="an object with rows and recommendation")
@@ -52,6 +59,8 @@ def add_plan_command(commands: Any) -> None:
 
     def run(arguments: argparse.Namespace) -> None:
         given = {name: getattr(arguments, name) for name in _FLAGS if getattr(arguments, name) is not None}
+        if arguments.verdicts:
+            given["verdicts"] = True
         if arguments.worst_case:
             if "expected_value" in given:
                 plan.error("argument --worst-case: not allowed with argument --expected-value")
@@ -85,7 +94,10 @@ def _in_flags(message: str) -> str:
     """Return an error of `plan_holdout` in the words of the command line."""
     for name, (flag, *_) in _FLAGS.items():
         message = message.replace(repr(name), flag)
-    return message
+    message = message.replace("set 'verdicts' to True", "give --verdicts")
+    return message.replace("None where 'verdicts' is False", "left out without --verdicts").replace(
+        "None where 'verdicts' is True", "left out with --verdicts"
+    )
 
 
 def _finite(value: Any) -> Any:

@@ -36,6 +36,7 @@ from sklearn_ada.guarantees.description_length.weights import ln_share, round_we
 from sklearn_ada.guarantees.intervals.bernstein import empirical_bernstein
 from sklearn_ada.guarantees.intervals.chernoff import bernoulli_kl, chernoff_kl
 from sklearn_ada.guarantees.intervals.clopper_pearson import binomial_tail_ends, clopper_pearson
+from sklearn_ada.guarantees.intervals.differences import difference_half_width
 from sklearn_ada.guarantees.intervals.effective_size import bounded_weight_size, class_mean_size, kish_size
 from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding, hoeffding_half_width
@@ -151,6 +152,7 @@ __all__ = [
     "class_count_nats",
     "class_mean_size",
     "clopper_pearson",
+    "difference_half_width",
     "dwork_2015_max_information",
     "empirical_bernstein",
     "expected_half_width",

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import math
 
+from scipy.special import betaln
+
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada._constants import LN_2
 from sklearn_ada.guarantees._minimising import best_scale
+from sklearn_ada.guarantees.intervals.differences import difference_half_width
 from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 
 __all__ = [
@@ -151,14 +154,22 @@ def rounding_half_width(
 
 
 def verdict_half_width(
-    n: int, n_questions: int, ln_beta: float, *, expected_value: float | None = None
+    n: int,
+    n_questions: int,
+    ln_beta: float,
+    *,
+    expected_value: float | None = None,
+    passes: int | None = None,
+    disagreement: float | None = None,
 ) -> float:
     """Return the half-width when each answer is one bit, "pass" or "fail", and nothing else is revealed.
 
     Before question j there are ``2^(j-1)`` transcripts: a union bound over ``2^k - 1`` questions. The bit
     says on which side of a threshold, fixed beforehand, the holdout's value lies; the population's lies there
     too, up to the half-width. Dwork et al., NIPS 2015; the fully adaptive case of Renggli et al.,
-    "Continuous integration of machine learning models with ease.ml/ci", MLSys 2019.
+    "Continuous integration of machine learning models with ease.ml/ci", MLSys 2019. A process that stops at
+    its r-th pass has had fewer than r passes before any question: ``sum_(i < r) C(j - 1, i)`` transcripts
+    before question j, which make ``C(k, 1) + ... + C(k, r)`` questions.
 
     Parameters
     ----------
@@ -170,6 +181,12 @@ def verdict_half_width(
         Logarithm of the failure probability, at most 0.
     expected_value : float or None, default=None
         What the shares are expected to be, in (0, 1); None for any means of values in [0, 1].
+    passes : int or None, default=None
+        r, at least 1: the process stops at the r-th pass. None: it goes on whatever the verdicts.
+    disagreement : float or None, default=None
+        Verdicts are about the difference of two models' scores, which say different things of at most this
+        share of the population, in (0, 1] (`difference_half_width`; ``expected_value`` then counts for
+        nothing). None: about the score of one model.
 
     Returns
     -------
@@ -183,11 +200,36 @@ def verdict_half_width(
 
     Examples
     --------
-    >>> round(verdict_half_width(10_000, 32, math.log(0.05)), 4)
+    >>> ln_beta = math.log(0.05)
+    >>> round(verdict_half_width(10_000, 32, ln_beta), 4)
     0.036
+    >>> round(verdict_half_width(10_000, 32, ln_beta, passes=1), 4)
+    0.0189
+    >>> round(verdict_half_width(10_000, 32, ln_beta, disagreement=0.1), 4)
+    0.0236
     """
-    n, k, ln_beta = _check(n, n_questions, ln_beta, "verdict_half_width")
-    return expected_half_width(n, ln_beta - _ln_geometric_sum(LN_2, k), expected_value)
+    owner = "verdict_half_width"
+    n, k, ln_beta = _check(n, n_questions, ln_beta, owner)
+    stop = k if passes is None else min(check_integer(passes, "passes", owner), k)
+    ln_questions = _ln_geometric_sum(LN_2, k) if stop == k else _ln_choices(k, stop)
+    if disagreement is not None:
+        return difference_half_width(n, ln_beta - ln_questions, disagreement)
+    return expected_half_width(n, ln_beta - ln_questions, expected_value)
+
+
+def _ln_choices(k: int, most: int) -> float:
+    """``ln(C(k, 1) + ... + C(k, most))``, at most ``ln(2^k - 1)``."""
+    if 2 * most > k:  # as many as are missing from 2^k are fewer, but need not be counted: an upper bound
+        return _ln_geometric_sum(LN_2, k)
+    # C(k, j - 1) = C(k, j) j / (k - j + 1): from the largest term down, a sum of falling factors.
+    ratio, total = 1.0, 1.0
+    for j in range(most, 1, -1):
+        ratio *= j / (k - j + 1)
+        total += ratio
+        if ratio < 1e-18 * total:
+            break
+    largest = -float(betaln(most + 1, k - most + 1)) - math.log(k + 1)
+    return min(largest + math.log(total), _ln_geometric_sum(LN_2, k))
 
 
 def _ln_geometric_sum(ln_cells: float, k: int) -> float:

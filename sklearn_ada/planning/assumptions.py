@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._checks import bad_parameter, check_integer, check_real
 from sklearn_ada.guarantees.medians.exact_median import DRAWN_POINTS
 
 __all__ = ["Assumptions"]
@@ -21,6 +21,9 @@ class Assumptions:
     surprise_rate: float = 0.0
     subsample_size: int = 20
     grid_size: int = DRAWN_POINTS
+    verdicts: bool = False
+    passes: int | None = None
+    disagreement: float | None = None
 
     def __post_init__(self) -> None:
         owner = "plan_holdout"
@@ -43,6 +46,25 @@ class Assumptions:
             )
         checked["subsample_size"] = check_integer(self.subsample_size, "subsample_size", owner)
         checked["grid_size"] = check_integer(self.grid_size, "grid_size", owner, low=2)
+        if not isinstance(self.verdicts, bool):
+            raise bad_parameter("verdicts", owner, "True or False", self.verdicts)
+        for name in ("passes", "disagreement"):
+            if getattr(self, name) is not None and not self.verdicts:
+                fix = "It is planned for pass or fail only: set 'verdicts' to True."
+                expected = "None where 'verdicts' is False"
+                raise bad_parameter(name, owner, expected, getattr(self, name), fix)
+        if self.passes is not None:
+            checked["passes"] = check_integer(
+                self.passes,
+                "passes",
+                owner,
+                fix="None plans for a process that goes on whatever the verdicts.",
+            )
+        if self.disagreement is not None:
+            checked["disagreement"] = check_real(
+                self.disagreement, "disagreement", owner, low=0.0, high=1.0, closed="high",
+                fix="It is a share of records; None plans for verdicts about one model.",
+            )  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 

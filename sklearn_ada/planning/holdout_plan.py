@@ -104,16 +104,21 @@ class HoldoutPlan(PlanRows):
             f"<p>{html.escape(self.recommendation)}</p>"
         )
 
+    @property
+    def _noun(self) -> str:
+        return "adaptive verdict" if self.given.verdicts else "adaptive question"
+
     def _title(self) -> str:
         known = [
             many(self.n, "record") if self.n else "",
-            many(self.n_questions, "adaptive question", of_searches=self.of_searches)
-            if self.n_questions
-            else "",
+            many(self.n_questions, self._noun, of_searches=self.of_searches) if self.n_questions else "",
             f"half-width {self.width:g}" if self.width else "",
         ]
         value = self.given.expected_value
+        apart = self.given.disagreement
         kind = "any mean in [0, 1]" if value is None else f"shares about {value:g}"
+        if apart is not None:
+            kind = f"differences of two models that disagree on at most {apart:g} of the records"
         return (
             f"Plan for {' and '.join(filter(None, known))}; {kind}; all intervals hold together with "
             f"{percent(self.given.confidence_level)}"

@@ -24,6 +24,7 @@ from sklearn_ada.guarantees.description_length.planned_checks import (
     plan_checks,
     wilson_deviation,
 )
+from sklearn_ada.guarantees.intervals.differences import difference_half_width
 from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 from sklearn_ada.guarantees.ladder import blum_hardt_2015
 from sklearn_ada.guarantees.medians.exact_median import (
@@ -85,7 +86,11 @@ class Method:
 
 
 def methods(given: Assumptions) -> tuple[Method, ...]:
-    """Return all methods under these assumptions."""
+    """Return all methods under these assumptions; for verdicts, those that compare with them."""
+    if given.disagreement is not None:
+        return _differences(given.ln_beta, given.disagreement, given.passes)
+    if given.verdicts:
+        return (*_plain(given), *_coded(given))
     return (*_plain(given), *_coded(given), *_cells(given), *_noisy(given), *_medians(given))
 
 
@@ -113,14 +118,52 @@ def _plain(given: Assumptions) -> tuple[Method, ...]:
             "answers rounded to equal cells, without a guess",
         ),
         Method(
-            "verdicts", lambda n, k: verdict_half_width(n, k, ln_beta, expected_value=p), VERDICTS,
-            "one bit for each question, no number",
+            "verdicts",
+            lambda n, k: verdict_half_width(n, k, ln_beta, expected_value=p, passes=given.passes),
+            VERDICTS, f"one bit for each question, no number{_stopping(given.passes)}",
         ),
         Method(
             "Ladder", lambda n, k: blum_hardt_2015(n, k, ln_beta, expected_value=p).half_width, BEST_SO_FAR,
             "says nothing of questions that do not improve",
         ),
     )  # fmt: skip
+
+
+def _differences(ln_beta: float, disagreement: float, passes: int | None) -> tuple[Method, ...]:
+    """Return what is planned for differences of two models that disagree on at most this share."""
+
+    def of(n: int, ln_questions: float) -> float:
+        return difference_half_width(n, ln_beta - ln_questions, disagreement)
+
+    return (
+        Method(
+            "one use", lambda n, k: of(n, 0.0), ONE,
+            "a plain holdout: right for one question, whatever was asked elsewhere", adaptive=False,
+        ),
+        Method(
+            "fixed in advance", lambda n, k: of(n, math.log(k)), ALL,
+            "a plain holdout and a union bound: the limit for adaptive questions", adaptive=False,
+        ),
+        Method(
+            "sample splitting", lambda n, k: of(n // k, math.log(k)) if k <= n else math.inf, ALL,
+            "fresh records for each question",
+        ),
+        Method(
+            "verdicts",
+            lambda n, k: verdict_half_width(n, k, ln_beta, passes=passes, disagreement=disagreement),
+            VERDICTS, f"one bit for each question, no number{_stopping(passes)}",
+        ),
+    )  # fmt: skip
+
+
+def _stopping(passes: int | None) -> str:
+    if passes is None:
+        return ""
+    return (
+        "; the process stops at its first pass"
+        if passes == 1
+        else f"; the process stops after {passes} passes"
+    )
 
 
 def _coded(given: Assumptions) -> tuple[Method, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sklearn_ada.planning.assumptions import Assumptions
 from sklearn_ada.planning.method_plan import MethodPlan
-from sklearn_ada.planning.methods import ALL, LEVEL, MEAN, WINNERS
+from sklearn_ada.planning.methods import ALL, LEVEL, MEAN, VERDICTS, WINNERS
 
 __all__ = ["PlanRows"]
 
@@ -32,7 +32,7 @@ class PlanRows:
         """The best method that certifies every answer to adaptive questions about means; None if none does.
 
         For a single question that is a plain holdout. Of searches, what is said of each winner at once counts
-        as well.
+        as well. Where pass or fail is all that is wanted, it is the row of verdicts, which need no guess.
         """
         if self.n_questions != 1:
             return self._best_of(MEAN)
@@ -41,7 +41,7 @@ class PlanRows:
     @property
     def best_median(self) -> MethodPlan | None:
         """The best stable median, for metrics that are not means; None if none certifies anything."""
-        return self._best_of(LEVEL)
+        return None if self.given.verdicts else self._best_of(LEVEL)
 
     def __getitem__(self, method: str) -> MethodPlan:
         for row in self.rows:
@@ -51,7 +51,7 @@ class PlanRows:
         raise KeyError(f"The plan has no method {method!r}. It has {known}.")
 
     def _best_of(self, unit: str) -> MethodPlan | None:
-        certified = (ALL, WINNERS) if self.of_searches else (ALL,)
+        certified = (ALL, WINNERS) if self.of_searches else (VERDICTS,) if self.given.verdicts else (ALL,)
         able = [
             row
             for row in self.rows

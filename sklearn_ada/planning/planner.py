@@ -24,6 +24,9 @@ def plan_holdout(
     surprise_rate: float = Assumptions.surprise_rate,
     subsample_size: int = Assumptions.subsample_size,
     grid_size: int = Assumptions.grid_size,
+    verdicts: bool = Assumptions.verdicts,
+    passes: int | None = Assumptions.passes,
+    disagreement: float | None = Assumptions.disagreement,
 ) -> HoldoutPlan:
     """Say what a holdout can certify, by every method: given two of records, questions and width, the third.
 
@@ -62,6 +65,17 @@ def plan_holdout(
         Records in each subsample of a median. (`Holdout` takes at most 400 subsamples unless told otherwise.)
     grid_size : int, default=401
         Points of a median's grid.
+    verdicts : bool, default=False
+        Whether pass or fail is all that is wanted of each question, as in continuous integration. ``best`` is
+        then the row of verdicts, and no methods with noise nor medians are planned.
+    passes : int or None, default=None
+        Of verdicts: the process stops after so many passes, which leaves fewer transcripts to allow for.
+        None: it goes on whatever they are.
+    disagreement : float or None, default=None
+        Of verdicts: each is about how much better one model is than another, and the two say different things
+        of at most this share of the records, in (0, 1], as rows without labels can tell. Only methods that
+        are planned for such differences have a row then; ``expected_value`` counts for nothing. None: each is
+        about one model.
 
     Returns
     -------
@@ -85,6 +99,8 @@ def plan_holdout(
     >>> plan = plan_holdout(n=10_000, searches=9)
     >>> round(plan["cells, while searching"].width, 3), round(plan["cells, published"].width, 4)
     (0.022, 0.0085)
+    >>> plan_holdout(n_questions=32, width=0.1, verdicts=True, disagreement=0.1, passes=1).best.n
+    186
     """
     given = Assumptions(
         confidence_level=confidence_level,
@@ -93,7 +109,15 @@ def plan_holdout(
         surprise_rate=surprise_rate,
         subsample_size=subsample_size,
         grid_size=grid_size,
+        verdicts=verdicts,
+        passes=passes,
+        disagreement=disagreement,
     )
+    if verdicts and searches is not None:
+        raise bad_parameter(
+            "searches", "plan_holdout", "None where 'verdicts' is True", searches,
+            "A search asks for the score of its winner.",
+        )  # fmt: skip
     named = {"n": n, "n_questions": n_questions, "searches": searches, "width": width}
     if n_questions is not None and searches is not None:
         raise bad_parameter(

@@ -6,6 +6,7 @@ from sklearn_ada.planning.method_plan import MethodPlan
 from sklearn_ada.planning.plan_rows import PlanRows
 from sklearn_ada.planning.searches import recommend_for_searches
 from sklearn_ada.planning.solving import MOST_ROWS
+from sklearn_ada.planning.verdicts import recommend_verdicts
 from sklearn_ada.planning.words import guesses_hold, many
 
 __all__ = ["recommend"]
@@ -15,6 +16,8 @@ _CHECKS, _SPLITTING = "coded checks", "sample splitting"
 
 def recommend(plan: PlanRows) -> str:
     """Return a few sentences."""
+    if plan.given.verdicts:
+        return recommend_verdicts(plan)
     if plan.of_searches:
         means = recommend_for_searches(plan)
     else:

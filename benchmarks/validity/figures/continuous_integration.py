@@ -6,7 +6,8 @@ advance, a union bound over 32. "Full": each may depend on the verdicts before i
 each.
 
 What counts beside it: exact binomial tails; transcripts that can happen (a process that stops after r
-passes has ``sum_(i < r) C(t - 1, i)`` of them before test t); and, for two models, the difference of their
+passes has ``sum_(i < r) C(t - 1, i)`` of them before test t, which makes ``C(32, 1) + ... + C(32, r)``
+questions in all); and, for two models, the difference of their
 scores on each record, which is 0 wherever both say the same. Where they disagree on a share d of the
 records, its variance is at most d, and Bennett's inequality needs ``ln(1/delta) / (d h(eps/d))`` labels,
 ``h(u) = (1 + u) ln(1 + u) - u``.
@@ -21,26 +22,28 @@ import numpy as np
 from scipy.special import bdtr, bdtrc
 
 from benchmarks.validity.figures.results import Claim, Shown, Table
+from sklearn_ada import plan_holdout
 
 TITLE = "Labels for continuous integration (ease.ml/ci)"
 SEED = 0  # nothing is drawn
 STEPS, DELTA, DISAGREEMENT, ACCURACY = 32, 0.01, 0.1, 0.9
 EPS = (0.1, 0.05, 0.01)
+PASSES = {"full": None, "stops after 1 pass": 1, "stops after 3 passes": 3}
 PUBLISHED = {
     "one model": {0.1: (404, 1340), 0.05: (1615, 5358), 0.01: (40_355, 133_930)},
     "two models": {0.1: (1753, 5496), 0.05: (7012, 21_984)},
 }
 
 
-def ln_transcripts(passes: int | None) -> float:
-    """Return the logarithm of the number of transcripts before the last of 32 tests.
+def ln_questions(passes: int | None) -> float:
+    """Return the logarithm of the number of questions that can come up in 32 tests.
 
-    Fully adaptive that is ``2^32`` in their count, with the last verdict; a process that stops at the r-th
-    pass can have at most r - 1 passes before its last test.
+    Fully adaptive that is ``2^32`` in their count; a process that stops at the r-th pass has had fewer than r
+    before each of its tests.
     """
     if passes is None:
         return STEPS * math.log(2.0)
-    return math.log(sum(math.comb(STEPS - 1, i) for i in range(passes)))
+    return math.log(sum(math.comb(STEPS, i) for i in range(1, passes + 1)))
 
 
 def hoeffding(eps: float, ln_delta: float) -> int:
@@ -82,9 +85,7 @@ def run(full: bool) -> dict[str, Any]:
     """Return labels needed by every method."""
     levels = {
         "none": math.log(DELTA / STEPS),
-        "full": math.log(DELTA) - ln_transcripts(None),
-        "stops after 1 pass": math.log(DELTA) - math.log(STEPS),
-        "stops after 3 passes": math.log(DELTA) - math.log(STEPS) - ln_transcripts(3),
+        **{name: math.log(DELTA) - ln_questions(passes) for name, passes in PASSES.items()},
     }
     rows: dict[str, Any] = {}
     for name, ln_delta in levels.items():
@@ -95,7 +96,26 @@ def run(full: bool) -> dict[str, Any]:
             "two models, Hoeffding": [two_by_hoeffding(eps, ln_delta) for eps in EPS],
             "two models, disagreement .1": [bennett(eps, ln_delta, DISAGREEMENT) for eps in EPS],
         }
-    return {"eps": list(EPS), "steps": STEPS, "delta": DELTA, "labels": rows}
+    return {"eps": list(EPS), "steps": STEPS, "delta": DELTA, "labels": rows, "planned": planned()}
+
+
+def planned() -> dict[str, dict[str, list[int]]]:
+    """Return what `plan_holdout` says of the same, whose intervals have two sides."""
+
+    def labels(eps: float, passes: int | None, **given: Any) -> int:
+        level = 1.0 - 2.0 * DELTA
+        plan = plan_holdout(
+            n_questions=STEPS, width=eps, confidence_level=level, verdicts=True, passes=passes, **given
+        )
+        return int(plan["verdicts"].n)
+
+    return {
+        name: {
+            "Hoeffding": [labels(eps, passes, expected_value=None) for eps in EPS],
+            "two models, disagreement .1": [labels(eps, passes, disagreement=DISAGREEMENT) for eps in EPS],
+        }
+        for name, passes in PASSES.items()
+    }
 
 
 def shown(result: dict[str, Any]) -> Shown:
@@ -133,12 +153,25 @@ def shown(result: dict[str, Any]) -> Shown:
     claims.append(
         Claim("two models that disagree on a tenth, eps .1: 694 labels", f"{fewer:,}", fewer == 694)
     )
+    same = [
+        (labels[name][method][i], value)
+        for name, methods in result["planned"].items()
+        for method, values in methods.items()
+        for i, value in enumerate(values)
+    ]
+    claims.append(
+        Claim(
+            "`plan_holdout` says the same of stop rules and of two models, to one label",
+            f"{sum(abs(a - b) <= 1 for a, b in same)} of {len(same)}",
+            all(abs(a - b) <= 1 for a, b in same),
+        )
+    )
     remarks = [
         "Exact tails count for little at an accuracy of one half and for much at .9, where the variance is "
         "small. Which of the two models' disagreement to assume can be seen on rows without labels. Every "
         "count is a plan at a given accuracy or disagreement; `Holdout` certifies what is found instead.",
-        "`plan_holdout` plans verdicts without stop rules and one model at a time; the other rows are "
-        "computed here.",
+        "`plan_holdout(verdicts=True)` plans all of it but two models by two estimates: `passes` is the stop "
+        "rule, `disagreement` that of two models.",
     ]
     return Shown(sentence, "Nothing is drawn: all of it is computed from bounds.", (table,), claims, remarks)
 

@@ -31,6 +31,8 @@ MODULES = (
     "most_questions",
     "continuous_integration",
     "search_sequences",
+    "real_searches",
+    "peers",
 )
 
 

@@ -166,8 +166,7 @@ def shown(result: dict[str, Any]) -> Shown:
         f"on true labels its best is {errors[1]:.1f} standard errors too good at n = {ROWS[1]:,} "
         f"({errors[0]:.1f} at n = {ROWS[0]}). It is on noise, on small holdouts and over many searches that "
         "it misleads.",
-        "Simulated winners only: searches of real data sets are run by ``python -m "
-        "benchmarks.validity.searches --real`` and are not on this page.",
+        "Simulated winners only; searches of real data sets are the figure after this one.",
     ]
     settings = (
         f"{CANDIDATES} candidates a search; accuracies N(.85, .02) or all one half; guesses from three "

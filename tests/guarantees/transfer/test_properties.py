@@ -37,6 +37,10 @@ CALLS = [
         {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "expected_value": 0.8},
     ),
     (baselines.verdict_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
+    (
+        baselines.verdict_half_width,
+        {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "passes": 3, "disagreement": 0.2},
+    ),
     (direct.approximate_dp_gap, {"epsilon": 0.1, "delta": 1e-6, "beta": 0.05}),
     (
         direct.direct_transfer,

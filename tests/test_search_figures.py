@@ -1,0 +1,138 @@
+"""The parts of the figures of real searches and of peers: what is true there, who answers, what is kept."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, mean_absolute_error, roc_auc_score
+
+from benchmarks.validity import peers, real_sets, search_conversations
+from benchmarks.validity.figures import peers as peers_figure
+from benchmarks.validity.figures import real_searches
+from sklearn_ada import Holdout
+
+N, CANDIDATES = 800, 8 * 3 * 8
+
+
+@pytest.fixture(scope="module")
+def population():
+    """Two families that say the same, as trees do of columns that were only stretched."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, N)
+    said = np.where(rng.random((CANDIDATES, N)) < rng.uniform(0.7, 0.9, (CANDIDATES, 1)), y, (y + 1) % 3)
+    said[24:48] = said[:24]
+    return y, real_sets.Candidates(said.astype(np.int8), "accuracy")
+
+
+def test_scores_are_scikit_learns():
+    rng = np.random.default_rng(1)
+    y, rows = rng.integers(0, 2, 300), rng.integers(0, 300, 500)
+    levels = rng.integers(0, real_sets.LEVELS // 100, (2, 300)) + 400 * y  # many ties
+    found = real_sets.Candidates(levels, "roc_auc").scores([1], rows, y[rows])
+    assert found == pytest.approx([roc_auc_score(y[rows], levels[1][rows])])
+    said = (levels % 3 == 0).astype(int)
+    found = real_sets.Candidates(said, "accuracy").scores([0, 1], rows, y[rows])
+    assert found == pytest.approx([accuracy_score(y[rows], each[rows]) for each in said])
+    numbers = rng.normal(size=(1, 300)) * 100
+    clipped = np.clip(numbers[0], y - real_sets.WORST_ERROR, y + real_sets.WORST_ERROR)
+    found = real_sets.Candidates(numbers, "neg_mean_absolute_error").scores([0], None, y)
+    assert found == pytest.approx([-mean_absolute_error(y, clipped)])
+
+
+def test_at_the_class_mix_of_all_rows_an_accuracy_is_the_populations(population):
+    y, candidates = population
+    whole = candidates.scores([5], None, y)[0]
+    assert candidates.at_class_mix(5, y, y) == pytest.approx(whole)
+    assert candidates.at_class_mix(5, y, y[y == 1]) == pytest.approx(np.mean(candidates.said[5][y == 1] == 1))
+
+
+def test_every_set_has_as_many_candidates_as_its_searches_look_at():
+    for metric, large in (("accuracy", False), ("roc_auc", True), ("neg_mean_absolute_error", False)):
+        assert len(real_sets._models(metric, large)) == CANDIDATES
+    assert CANDIDATES == real_sets.FAMILIES * real_sets.PREPARATIONS * real_sets.SETTINGS
+
+
+def test_no_row_is_predicted_by_a_model_that_was_fitted_to_it():
+    """A tree of full depth knows the labels it has seen: on coins it is right on half of the others."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    rows = real_sets.Rows(rng.normal(size=(600, 3)), rng.integers(0, 2, 600))
+    said = real_sets._said(DecisionTreeClassifier(), rows, "accuracy")
+    assert abs(np.mean(said == rows.y) - 0.5) < 0.12
+
+
+def test_twenty_searches_of_which_some_winners_are_the_same(population):
+    y, candidates = population
+    one = search_conversations.Conversation(candidates, 200, y, seed=3)
+    naive, ours = one.naive(), one.ours()
+    assert naive["naive"][-1] > 0.0
+    assert ours["all"]
+    widths = np.array(ours["widths"])
+    assert widths[0, 3] == pytest.approx(1.0)  # splitting for one search is a single use
+    assert (widths[:, 1] > 1.0).all()  # nothing that is published is narrower than a single use
+    assert widths[-1, 1] < widths[-1, 3]
+
+
+def test_an_interval_that_misses_is_counted(population):
+    y, candidates = population
+    one = search_conversations.Conversation(candidates, 200, y, seed=0)
+    one.target = lambda candidate: one.truth(candidate) - 0.4
+    ours = one.ours()
+    assert [ours[kind] for kind in (*search_conversations.KINDS, "all")] == [False] * 4
+
+
+def test_the_ledger_of_a_file_gives_the_same_answers(population, tmp_path):
+    y, candidates = population
+    one = search_conversations.Conversation(candidates, 200, y, seed=1)
+    in_file = Holdout(
+        one.held[:, None], y[one.held], answers="cells", random_state=1, ledger=tmp_path / "ledger.db"
+    )
+    winners = [(0, 0.8), (60, 0.7), (100, 0.9)]
+    told = [[one.ask(holdout, *winner) for winner in winners] for holdout in (one.begin(), in_file)]
+    assert [a.interval for a in told[0]] == [a.interval for a in told[1]]
+    assert [a.value for a in told[0]] == [a.value for a in told[1]]
+
+
+def test_a_set_whose_package_is_missing_is_left_out(monkeypatch):
+    def missing(name, permuted):
+        raise ImportError(name)
+
+    monkeypatch.setattr(real_searches, "fitted", missing)
+    assert real_searches.measured("fair", "true labels", 1) is None
+
+
+@pytest.mark.parametrize("way", ["directly", "clone", "pickle"])
+def test_the_ledger_knows_of_questions_put_to_copies_and_objects_do_not(way, tmp_path):
+    assert peers.kept("sklearn_ada, the ledger", way, tmp_path) == 3
+    for keeper in ("Guess-and-Check", "ThresholdoutAUC's setting"):
+        assert peers.kept(keeper, way, tmp_path) == (3 if way == "directly" else 0)
+
+
+@pytest.mark.thorough
+def test_the_ledger_knows_of_questions_put_by_workers(tmp_path):
+    assert peers.kept("sklearn_ada, the ledger", "two workers", tmp_path) == 3
+    assert peers.kept("Guess-and-Check", "two workers", tmp_path) == 0
+
+
+def test_a_peer_that_is_not_installed_keeps_what_was_measured_with_its_version(monkeypatch):
+    def missing(name):
+        raise peers.NotInstalledError(name)
+
+    monkeypatch.setattr(peers, "imported", missing)
+    assert peers_figure.measured("diffprivlib", 10, 1) is None
+    assert peers_figure.shared("OpenDP, adaptive composition") is None
+    found = {"peers": {"a": None}, "budgets": {"b": None}, "versions": {"c": None, "d": "2"}, "earlier": []}
+    earlier = {"peers": {"a": 1}, "budgets": {"b": 2}, "versions": {"c": "1", "d": "1"}}
+    peers_figure.keep(found, {"result": earlier})
+    assert found == {
+        "peers": {"a": 1}, "budgets": {"b": 2}, "versions": {"c": "1", "d": "2"}, "earlier": ["c"],
+    }  # fmt: skip
+
+
+def test_all_that_is_asked_in_one_run_is_the_same_job(tmp_path):
+    y = np.random.default_rng(0).integers(0, 2, 400)
+    names = ("plain holdout", "ease.ml/ci's counting")
+    plain, verdicts = (peers.ASKERS[name](y, 200, 0, tmp_path) for name in names)
+    told, _ = peers_figure.converse(plain, y, 200, 0)
+    assert told[-1].value > 0.58  # the vote of those that were better than chance
+    passed, _ = peers_figure.converse(verdicts, y, 200, 0)
+    assert [each.above for each in passed] == [each.above for each in told]
