@@ -13,16 +13,18 @@ release = version = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
 autosummary_generate = True
 numpydoc_show_class_members = False
+autodoc_typehints = "none"  # the types are in the sections of parameters
+toc_object_entries_show_parents = "hide"
 html_title = "sklearn_ada"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
+html_theme_options = {"collapse_navigation": True}  # the buttons that unfold entries have no name to read out
 templates_path = ["_templates"]
 exclude_patterns = [
     "_build",
@@ -34,7 +36,8 @@ exclude_patterns = [
 sphinx_gallery_conf = {
     "examples_dirs": "gallery_scripts",
     "gallery_dirs": "gallery",
-    "subsection_order": ["gallery_scripts/quickstart", "gallery_scripts/analysis"],
+    "subsection_order": [f"gallery_scripts/{level}" for level in ("quickstart", "analysis", "papers")],
+    "within_subsection_order": "FileNameSortKey",
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
     "download_all_examples": False,

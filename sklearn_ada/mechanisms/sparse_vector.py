@@ -143,11 +143,11 @@ def sparse_vector_error(
     max_hits: int = 1,
     redraw: bool = False,
 ) -> float:
-    r"""Return a such that, except with probability beta, no answer of the sparse vector is off by a.
+    """Return a such that, except with probability beta, no answer of the sparse vector is off by a.
 
-    Every "above" was larger than its threshold minus a and every "below" less than it plus a:
+    Every "above" was larger than its threshold minus a and every "below" less than it plus a::
 
-    .. math:: a = \frac{sensitivity}{\epsilon} (2 \ln(2 r/\beta) + 4 s \ln(2 k/\beta)),
+        a = sensitivity / epsilon * (2 ln(2 r / beta) + 4 s ln(2 k / beta))
 
     with k questions, and r = 1, s = max_hits for one threshold noise, r = max_hits, s = 1 for
     ``redraw=True``. (The union bound over all the noise, beta/2 for the thresholds and the questions.)

@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, StableHoldoutScorer
+from sklearn_ada import AnswersDisplay, Holdout, StableHoldoutScorer
 
 X, y = make_classification(24_000, 8, random_state=0)
 holdout = Holdout(X[4_000:], y[4_000:], ledger=":memory:")
@@ -20,3 +20,6 @@ search = GridSearchCV(
 ).fit(X[:4_000], y[:4_000])
 print(search.cv_results_["mean_test_score"])
 print(holdout.report())
+
+# %%
+_ = AnswersDisplay.from_holdout(holdout)

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from sklearn_ada import Holdout, ThresholdoutScorer
+from sklearn_ada import AnswersDisplay, Holdout, ThresholdoutScorer
 
 X, y = make_classification(6_000, 12, n_informative=6, random_state=0)
 holdout = Holdout(X[4_000:], y[4_000:], ledger=":memory:")
@@ -23,3 +23,7 @@ search = GridSearchCV(
 ).fit(X[:4_000], y[:4_000])
 print(search.best_params_)
 print(holdout.report())
+
+# %%
+# Hollow: what was guessed. Full: what the holdout said. A check that agrees says its guess.
+_ = AnswersDisplay.from_holdout(holdout)

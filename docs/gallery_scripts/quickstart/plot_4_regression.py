@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Metric, ReusableHoldoutCV
+from sklearn_ada import CertifiedSearchDisplay, Metric, ReusableHoldoutCV
 
 X, y = load_diabetes(return_X_y=True)
 metric = Metric("neg_mean_absolute_error", range=(-200, 0))
@@ -23,3 +23,6 @@ print(search.best_score_target_)
 # %%
 # The interval is wide: 111 rows, and errors of up to 200. A plan says it beforehand.
 print(f"{search.holdout_.n_rows} rows")
+
+# %%
+_ = CertifiedSearchDisplay.from_estimator(search)
