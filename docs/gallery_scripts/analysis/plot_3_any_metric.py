@@ -3,7 +3,7 @@ Any metric
 ==========
 
 A metric without an interval of its own is certified as a median over small random subsamples. That is
-another quantity than the metric on all rows, and the target says so.
+another quantity than the metric on all rows, and the :term:`target` says so.
 """
 
 from sklearn.datasets import make_classification

@@ -39,7 +39,7 @@ def accuracy(model, X, y):
 
 # %%
 # Every submission's score, and what three boards say of the vote of those that looked better than one half.
-# Guesses come from as many validation rows, on which labels are coins as well.
+# :term:`Guesses <guess>` come from as many validation rows, on which labels are coins as well.
 scores = {"exact scores": [], "Ladder": [], "certified": []}
 counts, folder = (25, 50, 100, 200, 400), Path(mkdtemp())
 for k in counts:

@@ -41,7 +41,7 @@ def auc(model, X, y):
 
 # %%
 # The naive analyst looks at the AUC of every attempt. The certified one asks, with the AUC of cross-
-# validation as the guess, and keeps a feature if the answer rises.
+# validation as the :term:`guess`, and keeps a feature if the answer rises.
 holdout = Holdout(X_hold, y_hold, ledger=":memory:", expected_questions=rounds)
 asks = {
     "naive": lambda model: auc(model, X_hold, y_hold),

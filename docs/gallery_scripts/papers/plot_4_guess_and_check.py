@@ -2,9 +2,9 @@
 Guess-and-Check
 ===============
 
-Rogers, Roth, Smith, Srebro, Thakkar and Woodworth (AISTATS 2020): a guess that passes reveals nothing but
-that it passed. Their width is one, fixed in advance; each failed guess costs. Here both mechanisms get the
-same conversation: how many questions do they answer to within .1?
+Rogers, Roth, Smith, Srebro, Thakkar and Woodworth (AISTATS 2020): a :term:`guess` that passes reveals nothing
+but that it passed. Their width is one, fixed in advance; each failed guess costs. Here both mechanisms get
+the same conversation: how many questions do they answer to within .1?
 """
 
 import math

@@ -2,8 +2,8 @@
 A scorer in a search of a pipeline
 ==================================
 
-``scorer.cv`` fits on one part of the rows and takes its guesses from the rest. ``scorer.select_best``
-refuses to choose a winner if any candidate was refused.
+``scorer.cv`` fits on one part of the rows and takes its :term:`guesses <guess>` from the rest.
+``scorer.select_best`` refuses to choose a winner if any candidate was refused.
 """
 
 from sklearn.datasets import make_classification
@@ -25,5 +25,5 @@ print(search.best_params_)
 print(holdout.report())
 
 # %%
-# Hollow: what was guessed. Full: what the holdout said. A check that agrees says its guess.
+# Hollow: what was guessed. Full: what the holdout said. A :term:`check` that agrees says its guess.
 _ = AnswersDisplay.from_holdout(holdout)

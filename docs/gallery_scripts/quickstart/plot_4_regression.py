@@ -3,7 +3,7 @@ Regression
 ==========
 
 The mean of an unbounded error has no interval without assumptions. Say in which range errors count; those
-outside of it are clipped, and the certificate speaks of the clipped error.
+outside of it are clipped, and the :term:`certificate` speaks of the clipped error.
 """
 
 from sklearn.datasets import load_diabetes
