@@ -24,7 +24,8 @@ html_title = "sklearn_ada"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-html_theme_options = {"collapse_navigation": True}  # the buttons that unfold entries have no name to read out
+html_js_files = [("names.js", {"defer": "defer"})]
+html_theme_options = {"collapse_navigation": True}
 templates_path = ["_templates"]
 exclude_patterns = [
     "_build",

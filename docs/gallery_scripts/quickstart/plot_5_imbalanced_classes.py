@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_ada import CertifiedSearchDisplay, ReusableHoldoutCV
 
 X, y = make_classification(8_000, 8, weights=[0.95], random_state=0)
-figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+figure, axes = plt.subplots(2, 1, figsize=(8, 9), layout="constrained")
 for ax, scoring in zip(axes, ("roc_auc", "balanced_accuracy"), strict=True):
     grid = GridSearchCV(LogisticRegression(class_weight="balanced"), {"C": [0.01, 1.0]}, scoring=scoring)
     search = ReusableHoldoutCV(grid, ask="winner", ledger=":memory:").fit(X, y)
