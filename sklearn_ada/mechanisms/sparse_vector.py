@@ -126,6 +126,13 @@ class SparseVector(StatefulMechanism):
 def above_threshold(epsilon: float, sensitivity: float = 1.0) -> SparseVector:
     """Return AboveThreshold: a sparse vector that stops at its first "above" (lecture 23, Algorithm 2).
 
+    Parameters
+    ----------
+    epsilon : float
+        The privacy of the whole, positive.
+    sensitivity : float, default=1.0
+        How much a value can change when one record is replaced, positive.
+
     Examples
     --------
     >>> above_threshold(0.5)
