@@ -1,7 +1,10 @@
 """Sphinx configuration."""
 
 from importlib import import_module
+from inspect import isclass
 from pathlib import Path
+
+from sphinx.util.logging import getLogger
 
 import sklearn_ada
 from sklearn_ada import __version__
@@ -13,16 +16,19 @@ release = version = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
 autosummary_generate = True
 numpydoc_show_class_members = False
+autodoc_typehints = "none"  # the types are in the sections of parameters
+toc_object_entries_show_parents = "hide"
 html_title = "sklearn_ada"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
+html_js_files = [("names.js", {"defer": "defer"})]
+html_theme_options = {"collapse_navigation": True}
 templates_path = ["_templates"]
 exclude_patterns = [
     "_build",
@@ -34,7 +40,8 @@ exclude_patterns = [
 sphinx_gallery_conf = {
     "examples_dirs": "gallery_scripts",
     "gallery_dirs": "gallery",
-    "subsection_order": ["gallery_scripts/quickstart", "gallery_scripts/analysis"],
+    "subsection_order": [f"gallery_scripts/{level}" for level in ("quickstart", "analysis", "papers")],
+    "within_subsection_order": "FileNameSortKey",
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
     "download_all_examples": False,
@@ -50,9 +57,50 @@ _generated.mkdir(exist_ok=True)
 (_generated / "scorers.csv").write_text("".join(f'"{a}","{b}","{c}"\n' for a, b, c in _rows))
 
 # docs/api.rst leads to a page for every floor below the holdout, with all of its public names.
-for _floor in ("accounting", "guarantees", "mechanisms", "planning"):
+FLOORS = ("accounting", "guarantees", "mechanisms", "planning")
+for _floor in FLOORS:
     _names = sorted(set(import_module(f"sklearn_ada.{_floor}").__all__) - set(sklearn_ada.__all__))
     _lines = [f"sklearn_ada.{_floor}", "=" * (len(_floor) + 12), ""]
     _lines += [f".. automodule:: sklearn_ada.{_floor}", "   :no-index:", ""]
     _lines += [f".. currentmodule:: sklearn_ada.{_floor}", "", ".. autosummary::", "   :toctree: .", ""]
     (_generated / f"{_floor}.rst").write_text("\n".join([*_lines, *(f"   {name}" for name in _names), ""]))
+
+DESCRIBED = (property, classmethod, staticmethod)  # parameters are in the docstring of the class
+
+
+def public_names():
+    """Return every public name, and every public method that a class has from this package, by full name."""
+    found = {f"sklearn_ada.{name}": getattr(sklearn_ada, name) for name in sklearn_ada.__all__}
+    for floor in FLOORS:
+        module = import_module(f"sklearn_ada.{floor}")
+        alone = set(module.__all__) - set(sklearn_ada.__all__)
+        found |= {f"sklearn_ada.{floor}.{name}": getattr(module, name) for name in alone}
+    for name, item in list(found.items()):
+        for base in item.__mro__ if isclass(item) else ():
+            if base.__module__.startswith("sklearn_ada."):
+                own = {
+                    each
+                    for each, value in vars(base).items()
+                    if callable(value) or isinstance(value, DESCRIBED)
+                }
+                found |= {f"{name}.{each}": None for each in own if not each.startswith("_")}
+    return set(found)
+
+
+def complain_of_what_is_missing(app, env):
+    """Warn, which ends the build, of each public name or method without an entry in the reference."""
+    routed = (
+        "get_metadata_routing",
+        "set_fit_request",
+        "set_predict_request",
+        "set_score_request",
+        "set_callbacks",
+    )
+    for name in sorted(public_names() - set(env.get_domain("py").objects)):
+        if not name.endswith(routed):  # scikit-learn's own
+            getLogger(__name__).warning("%s has no entry in the reference", name)
+
+
+def setup(app):
+    """Have the reference checked."""
+    app.connect("env-check-consistency", complain_of_what_is_missing)

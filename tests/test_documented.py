@@ -13,6 +13,7 @@ import pytest
 
 import sklearn_ada
 
+SECTIONS = re.MULTILINE | re.DOTALL
 FLOORS = ("accounting", "guarantees", "mechanisms", "planning")
 TOP = {name: getattr(sklearn_ada, name) for name in sklearn_ada.__all__}
 ALONE = {
@@ -58,18 +59,15 @@ def parameters_of(function):
 
 
 def undocumented_parameters(function, doc):
-    """Return the parameters that have no line of their own and, where there are no such lines, no mention."""
+    """Return the parameters that have no line of their own in a section of numpydoc for them."""
     lined = set()
-    for line in doc.splitlines():
-        found = re.match(r"\s*(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: :|$)", line)
-        if found:
-            lined |= {name.strip(" *") for name in found[1].split(",")}
-    has_lines = "Parameters\n-----" in doc
-    return [
-        name
-        for name in parameters_of(function)
-        if name not in lined and (has_lines or not re.search(rf"\b{name}s?\b", doc))
-    ]
+    for heading, lines in re.findall(
+        r"^(\w[\w ]*)\n-{3,}\n(.*?)(?=^\w[\w ]*\n-{3,}$|\Z)", doc, flags=SECTIONS
+    ):
+        if heading in ("Parameters", "Other Parameters", "Attributes"):
+            for names in re.findall(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: :|$)", lines, flags=re.MULTILINE):
+                lined |= {name.strip(" *") for name in names.split(",")}
+    return [name for name in parameters_of(function) if name not in lined]
 
 
 def methods_of(item):

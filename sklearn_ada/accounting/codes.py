@@ -152,7 +152,13 @@ class Code:
             check_real(getattr(self, name), name, "Code", low=0.0, high=1.0)
 
     def ln_prior(self, symbol: Symbol) -> float:
-        """Return the log probability of a symbol in the code of its kind, before any answer was given."""
+        """Return the log probability of a symbol in the code of its kind, before any answer was given.
+
+        Parameters
+        ----------
+        symbol : Symbol
+            What an answer said.
+        """
         stream, value, scale = symbol.stream, symbol.value, symbol.scale
         if stream == "overlap":
             return _ln_of_two(symbol, self.leak_mass)

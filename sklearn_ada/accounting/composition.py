@@ -23,7 +23,15 @@ __all__ = [
 
 
 class EpsilonDelta(NamedTuple):
-    """The guarantee ``P[A(x) in E] <= exp(epsilon) * P[A(x') in E] + delta`` for all neighbours and all E."""
+    """The guarantee ``P[A(x) in E] <= exp(epsilon) * P[A(x') in E] + delta`` for all neighbours and all E.
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 0.
+    delta : float
+        In [0, 1].
+    """
 
     epsilon: float
     delta: float

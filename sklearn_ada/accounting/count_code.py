@@ -59,6 +59,11 @@ class CountCode:
         """Return the logarithm of the mass of all integers from ``low_count`` to ``high_count``.
 
         Integers that no count can be (below 0, above n) have mass as well.
+
+        Parameters
+        ----------
+        low_count, high_count : int
+            Both ends belong to the range.
         """
         return math.log1p(-self.failure_mass) + self._ln_between(low_count, high_count, "CountCode.ln_mass")
 
@@ -77,6 +82,13 @@ class CountCode:
 
         ``ln[(1 - e0) w(count) / sum of w]``, w the mass of a single count and e0 that of failures: the masses
         of the counts of the range and of all failures sum to 1.
+
+        Parameters
+        ----------
+        count : int
+            In the range.
+        low_count, high_count : int
+            Both ends belong to the range.
 
         Examples
         --------

@@ -106,7 +106,13 @@ class PolyaUrn:
         return max(-self.ln_probability(value, ln_prior), 0.0)
 
     def record(self, value: int | str) -> None:
-        """Add a value that was said."""
+        """Add a value that was said.
+
+        Parameters
+        ----------
+        value : int or str
+            The symbol's value.
+        """
         self.counts[value] += 1
         self.size += 1
 
@@ -160,13 +166,26 @@ class DescriptionLength:
         self._ln_priors: dict[Symbol, float] = {}  # of urns only, whose symbols come again and again
 
     def price(self, event: Event) -> float:
-        """Return what the event would cost now, in nats; nothing is recorded."""
+        """Return what the event would cost now, in nats; nothing is recorded.
+
+        Parameters
+        ----------
+        event : Event
+            What would be released.
+        """
         return self._price(symbols_of(event))
 
     def price_of_repeats(self, symbol: Symbol | CountSymbol, count: int) -> float:
         """Return what the same symbol ``count`` times in a row would cost now; nothing is recorded.
 
         The product of an urn's probabilities in closed form, so that a million is as quick as one.
+
+        Parameters
+        ----------
+        symbol : Symbol or CountSymbol
+            What would be said each time.
+        count : int
+            How often, at least 0.
 
         Examples
         --------
@@ -183,7 +202,13 @@ class DescriptionLength:
         return max(ln_ways - (math.lgamma(seen + count) - math.lgamma(seen)), 0.0)
 
     def record(self, event: Event) -> float:
-        """Add the event to the total and let the urns learn from it; return its price."""
+        """Add the event to the total and let the urns learn from it; return its price.
+
+        Parameters
+        ----------
+        event : Event
+            What was released.
+        """
         symbols = symbols_of(event)
         price = self._price(symbols)
         for symbol in symbols:
@@ -194,6 +219,11 @@ class DescriptionLength:
 
     def held(self, stream: str) -> Counter[int | str]:
         """Return how often each symbol of an urn's stream was recorded.
+
+        Parameters
+        ----------
+        stream : str
+            The name of the stream that the symbols belong to.
 
         Examples
         --------
@@ -214,7 +244,13 @@ class DescriptionLength:
         }
 
     def restore(self, told: dict[str, Any]) -> None:
-        """Go on from what `to_dict` told."""
+        """Go on from what `to_dict` told.
+
+        Parameters
+        ----------
+        told : dict
+            Of a `DescriptionLength` with the same code.
+        """
         self.nats = told["nats"]
         for name, urn in self._urns.items():
             urn.counts = Counter(dict(told["urns"].get(name, ())))

@@ -263,7 +263,13 @@ class ZCDPFilter:
         return self._budget - self.spent
 
     def admits(self, cost: float) -> bool:
-        """Return whether ``cost``, a finite rho of at least 0, could be charged now."""
+        """Return whether ``cost``, a finite rho of at least 0, could be charged now.
+
+        Parameters
+        ----------
+        cost : float
+            A rho of zCDP.
+        """
         return self._units.admits(RECORDS, cost)
 
     def charge(self, cost: float) -> None:

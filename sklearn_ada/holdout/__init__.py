@@ -48,7 +48,7 @@ vacuous
     Said of an interval that holds everything the metric can be.
 """
 
-from sklearn_ada.holdout.holdout import Holdout, headline_of, session_of
+from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_of
 from sklearn_ada.holdout.questions.filled import FILL
 from sklearn_ada.holdout.questions.guess import Guess, guess_from_rows, median_guess_from_rows
 from sklearn_ada.holdout.questions.keys import model_digest, subject_key
@@ -87,6 +87,7 @@ __all__ = [
     "LadderSettings",
     "MedianSettings",
     "NoiseSettings",
+    "Scoring",
     "Session",
     "certifies_nothing",
     "check_answers",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -41,7 +41,10 @@ from sklearn_ada.ledger import Ledger
 from sklearn_ada.metrics import Metric, as_metric, check_labels
 from sklearn_ada.results import Answer
 
-__all__ = ["Holdout", "headline_of", "session_of"]
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+
+__all__ = ["Holdout", "Scoring", "headline_of", "session_of"]
 
 Scoring = str | Callable[..., Any] | Metric
 
@@ -181,7 +184,7 @@ class Holdout:
         weight_bound: float | None = None,
         class_mix: str = "conditional",
         answers: str | None = None,
-        seal_key: Any = None,
+        seal_key: str | os.PathLike[str] | bytes | X25519PublicKey | None = None,
         random_state: int | None = None,
         split: dict[str, Any] | None = None,
         who: str | None = None,
@@ -389,7 +392,10 @@ class Holdout:
         return answer
 
     def unseal(
-        self, answers: Iterable[Answer | int] | Answer | int | None = None, *, key: Any = None
+        self,
+        answers: Iterable[Answer | int] | Answer | int | None = None,
+        *,
+        key: str | os.PathLike[str] | bytes | X25519PrivateKey | None = None,
     ) -> list[Answer]:
         """Tell the exact values of sealed answers, each with the interval of the time when it was asked.
 
@@ -448,7 +454,7 @@ class Holdout:
             warn_if_vacuous(self._session, answer, question)
         return answer
 
-    def declare(self, models: Sequence[Any], *, scoring: Any) -> int:
+    def declare(self, models: Sequence[Any], *, scoring: Scoring) -> int:
         """Declare fitted models before the first question: nothing revealed later widens their intervals.
 
         With G models declared, each check or certify of one of them keeps a failure probability of at least
@@ -478,7 +484,7 @@ class Holdout:
         """
         return declare_family(self._session, models, as_metric(scoring))
 
-    def select(self, models: Sequence[Any], *, scoring: Any, epsilon: float | str | None = "auto") -> int:
+    def select(self, models: Sequence[Any], *, scoring: Scoring, epsilon: float | str | None = "auto") -> int:
         """Return the number of the best of N fitted models; nothing else is revealed, for ``ln N`` nats.
 
         Its value is not certified: `certify` it, which then allows for the choice.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.inspection.source import report_from
 from sklearn_ada.results import Answer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["AnswersDisplay"]
 
@@ -100,7 +103,11 @@ class AnswersDisplay:
 
     @classmethod
     def from_holdout(
-        cls, holdout: Holdout | HoldoutReport, *, metric: str | None = None, ax: Any = None
+        cls,
+        holdout: Holdout | HoldoutReport,
+        *,
+        metric: str | None = None,
+        ax: Axes | Sequence[Axes] | None = None,
     ) -> AnswersDisplay:
         """Draw the answers of a holdout; see `plot`.
 
@@ -119,7 +126,7 @@ class AnswersDisplay:
         """
         return cls(report_from(holdout, "AnswersDisplay.from_holdout"), metric=metric).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> AnswersDisplay:
+    def plot(self, *, ax: Axes | Sequence[Axes] | None = None) -> AnswersDisplay:
         """Draw the answers.
 
         Parameters
@@ -142,7 +149,7 @@ class AnswersDisplay:
         pairs = list(zip(self.report.answers, self.report.entries, strict=True))
         of_each = [[(a, e) for (name, a), e in pairs if name == metric] for metric in self.metrics_]
         heights = [min(max(1.6 + 0.26 * len(shown), 2.6), 12.0) for shown in of_each]
-        if len(of_each) == 1:
+        if len(of_each) == 1 and not isinstance(ax, Sequence):
             panels = [axes_or_new(ax, "Answers are", (8.0, heights[0]))]
         else:
             fix = f"Give {len(of_each)} axes, or name one metric: metric={self.metrics_[0]!r}."

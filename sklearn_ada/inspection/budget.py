@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sklearn_ada._axes import axes_or_new
 from sklearn_ada.holdout import Holdout, HoldoutReport
 from sklearn_ada.inspection.source import report_from
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["HoldoutBudgetDisplay"]
 
@@ -44,7 +47,9 @@ class HoldoutBudgetDisplay:
         self.report = report
 
     @classmethod
-    def from_holdout(cls, holdout: Holdout | HoldoutReport, *, ax: Any = None) -> HoldoutBudgetDisplay:
+    def from_holdout(
+        cls, holdout: Holdout | HoldoutReport, *, ax: Axes | None = None
+    ) -> HoldoutBudgetDisplay:
         """Draw what is left of a holdout; see `plot`.
 
         Parameters
@@ -60,7 +65,7 @@ class HoldoutBudgetDisplay:
         """
         return cls(report_from(holdout, "HoldoutBudgetDisplay.from_holdout")).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> HoldoutBudgetDisplay:
+    def plot(self, *, ax: Axes | None = None) -> HoldoutBudgetDisplay:
         """Draw the half-widths.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada._table import percent
 from sklearn_ada.inspection.source import report_from
 from sklearn_ada.model_selection import ReusableHoldoutCV
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["CertifiedSearchDisplay"]
 
@@ -92,7 +95,9 @@ class CertifiedSearchDisplay:
         self.confidence_level = confidence_level
 
     @classmethod
-    def from_estimator(cls, estimator: ReusableHoldoutCV, *, ax: Any = None) -> CertifiedSearchDisplay:
+    def from_estimator(
+        cls, estimator: ReusableHoldoutCV, *, ax: Axes | None = None
+    ) -> CertifiedSearchDisplay:
         """Draw a fitted search; see `plot`.
 
         Parameters
@@ -136,7 +141,7 @@ class CertifiedSearchDisplay:
         )  # fmt: skip
         return display.plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> CertifiedSearchDisplay:
+    def plot(self, *, ax: Axes | None = None) -> CertifiedSearchDisplay:
         """Draw candidates, naive best and certified band.
 
         Parameters

@@ -269,10 +269,11 @@ def multiplicative_weights_median(
 def multiplicative_weights_sample_size(
     n_questions: int, *, universe_size: int, alpha: float, epsilon: float, beta: float
 ) -> int:
-    r"""Return n for which all answers of the mechanism are within alpha, except with probability beta.
+    """Return n for which all answers of the mechanism are within alpha, except with probability beta.
 
-    .. math:: n \ge \frac{4}{\alpha\epsilon}\big(2 \ln(3 (L + 1)/\beta) + 4 \ln(3 k/\beta)\big),
-              \qquad L = \lfloor 2 \ln(N)/\alpha^2 \rfloor.
+    It is enough that::
+
+        n >= 4 / (alpha epsilon) (2 ln(3 (L + 1) / beta) + 4 ln(3 k / beta)),  L = floor(2 ln(N) / alpha^2)
 
     By the union bound over the noise of L + 1 thresholds, k comparisons and L answers (whose share is
     smaller than that of the thresholds), the noise is as small as the class's Notes suppose.

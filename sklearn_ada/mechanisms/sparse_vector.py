@@ -126,6 +126,13 @@ class SparseVector(StatefulMechanism):
 def above_threshold(epsilon: float, sensitivity: float = 1.0) -> SparseVector:
     """Return AboveThreshold: a sparse vector that stops at its first "above" (lecture 23, Algorithm 2).
 
+    Parameters
+    ----------
+    epsilon : float
+        The privacy of the whole, positive.
+    sensitivity : float, default=1.0
+        How much a value can change when one record is replaced, positive.
+
     Examples
     --------
     >>> above_threshold(0.5)
@@ -143,11 +150,11 @@ def sparse_vector_error(
     max_hits: int = 1,
     redraw: bool = False,
 ) -> float:
-    r"""Return a such that, except with probability beta, no answer of the sparse vector is off by a.
+    """Return a such that, except with probability beta, no answer of the sparse vector is off by a.
 
-    Every "above" was larger than its threshold minus a and every "below" less than it plus a:
+    Every "above" was larger than its threshold minus a and every "below" less than it plus a::
 
-    .. math:: a = \frac{sensitivity}{\epsilon} (2 \ln(2 r/\beta) + 4 s \ln(2 k/\beta)),
+        a = sensitivity / epsilon * (2 ln(2 r / beta) + 4 s ln(2 k / beta))
 
     with k questions, and r = 1, s = max_hits for one threshold noise, r = max_hits, s = 1 for
     ``redraw=True``. (The union bound over all the noise, beta/2 for the thresholds and the questions.)

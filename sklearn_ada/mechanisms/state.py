@@ -39,7 +39,13 @@ class StatefulMechanism(ABC):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """Return the mechanism that `state` described; ValueError if the state is not one of its own."""
+        """Return the mechanism that `state` described; ValueError if the state is not one of its own.
+
+        Parameters
+        ----------
+        state : dict
+            What `state` returned, also after a round trip through JSON.
+        """
         names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
         return cls(**check_state(state, names, cls.__name__))
 

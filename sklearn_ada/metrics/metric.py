@@ -191,6 +191,11 @@ class Metric:
     def check_estimator(self, estimator: Any) -> None:
         """Raise unless the estimator can be scored by this metric at all.
 
+        Parameters
+        ----------
+        estimator : object
+            A fitted estimator.
+
         Raises
         ------
         TypeError
@@ -208,7 +213,13 @@ class Metric:
             )  # fmt: skip
 
     def check_target(self, y: NDArray[Any]) -> None:
-        """Raise UndefinedMetricError if y is of the wrong type, such as text where numbers are needed."""
+        """Raise UndefinedMetricError if y is of the wrong type, such as text where numbers are needed.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,)
+            The labels of the rows.
+        """
         check_target(y, self.response.target)
 
     def check_classes(self, y: NDArray[Any]) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import column_or_1d, indexable
 
 from sklearn_ada._checks import bad_parameter
@@ -23,6 +24,7 @@ from sklearn_ada.holdout import (
     Guess,
     Holdout,
     MedianSettings,
+    Scoring,
     close_round,
     model_digest,
     open_round,
@@ -70,6 +72,9 @@ from sklearn_ada.model_selection.setting_up.row_order import is_shuffled_for, wa
 from sklearn_ada.model_selection.setting_up.setting_aside import set_aside
 from sklearn_ada.model_selection.setting_up.warnings import warn_of_median, warn_of_outcome
 from sklearn_ada.results import Answer
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 __all__ = ["ReusableHoldoutCV"]
 
@@ -241,21 +246,21 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self,
         search: Any,
         *,
-        scoring: Any = None,
-        holdout: Any = 0.25,
+        scoring: Scoring | None = None,
+        holdout: float | ArrayLike | BaseCrossValidator | Holdout = 0.25,
         ids: str | None = None,
-        mechanism: Any = "auto",
+        mechanism: str | HoldoutScorer = "auto",
         ask: str | int = "winner",
         reveal: str = "all",
         validation: float = 0.25,
-        one_standard_error: Any = False,
+        one_standard_error: bool | str | Callable[[dict[str, Any]], float] = False,
         confidence_level: float = 0.95,
         tolerance: float | None = None,
         expected_questions: int | None = None,
-        ledger: Any = None,
+        ledger: str | os.PathLike[str] | None = None,
         missing: str = "raise",
         answers: str = DEFAULT_ANSWERS,
-        seal_key: Any = None,
+        seal_key: str | os.PathLike[str] | bytes | X25519PublicKey | None = None,
         random_state: int | None = None,
         who: str | None = None,
         verbose: int = 0,
@@ -280,7 +285,9 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self.who = who
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, ids: Any = None, **fit_params: Any) -> ReusableHoldoutCV:
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, *, ids: ArrayLike | None = None, **fit_params: Any
+    ) -> ReusableHoldoutCV:
         """Set the holdout aside, run the search on the rest, refit the best model and certify it.
 
         Parameters
@@ -310,7 +317,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             raise bad_parameter("y", "ReusableHoldoutCV.fit", "the labels of X", None, fix)
         X, ids, self._id_column = ids_of_rows(self.ids, X, ids)
         X, y = indexable(X, y)
-        if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        if getattr(y, "ndim", 1) == 2 and np.shape(y)[1] == 1:
             y = column_or_1d(y, warn=True)
         check_one_output(y)
         check_labels(y)

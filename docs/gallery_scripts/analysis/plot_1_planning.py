@@ -11,7 +11,7 @@ plan = plan_holdout(n=5_000, n_questions=100)
 print(plan.recommendation)
 
 # %%
-# How many rows are needed for 100 checks within .03:
+# How many rows are needed for 100 :term:`checks <check>` within .03:
 print(f"{plan_holdout(n_questions=100, width=0.03)['coded checks'].n:,}")
 
 # %%

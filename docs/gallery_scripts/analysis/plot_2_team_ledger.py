@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Holdout
+from sklearn_ada import AnswersDisplay, Holdout
 
 X, y = make_classification(5_000, 6, random_state=0)
 with tempfile.TemporaryDirectory() as folder:
@@ -23,3 +23,4 @@ with tempfile.TemporaryDirectory() as folder:
         guess = model.score(X[2_000:3_000], y[2_000:3_000])
         print(who, holdout.certify(model, scoring="accuracy", guess=guess))
     print(holdout.report().asked_by)
+    _ = AnswersDisplay.from_holdout(holdout)

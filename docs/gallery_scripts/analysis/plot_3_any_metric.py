@@ -3,14 +3,14 @@ Any metric
 ==========
 
 A metric without an interval of its own is certified as a median over small random subsamples. That is
-another quantity than the metric on all rows, and the target says so.
+another quantity than the metric on all rows, and the :term:`target` says so.
 """
 
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, StableHoldoutScorer
+from sklearn_ada import AnswersDisplay, Holdout, MedianSettings, StableHoldoutScorer
 
 X, y = make_classification(24_000, 8, random_state=0)
 holdout = Holdout(X[4_000:], y[4_000:], ledger=":memory:")
@@ -20,3 +20,18 @@ search = GridSearchCV(
 ).fit(X[:4_000], y[:4_000])
 print(search.cv_results_["mean_test_score"])
 print(holdout.report())
+
+# %%
+# A :term:`check` compares medians that are rounded to wide steps: it says in which quantile
+# :term:`levels <level>` the
+# guess lies, and nothing of the value. To :term:`certify` the winner costs more, and has an interval:
+answer = holdout.certify(
+    search.best_estimator_,
+    scoring="matthews_corrcoef",
+    guess=search.cv_results_["mean_test_score"].max(),
+    settings=MedianSettings(),
+)
+print(answer)
+
+# %%
+_ = AnswersDisplay.from_holdout(holdout)

@@ -6,6 +6,7 @@ A study optimises a cross-validated score, which asks nothing. The holdout is as
 once.
 """
 
+import matplotlib.pyplot as plt
 import optuna
 from sklearn.datasets import make_classification
 from sklearn.model_selection import cross_val_score
@@ -31,3 +32,17 @@ answer = Holdout(X[3_000:], y[3_000:], ledger=":memory:").certify(
     best, scoring="accuracy", guess=study.best_value
 )
 print(answer)
+
+# %%
+# The scores of the study, and the interval of its best model on the holdout:
+figure, ax = plt.subplots(layout="constrained")
+ax.plot(
+    [trial.number for trial in study.trials],
+    [trial.value for trial in study.trials],
+    "o",
+    label="cross-validated",
+)
+ax.axhspan(*answer.interval, color="C1", alpha=0.3, label="certified interval of the best")
+ax.axhline(answer.value, color="C1", label="its value on the holdout")
+ax.set(xlabel="trial", ylabel="accuracy")
+_ = ax.legend()

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import ReusableHoldoutCV
+from sklearn_ada import CertifiedSearchDisplay, ReusableHoldoutCV
 
 X, y = load_digits(return_X_y=True)
 grid = GridSearchCV(LogisticRegression(max_iter=500), {"C": [0.0001, 0.001, 0.01]}, cv=3)
@@ -21,3 +21,7 @@ print(search.best_score_target_)
 # %%
 # What was asked, and what can still be asked:
 print(search.holdout_.report())
+
+# %%
+# The candidates in order, the best of them by cross-validation, and the certified band:
+_ = CertifiedSearchDisplay.from_estimator(search)

@@ -2,8 +2,8 @@
 Ten searches
 ============
 
-Each search is made in view of the last one, on one holdout. With ``answers="cells"`` a search tells in
-which cell its winner's score lies, and the intervals hardly widen. In the end the exact value of the model
+Each search is made in view of the last one, on one holdout. With ``answers="cells"`` a search tells in which
+:term:`cell` its winner's score lies, and the intervals hardly widen. In the end the exact value of the model
 that is kept is published.
 """
 

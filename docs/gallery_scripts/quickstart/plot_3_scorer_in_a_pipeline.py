@@ -2,8 +2,8 @@
 A scorer in a search of a pipeline
 ==================================
 
-``scorer.cv`` fits on one part of the rows and takes its guesses from the rest. ``scorer.select_best``
-refuses to choose a winner if any candidate was refused.
+``scorer.cv`` fits on one part of the rows and takes its :term:`guesses <guess>` from the rest.
+``scorer.select_best`` refuses to choose a winner if any candidate was refused.
 """
 
 from sklearn.datasets import make_classification
@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from sklearn_ada import Holdout, ThresholdoutScorer
+from sklearn_ada import AnswersDisplay, Holdout, ThresholdoutScorer
 
 X, y = make_classification(6_000, 12, n_informative=6, random_state=0)
 holdout = Holdout(X[4_000:], y[4_000:], ledger=":memory:")
@@ -23,3 +23,7 @@ search = GridSearchCV(
 ).fit(X[:4_000], y[:4_000])
 print(search.best_params_)
 print(holdout.report())
+
+# %%
+# Hollow: what was guessed. Full: what the holdout said. A :term:`check` that agrees says its guess.
+_ = AnswersDisplay.from_holdout(holdout)

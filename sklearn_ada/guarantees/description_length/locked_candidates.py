@@ -32,6 +32,11 @@ _FIRST = 0.9
 def rank_weight(rank: int) -> float:
     """Return the weight of the candidate of this public rank: .9 for the first, ``.1/(r (r - 1))`` after it.
 
+    Parameters
+    ----------
+    rank : int
+        From 1.
+
     Examples
     --------
     >>> rank_weight(1), round(rank_weight(2), 3), round(rank_weight(3), 4)

@@ -87,7 +87,13 @@ class Purse:
         return self.take(EXPLORING * log_weight(j) / _unspent(j))
 
     def round(self, size: int) -> tuple[float, Self]:
-        """Take what one question would, for ``size`` questions fixed together; return the weight of each."""
+        """Take what one question would, for ``size`` questions fixed together; return the weight of each.
+
+        Parameters
+        ----------
+        size : int
+            At least 1.
+        """
         size = check_integer(size, "size", "Purse.round")
         whole, purse = self.question()
         return (whole if size == 1 else _below(whole / size)), purse

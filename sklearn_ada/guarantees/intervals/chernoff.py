@@ -18,6 +18,11 @@ __all__ = ["bernoulli_kl", "chernoff_kl"]
 def bernoulli_kl(p: float, q: float) -> float:
     """Return the divergence kl(p, q) of two Bernoulli laws in nats (``inf`` where q excludes p).
 
+    Parameters
+    ----------
+    p, q : float
+        Probabilities, in [0, 1].
+
     Examples
     --------
     >>> round(bernoulli_kl(0.5, 0.25), 6)

@@ -40,6 +40,11 @@ def kish_size(weights: ArrayLike) -> float:
 
     Source: Hoeffding (1963), Theorem 2, for terms of range ``w_u / W``; the size is Kish's (1965).
 
+    Parameters
+    ----------
+    weights : array-like of shape (n,)
+        At least 0, and not all 0.
+
     Examples
     --------
     >>> kish_size([1.0, 1.0, 1.0, 1.0]), kish_size([3.0, 1.0, 0.0])

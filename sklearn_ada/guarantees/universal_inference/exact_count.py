@@ -41,6 +41,13 @@ __all__ = ["largest_ln_mass", "transcript_interval_beside_exact_count"]
 def largest_ln_mass(count: int, n: int) -> float:
     """Return ``ln P[Bin(n, count/n) = count]``, which no binomial law of n rows exceeds at this count.
 
+    Parameters
+    ----------
+    count : int
+        From 0 to n.
+    n : int
+        The number of rows.
+
     Examples
     --------
     >>> round(largest_ln_mass(1700, 2000), 4), largest_ln_mass(0, 50)

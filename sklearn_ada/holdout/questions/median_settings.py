@@ -58,7 +58,13 @@ class MedianSettings:
             raise bad_parameter("grid", owner, "'auto' or a Grid such as UniformGrid(0, 1, 1001)", self.grid)
 
     def subsamples(self, data: HoldoutData) -> int:
-        """Return the number of subsamples of some data."""
+        """Return the number of subsamples of some data.
+
+        Parameters
+        ----------
+        data : HoldoutData
+            The rows, and how they may be drawn.
+        """
         owner, most = "StableHoldoutScorer", data.n_units
         of_what = "groups of the holdout" if data.has_groups else "records of the holdout"
         if self.stratify:
@@ -75,7 +81,13 @@ class MedianSettings:
         return self.n_subsamples
 
     def subsample_size(self, data: HoldoutData) -> int:
-        """Return how many records each subsample of some data has; with groups on average."""
+        """Return how many records each subsample of some data has; with groups on average.
+
+        Parameters
+        ----------
+        data : HoldoutData
+            The rows, and how they may be drawn.
+        """
         count = self.subsamples(data)
         size = data.subsample_size(count, stratify=self.stratify)
         return len(data) // count if data.has_groups else size

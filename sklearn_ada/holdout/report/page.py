@@ -82,7 +82,8 @@ def page_of(certificate: dict[str, Any]) -> str:
 <p class="statement">{_e(certificate["statement"])}</p>
 <dl>{"".join(f"<dt>{name}</dt><dd>{_e(text)}</dd>" for name, text in facts)}</dl>
 <h2>What was asked and answered</h2>{cut}
-<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>
+<div class="wide" tabindex="0" role="region" aria-label="Answers">
+<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>
 {_listed("Why there is no value", known, "ol", ' type="a"')}
 {_listed("Targets: what the values are scores of", certificate["targets"], "ol")}
 {_listed("Theorems", certificate["theorems"], "ul")}

@@ -38,9 +38,9 @@ def exponential_quantile(
     ``((low + high)/2 - a, (low + high)/2 + a)``, where ``a = rank_error(epsilon, m, grid_size, beta)``;
     so it lies in ``(low, high)`` if ``m >= 4 ln(grid_size / beta) / (epsilon (high - low))``.
 
-    The grid point v is drawn with a probability proportional to ``exp(-epsilon c(v) / 2)``,
+    The grid point v is drawn with a probability proportional to ``exp(-epsilon c(v) / 2)``, where::
 
-    .. math:: c(v) = \max(\#\{i: \phi_i < v\} - high \cdot m,\ \#\{i: \phi_i > v\} - (1 - low) \cdot m).
+        c(v) = max(#{i: phi_i < v} - high m, #{i: phi_i > v} - (1 - low) m)
 
     For ``low = 1 - high`` (the default, and every interval symmetric about the median) this is the law
     of ``max(#{< v}, #{> v})``. In general it depends on ``low + high`` only: a wider interval does not

@@ -43,7 +43,13 @@ class Cells:
         check_real(self.half_cell, "half_cell", "Cells", low=0.0)
 
     def index(self, value: float) -> int:
-        """Return the number of the cell that holds ``value``."""
+        """Return the number of the cell that holds ``value``.
+
+        Parameters
+        ----------
+        value : float
+            In units of the metric.
+        """
         value = check_real(value, "value", "Cells.index")
         return math.floor((value - self.guess) / (2.0 * self.half_cell) + 0.5)
 

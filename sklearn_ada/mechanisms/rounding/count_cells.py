@@ -117,7 +117,13 @@ class CountCells:
         return cls(n, round(n * guess - (counts - 1) / 2), counts)
 
     def index(self, count: int) -> int:
-        """Return the number of the cell that holds a count."""
+        """Return the number of the cell that holds a count.
+
+        Parameters
+        ----------
+        count : int
+            How many rows are right.
+        """
         count = check_integer(count, "count", "CountCells.index", low=0, high=self.n)
         return (count - self.base) // self.width
 

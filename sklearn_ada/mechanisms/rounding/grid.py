@@ -28,7 +28,13 @@ class Grid(ABC):
     size: int
 
     def value(self, index: int) -> float:
-        """Return the grid point number ``index``; ValueError unless it is in ``range(size)``."""
+        """Return the grid point number ``index``; ValueError unless it is in ``range(size)``.
+
+        Parameters
+        ----------
+        index : int
+            In ``range(size)``.
+        """
         owner = type(self).__name__
         number = check_integer(index, "index", owner, low=0)
         if number >= self.size:
@@ -39,6 +45,11 @@ class Grid(ABC):
         """Return the index of the grid point nearest to each of ``values``.
 
         Values outside the range of T (infinities too) are truncated to it; NaN raises ValueError.
+
+        Parameters
+        ----------
+        values : array-like of float
+            Of any shape.
         """
         array = as_floats(values, "values", type(self).__name__)
         if np.isnan(array).any():
@@ -47,6 +58,11 @@ class Grid(ABC):
 
     def border(self, index: int) -> float:
         """Return where the values nearest to point ``index`` end and those of the next begin.
+
+        Parameters
+        ----------
+        index : int
+            In ``range(size - 1)``.
 
         Examples
         --------

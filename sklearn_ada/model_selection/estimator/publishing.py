@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,7 +32,14 @@ class PublishesBest:
     answers_: list[Answer]
     _asked: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
 
-    def certify(self, X: Any = None, y: Any = None, *, ids: Any = None, groups: Any = None) -> Answer:
+    def certify(
+        self,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Answer:
         """Publish: ask for the exact score of ``best_estimator_``, with most of what is left of the weights.
 
         Updates ``best_score_``, ``best_score_interval_``, ``best_score_target_`` and ``best_answer_``. For

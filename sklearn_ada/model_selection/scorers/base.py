@@ -18,6 +18,7 @@ from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout import (
     Holdout,
+    Scoring,
     Session,
     discarded_copy,
     model_digest,
@@ -50,7 +51,7 @@ class HoldoutScorer(ABC):
     """
 
     def __init__(
-        self, scoring: Any, holdout: Holdout, *, validation: float = 0.25, on_exhausted: str = "nan"
+        self, scoring: Scoring, holdout: Holdout, *, validation: float = 0.25, on_exhausted: str = "nan"
     ) -> None:
         owner = self.__class__.__name__
         if not isinstance(holdout, Holdout):

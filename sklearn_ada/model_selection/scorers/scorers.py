@@ -16,11 +16,13 @@ from sklearn_ada.holdout import (
     LadderSettings,
     MedianSettings,
     NoiseSettings,
+    Scoring,
     guess_from_rows,
     median_guess_from_rows,
     plan_question,
     session_of,
 )
+from sklearn_ada.mechanisms import Grid
 from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 
@@ -85,7 +87,7 @@ class ThresholdoutScorer(HoldoutScorer):
 
     def __init__(
         self,
-        scoring: Any,
+        scoring: Scoring,
         holdout: Holdout,
         *,
         threshold: float | str = "auto",
@@ -168,11 +170,11 @@ class StableHoldoutScorer(HoldoutScorer):
 
     def __init__(
         self,
-        scoring: Any,
+        scoring: Scoring,
         holdout: Holdout,
         *,
         n_subsamples: int | str = "auto",
-        grid: Any = "auto",
+        grid: Grid | str = "auto",
         epsilon: float | str = "auto",
         method: str = "exponential",
         stratify: bool = False,
@@ -225,7 +227,7 @@ class LadderScorer(HoldoutScorer):
 
     def __init__(
         self,
-        scoring: Any,
+        scoring: Scoring,
         holdout: Holdout,
         *,
         step: float | str = "auto",
