@@ -85,9 +85,10 @@ def run(full: bool) -> dict[str, Any]:
 
 
 def how_fine(missed: int, runs: int) -> str:
-    """Return whether the naive best's ordinary 95 % interval missed too often: "yes", "nearly" or "no".
+    """Return whether the naive best's ordinary 95 % interval held: "yes", "nearly" or "no".
 
-    "nearly": in more than 5 % of the conversations, but in no more than chance explains (one in a hundred).
+    "nearly": it missed in more than 5 % of the conversations, but no more often than chance explains (one in
+    a hundred).
     """
     if missed <= BETA * runs:
         return "yes"
@@ -107,9 +108,9 @@ def shown(result: dict[str, Any]) -> Shown:
     sentence = (
         f"After {SEARCHES} searches by grid, at random and with Optuna the naive best is between "
         f"{min(errors.values()):.1f} and {errors[worst]:.1f} standard errors too good (most on {worst}), and "
-        f"fine, or nearly so, on {len(enough)} of {len(sets)} sets; the model that we publish has an interval "
-        f"{min(ends):.2f} to {max(ends):.2f} times as wide as that of a single use, where splitting gives "
-        f"{min(split):.1f} to {max(split):.1f}."
+        f"fine, or nearly so, on {len(enough)} of {len(sets)} sets; the model that we publish has an "
+        f"interval {min(ends):.2f} to {max(ends):.2f} times as wide as that of a single use, where splitting "
+        f"gives {min(split):.1f} to {max(split):.1f}."
     )
     optimism = Table(
         "Optimism: what is reported minus the population value, naive best after so many searches, in units "
