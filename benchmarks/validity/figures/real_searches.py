@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.stats import binomtest
 
 from benchmarks.validity.coverage import consistent
 from benchmarks.validity.figures.results import Claim, Shown, Table
@@ -83,9 +84,16 @@ def run(full: bool) -> dict[str, Any]:
     }
 
 
-def _is_fine(each: dict[str, Any], runs: int) -> bool:
-    """Return whether the naive best's ordinary 95 % interval missed in no more than 5 % of conversations."""
-    return each["naive missed"] <= BETA * runs
+def how_fine(missed: int, runs: int) -> str:
+    """Return whether the naive best's ordinary 95 % interval held: "yes", "nearly" or "no".
+
+    "nearly": it missed in more than 5 % of the conversations, but no more often than chance explains (one in
+    a hundred).
+    """
+    if missed <= BETA * runs:
+        return "yes"
+    chance = binomtest(missed, runs, BETA, alternative="greater").pvalue
+    return "nearly" if chance >= 0.01 else "no"
 
 
 def shown(result: dict[str, Any]) -> Shown:
@@ -93,15 +101,16 @@ def shown(result: dict[str, Any]) -> Shown:
     sets, runs, after = result["sets"], result["conversations"], result["after"]
     errors = {name: each["naive"][-1] / each["standard error"] for name, each in sets.items()}
     worst = max(errors, key=lambda name: errors[name])
-    fine = [name for name, each in sets.items() if _is_fine(each, runs)]
+    fine = {name: how_fine(each["naive missed"], runs) for name, each in sets.items()}
+    enough = [f"{name} ({how})" for name, how in fine.items() if how != "no"]
     ends = [each["widths"]["published"][-1] for each in sets.values()]
     split = [each["widths"]["splitting"][-1] for each in sets.values()]
     sentence = (
         f"After {SEARCHES} searches by grid, at random and with Optuna the naive best is between "
         f"{min(errors.values()):.1f} and {errors[worst]:.1f} standard errors too good (most on {worst}), and "
-        f"fine on {len(fine)} of {len(sets)} sets; the model that we publish has an interval {min(ends):.2f} "
-        f"to {max(ends):.2f} times as wide as that of a single use, where splitting gives {min(split):.1f} "
-        f"to {max(split):.1f}."
+        f"fine, or nearly so, on {len(enough)} of {len(sets)} sets; the model that we publish has an "
+        f"interval {min(ends):.2f} to {max(ends):.2f} times as wide as that of a single use, where splitting "
+        f"gives {min(split):.1f} to {max(split):.1f}."
     )
     optimism = Table(
         "Optimism: what is reported minus the population value, naive best after so many searches, in units "
@@ -122,7 +131,7 @@ def shown(result: dict[str, Any]) -> Shown:
         ("set", f"missed, of {runs}", "fine", "kept by naive", "kept by ours", "surprises in our answers"),
         [
             [
-                name, str(each["naive missed"]), "yes" if _is_fine(each, runs) else "no",
+                name, str(each["naive missed"]), fine[name],
                 f"{each['naive true']:.4f}", f"{each['ours true']:.4f}", f"{each['surprises']:.1f}",
             ]
             for name, each in sets.items()
@@ -166,8 +175,10 @@ def shown(result: dict[str, Any]) -> Shown:
     missing = f" Not installed, and left out: {', '.join(result['missing'])}." if result["missing"] else ""
     remarks = [
         "The naive holdout was fine (its ordinary 95 % interval missed in no more than 5 % of the "
-        f"conversations) on: {'; '.join(fine) if fine else 'none of the sets'}. Its optimism in units of the "
-        "metric is what a reader would notice; in standard errors it is what an interval must allow for.",
+        "conversations; nearly: in no more than chance explains at one in a hundred) on: "
+        f"{'; '.join(enough) if enough else 'none of the sets'}. On true labels its best was at most "
+        f"{max(errors[name] for name in sets if name.endswith(LABELS[0])):.1f} standard errors too good, on "
+        f"permuted ones up to {max(errors[name] for name in sets if name.endswith(LABELS[1])):.1f}.",
         "A set is its own population: holdout and validation rows are drawn from it with replacement, as "
         "data are simulated from the empirical law of the set. What is certified is the score in the set, "
         "not in what it was drawn from. Intervals for accuracies speak of the holdout's class mix, and are "

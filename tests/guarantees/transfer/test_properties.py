@@ -212,11 +212,11 @@ ARGUMENTS = [
 @pytest.mark.parametrize(("function", "arguments", "name"), ARGUMENTS)
 @pytest.mark.parametrize("bad", [math.nan, math.inf, "much", None, True])
 def test_bad_input_is_named(function, arguments, name, bad):
-    optional = {"noise_scale", "step", "expected_value"}
+    optional = {"noise_scale", "step", "expected_value", "passes", "disagreement"}
     if function is multiplicative_weights.multiplicative_weights_direct:
         optional |= {"alpha", "epsilon"}
     if bad is None and name in optional:
-        pytest.skip("None asks for the best, or for the worst case")
+        pytest.skip("None asks for the best, for the worst case, or for no rule")
     with pytest.raises(ValueError, match=rf"^The '{name}' parameter of \w+ must be .* Got .* instead\."):
         function(**{**arguments, name: bad})
 
