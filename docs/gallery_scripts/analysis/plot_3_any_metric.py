@@ -24,7 +24,7 @@ print(holdout.report())
 # %%
 # A :term:`check` compares medians that are rounded to wide steps: it says in which quantile
 # :term:`levels <level>` the
-# guess lies, and nothing of the value. To :term:`certify` the winner costs more, and has an interval:
+# :term:`guess` lies, and nothing of the value. To :term:`certify` the winner costs more, and has an interval:
 answer = holdout.certify(
     search.best_estimator_,
     scoring="matthews_corrcoef",
