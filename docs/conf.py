@@ -29,6 +29,7 @@ html_static_path = ["_static"]
 html_css_files = ["wide.css"]
 html_js_files = [("names.js", {"defer": "defer"})]
 html_theme_options = {"collapse_navigation": True}
+html_context = {"default_mode": "auto"}
 templates_path = ["_templates"]
 exclude_patterns = [
     "_build",

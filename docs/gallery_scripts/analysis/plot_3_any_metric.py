@@ -23,7 +23,8 @@ print(holdout.report())
 
 # %%
 # A :term:`check` compares medians that are rounded to wide steps: it says in which quantile
-# :term:`levels <level>` the :term:`guess` lies, and nothing of the value. To :term:`certify` the winner costs more, and has an interval:
+# :term:`levels <level>` the :term:`guess` lies, and nothing of the value. To :term:`certify` the winner costs
+# more, and has an interval:
 answer = holdout.certify(
     search.best_estimator_,
     scoring="matthews_corrcoef",

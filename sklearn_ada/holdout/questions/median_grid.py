@@ -70,7 +70,7 @@ def lay_grid(
         f"given for {metric.name}, which has no finite range, unless the guess comes from rows",
         settings.grid,
         f"Take the guess from validation rows, guess_from=(X_val, y_val), {range_of_it}or ask with "
-        "settings=MedianSettings(grid=UniformGrid(low, high, size)).",
+        "settings=MedianSettings(grid=sklearn_ada.mechanisms.UniformGrid(low, high, size)).",
     )
 
 

@@ -78,7 +78,8 @@ def test_without_a_range_the_median_says_how_to_give_a_grid(holdout, rows, uncha
     regressor = Ridge().fit(rows[0], rows[1])
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("grid", "MedianSettings")) as error:
         holdout.certify(regressor, scoring="r2", guess=0.5)
-    assert "ask with settings=MedianSettings(grid=UniformGrid(low, high, size))" in str(error.value)
+    fix = "ask with settings=MedianSettings(grid=sklearn_ada.mechanisms.UniformGrid(low, high, size))"
+    assert fix in str(error.value)
     settings = MedianSettings(grid=UniformGrid(-1.0, 1.0, 201))
     answer = holdout.certify(regressor, scoring="r2", guess=0.5, settings=settings)
     assert answer.answered
