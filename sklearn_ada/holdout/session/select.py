@@ -26,6 +26,7 @@ from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import model_digest, selection_key
 from sklearn_ada.holdout.questions.models import check_model, discarded_copy
+from sklearn_ada.holdout.questions.predictions import as_asked
 from sklearn_ada.holdout.questions.said import Observation, Said, observed, unit_of
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.selection import SelectionRecord
@@ -58,6 +59,7 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
         If a model cannot be asked, or (with an epsilon) one record can move the metric without bound.
     """
     data, count = session.data, len(models)
+    models = [as_asked(each, data, session.policy, "Holdout.select") for each in models]
     _check_models(models, metric, data)
     choice = None if epsilon is None else PrivateChoice.plan(metric, data, count, epsilon)
     digests = [model_digest(model) for model in models]
