@@ -177,8 +177,11 @@ class Predictions:
     def _order(self, data: HoldoutData, owner: str) -> Any:
         """Return where the prediction for each row of the holdout stands."""
         if (self._ids is None) != (data.ids is None):
-            has, lacks = ("the predictions", "the holdout")[:: 1 if data.ids is None else -1]
-            fix = "Give them: Predictions(labels, ids)." if data.ids is not None else "Leave out its ids."
+            has, fix = (
+                ("the predictions", "Leave out ids=.")
+                if data.ids is None
+                else ("the holdout", "Give them: Predictions(labels, ids).")
+            )
             raise _bad(owner, "known by ids as the holdout's rows are", f"ids of {has} alone", fix)
         if self._ids is None or data.ids is None:
             if len(self) != len(data):

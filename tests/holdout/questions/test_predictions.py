@@ -261,7 +261,7 @@ def test_a_holdout_that_cannot_certify_them_says_why(made, uncharged, said, how,
 
 def test_numbers_are_no_labels(made, uncharged):
     holdout = made(np.linspace(0.0, 1.0, N), class_mix="conditional")
-    with uncharged(holdout), pytest.raises(ValueError, match="The 'y' parameter .* must be class labels"):
+    with uncharged(holdout), pytest.raises(ValueError, match=r"The 'y' parameter .* must be class labels"):
         holdout.check(Predictions(np.zeros(N)), scoring="accuracy", guess=0.8)
 
 
