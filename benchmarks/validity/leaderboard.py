@@ -1,4 +1,4 @@
-"""An internal leaderboard on random labels, asked by three processes: a plain one climbs, the ledger does not.
+"""A leaderboard on random labels, asked by three processes: a plain one climbs, the ledger does not.
 
 ``python -m benchmarks.validity.leaderboard 10`` runs ten of them, each with 2,000 submissions to 1,000 rows
 whose labels are coins. Whatever is submitted, the expected accuracy on these rows is one half. Participants
