@@ -27,7 +27,6 @@ _AS_FOUND = (
 
 
 _OF_PREDICTIONS = "predictions depend on the holdout's labels through the answers of this ledger alone"
-_X_IS_KNOWN = "nobody who knows X of the holdout asks about a model, and not about predictions"
 
 
 class AnswerRecord(ReleaseRecord):
@@ -133,8 +132,6 @@ class AnswerRecord(ReleaseRecord):
         state.count_asker(self.who)
         state.count_question(body["purpose"], body["round"])
         state.take(body, of_round=body["round"] is not None)
-        if body.get("given_rows"):
-            state.assume(_X_IS_KNOWN)
         if "outcome" in body:
             state.keep_value(body["outcome"]["value"], body["outcome"]["target"], body["metric"]["range"])
         if body["memory_name"]:

@@ -144,6 +144,7 @@ def test_predictions_can_be_declared_and_selected(made, said, y):
     both = [Predictions(said[::-1]), Predictions(said)]
     assert holdout.declare(both, scoring="accuracy") == 2
     assert holdout.select(both, scoring="accuracy", epsilon=None) == 1
+    assert X_IS_KNOWN in holdout.certify(both[0], scoring="accuracy", guess=0.5).certificate.assumptions
     assert holdout.certify(both[1], scoring="accuracy", guess=0.8).value == pytest.approx(np.mean(said == y))
 
 
