@@ -232,8 +232,9 @@ class Holdout:
 
         Parameters
         ----------
-        estimator : fitted estimator
-            Must predict row by row; a copy is asked and discarded.
+        estimator : fitted estimator or Predictions
+            Must predict row by row; a copy is asked and discarded. `Predictions` for these rows need not be
+            made row by row; what is certified of them is another target.
         scoring : str, callable or Metric
         guess : float, Guess or None, default=None
             The metric estimated without the holdout, from validation data. Only a stable median does
