@@ -16,6 +16,7 @@ from sklearn_ada.holdout import (
     LadderSettings,
     MedianSettings,
     NoiseSettings,
+    Predictions,
 )
 from sklearn_ada.inspection import AnswersDisplay, CertifiedSearchDisplay, HoldoutBudgetDisplay
 from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds
@@ -53,6 +54,7 @@ __all__ = [
     "Metric",
     "NoiseSettings",
     "PlanDisplay",
+    "Predictions",
     "ReusableHoldoutCV",
     "StableHoldoutScorer",
     "ThresholdoutScorer",

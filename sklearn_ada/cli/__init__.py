@@ -1,4 +1,4 @@
-"""The command line: ``python -m sklearn_ada demo | plan | ledger``."""
+"""The command line: ``python -m sklearn_ada demo | plan | ask | ledger``."""
 
 from sklearn_ada.cli.main import main
 

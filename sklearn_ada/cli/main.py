@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from sklearn_ada.cli.arguments import count, picture
+from sklearn_ada.cli.ask import add_ask_command
 from sklearn_ada.cli.demo import run_demo
 from sklearn_ada.cli.ledger import add_ledger_commands
 from sklearn_ada.cli.plan import add_plan_command
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--candidates", type=count, default=300, help="candidates of the search on random labels"
     )
     add_plan_command(commands)
+    add_ask_command(commands)
     add_ledger_commands(commands)
     chosen = parser.parse_args(arguments)
     try:

@@ -55,6 +55,7 @@ from sklearn_ada.holdout.questions.keys import model_digest, subject_key
 from sklearn_ada.holdout.questions.ladder import LadderSettings
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.questions.models import discarded_copy
+from sklearn_ada.holdout.questions.predictions import Predictions
 from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
 from sklearn_ada.holdout.report.notices import (
     certifies_nothing,
@@ -87,6 +88,7 @@ __all__ = [
     "LadderSettings",
     "MedianSettings",
     "NoiseSettings",
+    "Predictions",
     "Scoring",
     "Session",
     "certifies_nothing",

@@ -14,6 +14,7 @@ from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.keys import model_digest
+from sklearn_ada.holdout.questions.predictions import as_asked
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.report.page import export_certificate
@@ -235,8 +236,9 @@ class Holdout:
 
         Parameters
         ----------
-        estimator : fitted estimator
-            Must predict row by row; a copy is asked and discarded.
+        estimator : fitted estimator or Predictions
+            Must predict row by row; a copy is asked and discarded. `Predictions` for these rows need not be
+            made row by row; what is certified of them is another target.
         scoring : str, callable or Metric
         guess : float, Guess or None, default=None
             The metric estimated without the holdout, from validation data. Only a stable median does
@@ -384,6 +386,7 @@ class Holdout:
             raise bad_parameter("final", "Holdout.certify", "True or False", final)
         if not final:
             return self._ask(estimator, scoring, "certify", guess, settings, guess_from=guess_from)
+        estimator = self._asked(estimator, "certify")
         model = model_digest(estimator)  # before it predicts anything
         question = plan_question(self._session, estimator, scoring, "certify", guess, settings, guess_from)
         answer = publish(self._session, question, estimator, model=model)
@@ -444,6 +447,7 @@ class Holdout:
         guess_from: tuple[Any, Any] | None = None,
     ) -> Answer:
         """Ask for a metric of one fitted model; see `check` and `certify`."""
+        estimator = self._asked(estimator, purpose)
         model = model_digest(estimator)  # before it predicts anything
         question = plan_question(self._session, estimator, scoring, purpose, guess, settings, guess_from)
         if settings is None:
@@ -453,6 +457,10 @@ class Holdout:
         if not answer.repeated:
             warn_if_vacuous(self._session, answer, question)
         return answer
+
+    def _asked(self, estimator: Any, method: str) -> Any:
+        """Return what is asked about; predictions in the order of the rows."""
+        return as_asked(estimator, self._session.data, self._session.policy, f"Holdout.{method}")
 
     def declare(self, models: Sequence[Any], *, scoring: Scoring) -> int:
         """Declare fitted models before the first question: nothing revealed later widens their intervals.

@@ -22,13 +22,15 @@ import math
 
 from sklearn_ada._checks import check_real
 
-__all__ = ["ASSUMPTIONS", "THEOREM", "ln_delta"]
+__all__ = ["ASSUMPTIONS", "ROW_BY_ROW", "THEOREM", "ln_delta"]
 
 THEOREM = "description length, prefix code (Dwork et al., NIPS 2015)"
 
+ROW_BY_ROW = "models predict row by row and do not adapt to the rows they predict"
+
 ASSUMPTIONS = (
     "holdout records are independent draws, and independent of all training data",
-    "models predict row by row and do not adapt to the rows they predict",
+    ROW_BY_ROW,
     "nobody looks at the holdout except through this one ledger, which is never forked or rolled back",
 )
 

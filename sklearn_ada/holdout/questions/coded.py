@@ -69,6 +69,9 @@ class CodedQuestion(NoPrivacy):
         the variance on the holdout is released too, because the interval is then likely to be narrower.
     is_chosen : bool
         Whether the asker has chosen the width of a check's cells.
+    given_rows : bool
+        Whether it is about predictions that may depend on X (`questions.predictions`): labels are then drawn
+        given X, with a probability of its own for each row.
     """
 
     purpose: str
@@ -82,6 +85,7 @@ class CodedQuestion(NoPrivacy):
     target: str
     variance: float | None = None
     is_chosen: bool = False
+    given_rows: bool = False
 
     @classmethod
     def plan(

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from sklearn_ada.events import Event
+from sklearn_ada.guarantees.description_length.theorem import ROW_BY_ROW
 from sklearn_ada.holdout.records.base import ReleaseRecord, release_body
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.state import ConversationState
@@ -23,6 +24,9 @@ _AS_DECLARED = (
 _AS_FOUND = (
     "a model that is asked about again is the same: nothing it depends on that its digest lacks has changed"
 )
+
+
+_OF_PREDICTIONS = "predictions depend on the holdout's labels through the answers of this ledger alone"
 
 
 class AnswerRecord(ReleaseRecord):
@@ -45,6 +49,7 @@ class AnswerRecord(ReleaseRecord):
         said: str,
         declared: bool,
         is_unconfirmed: bool,
+        given_rows: bool = False,
     ) -> AnswerRecord:
         """Return the record of an answer that is given now.
 
@@ -68,9 +73,11 @@ class AnswerRecord(ReleaseRecord):
             Whether its share is that of a declared model.
         is_unconfirmed : bool
             Whether the answer is returned again to whatever model has the same digest.
+        given_rows : bool, default=False
+            Whether it is about predictions that may depend on the holdout's X.
         """
         # No word where there is nothing to say, as in records of older releases.
-        flags = {"declared": declared, "unconfirmed": is_unconfirmed}
+        flags = {"declared": declared, "unconfirmed": is_unconfirmed, "given_rows": given_rows}
         more = {name: True for name, holds in flags.items() if holds}
         if asked["round"] is None:
             more |= share.taken()
@@ -148,7 +155,7 @@ class AnswerRecord(ReleaseRecord):
             route=outcome.route,
             target=outcome.target,
             assumptions=(
-                *genesis.assumptions,
+                *_assumed(genesis, body),
                 *body.get("assumed", ()),
                 *((_AS_DECLARED,) if body.get("declared") else ()),
                 *((_AS_FOUND,) if body.get("unconfirmed") else ()),
@@ -167,3 +174,9 @@ class AnswerRecord(ReleaseRecord):
             repeated=not record.fresh,
             published=body.get("published"),
         )
+
+
+def _assumed(genesis: Genesis, body: dict[str, Any]) -> list[str]:
+    """Return what an answer of this ledger rests on: of predictions, they need not be made row by row."""
+    given_rows = bool(body.get("given_rows"))
+    return [_OF_PREDICTIONS if given_rows and each == ROW_BY_ROW else each for each in genesis.assumptions]

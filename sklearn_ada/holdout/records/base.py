@@ -50,6 +50,9 @@ class LedgerRecord(ABC):
         """Change the state as the record says."""
 
 
+_X_IS_KNOWN = "nobody who knows X of the holdout asks about a model, and not about predictions"
+
+
 class ReleaseRecord(LedgerRecord):
     """A record of something that was revealed about the holdout, at a price in nats."""
 
@@ -69,11 +72,13 @@ class ReleaseRecord(LedgerRecord):
         return Unit(*self.body["unit"])
 
     def apply(self, state: ConversationState) -> None:
-        """Charge what was revealed, in nats and to the privacy budget."""
+        """Charge what was revealed, in nats and to the privacy budget; note that X is known, if it is."""
         event = self.event
         state.charge(event, self.price)
         if state.privacy is not None:
             state.privacy.record(event, self.unit)
+        if self.body.get("given_rows"):
+            state.assume(_X_IS_KNOWN)
 
 
 def release_body(

@@ -81,7 +81,8 @@ class UnsealedRecord(AnswerRecord):
         level = {"ln_delta": said["ln_delta"], "nats": said["nats"]}
         if share is not None:
             level = {"ln_delta": share.ln_delta, "nats": share.nats, **share.taken()}
-        also: dict[str, Any] = {name: said[name] for name in ("declared", "assumed", "model") if name in said}
+        again = ("declared", "given_rows", "assumed", "model")
+        also: dict[str, Any] = {name: said[name] for name in again if name in said}
         return cls(
             {
                 "kind": cls.kind,

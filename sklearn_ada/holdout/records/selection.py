@@ -28,13 +28,17 @@ class SelectionRecord(ReleaseRecord):
         release: PrivateRelease | None,
         stamp: dict[str, Any],
         said: str,
+        *,
+        given_rows: bool = False,
     ) -> SelectionRecord:
         """Return the record of a choice among ``count`` models that is made now.
 
-        ``said`` is a summary of the values of all models, hidden (`questions.said`).
+        ``said`` is a summary of the values of all models, hidden (`questions.said`). ``given_rows`` says
+        whether there are predictions among them that may depend on the holdout's X.
         """
         body = {"kind": cls.kind, "metric": metric, "models": count, **stamp}
-        return cls({**body, **release_body(state, event, release), "family": None, "said": said})
+        more = {"given_rows": True} if given_rows else {}
+        return cls({**body, **release_body(state, event, release), "family": None, "said": said, **more})
 
     def columns(self) -> dict[str, Any]:
         """Return what a table shows of it, by the names of `Entry`."""

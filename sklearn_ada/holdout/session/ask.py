@@ -16,6 +16,7 @@ from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.filled import FilledCheck
 from sklearn_ada.holdout.questions.keys import member_key, question_key, rounded, subject_key
 from sklearn_ada.holdout.questions.models import discarded_copy, name_of_model
+from sklearn_ada.holdout.questions.predictions import Predictions
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import read_outcome
 from sklearn_ada.holdout.questions.said import Observation, Said
@@ -152,6 +153,7 @@ def put_question(
             mechanism_state=mechanism_state,
             said=said,
             is_unconfirmed=session.policy.is_private and not outputs,
+            given_rows=isinstance(estimator, Predictions),
             declared=isinstance(question, CodedQuestion | FilledCheck | SealedQuestion)
             and state.is_declared(member_of(version)),
         )

@@ -12,6 +12,7 @@ from sklearn_ada.holdout.questions.filled import FilledCheck
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.keys import model_digest
+from sklearn_ada.holdout.questions.predictions import as_asked
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.session.ask import keys_of, put_question
 from sklearn_ada.holdout.session.closing import close_round
@@ -35,7 +36,7 @@ def check_together(
     settings: Settings,
 ) -> list[tuple[Answer, Question]]:
     """Return answers and questions of all models, in their order; see `Holdout.check_many`."""
-    models = list(estimators)
+    models = [as_asked(each, session.data, session.policy, _OWNER) for each in estimators]
     if not models:
         raise bad_parameter("estimators", _OWNER, "fitted models, at least one", "none")
     if guesses is not None and len(guesses) != len(models):

@@ -36,6 +36,7 @@ from typing import Any
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.holdout.questions.keys import member_key, model_digest
 from sklearn_ada.holdout.questions.models import check_model
+from sklearn_ada.holdout.questions.predictions import as_asked
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.family import FamilyRecord
 from sklearn_ada.holdout.session.session import Session
@@ -57,7 +58,7 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
             metric.name, f"{why}.",
         )  # fmt: skip
     members = []
-    for model in models:
+    for model in (as_asked(each, data, session.policy, _OWNER) for each in models):
         check_model(model, data, _OWNER)
         metric.check_estimator(model)
         members.append(member_key(model_digest(model), metric))

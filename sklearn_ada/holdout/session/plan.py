@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -19,6 +20,12 @@ from sklearn_ada.holdout.questions.guess import (
 from sklearn_ada.holdout.questions.ladder import LadderQuestion, LadderSettings
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.questions.models import check_model, discarded_copy
+from sklearn_ada.holdout.questions.predictions import (
+    Predictions,
+    check_predictions,
+    on_these_rows,
+    public_predictions,
+)
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.stable_median import StableQuestion
 from sklearn_ada.holdout.questions.thresholdout import NoiseSettings, NoisyCheck
@@ -67,6 +74,9 @@ def _question(
     _check_settings(settings, purpose, owner)
     metric = as_metric(scoring)
     check_model(estimator, data, owner, fitted)
+    is_given_rows = isinstance(estimator, Predictions)
+    if is_given_rows:
+        check_predictions(metric, settings, owner)
     metric.check_estimator(estimator)
     known = as_guess(guess, metric, owner)
     median = settings if isinstance(settings, MedianSettings) else None
@@ -100,6 +110,8 @@ def _question(
         )  # fmt: skip
     except UndefinedMetricError as error:
         raise undefined_metric(metric, data.y, error) from error
+    if is_given_rows:
+        coded = replace(coded, target=on_these_rows(metric), given_rows=True)
     if isinstance(settings, str):
         return FilledCheck.plan(coded, policy.tolerance)
     if isinstance(settings, NoiseSettings):
@@ -141,6 +153,8 @@ def _guess_from(
         got = f"{type(rows).__name__}"
         raise bad_parameter("guess_from", owner, "a pair of validation rows and labels, (X, y)", got)
     X, y = rows
+    if isinstance(estimator, Predictions):
+        return guess_from_rows(metric, *public_predictions(X, owner), y)
     check_not_held_out(session, X)
     model = discarded_copy(estimator, owner)
     if median is None:

@@ -43,7 +43,8 @@ def sealed_form(
     is_check = question.purpose == "check"
     if is_check and (candidates is None or question.is_chosen):
         return None
-    identical = policy.class_mix == "priced" or not data.is_classification
+    same_mix = policy.class_mix == "priced" or not data.is_classification
+    identical = same_mix and not question.given_rows
     width = candidate_width(candidates) if is_check and candidates is not None else WINNER_WIDTH
     statistic = statistic_of(question, data, identical_rows=identical, width=width)
     urn = "candidate" if is_check else "winner"

@@ -26,6 +26,7 @@ from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.keys import model_digest, selection_key
 from sklearn_ada.holdout.questions.models import check_model, discarded_copy
+from sklearn_ada.holdout.questions.predictions import Predictions, as_asked
 from sklearn_ada.holdout.questions.said import Observation, Said, observed, unit_of
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.selection import SelectionRecord
@@ -58,6 +59,7 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
         If a model cannot be asked, or (with an epsilon) one record can move the metric without bound.
     """
     data, count = session.data, len(models)
+    models = [as_asked(each, data, session.policy, "Holdout.select") for each in models]
     _check_models(models, metric, data)
     choice = None if epsilon is None else PrivateChoice.plan(metric, data, count, epsilon)
     digests = [model_digest(model) for model in models]
@@ -110,7 +112,10 @@ def _look_and_charge(
             rng, interrupted = Draw(secret, version).question(), interrupts.raised
             event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
             release = None if choice is None else choice.release(event)
-            return SelectionRecord.of(state, metric.describe(), count, event, release, stamp, said)
+            given_rows = any(isinstance(model, Predictions) for model in models)
+            return SelectionRecord.of(
+                state, metric.describe(), count, event, release, stamp, said, given_rows=given_rows
+            )
 
         asked = {"purpose": "select", "metric": metric.describe(), **stamp}
         record = charge_or_confirm(session, key, said, decide, asked, found=found, anew=anew)
