@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sklearn.metrics import get_scorer_names
 
 from sklearn_ada.metrics import scores
-from sklearn_ada.metrics.interval_rules import AUC, ClassMean, IntervalRule, Mean, Range, Ratio
+from sklearn_ada.metrics.interval_rules import AUC, ClassMean, IntervalRule, Mean, Range, Ratio, RootMean
 from sklearn_ada.metrics.outputs import (
     ALL_SCORES,
     CLASS_SCORES,
@@ -66,10 +66,12 @@ WITH_INTERVAL: dict[str, Classified] = {
     "neg_mean_poisson_deviance": Classified(Mean(scores.neg_poisson_deviance), _UNBOUNDED),
     "neg_mean_squared_error": Classified(Mean(scores.neg_squared), _UNBOUNDED),
     "neg_mean_squared_log_error": Classified(Mean(scores.neg_squared_log), _UNBOUNDED),
+    "neg_root_mean_squared_error": Classified(RootMean(scores.neg_squared), _UNBOUNDED),
     "precision": Classified(Ratio(1, counts_misses=False, doubled=False)),
     "recall": Classified(ClassMean(positive=1)),
     "recall_macro": Classified(ClassMean(only_known=True)),
     "roc_auc": Classified(AUC()),
+    "top_k_accuracy": Classified(Mean(scores.top_two, zero_one=True)),
 }
 """Scorers that are certified without the stable median."""
 
@@ -125,12 +127,12 @@ NEED_EVERY_CLASS = frozenset(
 )
 """Scorers without a value on rows that lack a class, or with one that says nothing (such as 0)."""
 
-KINDS = {Mean: "mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
+KINDS = {Mean: "mean", RootMean: "root_mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
 
 KNOWN_RANGES: dict[str, Range] = {
     **{f"{name}_{how}": _UNIT for name in ("f1", "jaccard", "precision") for how in ("macro", "weighted")},
     **{f"roc_auc_{how}{end}": _UNIT for how in ("ovo", "ovr") for end in ("", "_weighted")},
-    **dict.fromkeys(("average_precision", "jaccard_micro", "top_k_accuracy"), _UNIT),
+    **dict.fromkeys(("average_precision", "jaccard_micro"), _UNIT),
     **dict.fromkeys(("completeness_score", "homogeneity_score", "v_measure_score"), _UNIT),
     **dict.fromkeys(("fowlkes_mallows_score", "normalized_mutual_info_score", "rand_score"), _UNIT),
     "matthews_corrcoef": (-1.0, 1.0),

@@ -14,6 +14,7 @@ from sklearn_ada.holdout.questions.guess import (
     as_guess,
     guess_from_rows,
     median_guess_from_rows,
+    metric_with_range,
 )
 from sklearn_ada.holdout.questions.ladder import LadderQuestion, LadderSettings
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
@@ -67,6 +68,8 @@ def _question(
     metric = as_metric(scoring)
     check_model(estimator, data, owner, fitted)
     metric.check_estimator(estimator)
+    if metric.lacks_range and settings is None and guess_from is not None:
+        metric = _with_range(session, estimator, metric, guess_from, owner)
     known = as_guess(guess, metric, owner)
     median = settings if isinstance(settings, MedianSettings) else None
     if settings is None and not metric.has_interval:
@@ -120,6 +123,16 @@ def _check_settings(settings: object, purpose: str, owner: str) -> None:
         raise bad_parameter("settings", owner, expected, settings)
 
 
+def _with_range(
+    session: Session, estimator: Any, metric: Metric, rows: tuple[Any, Any], owner: str
+) -> Metric:
+    """Return the metric with the range that validation rows suggest, where they are usable at all."""
+    if not (isinstance(rows, tuple | list) and len(rows) == 2):
+        return metric  # which `_guess_from` says
+    check_not_held_out(session, rows[0])
+    return metric_with_range(metric, discarded_copy(estimator, owner), *rows)
+
+
 def _guess_from(
     session: Session,
     estimator: Any,
@@ -146,10 +159,10 @@ def _guess_from(
 def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
     """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
 
-    A ratio has no noisy value, because one record can move it too far. With ``route="both"`` it is answered
-    by cells without noise, which end the privacy route.
+    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
+    answered by cells without noise, which end the privacy route.
     """
-    if not policy.is_private or (policy.is_described and coded.rule.size_is_released):
+    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
         return coded
     return GaussianQuestion.plan(coded, data, policy)
 
