@@ -61,6 +61,8 @@ class Metric:
     range : tuple of float or None
     clips : bool
         Whether scores are clipped to the range: to one that was declared, as the metric has none itself.
+    chosen_general : bool
+        Whether ``kind="general"`` was written, which asks for the stable median.
     string : str or None
         The scorer string, if it was one.
     positive : label or None
@@ -135,6 +137,7 @@ class Metric:
                 self._scorer = None
         else:
             raise bad_parameter("scoring", "Metric", "a scorer string, a scorer or a Metric", scoring)
+        self.chosen_general = kind == "general"
         self.kind = "general" if rule is None else KINDS[type(rule)]
         self.range = bounds
         self.clips = isinstance(rule, Mean | RootMean) and natural is None

@@ -100,14 +100,17 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
 def metric_with_range(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
     """Return a metric without a range with the one that validation rows suggest.
 
-    The metric as it is, if it has no score for each of these rows.
+    Raises
+    ------
+    ValueError
+        If y is no column of labels, or the metric has no score for each of these rows.
     """
     labels = _labels(metric, X, y)
     try:
         metric.check_target(labels)
         return metric.with_range_of(estimator, X, labels)
-    except UndefinedMetricError:
-        return metric
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, labels, error, metric.name) from error
 
 
 def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsample_size: int) -> Guess:

@@ -27,6 +27,7 @@ from sklearn_ada.holdout.session.check_overlap import check_not_held_out
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
+from sklearn_ada.metrics.registry import NO_INTERVAL
 
 __all__ = ["Settings", "by_default", "plan_question", "worst_question"]
 
@@ -73,6 +74,7 @@ def _question(
     known = as_guess(guess, metric, owner)
     median = settings if isinstance(settings, MedianSettings) else None
     if settings is None and not metric.has_interval:
+        _check_is_asked_for(metric, owner)
         median = MedianSettings()
     try:
         metric.check_target(data.y)
@@ -107,6 +109,25 @@ def _question(
     if isinstance(settings, LadderSettings):
         return LadderQuestion.plan(coded, settings)
     return by_default(coded, data, policy) if settings is None else coded
+
+
+def _check_is_asked_for(metric: Metric, owner: str) -> None:
+    """Raise unless the asker wrote that a stable median is wanted, or a function of their own."""
+    if metric.string is None or metric.chosen_general:
+        return
+    name = metric.name
+    if metric.lacks_range:
+        fix = (
+            f"It has no finite range: declare one, Metric({name!r}, range=(low, 0)), or give validation "
+            "rows, guess_from=(X_val, y_val), which suggest one."
+        )
+    else:
+        fix = f"It {NO_INTERVAL[metric.string]}."
+    raise bad_parameter(
+        "scoring", owner, "a metric with an interval of its own", name,
+        f"{fix} settings=MedianSettings(), or mechanism='stable_median' of a search, answers the median over "
+        "subsamples instead.",
+    )  # fmt: skip
 
 
 def _check_settings(settings: object, purpose: str, owner: str) -> None:
