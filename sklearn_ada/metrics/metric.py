@@ -32,10 +32,10 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 class Metric:
     """A metric, and how its value on a holdout becomes an interval for its population value.
 
-    There is an interval for means of bounded scores (accuracy), the ROC AUC, per-class means (balanced
-    accuracy) and ratios of counts (F1). Any other metric is certified through the *stable median*: the median
-    of its values on disjoint subsamples of the holdout (``kind="general"``). The kind of scikit-learn's
-    scorer strings is known; that of a function is declared.
+    There is an interval for means of bounded scores (accuracy), the root of a mean square, the ROC AUC,
+    per-class means (balanced accuracy) and ratios of counts (F1). Of any other metric there is the *stable
+    median*, where it is asked for: the median of its values on disjoint subsamples of the holdout
+    (``kind="general"``). The kind of scikit-learn's scorer strings is known; that of a function is declared.
 
     Parameters
     ----------
