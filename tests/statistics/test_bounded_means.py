@@ -94,17 +94,17 @@ def test_predictable_bets_cover(law, delta, n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["fixed", "predictable"])
-def test_power_an_understated_level_of_bets_is_seen(how):
-    """Misses are far below the level, by the price of betting: so a tenfold understatement is what is seen.
+@pytest.mark.parametrize(("how", "understated"), [("predictable", 2.0), ("fixed", 21.0)])
+def test_power_an_understated_level_of_bets_is_seen(how, understated):
+    """Intervals made for delta .36 and claimed for less.
 
-    At delta .36 fixed bets miss in a tenth of the runs or so, predictable ones in a sixth.
+    Predictable bets miss in .31 of the runs, nearly all that is allowed. Fixed bets miss in .043, an eighth
+    of it: they pay for five stakes, and for rows of different laws. So for them 2.5 times that is seen.
     """
     draw, truth, variance = IDENTICAL["atoms"]
     misses = misses_of(draw, truth, variance, 300, 0.36, how, RUNS)
-    allowed = misses / RUNS / 2.5  # what 2.5 times too little would be claimed to be
-    assert misses > 0.02 * RUNS
-    assert too_many(misses, RUNS, allowed)
+    assert not too_many(misses, RUNS, 0.36)
+    assert too_many(misses, RUNS, 0.36 / understated)
 
 
 def test_fixed_bets_cover_sorted_classes_and_predictable_ones_do_not():
