@@ -15,6 +15,7 @@ from sklearn_ada.holdout.questions.guess import (
     as_guess,
     guess_from_rows,
     median_guess_from_rows,
+    metric_with_range,
 )
 from sklearn_ada.holdout.questions.ladder import LadderQuestion, LadderSettings
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
@@ -27,6 +28,7 @@ from sklearn_ada.holdout.session.check_overlap import check_not_held_out
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
+from sklearn_ada.metrics.registry import NO_INTERVAL
 
 __all__ = ["Settings", "by_default", "plan_question", "worst_question"]
 
@@ -68,9 +70,12 @@ def _question(
     metric = as_metric(scoring)
     check_model(estimator, data, owner, fitted)
     metric.check_estimator(estimator)
+    if metric.lacks_range and settings is None and guess_from is not None:
+        metric = _with_range(session, estimator, metric, guess_from, owner)
     known = as_guess(guess, metric, owner)
     median = settings if isinstance(settings, MedianSettings) else None
     if settings is None and not metric.has_interval:
+        _check_is_asked_for(metric, owner)
         median = MedianSettings()
     try:
         metric.check_target(data.y)
@@ -109,6 +114,25 @@ def _question(
     return by_default(coded, data, policy) if settings is None else coded
 
 
+def _check_is_asked_for(metric: Metric, owner: str) -> None:
+    """Raise unless the asker wrote that a stable median is wanted, or a function of their own."""
+    if metric.string is None or metric.chosen_general:
+        return
+    name = metric.name
+    if metric.lacks_range:
+        fix = (
+            f"It has no finite range: declare one, Metric({name!r}, range=(low, 0)), or give validation "
+            "rows, guess_from=(X_val, y_val), which suggest one."
+        )
+    else:
+        fix = f"It {NO_INTERVAL[metric.string]}."
+    raise bad_parameter(
+        "scoring", owner, "a metric with an interval of its own", name,
+        f"{fix} settings=MedianSettings(), or mechanism='stable_median' of a search, answers the median over "
+        "subsamples instead.",
+    )  # fmt: skip
+
+
 def _check_settings(settings: object, purpose: str, owner: str) -> None:
     """Raise ValueError unless these settings are of a mechanism for this purpose."""
     if settings is None or isinstance(settings, MedianSettings):
@@ -123,6 +147,16 @@ def _check_settings(settings: object, purpose: str, owner: str) -> None:
     if not isinstance(settings, Real) or isinstance(settings, bool):
         expected = "None, a number, 'fill', MedianSettings, NoiseSettings or LadderSettings"
         raise bad_parameter("settings", owner, expected, settings)
+
+
+def _with_range(
+    session: Session, estimator: Any, metric: Metric, rows: tuple[Any, Any], owner: str
+) -> Metric:
+    """Return the metric with the range that validation rows suggest, where they are usable at all."""
+    if not (isinstance(rows, tuple | list) and len(rows) == 2):
+        return metric  # which `_guess_from` says
+    check_not_held_out(session, rows[0])
+    return metric_with_range(metric, discarded_copy(estimator, owner), *rows)
 
 
 def _guess_from(
@@ -151,10 +185,10 @@ def _guess_from(
 def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
     """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
 
-    A ratio has no noisy value, because one record can move it too far. With ``route="both"`` it is answered
-    by cells without noise, which end the privacy route.
+    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
+    answered by cells without noise, which end the privacy route.
     """
-    if not policy.is_private or (policy.is_described and coded.rule.size_is_released):
+    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
         return coded
     return GaussianQuestion.plan(coded, data, policy)
 
