@@ -41,6 +41,8 @@ def top_two(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     column = check_known(y, classes, "a label")
     if outputs.ndim == 1:  # of two classes
         return np.ones(len(y))
+    if len(classes) == 2:  # for which scikit-learn has no score from two columns
+        return np.full(len(y), np.nan)
     largest = np.argsort(outputs, axis=1, kind="mergesort")[:, ::-1][:, :2]
     return np.asarray((largest == column[:, None]).any(axis=1))
 

@@ -74,8 +74,8 @@ def _question(
         metric = _with_range(session, estimator, metric, guess_from, owner)
     known = as_guess(guess, metric, owner)
     median = settings if isinstance(settings, MedianSettings) else None
-    if settings is None and not metric.has_interval:
-        _check_is_asked_for(metric, owner)
+    by_default_median = settings is None and not metric.has_interval
+    if by_default_median:
         median = MedianSettings()
     try:
         metric.check_target(data.y)
@@ -83,6 +83,8 @@ def _question(
             metric.check_classes(data.y)
     except UndefinedMetricError as error:
         raise undefined_metric(metric, data.y, error) from error
+    if by_default_median:
+        _check_is_asked_for(metric, owner)
     if guess_from is not None:
         known = _guess_from(session, estimator, metric, median, guess, guess_from, owner)
     if median is not None:

@@ -49,13 +49,13 @@ def errors(rng, n):
 TRUTHS = {"neg_mean_absolute_error": -0.2, "neg_root_mean_squared_error": -math.sqrt(0.07 + 1e-6 / 3)}
 
 
-def certified(name, seed, n=150, level=0.28):
-    """Certify on a fresh holdout; all of its failure probability is the certify's, and first in line."""
+def certified(name, seed, n=150, level=0.5):
+    """Certify on a fresh holdout, as its first question, which has .36 of failure probability."""
     rng = np.random.default_rng(seed)
     y, guessed = errors(rng, n), errors(np.random.default_rng(99), 100)
     X = np.arange(n * 2.0).reshape(n, 2) + seed
     model = Constant().fit(X, y)
-    holdout = Holdout(X, y, ledger=":memory:", confidence_level=level, check_share=0.001)
+    holdout = Holdout(X, y, ledger=":memory:", confidence_level=level)
     rows = (-np.arange(200.0).reshape(100, 2) - 1.0, guessed)
     return holdout.certify(model, scoring=Metric(name, range=(-1, 0)), guess_from=rows)
 
@@ -71,10 +71,10 @@ def test_intervals_out_of_a_holdout_cover(name):
     assert binomtest(misses, runs, delta, alternative="greater").pvalue >= 1e-6
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TRUTHS)
 def test_intervals_out_of_many_holdouts_cover(name):
-    runs = 2000
+    runs = 300
     answers = [certified(name, seed) for seed in range(runs)]
     misses = sum(not a.interval[0] <= TRUTHS[name] <= a.interval[1] for a in answers)
     delta = math.exp(answers[0].certificate.ln_delta)
