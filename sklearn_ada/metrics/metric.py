@@ -205,6 +205,27 @@ class Metric:
 
         A quarter beyond the farthest score (a half, of squared errors), rounded outwards to two digits. What
         lies farther is clipped; a range that is much too wide would make the interval wide.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted model.
+        X : array-like of shape (n, n_features)
+            Rows that are not the holdout's.
+        y : ndarray of shape (n,)
+            Their labels.
+
+        Returns
+        -------
+        Metric
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.dummy import DummyRegressor
+        >>> X, y = np.zeros((4, 1)), np.array([0.0, 0.0, 4.0, 4.0])
+        >>> Metric("neg_mean_absolute_error").with_range_of(DummyRegressor().fit(X, y), X, y).range
+        (-2.5, 0.0)
         """
         outputs = self.outputs(estimator, X, y)
         squared = isinstance(self._rule, RootMean)
