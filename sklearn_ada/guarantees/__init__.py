@@ -33,14 +33,18 @@ from sklearn_ada.guarantees.description_length.shares import intersection
 from sklearn_ada.guarantees.description_length.theorem import ln_delta
 from sklearn_ada.guarantees.description_length.wealth import Purse, log_weight
 from sklearn_ada.guarantees.description_length.weights import ln_share, round_weight
+from sklearn_ada.guarantees.intervals.bentkus import bentkus
 from sklearn_ada.guarantees.intervals.bernstein import empirical_bernstein
+from sklearn_ada.guarantees.intervals.betting import betting_fixed, betting_predictable
 from sklearn_ada.guarantees.intervals.chernoff import bernoulli_kl, chernoff_kl
+from sklearn_ada.guarantees.intervals.class_means import class_mean_interval
 from sklearn_ada.guarantees.intervals.clopper_pearson import binomial_tail_ends, clopper_pearson
 from sklearn_ada.guarantees.intervals.differences import difference_half_width
 from sklearn_ada.guarantees.intervals.effective_size import bounded_weight_size, class_mean_size, kish_size
 from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding, hoeffding_half_width
 from sklearn_ada.guarantees.intervals.ratio import ratio_half_width, ratio_interval
+from sklearn_ada.guarantees.intervals.weighted import bounded_weights_kl, fixed_shares_kl
 from sklearn_ada.guarantees.ladder import LadderBound, blum_hardt_2015, ladder_transcripts
 from sklearn_ada.guarantees.learner import private_learner_sample_size
 from sklearn_ada.guarantees.medians.exact_median import (
@@ -143,13 +147,18 @@ __all__ = [
     "VerificationPlan",
     "approximate_dp_gap",
     "bassily_2016",
+    "bentkus",
     "bernoulli_kl",
+    "betting_fixed",
+    "betting_predictable",
     "binomial_tail_ends",
     "blum_hardt_2015",
     "bounded_weight_size",
+    "bounded_weights_kl",
     "chernoff_kl",
     "choose_half_cell",
     "class_count_nats",
+    "class_mean_interval",
     "class_mean_size",
     "clopper_pearson",
     "difference_half_width",
@@ -163,6 +172,7 @@ __all__ = [
     "feldman_steinke_2017_theorem_4_3",
     "feldman_steinke_2017_theorem_4_6",
     "feldman_steinke_2017_theorem_4_7",
+    "fixed_shares_kl",
     "gaussian_bassily",
     "gaussian_direct",
     "gaussian_dp_gap",

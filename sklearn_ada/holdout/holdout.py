@@ -248,8 +248,9 @@ class Holdout:
             and charged as by `check_overlap`.
         settings : float, "fill", MedianSettings, NoiseSettings, LadderSettings or None
             Which mechanism answers, and how. None: cells whose width suits the guess's precision, with noise
-            where privacy certifies; or the stable median (the median of the metric over disjoint subsamples
-            of the holdout) where nothing else can certify the metric. A number: cells of this half-width.
+            where privacy certifies. MedianSettings: the stable median, the median of the metric over disjoint
+            subsamples of the holdout, which is also what a scorer of the user's own gets. A number: cells of
+            this half-width.
             "fill": cells as wide as the tolerance allows by now, for the most answers within it.
 
         Returns
@@ -259,7 +260,8 @@ class Holdout:
         Raises
         ------
         ValueError, TypeError
-            For a bad question; nothing was charged.
+            For a bad question, such as a scorer string that has no interval of its own where no settings ask
+            for the stable median; nothing was charged.
         LedgerError
             If the ledger cannot be used; nothing was charged.
         HoldoutLeakError
@@ -345,8 +347,10 @@ class Holdout:
     ) -> Answer:
         """Ask for the exact value of a model that is kept, with the narrowest interval the holdout can give.
 
-        Where privacy certifies, the value has noise. Of a metric that only the stable median can certify, the
-        answer is an interval for its population median.
+        Where privacy certifies, the value has noise. With ``guess_from`` (or a `Guess` with a deviation), the
+        interval of a mean, a root mean square or a mean of recalls is a function of all rows, by bets or
+        class counts, whose ends are released and paid for; and a metric without a range gets one, which the
+        target tells.
 
         With ``answers="cells"`` the value of a count, such as an accuracy, is sealed: the answer is the
         centre of the cell in which it lies, with an interval that is valid, coarse, and about as wide at the

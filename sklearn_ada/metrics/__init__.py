@@ -1,5 +1,6 @@
 """What is asked: metrics, how each is measured, and how an answer about it is certified."""
 
+from sklearn_ada.metrics.constructions import Construction, Foreseen
 from sklearn_ada.metrics.interval_rules import Measured
 from sklearn_ada.metrics.labels import check_labels
 from sklearn_ada.metrics.metric import Metric, as_metric
@@ -12,6 +13,8 @@ from sklearn_ada.metrics.unequal import unequal
 from sklearn_ada.metrics.units import Units, is_missing
 
 __all__ = [
+    "Construction",
+    "Foreseen",
     "Measured",
     "Metric",
     "StoredOutputs",

@@ -18,14 +18,17 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from sklearn_ada.accounting.zcdp_filter import RECORDS, SAME_CLASS
+from sklearn_ada.guarantees.intervals.bentkus import bentkus
 from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
+from sklearn_ada.guarantees.intervals.class_means import counts_are_narrower
 from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
 from sklearn_ada.guarantees.intervals.effective_size import class_mean_size
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding, hoeffding_half_width
 from sklearn_ada.guarantees.intervals.ratio import ratio_half_width, ratio_interval
+from sklearn_ada.metrics.constructions import BettingEnds, ClassCountEnds, Construction, Foreseen
 from sklearn_ada.metrics.target import UndefinedMetricError, check_known, check_positive, check_two_labels
 
-__all__ = ["AUC", "ClassMean", "IntervalRule", "Mean", "Measured", "Ratio"]
+__all__ = ["AUC", "ClassMean", "IntervalRule", "Mean", "Measured", "Ratio", "RootMean"]
 
 Range = tuple[float, float]
 
@@ -60,6 +63,8 @@ class IntervalRule(ABC):
     expected_size: float = math.nan
     """The size that a guess foresees where it is not known (see `foreseeing`)."""
     theorem: str
+    has_noise = True
+    """Whether a value with noise can be certified by privacy."""
     influence = 1.0
     """Sum over all records of how far one of them can move the value, as a share of its range."""
 
@@ -77,6 +82,10 @@ class IntervalRule(ABC):
     def foreseeing(self, value: float, share: float | None, y: NDArray[Any]) -> IntervalRule:
         """Return this rule tuned to a guess: its value, and its size as a share of the rows, if known."""
         return self
+
+    def construction(self, known: Foreseen) -> Construction | None:
+        """Return how all rows become an interval, tuned to a guess; None where the value is enough."""
+        return None
 
     def sensitivity(self, y: NDArray[Any], width: float) -> float | None:
         """Return how far the value can move when one record (of the same class) is replaced, if bounded."""
@@ -167,19 +176,88 @@ class Mean(IntervalRule):
         """Return what part of the mean each record is when records have these weights."""
         return weight / weight.sum()
 
+    def construction(self, known: Foreseen) -> Construction | None:
+        """Return bets, if the guess knows the deviation of one score."""
+        if self.zero_one or known.deviation is None:
+            return None
+        return BettingEnds.of(
+            self.terms, known, bounds=known.bounds, mean=known.value, deviation=known.deviation
+        )
+
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Clopper-Pearson for counts, Chernoff-KL for other bounded scores."""
         if self.zero_one:
-            n, (low, high) = int(size), _clipped(known, bounds)
-            slack = 1e-9  # of one count, against rounding
-            return clopper_pearson(math.ceil(low * n - slack), math.floor(high * n + slack), n, ln_delta)
+            return _of_count(_clipped(known, bounds), int(size), ln_delta)
         return super().interval(known, size, ln_delta, bounds)
+
+
+@dataclass(frozen=True)
+class RootMean(IntervalRule):
+    """Minus the root of the mean of squared errors, each error clipped to plus or minus the range's end.
+
+    Parameters
+    ----------
+    scores : callable
+        Takes ``(y, outputs, classes)`` and returns minus the squared error of every record.
+    """
+
+    scores: Callable[[NDArray[Any], NDArray[Any], NDArray[Any] | None], NDArray[Any]]
+    family = "root mean"
+    has_noise = False  # one record moves the root by up to its square root of a share
+    theorem = "Chernoff-KL (Hoeffding 1963) for the squares"
+
+    def known_size(self, y: NDArray[Any]) -> float:
+        """Return the number of records."""
+        return len(y)
+
+    def sensitivity(self, y: NDArray[Any], width: float) -> None:
+        """Return None: near 0 the root is too steep for noise that would still leave anything."""
+
+    def measure(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> Measured:
+        """Return minus the root; the deviation is that of the root, by its slope."""
+        squares = -self._terms(y, outputs, classes, _squared(bounds))
+        root = math.sqrt(float(squares.mean()))
+        return Measured(-root, len(y), float(squares.std()) / (2.0 * root) if root > 0.0 else 0.0)
+
+    def construction(self, known: Foreseen) -> Construction | None:
+        """Return bets on the squares, if the guess knows their deviation."""
+        if known.deviation is None:
+            return None
+        return BettingEnds.of(
+            self._terms, known, bounds=_squared(known.bounds), mean=-(known.value**2),
+            deviation=2.0 * abs(known.value) * known.deviation, root=True,
+        )  # fmt: skip
+
+    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
+        """Return the root of Chernoff's interval for the mean of the squares."""
+        low, high = _clipped(known, bounds)
+        ends = chernoff_kl(-(low**2), -(high**2), size, ln_delta, _squared(bounds))
+        low, high = (-math.sqrt(max(-end, 0.0)) for end in ends)
+        return low, high
+
+    def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
+        """Return a half-width not exceeded: a root moves by no more than the root of what is under it."""
+        return min(
+            half_cell + math.sqrt(2.0 * hoeffding_half_width(size, ln_delta)) * width / 2.0, width / 2.0
+        )
+
+    def _terms(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> NDArray[np.float64]:
+        return Mean(self.scores).terms(y, outputs, classes, bounds)
+
+
+def _squared(bounds: Range) -> Range:
+    """Return the range of minus the squared errors."""
+    return -(bounds[0] ** 2), 0.0
 
 
 class AUC(IntervalRule):
     """The area under the ROC curve of a binary classifier, ties counting one half."""
 
-    theorem = "Chernoff-KL for two-sample U-statistics (Hoeffding 1963)"
+    theorem = "Bentkus for two-sample U-statistics (Bentkus 2004, Hoeffding 1963)"
     family, unit = "auc", SAME_CLASS
     influence = 2.0  # each class moves it all
 
@@ -204,6 +282,10 @@ class AUC(IntervalRule):
         value = float(roc_auc_score(positive, outputs))
         return Measured(value, size)
 
+    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
+        """Return Bentkus's interval, which is never wider than Chernoff's."""
+        return bentkus(*_clipped(known, bounds), int(size), ln_delta, bounds)
+
 
 @dataclass(frozen=True)
 class ClassMean(IntervalRule):
@@ -221,8 +303,14 @@ class ClassMean(IntervalRule):
 
     positive: Any = None
     only_known: bool = False
-    theorem = "Hoeffding for independent class means (Hoeffding 1963)"
     unit = SAME_CLASS
+
+    @property
+    def theorem(self) -> str:  # type: ignore[override]
+        """Name of the fixed-question bound."""
+        if self.positive is not None:
+            return "Clopper-Pearson on the rows of the class"
+        return "Hoeffding for independent class means (Hoeffding 1963)"
 
     @property
     def family(self) -> str:  # type: ignore[override]
@@ -265,6 +353,16 @@ class ClassMean(IntervalRule):
         size = class_mean_size(tuple(len(h) for h in hits))
         return Measured(value, size)
 
+    def construction(self, known: Foreseen) -> Construction | None:
+        """Return the counts of all classes, where the guess foresees a narrower interval from them."""
+        if self.positive is not None:
+            return None
+        labels, counts = np.unique(known.y, return_counts=True)
+        rows = tuple(int(count) for count in counts)
+        if not counts_are_narrower([known.value] * len(rows), rows, known.ln_delta):
+            return None
+        return ClassCountEnds(tuple(labels.tolist()), rows)
+
     def terms(
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
     ) -> NDArray[np.float64]:
@@ -283,7 +381,9 @@ class ClassMean(IntervalRule):
         return parts / len(labels)
 
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
-        """Return Hoeffding's interval: a mean of unequal means is no binomial."""
+        """Return Hoeffding's interval, as a mean of unequal means is no binomial; of one class, it is."""
+        if self.positive is not None:
+            return _of_count(_clipped(known, bounds), round(size), ln_delta)
         return hoeffding(*_clipped(known, bounds), size, ln_delta, bounds)
 
 
@@ -313,6 +413,7 @@ class Ratio(IntervalRule):
     expected_size: float = 1.0
     expected_share: float = 0.5
     size_is_released = True
+    has_noise = False  # one record can move it too far
     theorem = "Chernoff's bound for a ratio, with the exponent that the guess suggests"
 
     def known_size(self, y: NDArray[Any]) -> None:
@@ -356,6 +457,16 @@ class Ratio(IntervalRule):
 
     def _share(self, score: float) -> float:
         return score / (2.0 - score) if self.doubled else score
+
+
+def _of_count(known: Range, n: int, ln_delta: float) -> Range:
+    """Return Clopper and Pearson's interval of a count over n that is known to be in a range.
+
+    A cell that is narrower than a count, and between two, has no count: then the nearest ones outside.
+    """
+    slack = 1e-9  # of one count, against rounding
+    low, high = math.ceil(known[0] * n - slack), math.floor(known[1] * n + slack)
+    return clopper_pearson(min(low, max(high, 0)), max(high, min(low, n)), n, ln_delta)
 
 
 def _clipped(known: Range, bounds: Range) -> Range:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +16,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.metrics import blocks, scores
 from sklearn_ada.metrics.declared import OF_ONE_CLASS, check_is_scorer, check_range
-from sklearn_ada.metrics.interval_rules import IntervalRule, Mean, Measured, Range
+from sklearn_ada.metrics.interval_rules import IntervalRule, Mean, Measured, Range, RootMean
 from sklearn_ada.metrics.outputs import Response, canonical
 from sklearn_ada.metrics.registry import KINDS, KNOWN_RANGES, POSITIVE, REFUSED, RESPONSES, WITH_INTERVAL
 from sklearn_ada.metrics.response import available_response, classes_of, respond
@@ -32,10 +33,10 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 class Metric:
     """A metric, and how its value on a holdout becomes an interval for its population value.
 
-    There is an interval for means of bounded scores (accuracy), the ROC AUC, per-class means (balanced
-    accuracy) and ratios of counts (F1). Any other metric is certified through the *stable median*: the median
-    of its values on disjoint subsamples of the holdout (``kind="general"``). The kind of scikit-learn's
-    scorer strings is known; that of a function is declared.
+    There is an interval for means of bounded scores (accuracy), the root of a mean square, the ROC AUC,
+    per-class means (balanced accuracy) and ratios of counts (F1). Of any other metric there is the *stable
+    median*, where it is asked for: the median of its values on disjoint subsamples of the holdout
+    (``kind="general"``). The kind of scikit-learn's scorer strings is known; that of a function is declared.
 
     Parameters
     ----------
@@ -57,10 +58,12 @@ class Metric:
     Attributes
     ----------
     name : str
-    kind : {"mean", "auc", "class_mean", "ratio", "general"}
+    kind : {"mean", "root_mean", "auc", "class_mean", "ratio", "general"}
     range : tuple of float or None
     clips : bool
         Whether scores are clipped to the range: to one that was declared, as the metric has none itself.
+    chosen_general : bool
+        Whether ``kind="general"`` was written, which asks for the stable median.
     string : str or None
         The scorer string, if it was one.
     positive : label or None
@@ -136,9 +139,10 @@ class Metric:
                 self._scorer = None
         else:
             raise bad_parameter("scoring", "Metric", "a scorer string, a scorer or a Metric", scoring)
+        self.chosen_general = kind == "general"
         self.kind = "general" if rule is None else KINDS[type(rule)]
         self.range = bounds
-        self.clips = isinstance(rule, Mean) and natural is None
+        self.clips = isinstance(rule, Mean | RootMean) and natural is None
         self.methods = methods
         self.scoring = scoring
         self.response = response
@@ -180,6 +184,63 @@ class Metric:
     def has_interval(self) -> bool:
         """Whether there is an interval for the metric itself, not only for its stable median."""
         return self._rule is not None and self.range is not None
+
+    @property
+    def clipped(self) -> str:
+        """What a certificate says of a declared range."""
+        low, high = self.bounds
+        if high == 0.0 and (isinstance(self._rule, RootMean) or self.string == "neg_mean_absolute_error"):
+            return f"each error clipped to +-{-low:g}"
+        if high == 0.0 and self.string == "neg_mean_squared_error":
+            return f"each error clipped to +-{math.sqrt(-low):g}"
+        return f"each score clipped to [{low:g}, {high:g}]"
+
+    @property
+    def lacks_range(self) -> bool:
+        """Whether a range is all that the metric lacks to have an interval of its own."""
+        return self._rule is not None and self.range is None
+
+    def with_range_of(self, estimator: Any, X: Any, y: NDArray[Any]) -> Metric:
+        """Return the metric with a range that rows which are not the holdout's suggest.
+
+        A quarter beyond the farthest score (a half, of squared errors), rounded outwards to two digits. What
+        lies farther is clipped; a range that is much too wide would make the interval wide.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted model.
+        X : array-like of shape (n, n_features)
+            Rows that are not the holdout's.
+        y : ndarray of shape (n,)
+            Their labels.
+
+        Returns
+        -------
+        Metric
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.dummy import DummyRegressor
+        >>> X, y = np.zeros((4, 1)), np.array([0.0, 0.0, 4.0, 4.0])
+        >>> Metric("neg_mean_absolute_error").with_range_of(DummyRegressor().fit(X, y), X, y).range
+        (-2.5, 0.0)
+        """
+        outputs = self.outputs(estimator, X, y)
+        squared = isinstance(self._rule, RootMean)
+        assert isinstance(self._rule, Mean | RootMean)
+        rule = Mean(self._rule.scores)
+        terms = rule.terms(y, outputs, self._classes(estimator), (-np.inf, np.inf))
+        terms = -np.sqrt(-terms) if squared else terms
+        more = 1.5 if self.string == "neg_mean_squared_error" else 1.25
+        low, high = (_outwards(more * float(end)) for end in (min(terms.min(), 0.0), max(terms.max(), 0.0)))
+        if not low < high:  # all scores are 0
+            low = -1.0
+        kind = None if self.string is not None else "mean"
+        positive = self.positive if self.string in POSITIVE and self.name != self.string else None
+        method = self.methods[0] if kind == "mean" else "predict"
+        return Metric(self.scoring, kind=kind, range=(low, high), response_method=method, pos_label=positive)
 
     @property
     def bounds(self) -> Range:
@@ -445,6 +506,20 @@ class Metric:
         """Return a JSON-ready description, which is part of records and of a question's key."""
         bounds = None if self.range is None else [*self.range]
         return {"name": self.name, "kind": self.kind, "range": bounds, "methods": [*self.methods]}
+
+
+def _outwards(end: float) -> float:
+    """Return a number rounded away from 0 to two digits, so that last bits do not matter.
+
+    Examples
+    --------
+    >>> _outwards(-12.34), _outwards(0.0)
+    (-13.0, 0.0)
+    """
+    if end == 0.0 or not math.isfinite(end):
+        return end
+    unit = 10.0 ** (math.floor(math.log10(abs(end))) - 1)
+    return float(f"{math.copysign(math.ceil(abs(end) / unit - 1e-6) * unit, end):.2g}")
 
 
 def _described(scoring: Callable[..., Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sklearn.metrics import get_scorer_names
 
 from sklearn_ada.metrics import scores
-from sklearn_ada.metrics.interval_rules import AUC, ClassMean, IntervalRule, Mean, Range, Ratio
+from sklearn_ada.metrics.interval_rules import AUC, ClassMean, IntervalRule, Mean, Range, Ratio, RootMean
 from sklearn_ada.metrics.outputs import (
     ALL_SCORES,
     CLASS_SCORES,
@@ -22,6 +22,7 @@ from sklearn_ada.metrics.outputs import (
 __all__ = [
     "KINDS",
     "KNOWN_RANGES",
+    "NO_INTERVAL",
     "POSITIVE",
     "REFUSED",
     "RESPONSES",
@@ -66,10 +67,12 @@ WITH_INTERVAL: dict[str, Classified] = {
     "neg_mean_poisson_deviance": Classified(Mean(scores.neg_poisson_deviance), _UNBOUNDED),
     "neg_mean_squared_error": Classified(Mean(scores.neg_squared), _UNBOUNDED),
     "neg_mean_squared_log_error": Classified(Mean(scores.neg_squared_log), _UNBOUNDED),
+    "neg_root_mean_squared_error": Classified(RootMean(scores.neg_squared), _UNBOUNDED),
     "precision": Classified(Ratio(1, counts_misses=False, doubled=False)),
     "recall": Classified(ClassMean(positive=1)),
     "recall_macro": Classified(ClassMean(only_known=True)),
     "roc_auc": Classified(AUC()),
+    "top_k_accuracy": Classified(Mean(scores.top_two, zero_one=True)),
 }
 """Scorers that are certified without the stable median."""
 
@@ -125,12 +128,12 @@ NEED_EVERY_CLASS = frozenset(
 )
 """Scorers without a value on rows that lack a class, or with one that says nothing (such as 0)."""
 
-KINDS = {Mean: "mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
+KINDS = {Mean: "mean", RootMean: "root_mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
 
 KNOWN_RANGES: dict[str, Range] = {
     **{f"{name}_{how}": _UNIT for name in ("f1", "jaccard", "precision") for how in ("macro", "weighted")},
     **{f"roc_auc_{how}{end}": _UNIT for how in ("ovo", "ovr") for end in ("", "_weighted")},
-    **dict.fromkeys(("average_precision", "jaccard_micro", "top_k_accuracy"), _UNIT),
+    **dict.fromkeys(("average_precision", "jaccard_micro"), _UNIT),
     **dict.fromkeys(("completeness_score", "homogeneity_score", "v_measure_score"), _UNIT),
     **dict.fromkeys(("fowlkes_mallows_score", "normalized_mutual_info_score", "rand_score"), _UNIT),
     "matthews_corrcoef": (-1.0, 1.0),
@@ -142,6 +145,34 @@ REFUSED = {
     for name in ("f1", "jaccard", "precision", "recall")
 }
 """Scorers that cannot be asked of a holdout, and why."""
+
+
+_PAIRS = "compares clusterings by pairs of records, which are no independent terms"
+_RATIO = "is a ratio of means, for which no interval is implemented"
+_AVERAGE = "averages ratios of several classes, for which no interval is implemented"
+_AUCS = "averages the curves of several classes, for which no interval is implemented"
+NO_INTERVAL: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            *("adjusted_mutual_info_score", "adjusted_rand_score", "completeness_score"),
+            *("fowlkes_mallows_score", "homogeneity_score", "mutual_info_score"),
+            *("normalized_mutual_info_score", "rand_score", "v_measure_score"),
+        ),
+        _PAIRS,
+    ),
+    **dict.fromkeys(("d2_absolute_error_score", "d2_brier_score", "d2_log_loss_score"), _RATIO),
+    **dict.fromkeys(("explained_variance", "r2"), _RATIO),
+    **dict.fromkeys(("neg_negative_likelihood_ratio", "positive_likelihood_ratio"), _RATIO),
+    **{f"{name}_{how}": _AVERAGE for name in ("f1", "jaccard", "precision") for how in ("macro", "weighted")},
+    **{f"roc_auc_{how}{end}": _AUCS for how in ("ovo", "ovr") for end in ("", "_weighted")},
+    "average_precision": "is no mean over records, and no interval for it is implemented",
+    "jaccard_micro": "is a ratio of counts of all classes, for which no interval is implemented",
+    "matthews_corrcoef": "is a correlation, for which no interval is implemented",
+    "neg_max_error": "is decided by one record, which no sample bounds",
+    "neg_median_absolute_error": "is a quantile, for which no interval is implemented",
+    "neg_root_mean_squared_log_error": "is the root of a mean, for which no interval is implemented",
+}
+"""Scorers without an interval of their own, and why: refused unless the stable median is asked for."""
 
 
 def classify_scorers() -> list[tuple[str, str, str]]:
@@ -159,9 +190,14 @@ def _classified(name: str) -> tuple[str, str]:
     if name in REFUSED:
         return "refused", f"it {REFUSED[name]}"
     if name not in WITH_INTERVAL:
-        return "general", "stable median"
+        return "general", f"refused unless the stable median is asked for: it {NO_INTERVAL[name]}"
     known = WITH_INTERVAL[name]
     theorem = known.rule.theorem
+    if isinstance(known.rule, ClassMean) and known.rule.positive is None:
+        theorem += ", or Clopper-Pearson for each class where the guess foresees a narrower interval"
+    if isinstance(known.rule, RootMean) or (isinstance(known.rule, Mean) and not known.rule.zero_one):
+        theorem = f"betting with guess_from=, else {theorem}"
     if known.range is None:
-        theorem += f", once a range is declared: Metric({name!r}, range=(-10, 0)); else stable median"
+        declared = f"Metric({name!r}, range=(-10, 0))"
+        theorem += f"; each score clipped to the range of {declared}, or to what guess_from= suggests"
     return KINDS[type(known.rule)], theorem

@@ -23,6 +23,7 @@ __all__ = [
     "neg_relative",
     "neg_squared",
     "neg_squared_log",
+    "top_two",
 ]
 
 _Array = NDArray[Any]
@@ -31,6 +32,19 @@ _Array = NDArray[Any]
 def hits(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     """Return 1 where the predicted label is right."""
     return np.asarray(outputs == y)
+
+
+def top_two(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+    """Return 1 where the label is among the two with the largest scores, as scikit-learn breaks ties."""
+    if classes is None:
+        return np.full(len(y), np.nan)
+    column = check_known(y, classes, "a label")
+    if outputs.ndim == 1:  # of two classes
+        return np.ones(len(y))
+    if len(classes) == 2:  # for which scikit-learn has no score from two columns
+        return np.full(len(y), np.nan)
+    largest = np.argsort(outputs, axis=1, kind="mergesort")[:, ::-1][:, :2]
+    return np.asarray((largest == column[:, None]).any(axis=1))
 
 
 def neg_brier(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:

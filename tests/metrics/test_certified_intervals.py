@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import logit
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 from sklearn.metrics import confusion_matrix, get_scorer
 
 from sklearn_ada import Holdout, Metric
@@ -69,22 +69,44 @@ def test_bounded_means_have_the_chernoff_interval(task, name, bounds, mechanism,
 
 
 @pytest.mark.parametrize("mechanism", ["check", "certify"])
-def test_the_auc_has_the_chernoff_interval_at_the_size_of_the_smaller_class(mechanism, data, asked, chernoff):
+def test_the_auc_is_within_chernoff_at_the_size_of_the_smaller_class(mechanism, data, asked, chernoff):
     plain = get_scorer("roc_auc")(*data["binary"])
     answer, body = asked("binary", "roc_auc", mechanism, plain - 0.01)
     size = min(np.bincount(data["binary"][2]))
-    expected = chernoff(*cell_of(plain, body["mechanism"]), size, body["ln_delta"])
-    assert answer.interval == pytest.approx(expected, abs=1e-7)
+    low, high = chernoff(*cell_of(plain, body["mechanism"]), size, body["ln_delta"])
+    assert low < answer.interval[0] < plain < answer.interval[1] <= high
+    width = answer.interval[1] - answer.interval[0]
+    assert 0.7 * (high - low) < width < (0.98 if high == 1.0 else 0.95) * (high - low)
+    # The lower end by the definition of Bentkus's bound.
+    counts, levels = np.arange(size + 1), np.arange(math.ceil(cell_of(plain, body["mechanism"])[0] * size))
+    total = cell_of(plain, body["mechanism"])[0] * size
+    masses = binom.pmf(counts, size, answer.interval[0])
+    least = min((masses @ np.maximum(counts - t, 0)) / (total - t) for t in levels)
+    assert least == pytest.approx(math.exp(body["ln_delta"]) / 2, rel=1e-5)
 
 
 @pytest.mark.parametrize("mechanism", ["check", "certify"])
+def test_the_recall_of_a_class_has_clopper_and_pearsons_interval_of_its_rows(mechanism, data, asked):
+    _, _, y = data["binary"]
+    plain, n = get_scorer("recall")(*data["binary"]), int(np.sum(y == 1))
+    answer, body = asked("binary", "recall", mechanism, plain - 0.01)
+    low, high = (end * n for end in cell_of(plain, body["mechanism"]))
+    expected = clopper_pearson(math.ceil(low), math.floor(high), n, math.exp(body["ln_delta"]))
+    assert answer.interval == pytest.approx(expected, abs=1e-7)
+
+
 @pytest.mark.parametrize(
-    ("task", "name"), [("binary", "balanced_accuracy"), ("three", "recall_macro"), ("binary", "recall")]
+    ("task", "name", "mechanism"),
+    [
+        ("binary", "balanced_accuracy", "check"),
+        ("three", "recall_macro", "check"),
+        ("three", "recall_macro", "certify"),
+    ],
 )
 def test_class_means_have_hoeffdings_interval(task, name, mechanism, data, asked):
     plain = get_scorer(name)(*data[task])
     answer, body = asked(task, name, mechanism, plain - 0.01)
-    counts = np.bincount(data[task][2]) if name != "recall" else np.array([np.sum(data[task][2] == 1)])
+    counts = np.bincount(data[task][2])
     size = len(counts) ** 2 / np.sum(1 / counts)
     half = math.sqrt((math.log(2) - body["ln_delta"]) / (2 * size))
     low, high = cell_of(plain, body["mechanism"])

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.holdout import Guess, MedianSettings, session_of
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.metrics.registry import KNOWN_RANGES, REFUSED, WITH_INTERVAL, classify_scorers
+from sklearn_ada.metrics.registry import KNOWN_RANGES, NO_INTERVAL, REFUSED, WITH_INTERVAL, classify_scorers
 from tests import asking
 
 INSTALLED = get_scorer_names()
@@ -58,7 +58,8 @@ def task_of(name):
 def test_the_table_names_every_scorer_once_and_in_a_kind():
     table = classify_scorers()
     assert [name for name, _, _ in table] == list(INSTALLED)
-    assert {kind for _, kind, _ in table} <= {"mean", "auc", "class_mean", "ratio", "general", "refused"}
+    kinds = {"mean", "root_mean", "auc", "class_mean", "ratio", "general", "refused"}
+    assert {kind for _, kind, _ in table} <= kinds
     for name, kind, how in table:
         assert kind == ("refused" if name in REFUSED else Metric(name).kind)
         assert how
@@ -107,6 +108,29 @@ def test_every_scorer_goes_through_the_stable_median(name, tasks, tmp_path):
         settings = MedianSettings(n_subsamples=10)
         certified = holdout.certify(model, scoring=metric, settings=settings)  # no guess needed
         assert certified.answered
+
+
+def test_every_scorer_has_an_interval_or_a_reason_why_not():
+    classes = [set(WITH_INTERVAL), set(NO_INTERVAL), set(REFUSED)]
+    assert sum(len(names) for names in classes) == len(set.union(*classes))
+    assert set(INSTALLED) <= set.union(*classes)
+
+
+@pytest.mark.parametrize("name", [name for name in INSTALLED if name not in REFUSED])
+def test_every_scorer_is_certified_on_its_own_value_or_refused_by_name(name, tasks, tmp_path):
+    model, guess_rows, rows = tasks[task_of(name)]
+    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db")
+    if name in NO_INTERVAL:
+        with pytest.raises(ValueError, match=f"Got '{name}' instead. It {NO_INTERVAL[name]}") as refused:
+            holdout.certify(model, scoring=name, guess_from=guess_rows)
+        assert "answers the median over subsamples instead" in str(refused.value)
+        assert not holdout.report().answers
+        return
+    answer = holdout.certify(model, scoring=name, guess_from=guess_rows)
+    assert "median" not in answer.certificate.target + answer.certificate.theorem
+    plain = get_scorer(name)(model, *rows)
+    assert answer.interval[0] <= plain <= answer.interval[1]
+    assert answer.value == pytest.approx(plain, abs=0.1 * (answer.interval[1] - answer.interval[0]))
 
 
 @pytest.mark.parametrize("task", ["two", "three"])

@@ -219,7 +219,11 @@ def medians_of_classes(open_holdout):
     holdout = open_holdout(TWO)
     scorer = StableHoldoutScorer("average_precision", holdout, stratify=True, n_subsamples=20)
     converse(by_scorer(scorer, TWO), TWO, count=QUESTIONS // 2)
-    converse(by_turns(holdout, "matthews_corrcoef", 0.4, every=2), TWO, count=QUESTIONS // 2)
+    converse(
+        by_turns(holdout, Metric("matthews_corrcoef", kind="general"), 0.4, every=2),
+        TWO,
+        count=QUESTIONS // 2,
+    )
 
 
 def thresholdout(open_holdout):

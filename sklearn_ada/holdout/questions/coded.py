@@ -113,7 +113,7 @@ class CodedQuestion(NoPrivacy):
         size = rule.expected_size if known is None else known
         target = f"population {metric.name}"
         if metric.clips:
-            target += f", each score clipped to [{low:g}, {high:g}]"
+            target += f", {metric.clipped}"
         if class_mix:  # the asker may know the class counts, and favour classes that have too many rows
             target += " at the holdout's class mix"
         if data.units is not None:

@@ -20,7 +20,7 @@ from sklearn_ada.metrics import (
     undefined_metric,
 )
 
-__all__ = ["Guess", "as_guess", "guess_from_rows", "median_guess_from_rows"]
+__all__ = ["Guess", "as_guess", "guess_from_rows", "median_guess_from_rows", "metric_with_range"]
 
 _LEAST_SUBSAMPLES = 5
 _PRECISION = {"size": (1e-15, 1e15), "deviation": (0.0, 1e100), "share": (0.0, 1e15)}  # so nothing overflows
@@ -95,6 +95,22 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
         raise undefined_metric(metric, labels, error, metric.name) from error
     value, share = _finite(measured.value, metric), measured.size / len(labels)
     return _identified(Guess(value, float(measured.size), measured.deviation, share), X, labels, outputs)
+
+
+def metric_with_range(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
+    """Return a metric without a range with the one that validation rows suggest.
+
+    Raises
+    ------
+    ValueError
+        If y is no column of labels, or the metric has no score for each of these rows.
+    """
+    labels = _labels(metric, X, y)
+    try:
+        metric.check_target(labels)
+        return metric.with_range_of(estimator, X, labels)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, labels, error, metric.name) from error
 
 
 def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsample_size: int) -> Guess:

@@ -213,6 +213,8 @@ def _of_coded(prefix: Prefix, state: Conversation, body: dict[str, Any], event: 
     mechanism, bounds = body["mechanism"], body["metric"]["range"]
     if mechanism["name"] not in ("check", "certify"):
         raise _NotInLedgerError(f"draws or earlier answers of its mechanism ({mechanism['name']})")
+    if "interval" in mechanism:  # its ends were told beside the value; foreseeing them takes labels
+        raise _NotInLedgerError(f"a function of all rows ({mechanism['interval']['construction']})")
     if "units" in prefix.genesis.body:
         raise _NotInLedgerError("weights or groups of the rows")
     guess, rows = Guess(**body["guess"]), state.rows

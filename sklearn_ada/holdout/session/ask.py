@@ -16,6 +16,7 @@ from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.filled import FilledCheck
 from sklearn_ada.holdout.questions.keys import member_key, question_key, rounded, subject_key
 from sklearn_ada.holdout.questions.models import discarded_copy, name_of_model
+from sklearn_ada.holdout.questions.of_rows import RowsQuestion, of_rows
 from sklearn_ada.holdout.questions.predictions import Predictions
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import read_outcome
@@ -154,7 +155,7 @@ def put_question(
             said=said,
             is_unconfirmed=session.policy.is_private and not outputs,
             given_rows=isinstance(estimator, Predictions),
-            declared=isinstance(question, CodedQuestion | FilledCheck | SealedQuestion)
+            declared=isinstance(question, CodedQuestion | FilledCheck | SealedQuestion | RowsQuestion)
             and state.is_declared(member_of(version)),
         )
         if sealed is not None:
@@ -255,11 +256,17 @@ def answered_as(
 ) -> Question:
     """Return the question as this ledger answers it: a certify with a cell, or at once.
 
-    With ``answers="auto"`` the first certify of a ledger is answered at once, and so is the same again.
+    With ``answers="auto"`` the first certify of a ledger is answered at once, and so is the same again. What
+    an older release has answered with the interval of its value alone is that question still.
     """
     sealed = sealed_form(question, session.data, session.policy, candidates)
     if sealed is None:
-        return question
+        rows = (
+            of_rows(question, session.data, session.policy) if isinstance(question, CodedQuestion) else None
+        )
+        if rows is None or session.find(keys_of(session, question, model)[1]) is not None:
+            return question
+        return rows
     if session.policy.answers == "auto" and question.purpose == "certify":
         _, key = keys_of(session, question, model)
         if session.find(as_told(session, key)) is not None or session.read(
@@ -298,7 +305,7 @@ def _admitted(
         at_once=is_at_once(question),
         final=final and not is_sealed,
     )
-    if is_sealed or isinstance(question, CodedQuestion | FilledCheck):
+    if is_sealed or isinstance(question, CodedQuestion | FilledCheck | RowsQuestion):
         share = state.declared(member, share)
     share = certified(state, question, share)
     admits_all = final or (is_sealed and state.policy.tolerance is None)  # then no interval need be found

@@ -16,6 +16,7 @@ from sklearn_ada.holdout.questions.guess import (
     as_guess,
     guess_from_rows,
     median_guess_from_rows,
+    metric_with_range,
 )
 from sklearn_ada.holdout.questions.ladder import LadderQuestion, LadderSettings
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
@@ -34,6 +35,7 @@ from sklearn_ada.holdout.session.check_overlap import check_not_held_out
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
+from sklearn_ada.metrics.registry import NO_INTERVAL
 
 __all__ = ["Settings", "by_default", "plan_question", "worst_question"]
 
@@ -78,9 +80,12 @@ def _question(
     if is_given_rows:
         check_predictions(metric, settings, owner)
     metric.check_estimator(estimator)
+    if metric.lacks_range and settings is None and guess_from is not None:
+        metric = _with_range(session, estimator, metric, guess_from, owner)
     known = as_guess(guess, metric, owner)
     median = settings if isinstance(settings, MedianSettings) else None
-    if settings is None and not metric.has_interval:
+    by_default_median = settings is None and not metric.has_interval
+    if by_default_median:
         median = MedianSettings()
     try:
         metric.check_target(data.y)
@@ -88,6 +93,8 @@ def _question(
             metric.check_classes(data.y)
     except UndefinedMetricError as error:
         raise undefined_metric(metric, data.y, error) from error
+    if by_default_median:
+        _check_is_asked_for(metric, owner)
     if guess_from is not None:
         known = _guess_from(session, estimator, metric, median, guess, guess_from, owner)
     if median is not None:
@@ -121,6 +128,25 @@ def _question(
     return by_default(coded, data, policy) if settings is None else coded
 
 
+def _check_is_asked_for(metric: Metric, owner: str) -> None:
+    """Raise unless the asker wrote that a stable median is wanted, or a function of their own."""
+    if metric.string is None or metric.chosen_general:
+        return
+    name = metric.name
+    if metric.lacks_range:
+        fix = (
+            f"It has no finite range: declare one, Metric({name!r}, range=(low, 0)), or give validation "
+            "rows, guess_from=(X_val, y_val), which suggest one."
+        )
+    else:
+        fix = f"It {NO_INTERVAL[metric.string]}."
+    raise bad_parameter(
+        "scoring", owner, "a metric with an interval of its own", name,
+        f"{fix} settings=MedianSettings(), or mechanism='stable_median' of a search, answers the median over "
+        "subsamples instead.",
+    )  # fmt: skip
+
+
 def _check_settings(settings: object, purpose: str, owner: str) -> None:
     """Raise ValueError unless these settings are of a mechanism for this purpose."""
     if settings is None or isinstance(settings, MedianSettings):
@@ -135,6 +161,16 @@ def _check_settings(settings: object, purpose: str, owner: str) -> None:
     if not isinstance(settings, Real) or isinstance(settings, bool):
         expected = "None, a number, 'fill', MedianSettings, NoiseSettings or LadderSettings"
         raise bad_parameter("settings", owner, expected, settings)
+
+
+def _with_range(
+    session: Session, estimator: Any, metric: Metric, rows: tuple[Any, Any], owner: str
+) -> Metric:
+    """Return the metric with the range that validation rows suggest, where they are usable at all."""
+    if not (isinstance(rows, tuple | list) and len(rows) == 2):
+        return metric  # which `_guess_from` says
+    check_not_held_out(session, rows[0])
+    return metric_with_range(metric, discarded_copy(estimator, owner), *rows)
 
 
 def _guess_from(
@@ -165,10 +201,10 @@ def _guess_from(
 def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
     """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
 
-    A ratio has no noisy value, because one record can move it too far. With ``route="both"`` it is answered
-    by cells without noise, which end the privacy route.
+    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
+    answered by cells without noise, which end the privacy route.
     """
-    if not policy.is_private or (policy.is_described and coded.rule.size_is_released):
+    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
         return coded
     return GaussianQuestion.plan(coded, data, policy)
 

@@ -17,6 +17,7 @@ from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.guarantees.description_length.shares import intersection
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.holdout.questions.of_rows import told_value_alone
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.sealed import SealedQuestion
 from sklearn_ada.holdout.questions.sealed_statistics import statistic_from
@@ -110,7 +111,8 @@ def _as_it_was_asked(session: Session, question: Question, model: str, earlier: 
         return sealed.of(sealed.statistic, guess)
     data, policy = session.data, session.policy
     class_mix = policy.class_mix == "conditional" and data.is_classification
-    return CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)
+    coded = CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)
+    return told_value_alone(coded, earlier.body["mechanism"])
 
 
 def _told(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:

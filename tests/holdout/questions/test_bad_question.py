@@ -77,7 +77,7 @@ def test_a_mean_without_a_range_is_told_to_declare_one(holdout, rows, name, unch
 def test_without_a_range_the_median_says_how_to_give_a_grid(holdout, rows, uncharged, sentence):
     regressor = Ridge().fit(rows[0], rows[1])
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("grid", "MedianSettings")) as error:
-        holdout.certify(regressor, scoring="r2", guess=0.5)
+        holdout.certify(regressor, scoring="r2", guess=0.5, settings=MedianSettings())
     fix = "ask with settings=MedianSettings(grid=sklearn_ada.mechanisms.UniformGrid(low, high, size))"
     assert fix in str(error.value)
     settings = MedianSettings(grid=UniformGrid(-1.0, 1.0, 201))

@@ -9,13 +9,14 @@ from sklearn.metrics import get_scorer
 from sklearn_ada import Holdout, HoldoutLeakError, MedianSettings, Metric
 from sklearn_ada.holdout import guess_from_rows
 
+GENERAL = Metric("matthews_corrcoef", kind="general")
 SCORINGS = {
-    "classifier": ["accuracy", "f1", "roc_auc", "balanced_accuracy", "neg_log_loss", "matthews_corrcoef"],
+    "classifier": ["accuracy", "f1", "roc_auc", "balanced_accuracy", "neg_log_loss", GENERAL],
     "regressor": [
-        "r2",
+        Metric("r2", kind="general"),
         "neg_root_mean_squared_error",
         "neg_mean_absolute_error",
-        "neg_median_absolute_error",
+        Metric("neg_median_absolute_error", kind="general"),
     ],
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import f1_score, jaccard_score, make_scorer
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout import Guess, MedianSettings
@@ -127,13 +128,14 @@ def test_groups_and_privacy_name_what_helps_there(rows, model, tmp_path, warned)
 
 @pytest.mark.parametrize("how", ["check", "certify"])
 def test_a_median_that_no_settings_ask_for_is_told_before_it_is_charged(how, holdout, model, uncharged):
+    macro = make_scorer(f1_score, average="macro")
     with warnings.catch_warnings(), uncharged(holdout):
         warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="f1_macro has no interval of its own") as told:
-            getattr(holdout, how)(model, scoring="f1_macro", guess=GUESS)
+        with pytest.raises(UserWarning, match="has no interval of its own") as told:
+            getattr(holdout, how)(model, scoring=macro, guess=GUESS)
     text = str(told.value)
-    assert "median of f1_macro over random subsamples of 20 records" in text
-    assert "another quantity than f1_macro on all rows" in text
+    assert "over random subsamples of 20 records" in text
+    assert "another quantity than" in text
     assert "'roc_auc', 'balanced_accuracy', 'accuracy'" in text
     assert "settings=MedianSettings()" in text
 
@@ -150,9 +152,10 @@ def test_it_is_told_once_for_each_metric(rows, model, holdout, warned):
     models = [LogisticRegression(C=C).fit(rows[0], rows[1]) for C in (0.01, 0.1, 1.0)]
 
     def ask():
-        for scoring in ("f1_macro", "jaccard_macro"):
+        for function in (f1_score, jaccard_score):
+            scoring = make_scorer(function, average="macro")
             for each in models:
                 holdout.check(each, scoring=scoring, guess=GUESS)
 
     texts = [str(caught.message) for caught in warned(ask)]
-    assert [text.split()[0] for text in texts if "no interval" in text] == ["f1_macro", "jaccard_macro"]
+    assert len([text for text in texts if "no interval" in text]) == 2

@@ -1,0 +1,231 @@
+"""Intervals for a bounded mean by betting: about as wide as the normal interval, and valid for every n.
+
+To test whether the mean of variables in [0, 1] is m or less, start with a wealth of 1 and bet on each row
+that it is above m: the wealth is multiplied by ``1 + l (x - m)``, with a stake l of at most ``.95 / m``, so
+that it stays positive. Were the mean at most m, the wealth could not be expected to grow, and is above
+``2 / delta`` with probability at most ``delta / 2`` (Markov; at any time, Ville). All m that are so rejected
+are below the interval; the upper end is that of ``1 - x``. The stakes may depend on anything but the rows to
+come, and need to know the variance of a row to be good: a guess of it tunes them. A wrong guess costs width,
+never validity.
+
+*Predictable bets* are for independent rows of one law: the stake of each row is set after the rows before it
+(Waudby-Smith, Ramdas 2024; the stakes are those of Voracek, Orabona 2025). The rows must come in an order
+that neither the rows nor the asker decide.
+
+*Fixed bets* hold for independent rows of different laws too, as rows at a fixed class mix are: with means
+``mu_i`` of average mu and one stake l, ``E prod (1 + l (x_i - m)) = prod (1 + l (mu_i - m))``, which is at
+most ``(1 + l (mu - m))^n``, the geometric mean being at most the arithmetic one; so at most 1 at m = mu.
+That is true after the last row only: while the wealth is looked at in between, sorted rows make it pass any
+bound. The wealth is the mean over five stakes, and falls in m: a stake that is capped at ``.95 / m`` makes
+the factor ``.05 + .95 x / m``. So the end is where it crosses ``2 / delta``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri_exp
+
+from sklearn_ada._checks import bad_parameter, check_real
+from sklearn_ada._constants import OUTWARDS
+from sklearn_ada._solving import enclosed_root
+from sklearn_ada.guarantees.intervals._sides import ln_side, mirrored
+
+__all__ = ["MOST_ROWS_ONE_BY_ONE", "betting_fixed", "betting_half_width", "betting_predictable"]
+
+MOST_ROWS_ONE_BY_ONE = 100_000
+"""Predictable bets take some ten microseconds a row and side; with more rows fixed bets are as narrow."""
+
+_STAKES = np.array([0.4, 0.7, 1.0, 1.4, 2.0])
+_CAP = 0.95
+_LEAST_MEAN = 1e-12
+_FACTORS = 16  # multiplied before a logarithm is taken: within the range of floats from _LEAST_MEAN on
+_ROWS = 65_536  # at a time, so that a million rows need little memory
+_PRIOR_ROWS = 2.0  # the guess of the variance counts as so many rows
+_LEAST_VARIANCE = 1e-10
+
+
+def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> tuple[float, float]:
+    """Return an interval for the mean that misses with probability at most delta, by fixed bets.
+
+    For independent rows in [0, 1], whose laws may differ: the interval is for the mean of their means.
+
+    Source: Waudby-Smith, Ramdas (2024), for the wealth as evidence; the module's text proves it for rows of
+    different laws.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        In [0, 1]. Their order does not matter.
+    variance : float
+        What the variance of one row is guessed to be without these rows, at least 0. It tunes the stakes.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0.
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> values = np.tile([0.0, 0.1, 0.1, 0.2], 250)
+    >>> low, high = betting_fixed(values, 0.005, math.log(0.05))
+    >>> round(low, 4), round(high, 4)
+    (0.0934, 0.1063)
+    """
+    x, variance = _checked(values, variance, "betting_fixed")
+    bound = -ln_side(ln_delta, "betting_fixed")
+    if not math.isfinite(bound):
+        return 0.0, 1.0
+    return _low_of_fixed(x, variance, bound), mirrored(_low_of_fixed(1.0 - x, variance, bound))
+
+
+def betting_predictable(
+    values: ArrayLike, variance: float, ln_delta: float, grid: ArrayLike
+) -> tuple[float, float]:
+    """Return an interval for the mean that misses with probability at most delta, by predictable bets.
+
+    For independent rows of one law, in an order that does not depend on them.
+
+    Source: Waudby-Smith, Ramdas (2024), Theorem 3; stakes of Voracek, Orabona (2025).
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        In [0, 1], in the order of the bets. Never one that the rows, or whoever asks, decided: draw it.
+    variance : float
+        What the variance of one row is guessed to be without these rows, at least 0.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0.
+    grid : array-like of shape (k,)
+        Rising numbers in (0, 1), fixed without these rows. Both ends are on it, or are 0 and 1 where not even
+        its outermost number is rejected.
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> values = np.tile([0.0, 0.1, 0.1, 0.2], 250)
+    >>> grid = np.arange(1, 1000) / 1000
+    >>> low, high = betting_predictable(values, 0.005, math.log(0.05), grid)
+    >>> round(low, 4), round(high, 4)
+    (0.095, 0.107)
+    """
+    owner = "betting_predictable"
+    x, variance = _checked(values, variance, owner)
+    points = np.asarray(grid, dtype=np.float64)
+    if points.ndim != 1 or not len(points) or not (np.diff(points) > 0.0).all():
+        raise bad_parameter("grid", owner, "rising numbers", "others")
+    if not (points[0] > 0.0 and points[-1] < 1.0):
+        raise bad_parameter("grid", owner, "numbers in (0, 1)", f"{points[0]:g} to {points[-1]:g}")
+    bound = -ln_side(ln_delta, owner)
+    if not math.isfinite(bound):
+        return 0.0, 1.0
+    staked = _running_variance(x, variance)
+    below = _rejected(x, staked, bound, points)
+    above = _rejected(1.0 - x, staked, bound, 1.0 - points[::-1])
+    low = float(points[below - 1]) if below else 0.0
+    high = float(points[len(points) - above]) if above else 1.0
+    return min(low, high), max(low, high)  # they cross with probability at most delta
+
+
+def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable: bool = False) -> float:
+    """Return about half the width of an interval by betting: for plans, without a guarantee.
+
+    That of the normal interval and a tenth, or with fixed bets Chernoff's for a normal variable, both with a
+    part that falls with n; at most 1/2.
+
+    Examples
+    --------
+    >>> ln_delta = math.log(0.05)
+    >>> round(betting_half_width(1000, 0.005, ln_delta), 4)
+    0.007
+    >>> round(betting_half_width(1000, 0.005, ln_delta, predictable=True), 4)
+    0.0053
+    """
+    side = ln_side(ln_delta, "betting_half_width")
+    variance = check_real(variance, "variance", "betting_half_width", low=0.0, closed="low")
+    deviations = -1.08 * float(ndtri_exp(side)) if predictable else 1.06 * math.sqrt(-2.0 * side)
+    half_width = deviations * math.sqrt(variance / n) - 0.15 * side / n
+    return min(half_width, 0.5) if math.isfinite(half_width) else 0.5
+
+
+def _checked(values: ArrayLike, variance: float, owner: str) -> tuple[NDArray[np.float64], float]:
+    x = np.asarray(values, dtype=np.float64)
+    if x.ndim != 1 or not len(x) or not (x.min() >= 0.0 and x.max() <= 1.0):  # NaN is neither
+        raise bad_parameter("values", owner, "a column of numbers in [0, 1]", "others")
+    variance = check_real(variance, "variance", owner, low=0.0, closed="low")
+    return x, min(max(variance, _LEAST_VARIANCE), 0.25)
+
+
+def _low_of_fixed(x: NDArray[np.float64], variance: float, bound: float) -> float:
+    """Lower end: where the logarithm of the wealth falls to the bound, rounded down."""
+    stakes = _STAKES * math.sqrt(2.0 * bound / (len(x) * variance))
+    mean = float(x.mean())
+
+    def short(m: float) -> float:
+        return bound - _ln_wealth(x, m, np.minimum(stakes, _CAP / m))
+
+    if mean <= _LEAST_MEAN or short(_LEAST_MEAN) > 0.0:
+        return 0.0
+    if mean >= 1.0:
+        mean = 1.0 - OUTWARDS
+    # At m = mean no stake wins: ln(1 + u) <= u. So the end is below.
+    low, _ = enclosed_root(short, _LEAST_MEAN, mean)
+    return max(low * (1.0 - OUTWARDS), 0.0)
+
+
+def _ln_wealth(x: NDArray[np.float64], m: float, stakes: NDArray[np.float64]) -> float:
+    """Logarithm of the mean over the stakes of the products over all rows."""
+    totals = np.zeros(len(stakes))
+    for start in range(0, len(x), _ROWS):
+        centred = x[start : start + _ROWS] - m
+        whole = len(centred) // _FACTORS * _FACTORS
+        for j, stake in enumerate(stakes):
+            factors = stake * centred + 1.0
+            products = factors[:whole].reshape(_FACTORS, -1).prod(axis=0)
+            totals[j] += np.log(products).sum() + np.log(factors[whole:]).sum()
+    top = totals.max()
+    return float(top + math.log(np.exp(totals - top).mean()))
+
+
+def _running_variance(x: NDArray[np.float64], variance: float) -> NDArray[np.float64]:
+    """Variance of one row as guessed before each row, from the guess and the rows before it."""
+    seen = np.arange(len(x), dtype=np.float64)
+    centred = x - x[0]  # a shift, against cancellation
+    sums = np.concatenate([[0.0], np.cumsum(centred)[:-1]])
+    squares = np.concatenate([[0.0], np.cumsum(centred**2)[:-1]])
+    deviations = np.maximum(squares - sums**2 / np.maximum(seen, 1.0), 0.0)
+    return np.maximum(
+        (_PRIOR_ROWS * variance + deviations) / (_PRIOR_ROWS + np.maximum(seen - 1.0, 0.0)), _LEAST_VARIANCE
+    )
+
+
+def _rejected(
+    x: NDArray[np.float64], variances: NDArray[np.float64], bound: float, points: NDArray[np.float64]
+) -> int:
+    """Return how many of the rising numbers are rejected as too low, up to the first that is not."""
+    caps = _CAP / points
+    left = np.full(len(points), bound)  # the bound, less the logarithm of the wealth
+    ahead = np.arange(len(x), 0, -1, dtype=np.float64)
+    gains = 2.0 / (ahead * variances)
+    for value, gain in zip(x.tolist(), gains.tolist(), strict=True):
+        stakes = np.minimum(np.sqrt(left * gain), caps)
+        left -= np.log1p(stakes * (value - points))
+        np.maximum(left, 0.0, out=left)  # nothing is staked from there on
+    open_ = left > 0.0
+    return int(np.argmax(open_)) if open_.any() else len(points)

@@ -1,0 +1,99 @@
+"""Betting intervals: reference numbers, about the normal width, bad input, and a million rows."""
+
+import csv
+import math
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sklearn_ada.guarantees.intervals.betting import betting_fixed, betting_half_width, betting_predictable
+
+REFERENCE = Path(__file__).parents[2] / "reference"
+DATA: dict[str, list[float]] = {}
+for line in csv.DictReader((REFERENCE / "betting_data.csv").open()):
+    DATA.setdefault(line["dataset"], []).append(float(line["x"]))
+ROWS = list(csv.DictReader((REFERENCE / "betting.csv").open()))
+
+
+def grid_of(text):
+    step, (first, last) = int(text.split()[0].split("/")[1]), text.split("=")[1].split("..")
+    return np.arange(int(first), int(last) + 1) / step
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r['dataset']}-{r['delta_two_sided']}")
+def test_reference_numbers_are_met(row):
+    x, variance = np.array(DATA[row["dataset"]]), float(row["v_guess"])
+    ln_delta = math.log(float(row["delta_two_sided"]))
+    assert len(x) == int(row["n"])
+    fixed = betting_fixed(x, variance, ln_delta)
+    assert fixed[0] == pytest.approx(float(row["mixture_lower_root"]), abs=1e-9)
+    assert fixed[1] == pytest.approx(float(row["mixture_upper_root"]), abs=1e-9)
+    one_by_one = betting_predictable(x, variance, ln_delta, grid_of(row["grid"]))
+    assert one_by_one[0] == pytest.approx(float(row["star_lower"]), abs=1e-12)
+    assert one_by_one[1] == pytest.approx(float(row["star_upper"]), abs=1e-12)
+
+
+def test_atoms_at_the_ends_of_the_range_are_no_error():
+    for values in (np.zeros(50), np.ones(50), np.full(50, 0.5)):
+        low, high = betting_fixed(values, 0.0, math.log(0.05))
+        assert 0.0 <= low <= values[0] <= high <= 1.0
+        low, high = betting_predictable(values, 0.0, math.log(0.05), np.arange(1, 100) / 100)
+        assert 0.0 <= low <= values[0] <= high <= 1.0
+
+
+def test_order_of_rows_does_not_matter_to_fixed_bets():
+    x = np.random.default_rng(0).beta(0.5, 2.0, 300)
+    expected = betting_fixed(x, 0.05, math.log(0.05))
+    assert betting_fixed(np.sort(x), 0.05, math.log(0.05)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_nothing_left_of_the_level_is_the_whole_range():
+    assert betting_fixed([0.5, 0.5], 0.1, -1e9)[0] < 1e-6
+    assert betting_predictable([0.5, 0.5], 0.1, -1e9, [0.2, 0.8]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "variance", "ln_delta", "grid"),
+    [
+        ([0.5, 1.5], 0.1, -3.0, [0.5]),
+        ([0.5, math.nan], 0.1, -3.0, [0.5]),
+        ([], 0.1, -3.0, [0.5]),
+        ([0.5], -0.1, -3.0, [0.5]),
+        ([0.5], 0.1, 1.0, [0.5]),
+        ([0.5], 0.1, -3.0, [0.5, 0.4]),
+        ([0.5], 0.1, -3.0, [0.0, 0.5]),
+    ],
+)
+def test_bad_input_is_named(values, variance, ln_delta, grid):
+    with pytest.raises(ValueError, match="parameter of betting_predictable must be"):
+        betting_predictable(values, variance, ln_delta, grid)
+
+
+def test_about_the_width_of_the_normal_interval_from_a_thousand_rows():
+    rng = np.random.default_rng(1)
+    x = rng.beta(1.0, 8.0, 1000)
+    low, high = betting_fixed(x, float(x.var()), math.log(0.05))
+    normal = 2 * 1.96 * x.std() / math.sqrt(1000)
+    assert (high - low) / normal < 1.6
+    grid = np.arange(1, 2000) / 2000
+    low, high = betting_predictable(x, float(x.var()), math.log(0.05), grid)
+    assert (high - low) / normal < 1.2
+    assert betting_half_width(1000, float(x.var()), math.log(0.05), predictable=True) == pytest.approx(
+        (high - low) / 2, rel=0.15
+    )
+
+
+@pytest.mark.thorough
+def test_a_million_rows_within_two_seconds_and_64_mb():
+    x = np.random.default_rng(2).beta(1.0, 8.0, 1_000_000)
+    tracemalloc.start()
+    started = time.process_time()
+    betting_fixed(x, float(x.var()), math.log(0.05))
+    used = time.process_time() - started
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert used < 6.0  # two seconds, and room for other work on the same machine
+    assert most < 64e6
