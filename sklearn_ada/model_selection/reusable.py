@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -512,8 +513,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             self.answers_.append(self._certify(model, guess, metric, median, round_name))
         if session.policy.seals:
             close_round(session.ledger, session.asker, key)
-            told = (session.recorded_answer(answer.index) for answer in self.answers_)
-            self.answers_ = [answer for answer in told if answer is not None]  # each is recorded
+            told = ((session.recorded_answer(answer.index), answer.repeated) for answer in self.answers_)
+            self.answers_ = [replace(answer, repeated=again) for answer, again in told if answer is not None]
         answers = dict(zip(chosen, self.answers_, strict=True))
         self.best_index_ = best_of(answers, chosen, results["params"], self.one_standard_error)
         self.best_answer_ = answers[self.best_index_]

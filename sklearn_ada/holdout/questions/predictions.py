@@ -127,7 +127,13 @@ class Predictions:
         return self._values
 
     def predict(self, X: Any = None) -> NDArray[Any]:
-        """Return the labels, whatever X is: which rows they are for was settled before."""
+        """Return the labels: which rows they are for was settled before.
+
+        Parameters
+        ----------
+        X : any, default=None
+            Not looked at.
+        """
         return self._values
 
     def __len__(self) -> int:

@@ -113,9 +113,14 @@ def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *
 
 def _with_interval(metric: Metric, data: HoldoutData, regression: bool) -> str:
     if metric.string in WITH_INTERVAL and metric.range is None:
-        return f"a metric with an interval, here Metric({metric.string!r}, range=(low, 0))"
+        return f"a metric with an interval, here {_here(metric.string)}"
     if regression or data.classes is None:
-        return "a metric with an interval, such as Metric('neg_mean_absolute_error', range=(low, 0))"
+        return f"a metric with an interval, such as {_here('neg_mean_absolute_error')}"
     names = ["roc_auc"] if len(data.classes) == 2 else []
     known = [repr(n) for n in (*names, "balanced_accuracy", "accuracy") if data.has_interval(Metric(n))]
     return f"a metric with an interval, such as {', '.join(known)}"
+
+
+def _here(name: str | None) -> str:
+    """Return a metric with a range, and where it is written: a search of scikit-learn takes none."""
+    return f"Metric({name!r}, range=(low, 0)), as the scoring of a Holdout or of ReusableHoldoutCV"

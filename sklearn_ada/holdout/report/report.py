@@ -112,7 +112,12 @@ class HoldoutReport:
         return [entry.to_dict() for entry in self.entries]
 
     def __repr__(self) -> str:
-        lines = [self.headline, f"  {self._summary()}", f"  head {self.head}", *self._outlook_lines()]
+        lines = [
+            self.headline,
+            f"  {self._summary()}",
+            f"  head {self.head}",
+            *self._outlook_lines(),
+        ]
         lines += [f"  {self.remark}"] if self.remark else []
         if len(self.answers) > _SHOWN:
             lines.append(f"  ... {len(self.answers) - _SHOWN} earlier answers")
@@ -152,8 +157,8 @@ class HoldoutReport:
 
     def _outlook_lines(self) -> list[str]:
         """Return lines about the next questions, for a mean of a bounded score over all rows."""
-        lines = []
-        for purpose, count in self.outlook.remaining.items():
+        lines: list[str] = []
+        for purpose, count in () if self.closed else self.outlook.remaining.items():
             of_this = [f for f in self.outlook.forecasts if f.purpose == purpose]
             widths = ", ".join(f"{f.half_width:.3g}" for f in of_this)
             after = ", ".join(str(f.after) for f in of_this)

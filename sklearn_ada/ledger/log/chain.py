@@ -139,7 +139,7 @@ def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str,
         )
     different = sorted(k for k in stored.keys() | expected.keys() if stored.get(k) != expected.get(k))
     if different:
-        shown = [k for k in different if k not in ("secret_digest", "seeded")]
+        shown = [k for k in different if k not in ("secret_digest", "seeded", "shares")]
         was = ", ".join(f"{k}={stored.get(k)!r}" for k in shown) or "another random_state"
         end = ", or rows that nobody has asked about, with a ledger of their own."
         whose = f"The ledger {name!r}"

@@ -54,7 +54,9 @@ def check_search(search: Any, ask: str | int) -> None:
     if ask == "candidates" and has_own_cv(search):
         raise bad_parameter(
             "search", "ReusableHoldoutCV", "without a cv of its own when ask='candidates'",
-            f"cv={own['cv']!r}", "Use ask='winner', which keeps the search's cross-validation.",
+            f"cv={own['cv']!r}",
+            "Leave its cv out: one validation part of the training rows takes its place. Or use "
+            "ask='winner', which keeps the search's cross-validation.",
         )  # fmt: skip
     if ask == "candidates" and callable(own.get("refit")):
         raise bad_parameter(

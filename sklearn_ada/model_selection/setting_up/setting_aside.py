@@ -137,7 +137,12 @@ def _rows(
         raise _bad(type(holdout).__name__, _OF_ROWS) from None
     if mask.dtype.kind not in "biu" and mask.ndim:
         raise _bad(f"{type(holdout).__name__} of {mask.dtype.name}", _OF_ROWS)
-    if mask.dtype != bool or mask.shape != (n,) or not mask.any() or mask.all():
+    if mask.dtype == bool and mask.shape == (n,) and (not mask.any() or mask.all()):
+        raise _bad(
+            f"a mask that is {bool(mask.all())} everywhere",
+            "It needs both: True for the rows of the holdout, False for the others.",
+        )
+    if mask.dtype != bool or mask.shape != (n,):
         raise _bad(f"{type(holdout).__name__} of {mask.dtype.name}" if mask.ndim else holdout)
     return np.flatnonzero(~mask), np.flatnonzero(mask), "mask"
 
@@ -191,5 +196,7 @@ def _bad(got: Any, fix: str | None = None) -> ValueError:
         "ReusableHoldoutCV",
         "a share in (0, 1), a boolean mask of X's length, a splitter with one split, or a Holdout",
         got,
-        fix or "Integer indices mean other rows inside an outer cross-validation; make a mask of them.",
+        fix
+        or "Row numbers are no mask (inside an outer cross-validation they would be those of other rows): "
+        "make a mask of them.",
     )
