@@ -73,7 +73,7 @@ def test_a_failure_is_the_same_answer_the_second_time(marked, rows, nearly_free)
         assert marked.certify(model, scoring="accuracy").repeated
 
 
-@pytest.mark.parametrize("scoring", ["accuracy", Metric("f1_macro", range=(0, 1))], ids=str)
+@pytest.mark.parametrize("scoring", ["accuracy", Metric("f1_macro", kind="general", range=(0, 1))], ids=str)
 def test_warnings_raised_on_the_holdout_do_not_reach_the_user(marked, rows, scoring):
     model = Talkative("warn").fit(rows[0], rows[1])
     with warnings.catch_warnings(record=True) as caught:

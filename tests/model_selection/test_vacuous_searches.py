@@ -34,8 +34,8 @@ def fitted(rows, scoring="accuracy", n=12, times=1, **params):
 @pytest.mark.parametrize("ask", ["candidates", "winner", 3])
 def test_one_warning_for_a_search_that_certifies_nothing(ask, n_jobs, rows, tmp_path):
     X, y = rows[0], rows[1]
-    mask = np.arange(len(y)) < 3
-    inner = GridSearchCV(LogisticRegression(), GRID, scoring="balanced_accuracy", n_jobs=n_jobs)
+    mask = np.arange(len(y)) < 30
+    inner = GridSearchCV(LogisticRegression(), GRID, scoring="f1_macro", n_jobs=n_jobs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         search = ReusableHoldoutCV(inner, holdout=mask, ask=ask, ledger=tmp_path / "ledger.db").fit(X, y)
@@ -43,7 +43,7 @@ def test_one_warning_for_a_search_that_certifies_nothing(ask, n_jobs, rows, tmp_
     assert search.best_answer_.certificate.vacuous
     (told,) = vacuous(caught)
     assert "The interval of best_score_ certifies nothing" in told
-    assert "3 rows, with" in told
+    assert "30 rows in 1 subsamples, with" in told
     assert "nats revealed" in told
     assert "top_up" in told
     assert "plan_holdout" in told
@@ -56,9 +56,7 @@ def test_a_search_that_certifies_warns_of_nothing(rows, tmp_path):
 
 
 def test_every_fit_tells_even_if_its_answer_was_recorded_before(rows, tmp_path):
-    search, told = fitted(
-        rows, "balanced_accuracy", n=3, times=2, ask="winner", ledger=tmp_path / "ledger.db"
-    )
+    search, told = fitted(rows, "f1_macro", n=30, times=2, ask="winner", ledger=tmp_path / "ledger.db")
     assert search.best_answer_.repeated
     assert len(told) == 2
 
