@@ -1,7 +1,10 @@
 """A budget that is too small is told before the first fit; a refusal in mid search reaches the parent."""
 
+import re
+
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
@@ -128,3 +131,22 @@ def test_the_last_search_that_is_admitted_may_run_again(params, numbered, tmp_pa
             break
     assert wrapped.holdout_.remaining(purpose="certify") == 0
     assert wrapped.fit(X, y).best_answer_.repeated
+
+
+def test_a_refused_search_names_a_tolerance_that_would_do_and_what_may_be_begun_again(rows, tmp_path):
+    X, y = rows[0], rows[1]
+    search = ReusableHoldoutCV(GridSearchCV(LogisticRegression(), {"C": [1.0]}), tolerance=0.01)
+    with pytest.raises(BudgetExhaustedError, match="has answered nothing yet") as refused:
+        search.set_params(ledger=tmp_path / "small.db").fit(X, y)
+    width = float(re.search(r"as wide as \+-([\d.]+)\. ", str(refused.value))[1])
+    search.set_params(ledger=tmp_path / "large.db", tolerance=1.01 * width).fit(X, y)
+    low, high = search.best_score_interval_
+    assert (high - low) / 2.0 <= 1.01 * width
+
+    def search_on():
+        for number in range(2, 60):
+            search.set_params(search__param_grid={"C": [1.0 / number]}).fit(X, y)
+
+    with pytest.raises(BudgetExhaustedError) as refused:  # the first answer was a part of what it admits
+        search_on()
+    assert "has answered nothing yet" not in str(refused.value)

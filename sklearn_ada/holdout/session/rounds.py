@@ -15,8 +15,9 @@ from sklearn_ada.holdout.records.round import RoundRecord
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.session.admission import Probe, admitted_at_once, certified
 from sklearn_ada.holdout.session.plan import Settings, worst_question
-from sklearn_ada.holdout.session.sealing import is_at_once, sealed_form
+from sklearn_ada.holdout.session.sealing import foreseen_half_width, is_at_once, sealed_form
 from sklearn_ada.holdout.session.session import Session
+from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.metrics import Metric, as_metric
 
 __all__ = ["open_round"]
@@ -102,7 +103,8 @@ def open_round(
         if most < size:
             raise BudgetExhaustedError(
                 f"{counted(size, purpose)} planned, and within {state.policy.limits} the holdout can answer "
-                f"{most} of them: {size - most} too many. Nothing was asked. {_MENDS[size == 1]}"
+                f"{most} of them: {size - most} too many. Nothing was asked. "
+                f"{_how_wide(state, probe, share, size)}{_MENDS[size == 1]}{_begun_for_nothing(state)}"
             )
         return RoundRecord.of(key, purpose, size, share, stamp, at_once=at_once)
 
@@ -110,3 +112,20 @@ def open_round(
         session.find(f"round {key}", otherwise=decide)
         return None
     return key if session.charge(f"round {key}", decide).fresh else None
+
+
+def _how_wide(state: Conversation, probe: Probe, share: FailureBudget, size: int) -> str:
+    """Say how wide an answer could be: the tolerance that would admit it."""
+    try:
+        width, _ = foreseen_half_width(state, probe, certified(state, probe, share, size))
+    except RefusedError:
+        return ""
+    return f"An answer could be as wide as +-{width:.3g}. " if math.isfinite(width) else ""
+
+
+def _begun_for_nothing(state: Conversation) -> str:
+    """Say that a ledger that has answered nothing may be begun again, with another policy."""
+    told = any(state.asked.values()) or state.account.nats > 0.1  # a choice, or labels that differ
+    if told or state.policy.tolerance is None:
+        return ""
+    return " This ledger has answered nothing yet: to begin another one, with a larger tolerance, voids nothing."
