@@ -87,7 +87,7 @@ def test_numpy_random_state_is_the_same_seed(tmp_path):
 
 
 def test_a_path_in_no_folder_is_refused(tmp_path):
-    with pytest.raises(LedgerUnavailableError, match="folder exists and is writable"):
+    with pytest.raises(LedgerUnavailableError, match="its folder 'nowhere' does not exist"):
         Holdout(X, Y, ledger=tmp_path / "nowhere" / "ledger.db")
 
 

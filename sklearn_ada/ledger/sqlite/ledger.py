@@ -89,6 +89,7 @@ class SQLiteLedger(ChainedLedger[State]):
             If it is not a ledger, or its records do not agree.
         """
         path = os.path.abspath(os.fspath(path))
+        _check_place(path)
         check_local(path)
         with lock, InterruptsHeld(), translated(path):
             if not os.path.exists(path):
@@ -137,6 +138,18 @@ class SQLiteLedger(ChainedLedger[State]):
 
     def _translated(self) -> AbstractContextManager[object]:
         return translated(self.path)
+
+
+def _check_place(path: str) -> None:
+    """Raise unless there can be a file at a path."""
+    folder, name = os.path.split(path)
+    if os.path.isdir(path):
+        raise LedgerUnavailableError(f"The ledger {name!r} is a folder. Give the path of a file in it.")
+    if not os.path.isdir(folder):
+        raise LedgerUnavailableError(
+            f"The ledger {name!r} cannot be made: its folder {os.path.basename(folder)!r} does not exist. "
+            "Make the folder, or give another path."
+        )
 
 
 def _create(path: str, genesis_from_secret: Callable[[bytes], dict[str, Any]], secret: bytes) -> None:
