@@ -92,7 +92,7 @@ def test_a_path_in_no_folder_is_refused(tmp_path):
 
 
 def test_a_folder_is_refused_as_ledger(tmp_path):
-    with pytest.raises(LedgerUnavailableError, match="cannot be used"):
+    with pytest.raises(LedgerUnavailableError, match="is a folder"):
         Holdout(X, Y, ledger=tmp_path)
 
 
