@@ -71,10 +71,11 @@ def test_intervals_out_of_a_holdout_cover(name):
     assert binomtest(misses, runs, delta, alternative="greater").pvalue >= 1e-6
 
 
-@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "runs", [pytest.param(300, marks=pytest.mark.thorough), pytest.param(2000, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", TRUTHS)
-def test_intervals_out_of_many_holdouts_cover(name):
-    runs = 300
+def test_intervals_out_of_many_holdouts_cover(name, runs):
     answers = [certified(name, seed) for seed in range(runs)]
     misses = sum(not a.interval[0] <= TRUTHS[name] <= a.interval[1] for a in answers)
     delta = math.exp(answers[0].certificate.ln_delta)
