@@ -50,7 +50,12 @@ vacuous
 
 from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_of
 from sklearn_ada.holdout.questions.filled import FILL
-from sklearn_ada.holdout.questions.guess import Guess, guess_from_rows, median_guess_from_rows
+from sklearn_ada.holdout.questions.guess import (
+    Guess,
+    guess_from_rows,
+    median_guess_from_rows,
+    metric_of_all_rows,
+)
 from sklearn_ada.holdout.questions.keys import model_digest, subject_key
 from sklearn_ada.holdout.questions.ladder import LadderSettings
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
@@ -71,7 +76,7 @@ from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.check_overlap import check_hashes
 from sklearn_ada.holdout.session.closing import close_round
 from sklearn_ada.holdout.session.finding import leave_other, place_of_rows
-from sklearn_ada.holdout.session.plan import plan_question
+from sklearn_ada.holdout.session.plan import plan_question, why_not_of_all_rows
 from sklearn_ada.holdout.session.publishing import publish
 from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session
@@ -107,6 +112,7 @@ __all__ = [
     "leave_other",
     "median_guess_from_rows",
     "median_notice",
+    "metric_of_all_rows",
     "model_digest",
     "open_round",
     "place_of_rows",
@@ -117,5 +123,6 @@ __all__ = [
     "session_of",
     "subject_key",
     "warn_if_vacuous",
+    "why_not_of_all_rows",
     "why_vacuous",
 ]

@@ -57,6 +57,8 @@ class Foreseen:
         Whether the rows are draws of one law; not where intervals are at the holdout's class mix.
     ln_delta : float
         The level that the question is expected to have.
+    details : object
+        What the rows of the guess foresee beyond that (`sklearn_ada.metrics.all_rows`).
     """
 
     value: float
@@ -66,6 +68,7 @@ class Foreseen:
     y: Array
     identical_rows: bool
     ln_delta: float
+    details: Any = None
 
 
 class Construction(ABC):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,11 +44,14 @@ class Measured:
         Number of independent terms behind the value.
     deviation : float or None
         Standard deviation of one term as seen on these rows; None where the value alone bounds it.
+    details : object
+        What else these rows foresee of others, for an interval of all rows.
     """
 
     value: float
     size: float
     deviation: float | None = None
+    details: Any = field(default=None, repr=False, compare=False)
 
 
 class IntervalRule(ABC):
@@ -72,6 +75,8 @@ class IntervalRule(ABC):
     """Which questions one record moves in the same proportion (`guarantees.transfer.family_weights`)."""
     unit = RECORDS
     """By what a record may be replaced for `sensitivity` to hold."""
+    clause = ""
+    """What a target says beyond the metric's name."""
     joins_labels_and_units = False
     """Whether the size tells how classes and weights (or groups) go together, beyond the class counts."""
 

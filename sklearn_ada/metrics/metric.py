@@ -6,6 +6,7 @@ import difflib
 import math
 import re
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +16,19 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.metrics import blocks, scores
+from sklearn_ada.metrics.all_rows import AveragePrecision
 from sklearn_ada.metrics.declared import OF_ONE_CLASS, check_is_scorer, check_range
 from sklearn_ada.metrics.interval_rules import IntervalRule, Mean, Measured, Range, RootMean
 from sklearn_ada.metrics.outputs import Response, canonical
-from sklearn_ada.metrics.registry import KINDS, KNOWN_RANGES, POSITIVE, REFUSED, RESPONSES, WITH_INTERVAL
+from sklearn_ada.metrics.registry import (
+    KINDS,
+    KNOWN_RANGES,
+    OF_ALL_ROWS,
+    POSITIVE,
+    REFUSED,
+    RESPONSES,
+    WITH_INTERVAL,
+)
 from sklearn_ada.metrics.response import available_response, classes_of, respond
 from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
 from sklearn_ada.metrics.stored_outputs import StoredOutputs, reads_outputs_only
@@ -184,6 +194,39 @@ class Metric:
     def has_interval(self) -> bool:
         """Whether there is an interval for the metric itself, not only for its stable median."""
         return self._rule is not None and self.range is not None
+
+    @property
+    def has_interval_of_all_rows(self) -> bool:
+        """Whether `of_all_rows` has an interval, and the value alone has none."""
+        return self._rule is None and self.string in OF_ALL_ROWS and not self.chosen_general
+
+    def of_all_rows(self, rows: tuple[Any, Any, Any] | None = None) -> Metric:
+        """Return the metric as it is certified by an interval of all rows.
+
+        Parameters
+        ----------
+        rows : tuple or None, default=None
+            A fitted model, X and y of rows that are not the holdout's, which suggest the range of a ratio of
+            losses; None where there are none.
+
+        Returns
+        -------
+        Metric
+
+        Examples
+        --------
+        >>> Metric("f1_macro").of_all_rows().has_interval
+        True
+        """
+        rule, bounds = OF_ALL_ROWS[self.string or ""]
+        made = copy(self)
+        if isinstance(rule, AveragePrecision):
+            rule = replace(rule, positive=self.positive)
+        if rows is not None:
+            estimator, X, y = rows
+            rule = rule.tuned_by(y, self.outputs(estimator, X, y))
+        made.range, made._rule, made.methods = bounds, rule, self.response.methods
+        return made
 
     @property
     def clipped(self) -> str:
@@ -505,7 +548,9 @@ class Metric:
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description, which is part of records and of a question's key."""
         bounds = None if self.range is None else [*self.range]
-        return {"name": self.name, "kind": self.kind, "range": bounds, "methods": [*self.methods]}
+        known = {"name": self.name, "kind": self.kind, "range": bounds, "methods": [*self.methods]}
+        clause = "" if self._rule is None else self._rule.clause
+        return {**known, "clause": clause} if clause else known
 
 
 def _outwards(end: float) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sklearn.metrics import get_scorer_names
 
 from sklearn_ada.metrics import scores
+from sklearn_ada.metrics.all_rows import AllRowsRule, AveragePrecision, ClassTable, Explained
 from sklearn_ada.metrics.interval_rules import AUC, ClassMean, IntervalRule, Mean, Range, Ratio, RootMean
 from sklearn_ada.metrics.outputs import (
     ALL_SCORES,
@@ -23,6 +24,7 @@ __all__ = [
     "KINDS",
     "KNOWN_RANGES",
     "NO_INTERVAL",
+    "OF_ALL_ROWS",
     "POSITIVE",
     "REFUSED",
     "RESPONSES",
@@ -128,6 +130,21 @@ NEED_EVERY_CLASS = frozenset(
 )
 """Scorers without a value on rows that lack a class, or with one that says nothing (such as 0)."""
 
+_FAMILIES = {"f1": "f_beta", "jaccard": "jaccard", "precision": "precision"}
+
+OF_ALL_ROWS: dict[str, tuple[AllRowsRule, Range]] = {
+    **{
+        f"{name}_{how}": (ClassTable(metric, how), (0.0, 1.0))
+        for name, metric in _FAMILIES.items()
+        for how in ("macro", "weighted")
+    },
+    "average_precision": (AveragePrecision(), (0.0, 1.0)),
+    "d2_absolute_error_score": (Explained(0.5), (-1.0, 1.0)),
+    "matthews_corrcoef": (ClassTable("mcc"), (-1.0, 1.0)),
+    "r2": (Explained(), (-1.0, 1.0)),
+}
+"""Scorers that are certified, not checked, by an interval of all rows, and the range of their value."""
+
 KINDS = {Mean: "mean", RootMean: "root_mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
 
 KNOWN_RANGES: dict[str, Range] = {
@@ -149,7 +166,6 @@ REFUSED = {
 
 _PAIRS = "compares clusterings by pairs of records, which are no independent terms"
 _RATIO = "is a ratio of means, for which no interval is implemented"
-_AVERAGE = "averages ratios of several classes, for which no interval is implemented"
 _AUCS = "averages the curves of several classes, for which no interval is implemented"
 NO_INTERVAL: dict[str, str] = {
     **dict.fromkeys(
@@ -160,14 +176,10 @@ NO_INTERVAL: dict[str, str] = {
         ),
         _PAIRS,
     ),
-    **dict.fromkeys(("d2_absolute_error_score", "d2_brier_score", "d2_log_loss_score"), _RATIO),
-    **dict.fromkeys(("explained_variance", "r2"), _RATIO),
+    **dict.fromkeys(("d2_brier_score", "d2_log_loss_score", "explained_variance"), _RATIO),
     **dict.fromkeys(("neg_negative_likelihood_ratio", "positive_likelihood_ratio"), _RATIO),
-    **{f"{name}_{how}": _AVERAGE for name in ("f1", "jaccard", "precision") for how in ("macro", "weighted")},
     **{f"roc_auc_{how}{end}": _AUCS for how in ("ovo", "ovr") for end in ("", "_weighted")},
-    "average_precision": "is no mean over records, and no interval for it is implemented",
     "jaccard_micro": "is a ratio of counts of all classes, for which no interval is implemented",
-    "matthews_corrcoef": "is a correlation, for which no interval is implemented",
     "neg_max_error": "is decided by one record, which no sample bounds",
     "neg_median_absolute_error": "is a quantile, for which no interval is implemented",
     "neg_root_mean_squared_log_error": "is the root of a mean, for which no interval is implemented",
@@ -189,6 +201,10 @@ def classify_scorers() -> list[tuple[str, str, str]]:
 def _classified(name: str) -> tuple[str, str]:
     if name in REFUSED:
         return "refused", f"it {REFUSED[name]}"
+    if name in OF_ALL_ROWS:
+        rule, _ = OF_ALL_ROWS[name]
+        rows = ", with guess_from=" if rule.needs_rows else ""
+        return "general", f"certify only{rows}: {rule.theorem}"
     if name not in WITH_INTERVAL:
         return "general", f"refused unless the stable median is asked for: it {NO_INTERVAL[name]}"
     known = WITH_INTERVAL[name]

@@ -48,7 +48,11 @@ from sklearn_ada.model_selection.running.engines import (
     told_to_forget,
 )
 from sklearn_ada.model_selection.running.folds import own_folds, unfitted
-from sklearn_ada.model_selection.running.guesses import guess_from_folds, guess_from_validation
+from sklearn_ada.model_selection.running.guesses import (
+    guess_from_folds,
+    guess_from_validation,
+    tuned_by_validation,
+)
 from sklearn_ada.model_selection.running.masks import masked, told_to_validate
 from sklearn_ada.model_selection.running.metadata import FitParams
 from sklearn_ada.model_selection.running.own_scores import plain_scoring, score_name, scores_otherwise
@@ -312,6 +316,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         """
         check_parameters(self)
         self._asked: tuple[str, int] | None = None
+        self._certified: Metric | None = None  # the metric as validation rows have tuned it
         self._digests: dict[int, str] = {}  # of the models that were asked, by their records
         if y is None:
             fix = "It requires y to be passed, but the target y is None."
@@ -499,25 +504,31 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             chosen, models = [chosen[winner]], [models[winner]]
         t = None if median is None else median.subsample_size(session.data)
         same_metric = not hidden and own_scoring in (self.scoring, metric.scoring, plain)
-        self.answers_ = []
+        self.answers_, tuned = [], {}
         pairs = list(zip(chosen, models, strict=True))
         for index, model in with_bar(pairs, "certifying", self.verbose):
-            guess = None
-            if same_metric:
+            guess, asked = None, metric
+            if median is None and metric.has_interval_of_all_rows:
+                fit = self._fit_of_rows(results["params"][index], X, y, params)
+                asked, guess = tuned_by_validation(
+                    fit, X, y, self.validation, params.groups, metric, of_pairs
+                )
+            elif same_metric:
                 folds = max(int(getattr(search, "n_splits_", 1)), 1)
                 over_folds = results.get(f"std_test_{name}", np.zeros(len(scores)))
                 guess = guess_from_folds(over_folds, scores, index, n_rows(X), folds, metric, t)
-            if guess is None:
+            if guess is None and asked is metric:
                 fit = self._fit_of_rows(results["params"][index], X, y, params)
                 guess = guess_from_validation(fit, X, y, self.validation, params.groups, metric, t, of_pairs)
-            self.answers_.append(self._certify(model, guess, metric, median, round_name))
+            tuned[index] = asked
+            self.answers_.append(self._certify(model, guess, asked, median, round_name))
         if session.policy.seals:
             close_round(session.ledger, session.asker, key)
             told = ((session.recorded_answer(answer.index), answer.repeated) for answer in self.answers_)
             self.answers_ = [replace(answer, repeated=again) for answer, again in told if answer is not None]
         answers = dict(zip(chosen, self.answers_, strict=True))
         self.best_index_ = best_of(answers, chosen, results["params"], self.one_standard_error)
-        self.best_answer_ = answers[self.best_index_]
+        self.best_answer_, self._certified = answers[self.best_index_], tuned[self.best_index_]
         self.best_estimator_ = models[chosen.index(self.best_index_)]
         if hidden:
             results = masked(results, self.best_index_, self.best_answer_.value)

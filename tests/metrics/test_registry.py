@@ -12,7 +12,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.holdout import Guess, MedianSettings, session_of
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.metrics.registry import KNOWN_RANGES, NO_INTERVAL, REFUSED, WITH_INTERVAL, classify_scorers
+from sklearn_ada.metrics.registry import (
+    KNOWN_RANGES,
+    NO_INTERVAL,
+    OF_ALL_ROWS,
+    REFUSED,
+    WITH_INTERVAL,
+    classify_scorers,
+)
 from tests import asking
 
 INSTALLED = get_scorer_names()
@@ -111,7 +118,7 @@ def test_every_scorer_goes_through_the_stable_median(name, tasks, tmp_path):
 
 
 def test_every_scorer_has_an_interval_or_a_reason_why_not():
-    classes = [set(WITH_INTERVAL), set(NO_INTERVAL), set(REFUSED)]
+    classes = [set(WITH_INTERVAL), set(OF_ALL_ROWS), set(NO_INTERVAL), set(REFUSED)]
     assert sum(len(names) for names in classes) == len(set.union(*classes))
     assert set(INSTALLED) <= set.union(*classes)
 

@@ -116,6 +116,7 @@ class CodedQuestion(NoPrivacy):
             target += f", {metric.clipped}"
         if class_mix:  # the asker may know the class counts, and favour classes that have too many rows
             target += " at the holdout's class mix"
+        target += rule.clause
         if data.units is not None:
             target = data.units.target(target)
         scaled = (guess.value - low) / width  # to [0, 1]

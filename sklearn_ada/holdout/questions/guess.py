@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,14 @@ from sklearn_ada.metrics import (
     undefined_metric,
 )
 
-__all__ = ["Guess", "as_guess", "guess_from_rows", "median_guess_from_rows", "metric_with_range"]
+__all__ = [
+    "Guess",
+    "as_guess",
+    "guess_from_rows",
+    "median_guess_from_rows",
+    "metric_of_all_rows",
+    "metric_with_range",
+]
 
 _LEAST_SUBSAMPLES = 5
 _PRECISION = {"size": (1e-15, 1e15), "deviation": (0.0, 1e100), "share": (0.0, 1e15)}  # so nothing overflows
@@ -46,6 +53,8 @@ class Guess:
         privacy certifies.
     rows : str
         Digest of these rows and their labels; part of a question's identity where description length does.
+    details : object
+        What these rows foresee beyond that, for an interval of all rows; in no record.
     """
 
     value: float
@@ -54,6 +63,7 @@ class Guess:
     share: float | None = None
     outputs: str = ""
     rows: str = ""
+    details: Any = field(default=None, repr=False, compare=False)
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description."""
@@ -94,7 +104,8 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
     except UndefinedMetricError as error:
         raise undefined_metric(metric, labels, error, metric.name) from error
     value, share = _finite(measured.value, metric), measured.size / len(labels)
-    return _identified(Guess(value, float(measured.size), measured.deviation, share), X, labels, outputs)
+    guess = Guess(value, float(measured.size), measured.deviation, share, details=measured.details)
+    return _identified(guess, X, labels, outputs)
 
 
 def metric_with_range(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
@@ -109,6 +120,22 @@ def metric_with_range(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
     try:
         metric.check_target(labels)
         return metric.with_range_of(estimator, X, labels)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, labels, error, metric.name) from error
+
+
+def metric_of_all_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
+    """Return a metric as an interval of all rows certifies it, tuned by validation rows.
+
+    Raises
+    ------
+    ValueError
+        If y is no column of labels, or the metric has no value for these rows.
+    """
+    labels = _labels(metric, X, y)
+    try:
+        metric.check_target(labels)
+        return metric.of_all_rows((estimator, X, labels))
     except UndefinedMetricError as error:
         raise undefined_metric(metric, labels, error, metric.name) from error
 

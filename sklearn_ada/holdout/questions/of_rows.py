@@ -33,6 +33,7 @@ from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import NoPrivacy
 from sklearn_ada.metrics import Construction, Foreseen
+from sklearn_ada.metrics.all_rows import AllRowsRule
 
 __all__ = ["RowsQuestion", "of_rows", "told_value_alone"]
 
@@ -134,7 +135,9 @@ class RowsQuestion(RefinedCheck, NoPrivacy):
             low, high = usual.interval
         # Bets row by row may leave out the mean itself, at large levels; an answer is in its own interval.
         low, high = min(low, usual.value), max(high, usual.value)
-        theorem = f"{self.construction.theorem}; {usual.theorem}"
+        theorem = self.construction.theorem
+        if not isinstance(self.coded.rule, AllRowsRule):
+            theorem = f"{theorem}; {usual.theorem}"
         return replace(usual, interval=(low, high), theorem=theorem, vacuous=low <= bottom and high >= top)
 
     def _foreseen(self, index: int, ln_delta: float) -> tuple[int, int]:
@@ -155,7 +158,9 @@ def of_rows(question: CodedQuestion, data: HoldoutData, policy: Policy) -> RowsQ
     """
     if question.purpose != "certify" or data.units is not None:
         return None
-    guess, size = question.guess, question.size
+    guess, size, rule = question.guess, question.size, question.rule
+    if isinstance(rule, AllRowsRule) and rule.needs_rows and guess.details is None:
+        return None  # as when it is read from its record
     behind = guess.size or size
     ln_delta = policy.planned_ln_delta("certify")
     known = Foreseen(
@@ -166,8 +171,9 @@ def of_rows(question: CodedQuestion, data: HoldoutData, policy: Policy) -> RowsQ
         y=data.y,
         identical_rows=policy.class_mix == "priced" or not data.is_classification,
         ln_delta=ln_delta,
+        details=guess.details,
     )
-    construction = question.rule.construction(known)
+    construction = rule.construction(known)
     if construction is None:
         return None
     plain = replace(question, variance=None)

@@ -104,8 +104,11 @@ def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *
     name = metric.name
     size = data.subsample_size(settings.subsamples(data), stratify=settings.stratify)
     units = "groups" if data.has_groups else "records"
+    why = "has no interval of its own on this holdout"
+    if metric.has_interval_of_all_rows:
+        why = "has no interval of its own here (the winner's has, of rows that count alike: ask='winner')"
     return (
-        f"{name} has no interval of its own on this holdout. Its answers are the median of {name} over "
+        f"{name} {why}. Its answers are the median of {name} over "
         f"random subsamples of {size} {units}, which is another quantity than {name} on all rows and can be "
         f"far from it. Use {_with_interval(metric, data, regression)}"
     )

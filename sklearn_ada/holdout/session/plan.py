@@ -16,6 +16,7 @@ from sklearn_ada.holdout.questions.guess import (
     as_guess,
     guess_from_rows,
     median_guess_from_rows,
+    metric_of_all_rows,
     metric_with_range,
 )
 from sklearn_ada.holdout.questions.ladder import LadderQuestion, LadderSettings
@@ -35,9 +36,14 @@ from sklearn_ada.holdout.session.check_overlap import check_not_held_out
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
-from sklearn_ada.metrics.registry import NO_INTERVAL
+from sklearn_ada.metrics.registry import NO_INTERVAL, OF_ALL_ROWS
 
-__all__ = ["Settings", "by_default", "plan_question", "worst_question"]
+__all__ = ["Settings", "by_default", "plan_question", "why_not_of_all_rows", "worst_question"]
+
+_MEDIAN = (
+    "settings=MedianSettings(), or mechanism='stable_median' of a search, answers the median over "
+    "subsamples instead."
+)
 
 Settings = float | str | MedianSettings | NoiseSettings | LadderSettings | None
 
@@ -82,6 +88,8 @@ def _question(
     metric.check_estimator(estimator)
     if metric.lacks_range and settings is None and guess_from is not None:
         metric = _with_range(session, estimator, metric, guess_from, owner)
+    if settings is None and metric.has_interval_of_all_rows:
+        metric = _of_all_rows(session, estimator, metric, purpose, guess_from, owner)
     known = as_guess(guess, metric, owner)
     median = settings if isinstance(settings, MedianSettings) else None
     by_default_median = settings is None and not metric.has_interval
@@ -128,6 +136,42 @@ def _question(
     return by_default(coded, data, policy) if settings is None else coded
 
 
+def why_not_of_all_rows(session: Session, metric: Metric) -> str:
+    """Return why this holdout has no interval of all rows for a metric that may have one; empty if it has."""
+    rule, _ = OF_ALL_ROWS[metric.string or ""]
+    if session.data.units is not None:
+        return "an interval for records that count alike and are independent, not with weights or groups"
+    if not session.policy.is_described:
+        return "no answer with noise, and this holdout certifies by privacy alone"
+    if rule.at_class_mix and session.policy.class_mix == "priced":
+        return "an interval at known class counts only, not with class_mix='priced'"
+    return ""
+
+
+def _of_all_rows(
+    session: Session, estimator: Any, metric: Metric, purpose: str, rows: tuple[Any, Any] | None, owner: str
+) -> Metric:
+    """Return a metric as it is certified by an interval of all rows; ValueError where it cannot be."""
+    try:
+        metric.check_target(session.data.y)
+        metric.check_classes(session.data.y)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, session.data.y, error) from error
+    why = why_not_of_all_rows(session, metric)
+    if purpose == "check":
+        why = "an interval of all rows, which a certify tells and a check does not"
+    elif rows is None and OF_ALL_ROWS[metric.string or ""][0].needs_rows:
+        why = why or "an interval that validation rows must tune: give guess_from=(X_val, y_val)"
+    if why:
+        raise bad_parameter(
+            "scoring", owner, "a metric with an interval of its own", metric.name, f"It has {why}. {_MEDIAN}"
+        )
+    if not (isinstance(rows, tuple | list) and len(rows) == 2):
+        return metric.of_all_rows()
+    check_not_held_out(session, rows[0])
+    return metric_of_all_rows(metric, discarded_copy(estimator, owner), *rows)
+
+
 def _check_is_asked_for(metric: Metric, owner: str) -> None:
     """Raise unless the asker wrote that a stable median is wanted, or a function of their own."""
     if metric.string is None or metric.chosen_general:
@@ -142,8 +186,7 @@ def _check_is_asked_for(metric: Metric, owner: str) -> None:
         fix = f"It {NO_INTERVAL[metric.string]}."
     raise bad_parameter(
         "scoring", owner, "a metric with an interval of its own", name,
-        f"{fix} settings=MedianSettings(), or mechanism='stable_median' of a search, answers the median over "
-        "subsamples instead.",
+        f"{fix} {_MEDIAN}",
     )  # fmt: skip
 
 

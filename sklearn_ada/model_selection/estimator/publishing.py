@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
 from sklearn_ada.holdout import Holdout, HoldoutReport, model_digest, plan_question, publish, session_of
+from sklearn_ada.metrics import Metric
 from sklearn_ada.model_selection.running.folds import own_folds
 from sklearn_ada.model_selection.setting_up.chosen_mechanism import chosen_median, chosen_metric
 from sklearn_ada.model_selection.setting_up.ids import ids_of_rows
@@ -30,6 +31,7 @@ class PublishesBest:
     holdout_: Any
     best_answer_: Answer
     answers_: list[Answer]
+    _certified: Metric | None = None  # as validation rows have tuned it
     _asked: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
 
     def certify(
@@ -87,7 +89,7 @@ class PublishesBest:
         asked = session.recorded_answer(number)
         if asked is None:
             raise LedgerMismatchError("The ledger has no record of this search: it is another one.")
-        metric = chosen_metric(self)
+        metric = self._certified or chosen_metric(self)
         median = chosen_median(self, metric, holdout)
         guess = session.guess_behind(asked)
         question = plan_question(session, self.best_estimator_, metric, "certify", guess, median, fitted=True)

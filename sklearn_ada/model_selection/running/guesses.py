@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.holdout import Guess, guess_from_rows, median_guess_from_rows
+from sklearn_ada.holdout import Guess, guess_from_rows, median_guess_from_rows, metric_of_all_rows
 from sklearn_ada.metrics import Metric, n_rows, take_rows
+from sklearn_ada.metrics.all_rows import AllRowsRule
 from sklearn_ada.model_selection.running.pairs import take_for
 from sklearn_ada.model_selection.scorers.splitter import split_rows
 
-__all__ = ["guess_from_folds", "guess_from_validation"]
+__all__ = ["guess_from_folds", "guess_from_validation", "tuned_by_validation"]
 
 _OWN_FOLDS = "the search's own folds"  # of the rows that the model was fitted on, so they need no digest
 
@@ -40,6 +41,39 @@ def guess_from_folds(
         return Guess(min(max(value, low), high), size=float(n), rows=_OWN_FOLDS)
     spread = float(over_folds[index]) * (n / folds / subsample_size) ** 0.5 or abs(value) or 1.0
     return Guess(value, size=float(folds), deviation=spread, rows=_OWN_FOLDS)
+
+
+def tuned_by_validation(
+    fit: Callable[[NDArray[Any]], Any],
+    X: Any,
+    y: Any,
+    validation: float,
+    groups: Any,
+    metric: Metric,
+    of_pairs: bool = False,
+) -> tuple[Metric, Guess | None]:
+    """Return a metric as an interval of all rows certifies it, and a guess, from a part of the rows.
+
+    Where they cannot be had, the metric is not tuned: a ratio of classes is certified all the same.
+
+    Raises
+    ------
+    ValueError
+        Where the interval must be tuned by rows.
+    """
+    try:
+        first, rest = split_rows(n_rows(X), y, validation, 0, groups)
+        rows = fit(first), take_for(X, rest, first, of_pairs), take_rows(y, rest)
+        tuned = metric_of_all_rows(metric, *rows)
+        return tuned, guess_from_rows(tuned, *rows)
+    except Exception as error:
+        tuned = metric.of_all_rows()
+        if isinstance(tuned.rule, AllRowsRule) and not tuned.rule.needs_rows:
+            return tuned, None
+        raise ValueError(
+            f"The validation part of the rows gives no guess of {metric.name}, which must tune its interval. "
+            "Pass more rows or another 'validation' to ReusableHoldoutCV, or mechanism='stable_median'."
+        ) from error
 
 
 def guess_from_validation(

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.holdout import Holdout, MedianSettings, session_of
+from sklearn_ada.holdout import Holdout, MedianSettings, session_of, why_not_of_all_rows
 from sklearn_ada.metrics import Metric, as_metric
 from sklearn_ada.metrics.registry import NEED_EVERY_CLASS
 from sklearn_ada.model_selection.running.own_scores import metric_of
@@ -52,11 +52,15 @@ def chosen_metric(wrapper: Any) -> Metric:
 def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSettings | None:
     """Return the settings of the stable median, or None where the metric has an interval of its own.
 
+    An interval of all rows is for winners: candidates are checked, and a check tells the value alone.
     Exact, unless privacy alone certifies: by description length a draw's noise would only widen the interval.
     """
     if isinstance(wrapper.mechanism, StableHoldoutScorer):
         return wrapper.mechanism.median
-    has_interval = session_of(holdout).data.has_interval(metric)
+    session = session_of(holdout)
+    has_interval = session.data.has_interval(metric)
+    if wrapper.mechanism == "auto" and wrapper.ask != "candidates" and metric.has_interval_of_all_rows:
+        has_interval = not why_not_of_all_rows(session, metric)
     if wrapper.mechanism == "stable_median" or (wrapper.mechanism == "auto" and not has_interval):
         return _median_settings(metric, holdout)
     if not has_interval:

@@ -1,0 +1,325 @@
+"""Metrics that only an interval of all rows certifies: coverage out of a Holdout, targets, refusals."""
+
+import math
+import zlib
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, norm
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
+from sklearn_ada.metrics.registry import OF_ALL_ROWS
+
+
+class Says(ClassifierMixin, BaseEstimator):
+    """Predicts the class in the first column; its score is in the second."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return X[:, 0].astype(int)
+
+    def decision_function(self, X):
+        return X[:, 1]
+
+
+class SaysNumber(RegressorMixin, BaseEstimator):
+    """Predicts the first column."""
+
+    def fit(self, X, y):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+TABLES = {
+    "a rare class": ([180, 14, 6], [[0.95, 0.04, 0.01], [0.3, 0.6, 0.1], [0.3, 0.3, 0.4]]),
+    "two classes, 1 percent": ([396, 4], [[0.99, 0.01], [0.5, 0.5]]),
+    "chance": ([30, 30, 30], [[1 / 3] * 3] * 3),
+    "nearly perfect": ([60, 60], [[0.995, 0.005], [0.005, 0.995]]),
+}
+"""How many rows each class has, and what is predicted of it with which probability."""
+
+
+def truth_of_table(name, sizes, law):
+    """Return a metric of the population at the class mix."""
+    t = np.array(sizes) / sum(sizes)
+    joint = t[:, None] * np.array(law)
+    p, hit = joint.sum(axis=0), np.diag(joint)
+    if name == "matthews_corrcoef":
+        return (hit.sum() - t @ p) / math.sqrt((1 - t @ t) * (1 - p @ p))
+    kind, _, average = name.partition("_")
+    each = {"f1": 2 * hit / (t + p), "precision": hit / p, "jaccard": hit / (t + p - hit)}[kind]
+    return float(t @ each if average == "weighted" else each.mean())
+
+
+def drawn_table(rng, sizes, law):
+    y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))  # other labels, another ledger
+    said = np.array([rng.choice(len(sizes), p=law[label]) for label in y])
+    return np.c_[said, rng.random(len(y))], y
+
+
+def of_table(name, law, seed):
+    """Return the first answer of a fresh holdout, of .36 failure probability; every other guess is wrong."""
+    sizes, rows = TABLES[law]
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])  # no two metrics share a ledger
+    X, y = drawn_table(rng, sizes, rows)
+    holdout = Holdout(X, y, ledger=":memory:", confidence_level=0.5)
+    model = Says().fit(X, y)
+    guess = (
+        {"guess": 0.9 if law == "chance" else 0.3}
+        if seed % 2
+        else {"guess_from": drawn_table(rng, sizes, rows)}
+    )
+    return holdout.certify(model, scoring=name, **guess)
+
+
+SPREAD = 1.2
+
+
+def truth_of_scores(share):
+    """Return the average precision of two normal laws of scores, by the integral over recalls."""
+    recall = (np.arange(200_000) + 0.5) / 200_000
+    false = norm.sf(norm.isf(recall) + SPREAD)
+    return float(np.mean(share * recall / (share * recall + (1 - share) * false)))
+
+
+def of_scores(positives, n, seed):
+    rng = np.random.default_rng([seed, 7])
+
+    def drawn():
+        y = rng.permutation((np.arange(n) < positives).astype(int))
+        return np.c_[np.zeros(n), rng.normal(size=n) + SPREAD * y], y
+
+    X, y = drawn()
+    holdout = Holdout(X, y, ledger=":memory:", confidence_level=0.5)
+    return holdout.certify(Says().fit(X, y), scoring="average_precision", guess_from=drawn())
+
+
+def drawn_numbers(rng, n, law):
+    """Return predictions and y; what they explain is known, as nothing of them is clipped."""
+    if law == "atoms":  # mostly 0, rarely 1
+        y = (rng.random(n) < 0.1).astype(float)
+        return np.c_[np.where(rng.random(n) < 0.7, y, 0.1), np.zeros(n)], y
+    p = rng.uniform(-1, 1, n)
+    return np.c_[p, np.zeros(n)], p + rng.uniform(-0.5, 0.5, n)
+
+
+def truth_of_numbers(name, law, clip):
+    """Return what is explained, by a large sample that is clipped like the holdout."""
+    X, y = drawn_numbers(np.random.default_rng(1), 2_000_000, law)
+    (low, high), most = clip
+    y = np.clip(y, low, high)
+    error = np.clip(y - np.clip(X[:, 0], low, high), -most, most)
+    if name == "r2":
+        return 1 - np.mean(error**2) / np.var(y)
+    return 1 - np.mean(np.abs(error)) / np.mean(np.abs(y - np.median(y)))
+
+
+def of_numbers(name, law, seed, n=200):
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    X, y = drawn_numbers(rng, n, law)
+    rows = drawn_numbers(np.random.default_rng(5), n, law)  # the same, so that one range is suggested
+    holdout = Holdout(X, y, ledger=":memory:", confidence_level=0.5)
+    return holdout.certify(SaysNumber().fit(X, y), scoring=name, guess_from=rows)
+
+
+def clip_of(name, law, n=200):
+    X, y = drawn_numbers(np.random.default_rng(5), n, law)
+    rule = Metric(name).of_all_rows((SaysNumber().fit(X, y), X, y)).rule
+    return rule.target_range, rule.most_error
+
+
+AVERAGES = [name for name in OF_ALL_ROWS if "_macro" in name or "_weighted" in name]
+CASES = {
+    **{
+        f"{name}, {law}": (
+            lambda seed, m=name, w=law: of_table(m, w, seed),
+            lambda m=name, w=law: truth_of_table(m, *TABLES[w]),
+        )
+        for name in (*AVERAGES, "matthews_corrcoef")
+        for law in TABLES
+    },
+    **{
+        f"average_precision, {k} of {n}": (
+            lambda seed, k=k, n=n: of_scores(k, n, seed),
+            lambda k=k, n=n: truth_of_scores(k / n),
+        )
+        for k, n in ((5, 300), (60, 200))
+    },
+    **{
+        f"{name}, {law}": (
+            lambda seed, m=name, w=law: of_numbers(m, w, seed),
+            lambda m=name, w=law: truth_of_numbers(m, w, clip_of(m, w)),
+        )
+        for name in ("r2", "d2_absolute_error_score")
+        for law in ("atoms", "uniform")
+    },
+}  # fmt: skip
+FEW = ["f1_macro, a rare class", "matthews_corrcoef, chance", "average_precision, 60 of 200", "r2, uniform"]
+
+
+def check_covers(case, runs):
+    asked, truth = CASES[case][0], CASES[case][1]()
+    answers = [asked(seed) for seed in range(runs)]
+    misses = sum(not a.interval[0] <= truth <= a.interval[1] for a in answers)
+    deltas = [math.exp(a.certificate.ln_delta) for a in answers]
+    delta = max(deltas)
+    assert min(deltas) > 0.35
+    assert all("median" not in a.certificate.target for a in answers)
+    assert all(a.interval[0] <= a.value <= a.interval[1] for a in answers)
+    assert binomtest(misses, runs, delta, alternative="greater").pvalue >= 1e-6
+    return misses, delta
+
+
+@pytest.mark.parametrize("case", FEW)
+def test_intervals_cover(case):
+    check_covers(case, 6)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", CASES)
+def test_intervals_of_many_holdouts_cover(case):
+    check_covers(case, 60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_intervals_of_two_thousand_holdouts_cover(case):
+    check_covers(case, 2000)
+
+
+@pytest.fixture(scope="module")
+def classification():
+    X, y = make_classification(900, 8, n_informative=5, n_classes=3, flip_y=0.1, random_state=0)
+    return LogisticRegression().fit(X[:300], y[:300]), (X[300:600], y[300:600]), (X[600:], y[600:])
+
+
+@pytest.fixture(scope="module")
+def regression():
+    X, y = make_regression(900, 5, noise=40, random_state=0)
+    return Ridge().fit(X[:300], y[:300]), (X[300:600], y[300:600]), (X[600:], y[600:])
+
+
+def test_a_truth_that_is_off_is_noticed():
+    """The power of the tests above: a population that is an interval away is missed too often."""
+    asked, truth = CASES["r2, uniform"][0], CASES["r2, uniform"][1]()
+    answers = [asked(seed) for seed in range(20)]
+    off = truth - 2.0 * np.mean([a.half_width for a in answers])
+    misses = sum(not a.interval[0] <= off <= a.interval[1] for a in answers)
+    delta = math.exp(answers[0].certificate.ln_delta)
+    assert binomtest(misses, 20, delta, alternative="greater").pvalue < 1e-6
+
+
+def test_targets_say_what_is_certified(classification, regression):
+    model, guess_rows, rows = classification
+    holdout = Holdout(*rows, ledger=":memory:")
+    told = holdout.certify(model, scoring="f1_macro", guess_from=guess_rows)
+    assert told.certificate.target == "population f1_macro at the holdout's class mix"
+    assert "confusion matrix" in told.certificate.theorem
+    assert told.value == pytest.approx(get_scorer("f1_macro")(model, *rows), abs=0.01)
+    model, guess_rows, rows = regression
+    told = Holdout(*rows, ledger=":memory:").certify(model, scoring="r2", guess_from=guess_rows)
+    assert "population r2 (-1 if below), y and predictions clipped to [" in told.certificate.target
+
+
+def test_again_is_the_same_and_the_final_is_as_narrow(classification, tmp_path):
+    model, guess_rows, rows = classification
+    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db", answers="cells")
+    first = holdout.certify(model, scoring="jaccard_macro", guess_from=guess_rows)
+    again = holdout.certify(model, scoring="jaccard_macro", guess_from=guess_rows)
+    assert again.repeated
+    assert again.interval == first.interval
+    final = holdout.certify(model, scoring="jaccard_macro", guess_from=guess_rows, final=True)
+    assert final.interval == first.interval
+
+
+def test_rows_of_the_guess_make_it_narrower(classification, tmp_path):
+    model, guess_rows, rows = classification
+    widths = []
+    for number, guess in enumerate(({"guess": 0.1}, {"guess_from": guess_rows})):
+        holdout = Holdout(*rows, ledger=tmp_path / f"{number}.db")
+        widths.append(holdout.certify(model, scoring="f1_macro", **guess).half_width)
+    assert widths[1] < 0.8 * widths[0]
+
+
+@pytest.mark.parametrize(
+    ("scoring", "options", "why"),
+    [
+        ("f1_macro", {"class_mix": "priced"}, "at known class counts only"),
+        ("f1_macro", {"sample_weight": np.linspace(1, 2, 300)}, "not with weights or groups"),
+        ("matthews_corrcoef", {"groups": np.arange(300) // 2}, "not with weights or groups"),
+        ("f1_weighted", {"route": "differential_privacy"}, "certifies by privacy alone"),
+    ],
+)
+def test_what_it_is_not_for_is_refused_by_name(scoring, options, why, classification, tmp_path):
+    model, guess_rows, rows = classification
+    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db", **options)
+    with pytest.raises(ValueError, match=why):
+        holdout.certify(model, scoring=scoring, guess_from=guess_rows)
+    assert not holdout.report().answers
+
+
+@pytest.mark.parametrize("scoring", ["r2", "d2_absolute_error_score"])
+def test_a_ratio_of_losses_needs_rows(scoring, regression):
+    model, _, rows = regression
+    holdout = Holdout(*rows, ledger=":memory:")
+    with pytest.raises(ValueError, match=r"give guess_from=\(X_val, y_val\)"):
+        holdout.certify(model, scoring=scoring, guess=0.5)
+    with pytest.raises(ValueError, match="a certify tells and a check does not"):
+        holdout.check(model, scoring=scoring, guess=0.5)
+    assert not holdout.report().answers
+
+
+def test_a_tolerance_below_the_whole_range_refuses_it(classification, tmp_path):
+    model, guess_rows, rows = classification
+    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db", tolerance=0.2)
+    assert holdout.certify(model, scoring="f1_macro", guess_from=guess_rows).verdict == "refused"
+
+
+def test_a_class_that_is_predicted_and_has_no_rows_is_a_failure(classification):
+    model, _, (X, y) = classification
+    holdout = Holdout(X[y > 0], y[y > 0], ledger=":memory:")
+    answer = holdout.certify(model, scoring="f1_macro", guess=0.6)
+    assert answer.verdict == "failed"
+    assert answer.cost.nats > 6.0
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid", "scoring", "kind"),
+    [
+        (Ridge(), {"alpha": [0.1, 10.0]}, None, "regression"),
+        (LogisticRegression(), {"C": [0.1, 1.0]}, "f1_macro", "classification"),
+        (LogisticRegression(), {"C": [0.1, 1.0]}, "matthews_corrcoef", "classification"),
+    ],
+)
+def test_the_winner_of_a_search_is_certified_on_its_own_value(estimator, grid, scoring, kind, tmp_path):
+    make = make_regression if kind == "regression" else make_classification
+    X, y = make(1200, random_state=1)
+    search = GridSearchCV(estimator, grid, scoring=scoring)
+    mask = np.arange(1200) % 4 == 0
+    found = ReusableHoldoutCV(search, holdout=mask, ledger=tmp_path / "ledger.db", random_state=0).fit(X, y)
+    name = scoring or "r2"
+    assert found.best_score_target_.startswith(f"population {name}")
+    plain = get_scorer(name)(found.best_estimator_, X[mask], y[mask])
+    assert found.best_score_ == pytest.approx(plain, abs=0.02)
+    assert found.best_score_interval_[0] <= found.best_score_ <= found.best_score_interval_[1]
+    told = found.best_score_interval_
+    assert found.certify().interval == told
+
+
+def test_candidates_are_still_answered_by_medians_with_a_warning():
+    X, y = make_classification(1200, random_state=2)
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="f1_macro")
+    with pytest.warns(UserWarning, match="ask='winner'"):
+        found = ReusableHoldoutCV(search, ask="candidates", ledger=":memory:", random_state=0).fit(X, y)
+    assert found.best_score_target_.startswith("median of f1_macro")
