@@ -55,6 +55,7 @@ from sklearn_ada.holdout.questions.guess import (
     guess_from_rows,
     median_guess_from_rows,
     metric_of_all_rows,
+    metric_with_range,
 )
 from sklearn_ada.holdout.questions.keys import model_digest, subject_key
 from sklearn_ada.holdout.questions.ladder import LadderSettings
@@ -113,6 +114,7 @@ __all__ = [
     "median_guess_from_rows",
     "median_notice",
     "metric_of_all_rows",
+    "metric_with_range",
     "model_digest",
     "open_round",
     "place_of_rows",

@@ -66,6 +66,7 @@ from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
     chosen_median,
     chosen_metric,
     chosen_scorer,
+    is_tuned,
 )
 from sklearn_ada.model_selection.setting_up.ids import ids_of_rows
 from sklearn_ada.model_selection.setting_up.parameters import (
@@ -125,7 +126,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     mechanism : str or scorer, default="auto"
         How candidates are compared with the holdout, where they are (``ask="candidates"``); of a scorer the
         winner alone takes metric and holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for means,
-        AUC and ratios, "stable_median" (`StableHoldoutScorer`) otherwise. "ladder" (`LadderScorer`) reveals
+        AUC and ratios, "stable_median" (`StableHoldoutScorer`) otherwise; a winner is certified by the
+        metric's own interval where it has one (R^2 and macro F1 have one, for winners). "ladder" (`LadderScorer`) reveals
         improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
         few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.
     ask : "winner", "candidates" or int, default="winner"
@@ -188,8 +190,9 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         of the cell, until `certify`.
     best_score_interval_ : tuple of float
     best_score_target_ : str
-        The population quantity that ``best_score_`` estimates and the interval contains: of a metric without
-        an interval of its own, its median over random subsamples.
+        The population quantity that ``best_score_`` estimates and the interval contains, with the range that
+        errors are clipped to; of a metric without an interval of its own, its median over random
+        subsamples.
     best_answer_ : Answer
         The answer behind ``best_score_``, with its certificate.
     cv_results_ : dict
@@ -508,7 +511,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         pairs = list(zip(chosen, models, strict=True))
         for index, model in with_bar(pairs, "certifying", self.verbose):
             guess, asked = None, metric
-            if median is None and metric.has_interval_of_all_rows:
+            if median is None and is_tuned(metric):
                 fit = self._fit_of_rows(results["params"][index], X, y, params)
                 asked, guess = tuned_by_validation(
                     fit, X, y, self.validation, params.groups, metric, of_pairs

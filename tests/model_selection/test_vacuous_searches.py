@@ -35,7 +35,7 @@ def fitted(rows, scoring="accuracy", n=12, times=1, **params):
 def test_one_warning_for_a_search_that_certifies_nothing(ask, n_jobs, rows, tmp_path):
     X, y = rows[0], rows[1]
     mask = np.arange(len(y)) < 30
-    inner = GridSearchCV(LogisticRegression(), GRID, scoring="f1_macro", n_jobs=n_jobs)
+    inner = GridSearchCV(LogisticRegression(), GRID, scoring="rand_score", n_jobs=n_jobs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         search = ReusableHoldoutCV(inner, holdout=mask, ask=ask, ledger=tmp_path / "ledger.db").fit(X, y)
@@ -56,7 +56,7 @@ def test_a_search_that_certifies_warns_of_nothing(rows, tmp_path):
 
 
 def test_every_fit_tells_even_if_its_answer_was_recorded_before(rows, tmp_path):
-    search, told = fitted(rows, "f1_macro", n=30, times=2, ask="winner", ledger=tmp_path / "ledger.db")
+    search, told = fitted(rows, "rand_score", n=30, times=2, ask="winner", ledger=tmp_path / "ledger.db")
     assert search.best_answer_.repeated
     assert len(told) == 2
 

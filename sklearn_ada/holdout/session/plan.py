@@ -137,13 +137,13 @@ def _question(
 
 
 def why_not_of_all_rows(session: Session, metric: Metric) -> str:
-    """Return why this holdout has no interval of all rows for a metric that may have one; empty if it has."""
-    rule, _ = OF_ALL_ROWS[metric.string or ""]
+    """Return why this holdout has no interval for a metric that rows must tune; empty if it has."""
+    rule, _ = OF_ALL_ROWS.get(metric.string or "", (None, None))
     if session.data.units is not None:
         return "an interval for records that count alike and are independent, not with weights or groups"
     if not session.policy.is_described:
         return "no answer with noise, and this holdout certifies by privacy alone"
-    if rule.at_class_mix and session.policy.class_mix == "priced":
+    if rule is not None and rule.at_class_mix and session.policy.class_mix == "priced":
         return "an interval at known class counts only, not with class_mix='priced'"
     return ""
 

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.holdout import Guess, guess_from_rows, median_guess_from_rows, metric_of_all_rows
+from sklearn_ada.holdout import (
+    Guess,
+    guess_from_rows,
+    median_guess_from_rows,
+    metric_of_all_rows,
+    metric_with_range,
+)
 from sklearn_ada.metrics import Metric, n_rows, take_rows
 from sklearn_ada.metrics.all_rows import AllRowsRule
 from sklearn_ada.model_selection.running.pairs import take_for
@@ -52,9 +58,10 @@ def tuned_by_validation(
     metric: Metric,
     of_pairs: bool = False,
 ) -> tuple[Metric, Guess | None]:
-    """Return a metric as an interval of all rows certifies it, and a guess, from a part of the rows.
+    """Return a metric tuned by a part of the rows, and a guess from it.
 
-    Where they cannot be had, the metric is not tuned: a ratio of classes is certified all the same.
+    Its range, if it lacks one, or what an interval of all rows needs. Where that cannot be had the metric is
+    not tuned: a ratio of classes is certified all the same.
 
     Raises
     ------
@@ -64,12 +71,14 @@ def tuned_by_validation(
     try:
         first, rest = split_rows(n_rows(X), y, validation, 0, groups)
         rows = fit(first), take_for(X, rest, first, of_pairs), take_rows(y, rest)
-        tuned = metric_of_all_rows(metric, *rows)
+        tune = metric_with_range if metric.lacks_range else metric_of_all_rows
+        tuned = tune(metric, *rows)
         return tuned, guess_from_rows(tuned, *rows)
     except Exception as error:
-        tuned = metric.of_all_rows()
-        if isinstance(tuned.rule, AllRowsRule) and not tuned.rule.needs_rows:
-            return tuned, None
+        if metric.has_interval_of_all_rows:
+            tuned = metric.of_all_rows()
+            if isinstance(tuned.rule, AllRowsRule) and not tuned.rule.needs_rows:
+                return tuned, None
         raise ValueError(
             f"The validation part of the rows gives no guess of {metric.name}, which must tune its interval. "
             "Pass more rows or another 'validation' to ReusableHoldoutCV, or mechanism='stable_median'."

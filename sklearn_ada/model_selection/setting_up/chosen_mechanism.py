@@ -15,7 +15,7 @@ from sklearn_ada.model_selection.running.own_scores import metric_of
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
 
-__all__ = ["chosen_median", "chosen_metric", "chosen_scorer"]
+__all__ = ["chosen_median", "chosen_metric", "chosen_scorer", "is_tuned"]
 
 _OWNER = "ReusableHoldoutCV"
 
@@ -52,14 +52,14 @@ def chosen_metric(wrapper: Any) -> Metric:
 def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSettings | None:
     """Return the settings of the stable median, or None where the metric has an interval of its own.
 
-    An interval of all rows is for winners: candidates are checked, and a check tells the value alone.
+    What validation rows tune is for winners: candidates are checked, all of them in the same way.
     Exact, unless privacy alone certifies: by description length a draw's noise would only widen the interval.
     """
     if isinstance(wrapper.mechanism, StableHoldoutScorer):
         return wrapper.mechanism.median
     session = session_of(holdout)
     has_interval = session.data.has_interval(metric)
-    if wrapper.mechanism == "auto" and wrapper.ask != "candidates" and metric.has_interval_of_all_rows:
+    if wrapper.mechanism == "auto" and wrapper.ask != "candidates" and is_tuned(metric):
         has_interval = not why_not_of_all_rows(session, metric)
     if wrapper.mechanism == "stable_median" or (wrapper.mechanism == "auto" and not has_interval):
         return _median_settings(metric, holdout)
@@ -71,6 +71,11 @@ def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSetti
             wrapper.mechanism,
         )
     return None
+
+
+def is_tuned(metric: Metric) -> bool:
+    """Return whether validation rows tune a winner's interval: its range, or what all rows are bounded by."""
+    return metric.has_interval_of_all_rows or metric.lacks_range
 
 
 def _median_settings(metric: Metric, holdout: Holdout) -> MedianSettings:
