@@ -127,7 +127,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         How candidates are compared with the holdout, where they are (``ask="candidates"``); of a scorer the
         winner alone takes metric and holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for means,
         AUC and ratios, "stable_median" (`StableHoldoutScorer`) otherwise; a winner is certified by the
-        metric's own interval where it has one (R^2 and macro F1 have one, for winners). "ladder" (`LadderScorer`) reveals
+        metric's own interval where it has one, as R^2 and macro F1. "ladder" (`LadderScorer`) reveals
         improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
         few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.
     ask : "winner", "candidates" or int, default="winner"

@@ -263,7 +263,7 @@ def trajectory(train: Rows, held: Rows, test: Rows, strategy: str, seed: int) ->
 def run(full: bool, seeds: dict[str, int] | None = None) -> dict[str, Any]:
     """Return what each strategy reports and what is true, by seed and round."""
     counts = seeds or (
-        {"naive": 100, "Thresholdout": 100, "ours": 100} if full else dict.fromkeys(STRATEGIES, 2)
+        {"naive": 400, "Thresholdout": 400, "ours": 400} if full else dict.fromkeys(STRATEGIES, 2)
     )
     runs: dict[str, Any] = {name: [] for name in STRATEGIES}
     for seed in range(max(counts.values())):
