@@ -14,6 +14,7 @@ from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.keys import model_digest
+from sklearn_ada.holdout.questions.pair import as_pair
 from sklearn_ada.holdout.questions.predictions import as_asked
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
@@ -40,6 +41,7 @@ from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.seal_key import public_key_text
 from sklearn_ada.ledger import Ledger
 from sklearn_ada.metrics import Metric, as_metric, check_labels
+from sklearn_ada.metrics.difference import Difference
 from sklearn_ada.results import Answer
 
 if TYPE_CHECKING:
@@ -397,6 +399,80 @@ class Holdout:
         if not answer.repeated:
             warn_if_vacuous(self._session, answer, question)
         return answer
+
+    def compare(
+        self,
+        a: Any,
+        b: Any,
+        *,
+        scoring: Scoring,
+        guess: float | Guess | None = None,
+        guess_from: tuple[Any, ArrayLike] | None = None,
+    ) -> Answer:
+        """Ask how much better model b is than model a, from the rows on which they differ.
+
+        The interval of the difference holds together with all other intervals of the ledger. It is much
+        narrower than the difference of two intervals where the models agree on most rows: of counts, such as
+        an accuracy, only rows count on which one model alone is right. Positive values say that b is better;
+        if the interval is above 0, it is, in the population.
+
+        It is a question like any certify, recorded and paid for (some ten nats), told at once where other
+        answers are cells, and another question than `certify` of either model. With a and b in the other
+        order it is another question, too.
+
+        Parameters
+        ----------
+        a, b : fitted estimator
+            Such as the model in use, and the one that might replace it.
+        scoring : str, callable or Metric
+            A mean of bounded scores: accuracy, Brier score, top-k accuracy, or an error with a range, such as
+            ``Metric("neg_mean_absolute_error", range=(-10, 0))``.
+        guess : float, Guess or None, default=None
+            The difference estimated without the holdout; None is 0.
+        guess_from : tuple (X, y) or None, default=None
+            Validation rows, on which the guess is computed. They say how often the models differ, which makes
+            the interval narrower.
+
+        Returns
+        -------
+        Answer
+            Its value is the score of b minus that of a.
+
+        Raises
+        ------
+        ValueError
+            If the metric is no mean of bounded scores, or the models were fitted on other columns or
+            classes; and as for `certify`.
+        TypeError, NotFittedError, LedgerError
+            As for `certify`.
+
+        Notes
+        -----
+        Source: `sklearn_ada.guarantees.intervals.paired`; given the disagreements of two classifiers it is
+        McNemar's test (1947) in its exact form.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = make_classification(3000, flip_y=0.1, random_state=0)
+        >>> a = LogisticRegression(C=1e-4).fit(X[:500], y[:500])
+        >>> b = LogisticRegression().fit(X[:500], y[:500])
+        >>> holdout = Holdout(X[1000:], y[1000:], ledger=":memory:")
+        >>> answer = holdout.compare(a, b, scoring="accuracy", guess_from=(X[500:1000], y[500:1000]))
+        >>> answer.target
+        "population accuracy of b minus a at the holdout's class mix"
+        >>> answer.interval[0] <= answer.value <= answer.interval[1]
+        True
+        """
+        if not self._session.policy.is_described:
+            raise bad_parameter(
+                "route", "Holdout.compare", "one that description length certifies", self.route,
+                "A difference is told without noise, which privacy alone cannot certify.",
+            )  # fmt: skip
+        pair = as_pair(a, b, self._session.data)
+        metric = Difference(as_metric(scoring))
+        return self._ask(pair, metric, "certify", guess, None, guess_from=guess_from)
 
     def unseal(
         self,

@@ -17,6 +17,7 @@ from sklearn_ada.holdout.rows.data import HoldoutData
 __all__ = ["check_model", "discarded_copy", "name_of_model"]
 
 _LONGEST = 60
+_PAIRS = f"{__package__}.pair"  # which imports from here
 
 
 def check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = False) -> None:
@@ -82,6 +83,9 @@ def name_of_model(estimator: Any) -> str:
     >>> name_of_model(SVC()), name_of_model(make_pipeline(StandardScaler(), SVC()))
     ('SVC', 'Pipeline: SVC')
     """
+    described = getattr(estimator, "described", None) if type(estimator).__module__ == _PAIRS else None
+    if described is not None:
+        return printable(described)[:_LONGEST]
     names = [type(estimator).__name__]
     steps = getattr(estimator, "steps", None)
     if isinstance(steps, list) and steps and isinstance(steps[-1], tuple) and len(steps[-1]) == 2:

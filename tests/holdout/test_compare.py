@@ -1,0 +1,205 @@
+"""Is model b better than model a: coverage out of Holdouts, widths, identity, bad input."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification, make_regression
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_ada import Holdout, Metric, Predictions
+from sklearn_ada.guarantees import clopper_pearson
+
+BETA = 0.05
+
+
+class Says(ClassifierMixin, BaseEstimator):
+    """Predicts what stands in one column."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return X[:, self.column].astype(int)
+
+
+def drawn(rng, n, gain, loss):
+    """Return rows of which model a alone is right on a share ``loss`` and model b alone on ``gain``."""
+    y = rng.integers(0, 2, n)
+    kind = rng.choice(3, n, p=[gain, loss, 1 - gain - loss])
+    both = rng.random(n) < 0.8
+    right_a, right_b = np.where(kind == 2, both, kind == 1), np.where(kind == 2, both, kind == 0)
+    return np.c_[np.where(right_a, y, 1 - y), np.where(right_b, y, 1 - y)], y
+
+
+LAWS = {"seldom": (0.02, 0.01), "often": (0.3, 0.2), "never worse": (0.1, 0.0), "never": (0.0, 0.0)}
+
+
+def told(law, seed, n=300, level=0.5, **options):
+    rng = np.random.default_rng([seed, 3])
+    X, y = drawn(rng, n, *LAWS[law])
+    holdout = Holdout(X, y, ledger=":memory:", confidence_level=level, **options)
+    guess = {} if seed % 2 else {"guess_from": drawn(rng, n, *LAWS[law])}
+    return holdout.compare(Says(0).fit(X, y), Says(1).fit(X, y), scoring="accuracy", **guess)
+
+
+def check_covers(law, runs, **options):
+    answers = [told(law, seed, **options) for seed in range(runs)]
+    truth, delta = LAWS[law][0] - LAWS[law][1], np.exp(answers[0].certificate.ln_delta)
+    assert delta > 0.3
+    misses = sum(not a.interval[0] <= truth <= a.interval[1] for a in answers)
+    assert binomtest(misses, runs, delta, alternative="greater").pvalue >= 1e-6
+    return misses
+
+
+def test_intervals_cover():
+    check_covers("often", 8)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("law", LAWS)
+def test_intervals_of_many_holdouts_cover(law):
+    check_covers(law, 300)
+
+
+def test_a_difference_that_is_off_is_noticed():
+    answers = [told("often", seed) for seed in range(20)]
+    off = 0.1 - 2.5 * np.mean([a.half_width for a in answers])
+    misses = sum(not a.interval[0] <= off <= a.interval[1] for a in answers)
+    assert binomtest(misses, 20, np.exp(answers[0].certificate.ln_delta), alternative="greater").pvalue < 1e-6
+
+
+def test_models_that_mostly_agree_are_told_apart_by_few_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = drawn(rng, 2000, 0.05, 0.01)
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
+    a, b = Says(0).fit(X, y), Says(1).fit(X, y)
+    rows = drawn(rng, 2000, 0.05, 0.01)
+    answer = holdout.compare(a, b, scoring="accuracy", guess_from=rows)
+    alone = [
+        Holdout(X, y, ledger=tmp_path / f"{i}.db").certify(model, scoring="accuracy", guess=0.8)
+        for i, model in enumerate((a, b))
+    ]
+    assert answer.interval[0] > 0.0
+    assert answer.half_width < 0.6 * sum(each.half_width for each in alone)
+    assert answer.value == pytest.approx(b.score(X, y) - a.score(X, y), abs=0.001)
+
+
+def test_it_is_a_question_like_any_other(tmp_path):
+    X, y = drawn(np.random.default_rng(1), 600, 0.1, 0.05)
+    a, b = Says(0).fit(X, y), Says(1).fit(X, y)
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="cells")
+    first = holdout.compare(a, b, scoring="accuracy")
+    again = Holdout(X, y, ledger=tmp_path / "ledger.db").compare(a, b, scoring="accuracy")
+    assert again.repeated
+    assert again.interval == first.interval
+    other = holdout.compare(b, a, scoring="accuracy")
+    assert not other.repeated
+    assert other.value == pytest.approx(-first.value, abs=0.005)
+    assert "of b minus a" in str(holdout.report())
+    before = holdout.report().nats
+    assert before > 10.0
+    same = holdout.compare(a, a, scoring="accuracy")
+    assert same.interval[0] < 0.0 < same.interval[1]
+
+
+def test_bounded_errors_are_compared_by_bets():
+    X, y = make_regression(1500, 5, noise=30, random_state=0)
+    a, b = Ridge(alpha=200.0).fit(X[:500], y[:500]), Ridge().fit(X[:500], y[:500])
+    holdout = Holdout(X[1000:], y[1000:], ledger=":memory:")
+    metric = Metric("neg_mean_absolute_error", range=(-250, 0))
+    answer = holdout.compare(a, b, scoring=metric, guess_from=(X[500:1000], y[500:1000]))
+    plain = metric.score(b, X[1000:], y[1000:]) - metric.score(a, X[1000:], y[1000:])
+    assert answer.value == pytest.approx(plain, abs=1.0)
+    assert answer.interval[0] > 0.0
+    assert "betting" in answer.certificate.theorem
+    assert "clipped to +-250" in answer.certificate.target
+
+
+@pytest.mark.parametrize("units", ["sample_weight", "groups"])
+def test_with_weights_or_groups(units, tmp_path):
+    X, y = drawn(np.random.default_rng(2), 600, 0.3, 0.05)
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", **{units: 1 + np.arange(600) // 2})
+    answer = holdout.compare(Says(0).fit(X, y), Says(1).fit(X, y), scoring="accuracy")
+    assert answer.interval[0] < 0.25 < answer.interval[1]
+
+
+@pytest.mark.parametrize("scoring", ["f1", "roc_auc", "balanced_accuracy", "r2", "neg_mean_absolute_error"])
+def test_metrics_without_a_paired_interval_are_refused_by_name(scoring):
+    X, y = drawn(np.random.default_rng(3), 100, 0.1, 0.1)
+    holdout = Holdout(X, y, ledger=":memory:")
+    with pytest.raises(ValueError, match=rf"'scoring' parameter of Holdout.compare .* Got '{scoring}'"):
+        holdout.compare(Says(0).fit(X, y), Says(1).fit(X, y), scoring=scoring)
+    assert not holdout.report().answers
+
+
+def test_bad_models_are_refused_before_anything_is_charged():
+    X, y = drawn(np.random.default_rng(4), 100, 0.1, 0.1)
+    holdout = Holdout(X, y, ledger=":memory:")
+    good = LogisticRegression().fit(X, y)
+    for bad, error in (
+        (LogisticRegression(), NotFittedError),
+        (LogisticRegression().fit(np.c_[X, X], y), ValueError),
+        (LogisticRegression().fit(X, y + (np.arange(100) == 0)), ValueError),
+        ("a model", TypeError),
+        (Predictions(y), ValueError),
+    ):
+        for pair in ((good, bad), (bad, good)):
+            with pytest.raises(error):
+                holdout.compare(*pair, scoring="accuracy")
+    assert not holdout.report().answers
+    private = Holdout(X[:90], y[:90], ledger=":memory:", route="differential_privacy")
+    with pytest.raises(ValueError, match="'route' parameter of Holdout.compare"):
+        private.compare(good, good, scoring="accuracy")
+
+
+SETS = {
+    "digits": lambda: load_digits(return_X_y=True),
+    "breast cancer": lambda: load_breast_cancer(return_X_y=True),
+    "5 percent": lambda: make_classification(4000, weights=[0.95], flip_y=0.02, random_state=0),
+    "noisy": lambda: make_classification(4000, flip_y=0.4, random_state=1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETS)
+def test_differences_on_real_sets_are_covered(name):
+    misses, _ = splits(name, 500)
+    assert binomtest(misses, 500, BETA, alternative="greater").pvalue >= 1e-6
+
+
+def splits(name, runs):
+    """Return misses and the median of widths over those of two intervals; the truth is that of all rows.
+
+    Holdouts are drawn from the rows that nobody was fitted on, with replacement.
+    """
+    X, y = SETS[name]()
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y, fitted_on = X[order], y[order], len(y) // 3
+    a = GaussianNB().fit(X[:fitted_on], y[:fitted_on])
+    b = LogisticRegression(max_iter=5000).fit(X[:fitted_on], y[:fitted_on])
+    rest, labels = X[fitted_on:], y[fitted_on:]
+    misses, ratios = 0, []
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        rows, others = (rng.integers(0, len(labels), 400) for _ in range(2))
+        guess = {"guess_from": (rest[others], labels[others])}
+        holdout = Holdout(rest[rows], labels[rows], ledger=":memory:", class_mix="priced")
+        answer = holdout.compare(a, b, scoring="accuracy", **guess)
+        two = [Metric("accuracy").score(m, rest[rows], labels[rows]) for m in (a, b)]
+        truth = b.score(rest, labels) - a.score(rest, labels)
+        misses += not answer.interval[0] <= truth <= answer.interval[1]
+        ratios.append(2 * answer.half_width / sum(width_of(v, 400) for v in two))
+    return misses, float(np.median(ratios))
+
+
+def width_of(share, n):
+    """Return the width of the interval of one accuracy, of two on a holdout that is asked nothing else."""
+    low, high = clopper_pearson(round(share * n), round(share * n), n, np.log(BETA / 2))
+    return high - low
