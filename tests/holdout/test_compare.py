@@ -1,5 +1,7 @@
 """Is model b better than model a: coverage out of Holdouts, widths, identity, bad input."""
 
+import zlib
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -42,7 +44,7 @@ LAWS = {"seldom": (0.02, 0.01), "often": (0.3, 0.2), "never worse": (0.1, 0.0), 
 
 
 def told(law, seed, n=300, level=0.5, **options):
-    rng = np.random.default_rng([seed, 3])
+    rng = np.random.default_rng([seed, zlib.crc32(law.encode())])  # no two laws share a ledger
     X, y = drawn(rng, n, *LAWS[law])
     holdout = Holdout(X, y, ledger=":memory:", confidence_level=level, **options)
     guess = {} if seed % 2 else {"guess_from": drawn(rng, n, *LAWS[law])}

@@ -2,8 +2,8 @@
 Comparing two models
 ====================
 
-Is the new model better than the one in use? Two intervals mostly overlap, though the models agree on nearly all
-rows. ``Holdout.compare`` asks about the rows on which they differ.
+Is the new model better than the one in use? Two intervals mostly overlap, though the models agree on nearly
+all rows. ``Holdout.compare`` asks about the rows on which they differ.
 """
 
 import matplotlib.pyplot as plt
@@ -22,8 +22,8 @@ difference = holdout.compare(in_use, new, scoring="accuracy", guess_from=rows)
 print(difference)
 
 # %%
-# The validation rows say how often the two differ, which makes the interval narrower. Above 0 the new model is
-# better: in the population, not on these rows alone. Each model by itself:
+# The validation rows say how often the two differ, which makes the interval narrower. Above 0 the new model
+# is better: in the population, not on these rows alone. Each model by itself:
 alone = [holdout.certify(model, scoring="accuracy", guess_from=rows) for model in (in_use, new)]
 for name, answer in zip(("in use", "new"), alone, strict=True):
     print(name, answer)
