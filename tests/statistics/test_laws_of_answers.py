@@ -239,7 +239,7 @@ NOISE_OF_A_RUN = {"threshold": (2.0 * SCALE, 2.0, 2400, 1000), "comparison": (4.
 
 
 @pytest.mark.parametrize("more", MORE)
-@pytest.mark.parametrize("noise", NOISE_OF_A_RUN)
+@pytest.mark.parametrize("noise", [pytest.param("threshold", marks=pytest.mark.thorough), "comparison"])
 def test_the_runs_of_laplace_thresholdout(noise, more):
     _, off_by, runs, _ = NOISE_OF_A_RUN[noise]
     assert accepts(run_lengths(off_by, runs * more), run_law(off_by))

@@ -53,7 +53,10 @@ def one_search(seed, tmp_path, candidates):
     return search.best_score_interval_, (interval.low, interval.high)
 
 
-@pytest.mark.parametrize(("runs", "candidates"), [pytest.param(200, 300, marks=pytest.mark.slow), (6, 120)])
+@pytest.mark.parametrize(
+    ("runs", "candidates"),
+    [pytest.param(200, 300, marks=pytest.mark.slow), pytest.param(6, 120, marks=pytest.mark.thorough)],
+)
 def test_the_certified_interval_contains_chance_and_the_naive_one_does_not(runs, candidates, tmp_path):
     certified, naive, half_widths = 0, 0, []
     for seed in range(runs):

@@ -140,6 +140,7 @@ def _misses(tmp_path, seeds):
     return missed
 
 
+@pytest.mark.thorough
 def test_declared_intervals_cover_at_once_and_without_their_number_they_would_not(tmp_path, monkeypatch):
     runs = 25
     assert stats.binom.sf(_misses(tmp_path, range(runs)) - 1, runs, BETA) > 1e-6
