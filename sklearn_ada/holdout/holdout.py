@@ -408,7 +408,8 @@ class Holdout:
 
         Whatever was asked since, and however it surprised, does not widen them. Rows and models are not
         needed. Each costs about three nats, which everything that is asked later pays (with a warning that
-        says how much); nothing once the holdout is closed, when nobody asks any more.
+        says how much); nothing once the holdout is closed, when nobody asks any more. What was published by a
+        final certify is returned as it was published, with the narrower interval; nothing is recorded.
 
         Parameters
         ----------
