@@ -21,10 +21,10 @@ def counted(count: int, noun: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "certify"), counted(2, "certify"), counted(5000, "check")
-    ('1 certify', '2 certifies', '5,000 checks')
+    >>> counted(1, "certify"), counted(2, "certify"), counted(5000, "check"), counted(3, "search")
+    ('1 certify', '2 certifies', '5,000 checks', '3 searches')
     """
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('ch') else 's'}"
     return f"{count:,} {noun if count == 1 else plural}"
 
 

@@ -233,11 +233,14 @@ def _told(report: HoldoutReport) -> str:
     if report.tolerance is not None:
         left = ", ".join(f"{purpose} {times}" for purpose, times in remaining.items())
         lines.append(f"left within the tolerance of {report.tolerance:g}: {left}, if every guess holds")
+    if report.outlook.published is not None:
+        lines.append(f"certify() would publish an exact value at about +-{report.outlook.published:.4f}")
+    more = "questions (of searches: more searches)" if report.outlook.in_cells else "checks"
     lines += [
         "",
         "Half-widths, as shares of the range, of a mean of a bounded score over all rows, near "
         f"{report.outlook.value:.3g}",
-        "and at worst, after so many more checks whose guesses hold (* beyond the tolerance):",
+        f"and at worst, after so many more {more} whose guesses hold (* beyond the tolerance):",
     ]
     rows: dict[int, list[str]] = {}
     for forecast in report.outlook.forecasts:
@@ -245,7 +248,8 @@ def _told(report: HoldoutReport) -> str:
         rows.setdefault(forecast.after, [str(forecast.after)]).extend(
             [f"{forecast.half_width:.4f}", f"{forecast.worst:.4f}{mark}"]
         )
-    head = ("after", *(text for name in remaining for text in (f"next {name}", "at worst")))
+    names = {"certify": "search"} if report.outlook.in_cells else {}
+    head = ("after", *(t for name in remaining for t in (f"next {names.get(name, name)}", "at worst")))
     return "\n".join([*lines, aligned(head, list(rows.values()), right=("after",))])
 
 

@@ -484,7 +484,8 @@ class Holdout:
 
         Whatever was asked since, and however it surprised, does not widen them. Rows and models are not
         needed. Each costs about three nats, which everything that is asked later pays (with a warning that
-        says how much); nothing once the holdout is closed, when nobody asks any more.
+        says how much); nothing once the holdout is closed, when nobody asks any more. What was published by a
+        final certify is returned as it was published, with the narrower interval; nothing is recorded.
 
         Parameters
         ----------
@@ -678,19 +679,27 @@ class Holdout:
         return larger
 
     def remaining(
-        self, scoring: Scoring = "accuracy", *, purpose: str = "check", guess_rows: int | None = None
+        self, scoring: Scoring = "accuracy", *, purpose: str | None = None, guess_rows: int | None = None
     ) -> int | None:
         """Return how many more questions are admitted if every guess holds, or None if nothing limits them.
 
-        The tolerance limits them, and the privacy budget where privacy alone certifies.
+        The tolerance limits them, and the privacy budget where privacy alone certifies. A final certify is
+        never refused by a tolerance, and is not counted. In cells a few more may be admitted, as guesses
+        that held make the next one cheaper.
 
         Parameters
         ----------
         scoring : str, callable or Metric, default="accuracy"
-        purpose : {"check", "certify"}, default="check"
+        purpose : {"check", "certify"} or None, default=None
+            None: what the ledger is for. Where it answers in cells (``answers="cells"``, or "auto"), that is
+            "certify", one for each search; on others "check".
         guess_rows : int or None, default=None
-            How many rows the guesses come from; None takes as many as the holdout has.
+            How many rows the guesses come from; None takes as many as the holdout has. Guesses from fewer
+            rows have wider cells, so there are fewer questions: of a scorer in a search it is the size of its
+            validation part.
         """
+        if purpose is None:
+            purpose = "certify" if self._session.policy.seals else "check"
         if self._session.policy.limits is None:
             return None
         check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)

@@ -49,8 +49,9 @@ class AnswersDisplay:
     A full marker is the value that the holdout gave, its bar the certified interval, a hollow circle the
     guess. Rows are named by the number of their record and the model. The marker says what came of the
     question: it agrees with the guess or differs, is exact, and so on; of a sealed one it is the centre of
-    its cell, and the thick bar shows about how wide its exact value would be if it were published. What
-    certifies nothing stands apart, without a bar; what was refused or failed has no value, and stands at the
+    its cell, and the thick bar is about as wide as the exact value's interval would be if it were published
+    now; that value may lie anywhere in the cell. One that was told since has no such bar. What certifies
+    nothing stands apart, without a bar; what was refused or failed has no value, and stands at the
     left edge. The label of the axis says what the scores are scores of.
 
     Parameters
@@ -189,7 +190,7 @@ class AnswersDisplay:
                     capsize=3, zorder=2,
                 )  # fmt: skip
             if name == "sealed":
-                _draw_published(ax, rows, mine, colour)
+                self._draw_published(ax, rows, mine, colour)
             ax.scatter(values, rows, marker=marker, color=colour, s=34, label=label, zorder=4)
         guesses = [(entry.guess, row) for row, (_, entry) in enumerate(shown) if entry.guess is not None]
         if guesses:
@@ -208,6 +209,18 @@ class AnswersDisplay:
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         return bars
 
+    def _draw_published(self, ax: Any, rows: Sequence[int], answers: Sequence[Answer], colour: str) -> None:
+        """Draw how wide an exact value would be now, about the centres of cells whose value was not told."""
+        half = self.report.outlook.published
+        pairs = zip(rows, answers, strict=True)
+        still = [(row, each.value) for row, each in pairs if each.index not in self.report.told_in]
+        if half is None or self.report.closed or not still:
+            return
+        at, centres = zip(*still, strict=True)
+        low, high = ([centre + sign * half for centre in centres] for sign in (-1.0, 1.0))
+        label = f"as wide as if published now (+-{half:.2g}),\naround a value in its cell"
+        ax.hlines(at, low, high, color=colour, linewidth=6, alpha=0.35, zorder=1, label=label)
+
 
 def _group(answer: Answer, entry: Entry) -> str:
     """Return what came of a question, in one of the words of the legend."""
@@ -218,24 +231,6 @@ def _group(answer: Answer, entry: Entry) -> str:
 
 def _name(entry: Entry) -> str:
     return f"#{entry.index} {entry.model}" if entry.model else f"#{entry.index}"
-
-
-def _draw_published(ax: Any, rows: Sequence[int], answers: Sequence[Answer], colour: str) -> None:
-    """Draw about how far from the centre of its cell the exact value's interval would reach, if published."""
-    ends = [(row, answer.value, answer.published) for row, answer in zip(rows, answers, strict=True)]
-    known = [(row, value - half, value + half) for row, value, half in ends if half is not None]
-    if known:
-        at, low, high = zip(*known, strict=True)
-        ax.hlines(
-            at,
-            low,
-            high,
-            color=colour,
-            linewidth=6,
-            alpha=0.35,
-            zorder=1,
-            label="about as wide, if published",
-        )
 
 
 def _label(shown: Sequence[tuple[Answer, Entry]], metric: str) -> str:

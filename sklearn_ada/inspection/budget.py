@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["HoldoutBudgetDisplay"]
 
 _STYLES = {"check": ("tab:blue", "o", "--"), "certify": ("tab:green", "s", "-")}
+_PUBLISHED = "tab:purple"
 
 
 class HoldoutBudgetDisplay:
@@ -21,6 +22,9 @@ class HoldoutBudgetDisplay:
 
     For a mean of a bounded score over all rows, as a share of its range, near the last answer's value. A
     hollow marker is a question that the tolerance (dotted) would refuse, as its answer could be wider.
+
+    Where searches are told cells, it is the next search's half-width, after more searches, with a dash-dotted
+    line for the exact value that `certify` would publish now; checks only if some were asked.
 
     Parameters
     ----------
@@ -32,6 +36,8 @@ class HoldoutBudgetDisplay:
     figure_ : matplotlib figure
     lines_ : dict of str to matplotlib line
         The half-widths, by purpose.
+    published_ : matplotlib line or None
+        What `certify` would publish; None where searches are told exactly.
 
     Examples
     --------
@@ -87,17 +93,21 @@ class HoldoutBudgetDisplay:
         report = self.report
         forecasts = report.outlook.forecasts
         self.lines_ = {}
-        for purpose, (colour, marker, style) in _STYLES.items():
+        cells = report.outlook.in_cells and not report.closed
+        shown = ("certify",) if cells and not report.asked["check"] else tuple(_STYLES)
+        for purpose in shown:
+            (colour, marker, style), name = (
+                _STYLES[purpose],
+                "search" if cells and purpose == "certify" else purpose,
+            )
             ahead = [forecast for forecast in forecasts if forecast.purpose == purpose]
             at, widths = [forecast.after for forecast in ahead], [forecast.half_width for forecast in ahead]
-            (line,) = ax.plot(
-                at, widths, color=colour, linestyle=style, marker=marker, label=f"next {purpose}"
-            )
+            (line,) = ax.plot(at, widths, color=colour, linestyle=style, marker=marker, label=f"next {name}")
             refused = [(f.after, f.half_width) for f in ahead if not f.admitted]
             if refused:
                 ax.plot(
                     *zip(*refused, strict=True), marker, markerfacecolor="white", markeredgecolor=colour,
-                    zorder=3, label=f"next {purpose}: refused",
+                    zorder=3, label=f"next {name}: refused",
                 )  # fmt: skip
             right = purpose == "certify"
             for place, width in zip(at, widths, strict=True):
@@ -106,6 +116,12 @@ class HoldoutBudgetDisplay:
                     textcoords="offset points", ha="center", fontsize="small", color=colour,
                 )  # fmt: skip
             self.lines_[purpose] = line
+        self.published_ = None
+        if cells:
+            published = report.outlook.published or 0.0
+            self.published_ = ax.axhline(
+                published, color=_PUBLISHED, linestyle="-.", label=f"certify() would publish: {published:.3f}"
+            )
         if report.tolerance is not None:
             ax.axhline(
                 report.tolerance, color="black", linestyle=":", label=f"tolerance {report.tolerance:g}"
@@ -116,7 +132,10 @@ class HoldoutBudgetDisplay:
         ax.set_xlim(-0.2, 1.6 * max(steps))
         tallest = max([forecast.half_width for forecast in forecasts] + [report.tolerance or 0.0])
         ax.set_ylim(0.0, 1.2 * tallest)
-        ax.set(xlabel="after so many more checks whose guesses hold", ylabel="half-width, share of the range")
+        more = ("searches" if len(shown) == 1 else "searches (or checks)") if cells else "checks"
+        ax.set(
+            xlabel=f"after so many more {more} whose guesses hold", ylabel="half-width, share of the range"
+        )
         ax.set_title(report.headline, fontsize="medium", wrap=True)
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         self.ax_, self.figure_ = ax, ax.figure

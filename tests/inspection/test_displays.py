@@ -115,8 +115,13 @@ def test_sealed_answers_show_how_wide_they_would_be_if_published(trees, tmp_path
     display = AnswersDisplay.from_holdout(holdout)
     assert set(display.bars_) == {"sealed", "exact"}
     np.testing.assert_allclose(ends(display.bars_["sealed"]), [answer.interval for answer in answers])
-    bands = collection(display, "about as wide, if published").get_segments()
-    np.testing.assert_allclose([np.ptp(band[:, 0]) / 2 for band in bands], [a.published for a in answers])
+    half = holdout.report().outlook.published
+    bands = collection(display, f"as wide as if published now (+-{half:.2g}),\naround a value in its cell")
+    assert [band[0, 1] for band in bands.get_segments()] == [0, 1]  # the third was published
+    np.testing.assert_allclose([np.ptp(band[:, 0]) / 2 for band in bands.get_segments()], [half, half])
+    holdout.close()
+    left = AnswersDisplay.from_holdout(holdout).ax_.collections
+    assert not [each for each in left if str(each.get_label()).startswith("as wide")]
 
 
 @pytest.mark.parametrize("verdict", [each for each in VERDICTS if each not in ("failed", "refused")])
@@ -293,6 +298,18 @@ def test_questions_that_would_be_refused_are_hollow(tolerance, some, trees, tmp_
     forecasts = holdout.report().outlook.forecasts
     assert hollow == {(f.purpose, f.after) for f in forecasts if not f.admitted}
     assert {not f.admitted for f in forecasts} == some
+
+
+def test_where_searches_are_told_cells_their_widths_are_drawn_and_what_would_be_published(trees, tmp_path):
+    X, y, models = trees
+    holdout = Holdout(X, y, answers="cells", ledger=tmp_path / "cells.db")
+    holdout.certify(models[0], scoring="accuracy", guess=models[0].score(X, y))
+    display, outlook = HoldoutBudgetDisplay.from_holdout(holdout), holdout.report().outlook
+    assert labels(display) == {"next search", f"certify() would publish: {outlook.published:.3f}"}
+    assert display.published_.get_ydata()[0] == outlook.published
+    assert display.ax_.get_xlabel() == "after so many more searches whose guesses hold"
+    holdout.check(models[1], scoring="accuracy", guess=models[1].score(X, y))
+    assert "next check" in labels(HoldoutBudgetDisplay.from_holdout(holdout))
 
 
 def test_without_a_tolerance_none_is_drawn(trees, tmp_path):

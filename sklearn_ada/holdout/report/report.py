@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ada._table import counted, percent, printable
@@ -11,11 +12,12 @@ from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.records import AnswerRecord, Conversation, Genesis, RefusalRecord, read_record
 from sklearn_ada.holdout.records.confirmation import OUTCOMES
 from sklearn_ada.holdout.records.conversation import from_last_checkpoint
+from sklearn_ada.holdout.records.sealed import UnsealedRecord
 from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.outlook import Outlook, headline, outlook_of
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.holdout.session.closing import as_closed
-from sklearn_ada.ledger import Ledger
+from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.results import Answer
 
 if TYPE_CHECKING:
@@ -60,6 +62,9 @@ class HoldoutReport:
         How questions are answered and admitted, where counts are answered in cells; else empty.
     closed : bool
         Whether the holdout was closed: then nothing new is answered.
+    told_in : dict of int to int
+        Of each sealed answer whose exact value was told since, by the number of its record: that of the
+        record in which it was published or, if it was not, unsealed.
     """
 
     fingerprint: str
@@ -78,10 +83,14 @@ class HoldoutReport:
     head: str
     remark: str = ""
     closed: bool = False
+    told_in: dict[int, int] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:
-        """What is left, in one sentence: "You can still ask N questions at +-w"."""
+        """What is left, in one sentence: "You can still ask N questions at +-w".
+
+        Where searches are told cells: what the next one is told, and what `certify` would publish.
+        """
         return headline(self.outlook, self.tolerance, closed=self.closed)
 
     def to_frame(self) -> DataFrame:
@@ -124,8 +133,9 @@ class HoldoutReport:
         targets = _targets(self.entries[-_SHOWN:])
         pairs = list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]
         told: set[str | None] = set()
-        for (metric, answer), entry in pairs:
-            lines.append(_line(metric, answer, entry, targets, again=answer.reason in told))
+        for pair, entry in pairs:
+            answer = pair[1]
+            lines.append(_line(self, pair, entry, targets, answer.reason in told))
             told |= set() if answer.answered else {answer.reason}
         return "\n".join([*lines, *(f"  {line}" for line in targets.lines)])
 
@@ -133,7 +143,7 @@ class HoldoutReport:
         targets = _targets(self.entries)
         rows = "".join(
             f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(entry.score_of).strip()}</td>"
-            f"<td>{html.escape(a.summary)}</td>"
+            f"<td>{html.escape(self._told(a))}</td>"
             f"<td>{html.escape(_signature(entry))}</td></tr>"
             for (m, a), entry in zip(self.answers, self.entries, strict=True)
         )
@@ -146,9 +156,17 @@ class HoldoutReport:
             f"<p>{beneath}</p></details>"
         )
 
+    def _told(self, answer: Answer) -> str:
+        """Return an answer in a line; of a sealed one where its exact value was told, if it was."""
+        record = self.told_in.get(answer.index)
+        said = replace(answer, published=None).summary  # that width was foreseen when it was asked
+        return said if record is None else f"{said}, its exact value is in record {record}"
+
     def _summary(self) -> str:
         asked = ", ".join(counted(count, purpose) for purpose, count in self.asked.items())
-        again = "".join(f", {count} asked again: {what}" for what, count in self.confirmed.items() if count)
+        again = "".join(
+            f", {count} asked again or published: {what}" for what, count in self.confirmed.items() if count
+        )
         return (
             f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused{again}, "
             f"{self.nats:.3g} nats revealed; all intervals hold together with "
@@ -158,23 +176,34 @@ class HoldoutReport:
     def _outlook_lines(self) -> list[str]:
         """Return lines about the next questions, for a mean of a bounded score over all rows."""
         lines: list[str] = []
+        cells = self.outlook.in_cells
         for purpose, count in () if self.closed else self.outlook.remaining.items():
+            if cells and purpose == "check" and not self.asked["check"]:
+                continue  # a search of this ledger asks none
             of_this = [f for f in self.outlook.forecasts if f.purpose == purpose]
             widths = ", ".join(f"{f.half_width:.3g}" for f in of_this)
             after = ", ".join(str(f.after) for f in of_this)
-            left = "" if count is None else f", {count} more within the tolerance"
-            lines.append(f"  next {purpose}: +-{widths} of the range after {after} more held checks{left}")
+            left = "" if count is None else f", {count:,} more within the tolerance"
+            of_cells = cells and purpose == "certify"
+            name, held = ("search", "searches") if of_cells else (purpose, "held checks")
+            lines.append(f"  next {name}: +-{widths} of the range after {after} more {held}{left}")
+        if cells and not self.closed:
+            lines.append(f"  certify() would publish an exact value at about +-{self.outlook.published:.3g}")
         return lines
 
 
 _SHOWN = 10
 
 
-def _line(metric: str, answer: Answer, entry: Entry, targets: Targets, *, again: bool) -> str:
+def _line(
+    report: HoldoutReport, pair: tuple[str, Answer], entry: Entry, targets: Targets, again: bool
+) -> str:
     """Return an answer in a line; a reason that stands above already is not repeated."""
+    metric, answer = pair
     signature = _signature(entry)
-    said = f"{answer.verdict}, for the same reason" if again else answer.summary
+    said = f"{answer.verdict}, for the same reason" if again else report._told(answer)
     told = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {said}"
+    told += f", {entry.model}" if entry.model else ""
     return told + (f", asked by {signature}" if signature else "")
 
 
@@ -202,7 +231,19 @@ def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
         answers=tuple((read.metric_name, read.answer(record, genesis)) for record, read in listed),
         entries=tuple(Entry.of(record) for record, _ in listed),
         head=ledger.head(),
+        told_in=_told_in(records),
     )
+
+
+def _told_in(records: Iterable[Record]) -> dict[int, int]:
+    """Return in which record the exact value of each sealed one was told; a published one is narrower."""
+    told: dict[int, int] = {}
+    for record in records:
+        if record.body.get("kind") == UnsealedRecord.kind:
+            number = int(record.body["of"])
+            if record.body["final"] or number not in told:
+                told[number] = record.seq
+    return told
 
 
 def summary_of(ledger: Ledger[Conversation]) -> HoldoutReport:

@@ -20,11 +20,12 @@ from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.session.sealing import foreseen_half_width, is_at_once
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 
-__all__ = ["Probe", "admitted_at_once", "admitted_one_by_one", "certified", "share_ahead"]
+__all__ = ["MANY", "Probe", "admitted_at_once", "admitted_one_by_one", "certified", "share_ahead"]
 
 Probe = CodedQuestion | FilledCheck | GaussianQuestion | SealedQuestion | StableQuestion
 
-_MANY = 10**9
+MANY = 10**9
+"""Questions are counted no further."""
 
 
 def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives: int = 1) -> int:
@@ -50,7 +51,7 @@ def admitted_one_by_one(state: Conversation, probe: Probe) -> int:
     expected = (state.policy.expected_questions or 0) if probe.purpose == "check" else 0
     within = max(expected - state.asked[probe.purpose], 0)
     count = largest_integer(admits, within)
-    return count if count < within else largest_integer(admits, _MANY)
+    return count if count < within else largest_integer(admits, MANY)
 
 
 def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | None = None) -> FailureBudget:

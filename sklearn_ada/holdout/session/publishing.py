@@ -13,8 +13,10 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from sklearn_ada._notices import warn_user
 from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.guarantees.description_length.shares import intersection
+from sklearn_ada.guarantees.description_length.wealth import FINAL as FINAL_SHARE
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.of_rows import told_value_alone
@@ -65,6 +67,7 @@ def publish(
         earlier = _asked_before(session, planned, model) or _asked_before(session, question, model)
     if earlier is not None:
         planned = _as_it_was_asked(session, question, model, earlier)
+    _warn_of_another_final(session, earlier)
     known_as = None if earlier is None else str(earlier.key).split(" version ")[0]
     final = earlier is None or isinstance(planned, SealedQuestion)
     was_final = earlier is None or str(earlier.key).startswith(FINAL)
@@ -91,6 +94,28 @@ def publish(
         return UnsealedRecord(told.body).answer(told, session.genesis)
     finally:
         looked.clear()  # or the frames of an error would hold it
+
+
+def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
+    """Warn, before it is charged, where another value was published, which took most of the weights."""
+    known = earlier is not None and (  # told exactly, it keeps the interval that it has
+        earlier.body["kind"] != SealedRecord.kind or session.ledger.find(f"{FINAL}{earlier.seq}") is not None
+    )
+    if known or not session.read(_has_published):
+        return
+    first = next((each.seq for each in session.ledger.records() if str(each.key).startswith(FINAL)), None)
+    where = "" if first is None else f" (record {first})"
+    warn_user(
+        f"A final value was published before{where}, with most of the weights of this holdout. "
+        "This one has a twentieth of what was left, and pays for what the first has revealed, so its "
+        "interval is much wider. Both hold. Publish once, the model that is kept, after the last search."
+    )
+
+
+def _has_published(state: Conversation) -> bool:
+    """Return whether a final took its part: all that may come before one leaves more of the purse."""
+    assert state.purse is not None
+    return state.finals > 0 or state.purse.left <= 1.0 - FINAL_SHARE
 
 
 def _asked_before(session: Session, question: Question, model: str) -> Record | None:

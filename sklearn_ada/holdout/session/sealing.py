@@ -17,6 +17,7 @@ import math
 
 from sklearn_ada.events import CountRelease, Event
 from sklearn_ada.guarantees.description_length.theorem import ln_delta
+from sklearn_ada.guarantees.description_length.wealth import Purse
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import worst_half_width
@@ -28,7 +29,14 @@ from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.mechanisms.rounding.count_cells import WINNER_WIDTH, candidate_width
 
-__all__ = ["foreseen_half_width", "is_at_once", "published_half_width", "sealed_form", "told_of"]
+__all__ = [
+    "final_half_width",
+    "foreseen_half_width",
+    "is_at_once",
+    "published_half_width",
+    "sealed_form",
+    "told_of",
+]
 
 
 def sealed_form(
@@ -83,9 +91,23 @@ def published_half_width(
 
     At the value that the guess suggests, and with what is left of the purse after this question.
     """
-    assert state.purse is not None
-    weight, _ = (state.purse if share.purse is None else share.purse).final()
-    nats = state.account.nats + state.account.price(event)
+    purse = state.purse if share.purse is None else share.purse
+    return final_half_width(state, statistic, purse, state.account.nats + state.account.price(event))
+
+
+def final_half_width(
+    state: ConversationState,
+    statistic: SealedStatistic,
+    purse: Purse | None = None,
+    nats: float | None = None,
+) -> float:
+    """Return about the half-width of a final, at the value that the guess suggests.
+
+    ``purse`` and ``nats`` are what is left then and what was revealed; None: as they are now.
+    """
+    purse, nats = purse or state.purse, state.account.nats if nats is None else nats
+    assert purse is not None
+    weight, _ = purse.final()
     level = ln_delta(state.policy.ln_sealed, weight, nats) if weight > 0.0 else -math.inf
     low, high = statistic.fixed_interval(statistic.expected, statistic.expected, level)
     return (high - low) / 2.0

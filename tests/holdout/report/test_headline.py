@@ -68,6 +68,60 @@ def test_a_closed_holdout_says_so(tmp_path):
     assert first(holdout).startswith("The holdout is closed")
 
 
+def names(count):
+    return [
+        DummyClassifier(strategy="constant", constant=k % 2, random_state=k).fit(X, Y) for k in range(count)
+    ]
+
+
+def test_where_searches_are_told_cells_it_says_what_the_next_is_told_and_what_would_be_published(tmp_path):
+    holdout = opened(tmp_path / "cells.db", answers="cells")
+    holdout.certify(MODEL, scoring="accuracy", guess=0.5)
+    outlook, told = holdout.report().outlook, first(holdout)
+    widths = {f.after: f.half_width for f in outlook.forecasts if f.purpose == "certify"}
+    assert told == (
+        f"The next search by accuracy is told the score of its winner at about +-{widths[0]:.2g}, after 100 "
+        f"more at +-{widths[100]:.2g}, if guesses hold; certify() would publish an exact score at about "
+        f"+-{outlook.published:.2g}."
+    )
+    text = repr(holdout.report())
+    assert f"certify() would publish an exact value at about +-{outlook.published:.3g}" in text
+    assert "next search" in text
+    assert "next check" not in text  # nobody asks one
+
+
+def test_within_a_tolerance_cells_are_counted_in_searches_as_remaining_does(tmp_path):
+    holdout = opened(tmp_path / "few.db", answers="cells", tolerance=0.146)
+    left = holdout.remaining()
+    assert 1 < left == holdout.remaining(purpose="certify") < 9
+    assert first(holdout).startswith(f"You can still run {left} searches by accuracy; the next is told")
+    answers = [holdout.certify(model, scoring="accuracy", guess=0.5) for model in names(left + 3)]
+    admitted = sum(answer.answered for answer in answers)
+    assert left <= admitted < left + 3  # an urn that has learned is cheaper than was foreseen
+    assert first(holdout).startswith(
+        "No more searches are answered at +-0.146: of the model that is kept cert"
+    )
+
+
+def test_a_count_that_has_no_end_is_said_so(tmp_path):
+    holdout = opened(tmp_path / "many.db", answers="cells", tolerance=0.3)
+    assert "any number of searches" in first(holdout)
+    holdout = opened(tmp_path / "auto.db", tolerance=0.4)
+    assert "any number of questions" in first(holdout)
+
+
+def test_a_published_answer_names_its_record_and_no_width_that_is_past(tmp_path):
+    holdout = opened(tmp_path / "told.db", answers="cells")
+    kept, left = names(2)
+    sealed = holdout.certify(kept, scoring="accuracy", guess=0.5)
+    holdout.certify(left, scoring="accuracy", guess=0.5)
+    final = holdout.certify(kept, scoring="accuracy", final=True)
+    lines = {int(line.split()[0]): line for line in repr(holdout.report()).splitlines() if "DummyC" in line}
+    assert f"its exact value is in record {final.index}" in lines[sealed.index]
+    assert not any("published now" in line for line in lines.values())
+    assert holdout.report().told_in == {sealed.index: final.index}
+
+
 def test_the_frame_has_a_row_for_each_question(tmp_path):
     pytest.importorskip("pandas")
     holdout = opened(tmp_path / "frame.db", who="ada")

@@ -92,6 +92,31 @@ def test_after_so_many_held_checks_the_interval_is_as_wide_as_foretold(opened, p
     assert ask(holdout, purpose, 0.5, share=0.9).half_width == pytest.approx(foretold, rel=1e-12)
 
 
+@pytest.mark.parametrize("answers", ["cells", "auto"])
+@pytest.mark.parametrize("after", [0, 1, 10])
+def test_where_there_are_cells_the_next_search_is_told_as_foretold(opened, answers, after):
+    holdout = opened(answers=answers)
+    if answers == "cells":  # the value that is foreseen; with "auto" the first answer is among those foretold
+        ask(holdout, "certify", 1000, share=0.9)
+    share = holdout.report().outlook.value
+    foretold = forecasts(holdout, "certify")[after]
+    for number in range(after):
+        ask(holdout, "certify", number, share=share)
+    assert ask(holdout, "certify", 0.5, share=share).half_width == pytest.approx(foretold, rel=0.02)
+
+
+def test_what_certify_would_publish_is_foretold(opened):
+    holdout = opened(answers="cells")
+    for number in range(5):
+        ask(holdout, "certify", number, share=0.9)
+    foretold = holdout.report().outlook.published
+    body = json.loads(json.dumps(holdout.report().outlook.to_dict(), allow_nan=False))
+    assert body["published"] == foretold
+    model = RightTo(0.9, 77).fit(None)  # asked first, for a thousandth part of the purse and of a nat
+    told = holdout.certify(model, scoring="accuracy", guess=0.9, final=True)
+    assert told.half_width == pytest.approx(foretold, rel=0.03)
+
+
 def test_the_forecast_of_a_certify_is_the_exact_binomial_interval(opened):
     """Written down a second time, with the price of the held checks from the urn itself."""
     outlook = opened(expected_questions=50).report().outlook

@@ -184,8 +184,13 @@ def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(h
 
 
 def test_a_second_final_says_what_is_left_in_the_end(holdout):
-    ask(holdout, 425, 0.8512, name="a", final=True)
-    second = ask(holdout, 425, 0.8512, name="b", final=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first = ask(holdout, 425, 0.8512, name="a", final=True)
+        assert ask(holdout, 425, 0.8512, name="a", final=True) == first  # the same again
+    told = rf"published before \(record {first.index}\), with most of the weights.+ the model that is kept"
+    with pytest.warns(UserWarning, match=told):
+        second = ask(holdout, 425, 0.8512, name="b", final=True)
     assert second.half_width > 0.04
     holdout.ledger.read(lambda s: setattr(s, "purse", type(s.purse)(0.0, 9)))
     empty = ask(holdout, 425, 0.8512, name="c", final=True)
@@ -213,7 +218,8 @@ def test_a_final_of_what_has_no_cells_takes_most_of_the_purse(tmp_path):
     assert (plain.value, plain.verdict) == (final.value, final.verdict)
     assert final.half_width <= plain.half_width
     assert bodies(holdout)[-1]["price"] < 0.002
-    direct = holdout.certify(RightOn(231), scoring="balanced_accuracy", guess=guess, final=True)
+    with pytest.warns(UserWarning, match=r"published before \(record \d+\)"):
+        direct = holdout.certify(RightOn(231), scoring="balanced_accuracy", guess=guess, final=True)
     assert direct.verdict == "exact"
     assert holdout.ledger.read(lambda s: s.purse.left) < 0.05**2
     assert holdout.ledger.verify()
@@ -262,12 +268,18 @@ def test_unsealed_again_it_is_the_same_and_free(holdout):
     assert holdout.ledger.verify() == count
 
 
-def test_unsealing_what_was_published_costs_next_to_nothing(holdout):
+def test_what_was_published_is_unsealed_as_it_was_published(holdout):
+    for number in range(9):  # so that the weight of its own asking is small
+        ask(holdout, 425, 0.8512, name=str(number))
     first = ask(holdout, 425, 0.8512)
+    with pytest.warns(UserWarning, match="Unsealing"):
+        (own,) = holdout.unseal(first)
     final = ask(holdout, 425, 0.8512, final=True)
+    count = holdout.ledger.verify()
     (exact,) = holdout.unseal(first)
-    assert exact.value == final.value
-    assert exact.cost.nats < 0.0011
+    assert exact == final
+    assert exact.half_width < own.half_width
+    assert holdout.ledger.verify() == count  # nothing was recorded, nor paid
 
 
 def test_publishing_what_was_unsealed_costs_next_to_nothing(holdout):
