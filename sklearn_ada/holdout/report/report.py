@@ -164,9 +164,8 @@ class HoldoutReport:
 
     def _summary(self) -> str:
         asked = ", ".join(counted(count, purpose) for purpose, count in self.asked.items())
-        again = "".join(
-            f", {count} asked again or published: {what}" for what, count in self.confirmed.items() if count
-        )
+        anew = "asked again or published" if self.outlook.in_cells else "asked again"
+        again = "".join(f", {count} {anew}: {what}" for what, count in self.confirmed.items() if count)
         return (
             f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused{again}, "
             f"{self.nats:.3g} nats revealed; all intervals hold together with "
