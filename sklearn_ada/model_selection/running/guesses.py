@@ -61,12 +61,7 @@ def tuned_by_validation(
     """Return a metric tuned by a part of the rows, and a guess from it.
 
     Its range, if it lacks one, or what an interval of all rows needs. Where that cannot be had the metric is
-    not tuned: a ratio of classes is certified all the same.
-
-    Raises
-    ------
-    ValueError
-        Where the interval must be tuned by rows.
+    not tuned: a ratio of classes is certified all the same, any other metric comes back as it is.
     """
     try:
         first, rest = split_rows(n_rows(X), y, validation, 0, groups)
@@ -74,15 +69,12 @@ def tuned_by_validation(
         tune = metric_with_range if metric.lacks_range else metric_of_all_rows
         tuned = tune(metric, *rows)
         return tuned, guess_from_rows(tuned, *rows)
-    except Exception as error:
+    except Exception:  # too few rows, ...
         if metric.has_interval_of_all_rows:
             tuned = metric.of_all_rows()
             if isinstance(tuned.rule, AllRowsRule) and not tuned.rule.needs_rows:
                 return tuned, None
-        raise ValueError(
-            f"The validation part of the rows gives no guess of {metric.name}, which must tune its interval. "
-            "Pass more rows or another 'validation' to ReusableHoldoutCV, or mechanism='stable_median'."
-        ) from error
+        return metric, None
 
 
 def guess_from_validation(

@@ -15,7 +15,7 @@ from sklearn_ada.model_selection.running.own_scores import metric_of
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
 
-__all__ = ["chosen_median", "chosen_metric", "chosen_scorer", "is_tuned"]
+__all__ = ["chosen_median", "chosen_metric", "chosen_scorer", "is_tuned", "median_settings"]
 
 _OWNER = "ReusableHoldoutCV"
 
@@ -62,7 +62,7 @@ def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSetti
     if wrapper.mechanism == "auto" and wrapper.ask != "candidates" and is_tuned(metric):
         has_interval = not why_not_of_all_rows(session, metric)
     if wrapper.mechanism == "stable_median" or (wrapper.mechanism == "auto" and not has_interval):
-        return _median_settings(metric, holdout)
+        return median_settings(metric, holdout)
     if not has_interval:
         raise bad_parameter(
             "mechanism",
@@ -78,7 +78,7 @@ def is_tuned(metric: Metric) -> bool:
     return metric.has_interval_of_all_rows or metric.lacks_range
 
 
-def _median_settings(metric: Metric, holdout: Holdout) -> MedianSettings:
+def median_settings(metric: Metric, holdout: Holdout) -> MedianSettings:
     """Return the usual settings; each subsample gets every class where the metric has no value otherwise."""
     method = "exponential" if holdout.route == "differential_privacy" else "exact"
     if metric.name in NEED_EVERY_CLASS:
