@@ -52,10 +52,7 @@ class AllRowsRule(IntervalRule):
     family = "all rows"
     at_class_mix = True
     """Whether the target is the population at the holdout's class proportions."""
-    needs_rows = False
-    """Whether the guess must be from rows: a number does not tune the construction."""
-    clause = ""
-    """What the target says beyond the metric's name."""
+    of_all_rows = True
 
     def known_size(self, y: Array) -> float:
         """Return the number of records."""
@@ -120,8 +117,9 @@ class AllRowsEnds(Construction):
         self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
     ) -> Range:
         """Return the ends, clipped to the range."""
-        low, high = self.function(y, outputs, classes, ln_delta, rng)
-        return max(low, self.bounds[0]), min(high, self.bounds[1])
+        bottom, top = self.bounds
+        low, high = (min(max(end, bottom), top) for end in self.function(y, outputs, classes, ln_delta, rng))
+        return low, high
 
     @classmethod
     def around(

@@ -77,6 +77,10 @@ class IntervalRule(ABC):
     """By what a record may be replaced for `sensitivity` to hold."""
     clause = ""
     """What a target says beyond the metric's name."""
+    of_all_rows = False
+    """Whether the value alone bounds nothing, so that only the construction certifies."""
+    needs_rows = False
+    """Whether the construction must be tuned by what the rows of a guess foresee; a number does not do it."""
     joins_labels_and_units = False
     """Whether the size tells how classes and weights (or groups) go together, beyond the class counts."""
 

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -14,10 +15,25 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada._table import printable
 from sklearn_ada.holdout.rows.data import HoldoutData
 
-__all__ = ["check_model", "discarded_copy", "name_of_model"]
+__all__ = ["Pair", "check_model", "discarded_copy", "name_of_model"]
 
 _LONGEST = 60
-_PAIRS = f"{__package__}.pair"  # which imports from here
+
+
+class Pair:
+    """Two fitted models; ``predict`` returns what both say, side by side.
+
+    Parameters
+    ----------
+    a, b : fitted estimator
+    """
+
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a, self.b = a, b
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predictions of both models."""
+        return np.stack([np.asarray(each.predict(X)) for each in (self.a, self.b)], axis=1)
 
 
 def check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = False) -> None:
@@ -83,9 +99,8 @@ def name_of_model(estimator: Any) -> str:
     >>> name_of_model(SVC()), name_of_model(make_pipeline(StandardScaler(), SVC()))
     ('SVC', 'Pipeline: SVC')
     """
-    described = getattr(estimator, "described", None) if type(estimator).__module__ == _PAIRS else None
-    if described is not None:
-        return printable(described)[:_LONGEST]
+    if isinstance(estimator, Pair):
+        return f"{name_of_model(estimator.b)} minus {name_of_model(estimator.a)}"[:_LONGEST]
     names = [type(estimator).__name__]
     steps = getattr(estimator, "steps", None)
     if isinstance(steps, list) and steps and isinstance(steps[-1], tuple) and len(steps[-1]) == 2:

@@ -33,7 +33,6 @@ from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import NoPrivacy
 from sklearn_ada.metrics import Construction, Foreseen
-from sklearn_ada.metrics.all_rows import AllRowsRule
 
 __all__ = ["RowsQuestion", "of_rows", "told_value_alone"]
 
@@ -136,7 +135,7 @@ class RowsQuestion(RefinedCheck, NoPrivacy):
         # Bets row by row may leave out the mean itself, at large levels; an answer is in its own interval.
         low, high = min(low, usual.value), max(high, usual.value)
         theorem = self.construction.theorem
-        if not isinstance(self.coded.rule, AllRowsRule):
+        if not self.coded.rule.of_all_rows:
             theorem = f"{theorem}; {usual.theorem}"
         return replace(usual, interval=(low, high), theorem=theorem, vacuous=low <= bottom and high >= top)
 
@@ -159,7 +158,7 @@ def of_rows(question: CodedQuestion, data: HoldoutData, policy: Policy) -> RowsQ
     if question.purpose != "certify" or data.units is not None:
         return None
     guess, size, rule = question.guess, question.size, question.rule
-    if isinstance(rule, AllRowsRule) and rule.needs_rows and guess.details is None:
+    if rule.needs_rows and guess.details is None:
         return None  # as when it is read from its record
     behind = guess.size or size
     ln_delta = policy.planned_ln_delta("certify")

@@ -5,35 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.holdout.questions.models import check_model, name_of_model
+from sklearn_ada.holdout.questions.models import Pair, check_model
 from sklearn_ada.holdout.questions.predictions import Predictions
 from sklearn_ada.holdout.rows.data import HoldoutData
 
-__all__ = ["Pair", "as_pair"]
-
-
-class Pair:
-    """Two fitted models; ``predict`` returns what both say, side by side.
-
-    Parameters
-    ----------
-    a, b : fitted estimator
-    """
-
-    def __init__(self, a: Any, b: Any) -> None:
-        self.a, self.b = a, b
-
-    @property
-    def described(self) -> str:
-        """Names of both, for people who read records."""
-        return f"{name_of_model(self.b)} minus {name_of_model(self.a)}"
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predictions of both models."""
-        return np.stack([np.asarray(each.predict(X)) for each in (self.a, self.b)], axis=1)
+__all__ = ["as_pair"]
 
 
 def as_pair(a: Any, b: Any, data: HoldoutData) -> Pair:

@@ -16,7 +16,6 @@ from sklearn_ada.holdout import (
     metric_with_range,
 )
 from sklearn_ada.metrics import Metric, n_rows, take_rows
-from sklearn_ada.metrics.all_rows import AllRowsRule
 from sklearn_ada.model_selection.running.pairs import take_for
 from sklearn_ada.model_selection.scorers.splitter import split_rows
 
@@ -64,17 +63,13 @@ def tuned_by_validation(
     not tuned: a ratio of classes is certified all the same, any other metric comes back as it is.
     """
     try:
-        first, rest = split_rows(n_rows(X), y, validation, 0, groups)
-        rows = fit(first), take_for(X, rest, first, of_pairs), take_rows(y, rest)
+        rows = _validated(fit, X, y, validation, groups, of_pairs)
         tune = metric_with_range if metric.lacks_range else metric_of_all_rows
         tuned = tune(metric, *rows)
         return tuned, guess_from_rows(tuned, *rows)
     except Exception:  # too few rows, ...
-        if metric.has_interval_of_all_rows:
-            tuned = metric.of_all_rows()
-            if isinstance(tuned.rule, AllRowsRule) and not tuned.rule.needs_rows:
-                return tuned, None
-        return metric, None
+        tuned = metric.of_all_rows() if metric.has_interval_of_all_rows else metric
+        return (metric if tuned is not metric and tuned.rule.needs_rows else tuned), None
 
 
 def guess_from_validation(
@@ -92,11 +87,17 @@ def guess_from_validation(
     It raises nothing: the search's choice may be paid for by now, and without a guess the answer is as good.
     """
     try:
-        first, rest = split_rows(n_rows(X), y, validation, 0, groups)
-        model = fit(first)
-        rows = take_for(X, rest, first, of_pairs), take_rows(y, rest)
+        rows = _validated(fit, X, y, validation, groups, of_pairs)
         if subsample_size is None:
-            return guess_from_rows(metric, model, *rows)
-        return median_guess_from_rows(metric, model, *rows, subsample_size)
+            return guess_from_rows(metric, *rows)
+        return median_guess_from_rows(metric, *rows, subsample_size)
     except Exception:  # too few rows, a class is missing, ...: only the price suffers
         return None if subsample_size is None else Guess(0.0, deviation=1.0)
+
+
+def _validated(
+    fit: Callable[[NDArray[Any]], Any], X: Any, y: Any, validation: float, groups: Any, of_pairs: bool
+) -> tuple[Any, Any, Any]:
+    """Return a model of one part of the rows, and the rest with its labels."""
+    first, rest = split_rows(n_rows(X), y, validation, 0, groups)
+    return fit(first), take_for(X, rest, first, of_pairs), take_rows(y, rest)

@@ -324,3 +324,31 @@ def test_candidates_are_still_answered_by_medians_with_a_warning():
     with pytest.warns(UserWarning, match="ask='winner'"):
         found = ReusableHoldoutCV(search, ask="candidates", ledger=":memory:", random_state=0).fit(X, y)
     assert found.best_score_target_.startswith("median of f1_macro")
+
+
+def test_what_is_below_minus_one_is_told_as_minus_one(regression, tmp_path):
+    _, guess_rows, rows = regression
+    wrong = Ridge().fit(guess_rows[0], -guess_rows[1])
+    assert wrong.score(*rows) < -2.0
+    answer = Holdout(*rows, ledger=tmp_path / "ledger.db").certify(wrong, scoring="r2", guess_from=guess_rows)
+    assert answer.value == answer.interval[0] == -1.0
+    assert answer.interval[1] < 0.0
+
+
+def test_where_no_y_is_within_the_range_of_the_validation_rows_nothing_is_told(regression, tmp_path):
+    model, (X, y), rows = regression
+    answer = Holdout(*rows, ledger=tmp_path / "ledger.db").certify(
+        model, scoring="r2", guess_from=(X, y + 10_000.0)
+    )
+    assert answer.verdict == "failed"
+    assert answer.cost.nats > 6.0
+
+
+def test_too_few_validation_rows_leave_a_median_with_its_warning(tmp_path):
+    X, y = make_regression(40, 3, noise=1, random_state=0)
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
+    mask = np.arange(40) >= 4
+    with pytest.warns(UserWarning, match="the median of r2 over random subsamples"):
+        found = ReusableHoldoutCV(search, holdout=mask, ledger=tmp_path / "ledger.db").fit(X, y)
+    assert found.best_score_target_.startswith("median of r2")
+    assert found.certify().certificate.target == found.best_score_target_
