@@ -77,7 +77,7 @@ from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.check_overlap import check_hashes
 from sklearn_ada.holdout.session.closing import close_round
 from sklearn_ada.holdout.session.finding import leave_other, place_of_rows
-from sklearn_ada.holdout.session.plan import plan_question, why_not_of_all_rows
+from sklearn_ada.holdout.session.plan import check_defined, plan_question, why_no_interval
 from sklearn_ada.holdout.session.publishing import publish
 from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session
@@ -99,6 +99,7 @@ __all__ = [
     "Session",
     "certifies_nothing",
     "check_answers",
+    "check_defined",
     "check_hashes",
     "check_name",
     "check_promise",
@@ -125,6 +126,6 @@ __all__ = [
     "session_of",
     "subject_key",
     "warn_if_vacuous",
-    "why_not_of_all_rows",
+    "why_no_interval",
     "why_vacuous",
 ]

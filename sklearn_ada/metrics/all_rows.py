@@ -54,6 +54,11 @@ class AllRowsRule(IntervalRule):
     """Whether the target is the population at the holdout's class proportions."""
     of_all_rows = True
 
+    @property
+    def bounds(self) -> Range:
+        """The metric's range."""
+        return 0.0, 1.0
+
     def known_size(self, y: Array) -> float:
         """Return the number of records."""
         return len(y)
@@ -158,6 +163,11 @@ class ClassTable(AllRowsRule):
     average: str = ""
     theorem = "fixed bets on the confusion matrix (Waudby-Smith, Ramdas 2024)"
 
+    @property
+    def bounds(self) -> Range:
+        """The metric's range."""
+        return (-1.0 if self.metric == "mcc" else 0.0), 1.0
+
     def known_size(self, y: Array) -> float:
         """Return the number of records, if they are of two classes at least."""
         if len(np.unique(y)) < 2:
@@ -243,6 +253,11 @@ class Explained(AllRowsRule):
     theorem = "fixed bets on both losses (Waudby-Smith, Ramdas 2024)"
     at_class_mix = False
     needs_rows = True
+
+    @property
+    def bounds(self) -> Range:
+        """The range of what is told."""
+        return -1.0, 1.0
 
     @property
     def clause(self) -> str:  # type: ignore[override]

@@ -28,7 +28,7 @@ from sklearn_ada.guarantees.intervals.ratio import ratio_half_width, ratio_inter
 from sklearn_ada.metrics.constructions import BettingEnds, ClassCountEnds, Construction, Foreseen
 from sklearn_ada.metrics.target import UndefinedMetricError, check_known, check_positive, check_two_labels
 
-__all__ = ["AUC", "ClassMean", "IntervalRule", "Mean", "Measured", "Ratio", "RootMean"]
+__all__ = ["AUC", "ClassMean", "IntervalRule", "Mean", "Measured", "Ratio", "clipped", "count_interval"]
 
 Range = tuple[float, float]
 
@@ -81,6 +81,8 @@ class IntervalRule(ABC):
     """Whether the value alone bounds nothing, so that only the construction certifies."""
     needs_rows = False
     """Whether the construction must be tuned by what the rows of a guess foresee; a number does not do it."""
+    at_class_mix = False
+    """Whether the target is the population at the holdout's class proportions, whatever is paid for."""
     joins_labels_and_units = False
     """Whether the size tells how classes and weights (or groups) go together, beyond the class counts."""
 
@@ -109,7 +111,7 @@ class IntervalRule(ABC):
 
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return the certified interval when the value is known to lie in ``known``."""
-        return chernoff_kl(*_clipped(known, bounds), size, ln_delta, bounds)
+        return chernoff_kl(*clipped(known, bounds), size, ln_delta, bounds)
 
     def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
         """Return a half-width that no interval of this kind exceeds."""
@@ -130,12 +132,15 @@ class Mean(IntervalRule):
         Whether the score is defined for two classes only.
     positive : object or None
         The class that is meant, if one was named; the score is the same for either of two.
+    at_class_mix : bool
+        Whether a score depends on the class counts.
     """
 
     scores: Callable[[NDArray[Any], NDArray[Any], NDArray[Any] | None], NDArray[Any]]
     zero_one: bool = False
     two_classes: bool = False
     positive: Any = None
+    at_class_mix: bool = False
     family = "mean"
 
     @property
@@ -196,71 +201,8 @@ class Mean(IntervalRule):
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Clopper-Pearson for counts, Chernoff-KL for other bounded scores."""
         if self.zero_one:
-            return _of_count(_clipped(known, bounds), int(size), ln_delta)
+            return count_interval(clipped(known, bounds), int(size), ln_delta)
         return super().interval(known, size, ln_delta, bounds)
-
-
-@dataclass(frozen=True)
-class RootMean(IntervalRule):
-    """Minus the root of the mean of squared errors, each error clipped to plus or minus the range's end.
-
-    Parameters
-    ----------
-    scores : callable
-        Takes ``(y, outputs, classes)`` and returns minus the squared error of every record.
-    """
-
-    scores: Callable[[NDArray[Any], NDArray[Any], NDArray[Any] | None], NDArray[Any]]
-    family = "root mean"
-    has_noise = False  # one record moves the root by up to its square root of a share
-    theorem = "Chernoff-KL (Hoeffding 1963) for the squares"
-
-    def known_size(self, y: NDArray[Any]) -> float:
-        """Return the number of records."""
-        return len(y)
-
-    def sensitivity(self, y: NDArray[Any], width: float) -> None:
-        """Return None: near 0 the root is too steep for noise that would still leave anything."""
-
-    def measure(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> Measured:
-        """Return minus the root; the deviation is that of the root, by its slope."""
-        squares = -self._terms(y, outputs, classes, _squared(bounds))
-        root = math.sqrt(float(squares.mean()))
-        return Measured(-root, len(y), float(squares.std()) / (2.0 * root) if root > 0.0 else 0.0)
-
-    def construction(self, known: Foreseen) -> Construction | None:
-        """Return bets on the squares, if the guess knows their deviation."""
-        if known.deviation is None:
-            return None
-        return BettingEnds.of(
-            self._terms, known, bounds=_squared(known.bounds), mean=-(known.value**2),
-            deviation=2.0 * abs(known.value) * known.deviation, root=True,
-        )  # fmt: skip
-
-    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
-        """Return the root of Chernoff's interval for the mean of the squares."""
-        low, high = _clipped(known, bounds)
-        ends = chernoff_kl(-(low**2), -(high**2), size, ln_delta, _squared(bounds))
-        low, high = (-math.sqrt(max(-end, 0.0)) for end in ends)
-        return low, high
-
-    def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
-        """Return a half-width not exceeded: a root moves by no more than the root of what is under it."""
-        return min(
-            half_cell + math.sqrt(2.0 * hoeffding_half_width(size, ln_delta)) * width / 2.0, width / 2.0
-        )
-
-    def _terms(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> NDArray[np.float64]:
-        return Mean(self.scores).terms(y, outputs, classes, bounds)
-
-
-def _squared(bounds: Range) -> Range:
-    """Return the range of minus the squared errors."""
-    return -(bounds[0] ** 2), 0.0
 
 
 class AUC(IntervalRule):
@@ -293,7 +235,7 @@ class AUC(IntervalRule):
 
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Bentkus's interval, which is never wider than Chernoff's."""
-        return bentkus(*_clipped(known, bounds), int(size), ln_delta, bounds)
+        return bentkus(*clipped(known, bounds), int(size), ln_delta, bounds)
 
 
 @dataclass(frozen=True)
@@ -392,8 +334,8 @@ class ClassMean(IntervalRule):
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Hoeffding's interval, as a mean of unequal means is no binomial; of one class, it is."""
         if self.positive is not None:
-            return _of_count(_clipped(known, bounds), round(size), ln_delta)
-        return hoeffding(*_clipped(known, bounds), size, ln_delta, bounds)
+            return count_interval(clipped(known, bounds), round(size), ln_delta)
+        return hoeffding(*clipped(known, bounds), size, ln_delta, bounds)
 
 
 @dataclass(frozen=True)
@@ -449,7 +391,7 @@ class Ratio(IntervalRule):
 
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return the interval of the share, carried over to the score."""
-        low, high = (self._share(end) for end in _clipped(known, bounds))
+        low, high = (self._share(end) for end in clipped(known, bounds))
         share_low, share_high = ratio_interval(
             low, high, size, ln_delta, expected_share=self.expected_share, expected_size=self.expected_size
         )
@@ -468,7 +410,7 @@ class Ratio(IntervalRule):
         return score / (2.0 - score) if self.doubled else score
 
 
-def _of_count(known: Range, n: int, ln_delta: float) -> Range:
+def count_interval(known: Range, n: int, ln_delta: float) -> Range:
     """Return Clopper and Pearson's interval of a count over n that is known to be in a range.
 
     A cell that is narrower than a count, and between two, has no count: then the nearest ones outside.
@@ -478,6 +420,7 @@ def _of_count(known: Range, n: int, ln_delta: float) -> Range:
     return clopper_pearson(min(low, max(high, 0)), max(high, min(low, n)), n, ln_delta)
 
 
-def _clipped(known: Range, bounds: Range) -> Range:
+def clipped(known: Range, bounds: Range) -> Range:
+    """Return two ends, each clipped to a range."""
     low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
     return low, high

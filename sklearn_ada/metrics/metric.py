@@ -18,7 +18,8 @@ from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.metrics import blocks, scores
 from sklearn_ada.metrics.all_rows import AveragePrecision
 from sklearn_ada.metrics.declared import OF_ONE_CLASS, check_is_scorer, check_range
-from sklearn_ada.metrics.interval_rules import IntervalRule, Mean, Measured, Range, RootMean
+from sklearn_ada.metrics.interval_rules import IntervalRule, Mean, Measured, Range
+from sklearn_ada.metrics.of_a_mean import RootMean
 from sklearn_ada.metrics.outputs import Response, canonical
 from sklearn_ada.metrics.registry import (
     KINDS,
@@ -28,6 +29,7 @@ from sklearn_ada.metrics.registry import (
     REFUSED,
     RESPONSES,
     WITH_INTERVAL,
+    example_range,
 )
 from sklearn_ada.metrics.response import available_response, classes_of, respond
 from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
@@ -178,7 +180,9 @@ class Metric:
         if self._rule is None or self.range is None:
             reason = "is no mean of bounded scores" if self._rule is None else "has no finite range"
             fix = (
-                "" if self._rule is None else f" or declare one, as in Metric({self.name!r}, range=(-10, 0))"
+                ""
+                if self._rule is None
+                else f" or declare one, as in Metric({self.name!r}, range={example_range(self.name)})"
             )
             raise bad_parameter(
                 "scoring",
@@ -218,14 +222,14 @@ class Metric:
         >>> Metric("f1_macro").of_all_rows().has_interval
         True
         """
-        rule, bounds = OF_ALL_ROWS[self.string or ""]
+        rule = OF_ALL_ROWS[self.string or ""]
         made = copy(self)
         if isinstance(rule, AveragePrecision):
             rule = replace(rule, positive=self.positive)
         if rows is not None:
             estimator, X, y = rows
             rule = rule.tuned_by(y, self.outputs(estimator, X, y))
-        made.range, made._rule, made.methods = bounds, rule, self.response.methods
+        made.range, made._rule, made.methods = rule.bounds, rule, self.response.methods
         return made
 
     @property
@@ -280,10 +284,28 @@ class Metric:
         low, high = (_outwards(more * float(end)) for end in (min(terms.min(), 0.0), max(terms.max(), 0.0)))
         if not low < high:  # all scores are 0
             low = -1.0
+        return self.with_range((low, high))
+
+    def with_range(self, bounds: Range) -> Metric:
+        """Return the metric with a range.
+
+        Parameters
+        ----------
+        bounds : tuple of float
+
+        Returns
+        -------
+        Metric
+
+        Examples
+        --------
+        >>> Metric("neg_mean_absolute_error").with_range((-3, 0)).range
+        (-3.0, 0.0)
+        """
         kind = None if self.string is not None else "mean"
         positive = self.positive if self.string in POSITIVE and self.name != self.string else None
         method = self.methods[0] if kind == "mean" else "predict"
-        return Metric(self.scoring, kind=kind, range=(low, high), response_method=method, pos_label=positive)
+        return Metric(self.scoring, kind=kind, range=bounds, response_method=method, pos_label=positive)
 
     @property
     def bounds(self) -> Range:

@@ -8,7 +8,10 @@ from sklearn.metrics import get_scorer_names
 
 from sklearn_ada.metrics import scores
 from sklearn_ada.metrics.all_rows import AllRowsRule, AveragePrecision, ClassTable, Explained
-from sklearn_ada.metrics.interval_rules import AUC, ClassMean, IntervalRule, Mean, Range, Ratio, RootMean
+from sklearn_ada.metrics.class_auc import AveragedAUC
+from sklearn_ada.metrics.interval_rules import AUC, ClassMean, IntervalRule, Mean, Range, Ratio
+from sklearn_ada.metrics.median_error import MedianError
+from sklearn_ada.metrics.of_a_mean import MicroJaccard, RootMean
 from sklearn_ada.metrics.outputs import (
     ALL_SCORES,
     CLASS_SCORES,
@@ -31,6 +34,7 @@ __all__ = [
     "WITH_INTERVAL",
     "Classified",
     "classify_scorers",
+    "example_range",
 ]
 
 _UNIT, _UNBOUNDED = (0.0, 1.0), None
@@ -59,8 +63,11 @@ WITH_INTERVAL: dict[str, Classified] = {
     # With one label a record the micro averages, and recall weighted by class counts, are the accuracy.
     **dict.fromkeys(("f1_micro", "precision_micro", "recall_micro", "recall_weighted"), _HITS),
     "balanced_accuracy": Classified(ClassMean()),
+    "d2_brier_score": Classified(Mean(scores.d2_brier, at_class_mix=True), _UNBOUNDED),
+    "d2_log_loss_score": Classified(Mean(scores.d2_log, at_class_mix=True), _UNBOUNDED),
     "f1": Classified(Ratio(1, counts_misses=True, doubled=True)),
     "jaccard": Classified(Ratio(1, counts_misses=True, doubled=False)),
+    "jaccard_micro": Classified(MicroJaccard()),
     "neg_brier_score": Classified(Mean(scores.neg_brier, two_classes=True), (-1.0, 0.0)),
     "neg_log_loss": Classified(Mean(scores.neg_log), _UNBOUNDED),
     "neg_mean_absolute_error": Classified(Mean(scores.neg_absolute), _UNBOUNDED),
@@ -70,10 +77,16 @@ WITH_INTERVAL: dict[str, Classified] = {
     "neg_mean_squared_error": Classified(Mean(scores.neg_squared), _UNBOUNDED),
     "neg_mean_squared_log_error": Classified(Mean(scores.neg_squared_log), _UNBOUNDED),
     "neg_root_mean_squared_error": Classified(RootMean(scores.neg_squared), _UNBOUNDED),
+    "neg_root_mean_squared_log_error": Classified(RootMean(scores.neg_squared_log), _UNBOUNDED),
     "precision": Classified(Ratio(1, counts_misses=False, doubled=False)),
     "recall": Classified(ClassMean(positive=1)),
     "recall_macro": Classified(ClassMean(only_known=True)),
     "roc_auc": Classified(AUC()),
+    **{
+        f"roc_auc_{how}{end}": Classified(AveragedAUC(pairs=how == "ovo", weighted=bool(end)))
+        for how in ("ovo", "ovr")
+        for end in ("", "_weighted")
+    },
     "top_k_accuracy": Classified(Mean(scores.top_two, zero_one=True)),
 }
 """Scorers that are certified without the stable median."""
@@ -132,25 +145,28 @@ NEED_EVERY_CLASS = frozenset(
 
 _FAMILIES = {"f1": "f_beta", "jaccard": "jaccard", "precision": "precision"}
 
-OF_ALL_ROWS: dict[str, tuple[AllRowsRule, Range]] = {
+OF_ALL_ROWS: dict[str, AllRowsRule] = {
     **{
-        f"{name}_{how}": (ClassTable(metric, how), (0.0, 1.0))
+        f"{name}_{how}": ClassTable(metric, how)
         for name, metric in _FAMILIES.items()
         for how in ("macro", "weighted")
     },
-    "average_precision": (AveragePrecision(), (0.0, 1.0)),
-    "d2_absolute_error_score": (Explained(0.5), (-1.0, 1.0)),
-    "matthews_corrcoef": (ClassTable("mcc"), (-1.0, 1.0)),
-    "r2": (Explained(), (-1.0, 1.0)),
+    "average_precision": AveragePrecision(),
+    "d2_absolute_error_score": Explained(0.5),
+    "matthews_corrcoef": ClassTable("mcc"),
+    "neg_median_absolute_error": MedianError(),
+    "r2": Explained(),
 }
-"""Scorers that are certified, not checked, by an interval of all rows, and the range of their value."""
+"""Scorers that are certified, not checked, by an interval of all rows."""
 
-KINDS = {Mean: "mean", RootMean: "root_mean", AUC: "auc", ClassMean: "class_mean", Ratio: "ratio"}
+KINDS = {
+    **{Mean: "mean", RootMean: "root_mean", AUC: "auc", AveragedAUC: "auc"},
+    **{ClassMean: "class_mean", Ratio: "ratio", MicroJaccard: "ratio"},
+}
 
 KNOWN_RANGES: dict[str, Range] = {
     **{f"{name}_{how}": _UNIT for name in ("f1", "jaccard", "precision") for how in ("macro", "weighted")},
-    **{f"roc_auc_{how}{end}": _UNIT for how in ("ovo", "ovr") for end in ("", "_weighted")},
-    **dict.fromkeys(("average_precision", "jaccard_micro"), _UNIT),
+    "average_precision": _UNIT,
     **dict.fromkeys(("completeness_score", "homogeneity_score", "v_measure_score"), _UNIT),
     **dict.fromkeys(("fowlkes_mallows_score", "normalized_mutual_info_score", "rand_score"), _UNIT),
     "matthews_corrcoef": (-1.0, 1.0),
@@ -166,7 +182,6 @@ REFUSED = {
 
 _PAIRS = "compares clusterings by pairs of records, which are no independent terms"
 _RATIO = "is a ratio of means, for which no interval is implemented"
-_AUCS = "averages the curves of several classes, for which no interval is implemented"
 NO_INTERVAL: dict[str, str] = {
     **dict.fromkeys(
         (
@@ -176,15 +191,22 @@ NO_INTERVAL: dict[str, str] = {
         ),
         _PAIRS,
     ),
-    **dict.fromkeys(("d2_brier_score", "d2_log_loss_score", "explained_variance"), _RATIO),
+    "explained_variance": _RATIO,
     **dict.fromkeys(("neg_negative_likelihood_ratio", "positive_likelihood_ratio"), _RATIO),
-    **{f"roc_auc_{how}{end}": _AUCS for how in ("ovo", "ovr") for end in ("", "_weighted")},
-    "jaccard_micro": "is a ratio of counts of all classes, for which no interval is implemented",
     "neg_max_error": "is decided by one record, which no sample bounds",
-    "neg_median_absolute_error": "is a quantile, for which no interval is implemented",
-    "neg_root_mean_squared_log_error": "is the root of a mean, for which no interval is implemented",
 }
 """Scorers without an interval of their own, and why: refused unless the stable median is asked for."""
+
+
+def example_range(name: str) -> tuple[int, int]:
+    """Return a range that may be declared, to show where it is written: shares of a loss are up to 1.
+
+    Examples
+    --------
+    >>> example_range("neg_log_loss")
+    (-10, 0)
+    """
+    return -10, int(name.startswith("d2_"))
 
 
 def classify_scorers() -> list[tuple[str, str, str]]:
@@ -202,7 +224,7 @@ def _classified(name: str) -> tuple[str, str]:
     if name in REFUSED:
         return "refused", f"it {REFUSED[name]}"
     if name in OF_ALL_ROWS:
-        rule, _ = OF_ALL_ROWS[name]
+        rule = OF_ALL_ROWS[name]
         rows = ", with guess_from=" if rule.needs_rows else ""
         return "general", f"certify only{rows}: {rule.theorem}"
     if name not in WITH_INTERVAL:
@@ -214,6 +236,6 @@ def _classified(name: str) -> tuple[str, str]:
     if isinstance(known.rule, RootMean) or (isinstance(known.rule, Mean) and not known.rule.zero_one):
         theorem = f"betting with guess_from=, else {theorem}"
     if known.range is None:
-        declared = f"Metric({name!r}, range=(-10, 0))"
+        declared = f"Metric({name!r}, range={example_range(name)})"
         theorem += f"; each score clipped to the range of {declared}, or to what guess_from= suggests"
     return KINDS[type(known.rule)], theorem

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from sklearn_ada.metrics.target import check_known
+from sklearn_ada.metrics.target import UndefinedMetricError, check_known
 
 __all__ = [
     "UserScores",
+    "d2_brier",
+    "d2_log",
     "hits",
     "neg_absolute",
     "neg_brier",
@@ -70,6 +72,38 @@ def neg_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
         probability = outputs[np.arange(len(y)), column]
     eps = np.finfo(outputs.dtype).eps
     return np.log(_floats(probability.clip(eps, 1 - eps)))
+
+
+def d2_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+    """Return 1 minus the log loss over that of the class shares, of which the mean is D^2."""
+    shares = _shares(y, classes)
+    return 1.0 + neg_log(y, outputs, classes) / -(shares @ np.log(shares))
+
+
+def d2_brier(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+    """Return 1 minus the squared errors of the probabilities over those of the class shares.
+
+    Their mean is D^2.
+    """
+    shares = _shares(y, classes)
+    assert classes is not None
+    of_class = _floats(outputs)
+    if of_class.ndim == 1 or of_class.shape[1] == 2:
+        positive = of_class if of_class.ndim == 1 else of_class[:, 1]
+        of_class = np.column_stack((1.0 - positive, positive))  # all that scikit-learn's scorer reads
+    errors = (of_class - (y[:, None] == classes)) ** 2
+    return np.asarray(1.0 - errors.sum(axis=1) / (1.0 - shares @ shares))
+
+
+def _shares(y: _Array, classes: _Array | None) -> _Array:
+    """Return the share of each class, all of which have rows."""
+    labels, counts = np.unique(y, return_counts=True)
+    if classes is None or len(labels) < 2:
+        raise UndefinedMetricError("it compares with the shares of two classes or more")
+    check_known(y, classes, "a label")
+    if len(labels) < len(classes):
+        raise UndefinedMetricError("a class has no records")
+    return np.asarray(counts / len(y))
 
 
 def neg_absolute(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:

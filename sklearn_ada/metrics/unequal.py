@@ -37,7 +37,9 @@ def unequal(rule: IntervalRule, units: Units, name: str) -> IntervalRule:
     ValueError
         If only the stable median is sound.
     """
-    if isinstance(rule, Mean) or (isinstance(rule, ClassMean) and units.bound is None):
+    if (isinstance(rule, Mean) and not rule.at_class_mix) or (
+        isinstance(rule, ClassMean) and units.bound is None
+    ):
         return UnequalMean(rule, units)
     what = "a mean" if units.bound is not None else "a mean, or a mean of class means,"
     raise bad_parameter(

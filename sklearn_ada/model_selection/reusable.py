@@ -67,7 +67,6 @@ from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
     chosen_metric,
     chosen_scorer,
     is_tuned,
-    median_settings,
 )
 from sklearn_ada.model_selection.setting_up.ids import ids_of_rows
 from sklearn_ada.model_selection.setting_up.parameters import (
@@ -511,27 +510,21 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self.answers_, tuned = [], {}
         pairs = list(zip(chosen, models, strict=True))
         for index, model in with_bar(pairs, "certifying", self.verbose):
-            guess, asked, how, size_of = None, metric, median, t
+            guess, asked = None, metric
             if median is None and is_tuned(metric):
                 fit = self._fit_of_rows(results["params"][index], X, y, params)
                 asked, guess = tuned_by_validation(
                     fit, X, y, self.validation, params.groups, metric, of_pairs
                 )
-                if asked is metric:  # too few rows to tune an interval: a median, as for other metrics
-                    how = median_settings(metric, self.holdout_)
-                    warn_of_median(self, metric, self.holdout_, how)
-                    size_of = how.subsample_size(session.data)
             elif same_metric:
                 folds = max(int(getattr(search, "n_splits_", 1)), 1)
                 over_folds = results.get(f"std_test_{name}", np.zeros(len(scores)))
                 guess = guess_from_folds(over_folds, scores, index, n_rows(X), folds, metric, t)
             if guess is None and asked is metric:
                 fit = self._fit_of_rows(results["params"][index], X, y, params)
-                guess = guess_from_validation(
-                    fit, X, y, self.validation, params.groups, metric, size_of, of_pairs
-                )
+                guess = guess_from_validation(fit, X, y, self.validation, params.groups, metric, t, of_pairs)
             tuned[index] = asked
-            self.answers_.append(self._certify(model, guess, asked, how, round_name))
+            self.answers_.append(self._certify(model, guess, asked, median, round_name))
         if session.policy.seals:
             close_round(session.ledger, session.asker, key)
             told = ((session.recorded_answer(answer.index), answer.repeated) for answer in self.answers_)

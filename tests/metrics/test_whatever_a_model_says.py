@@ -333,7 +333,11 @@ KNOWN = {}
 
 
 def allowed_range(name):
-    return None if name == "f1 of one" or Metric(name).range or not Metric(name)._rule else (-900, 0)
+    return (
+        None
+        if name == "f1 of one" or Metric(name).range or not Metric(name)._rule
+        else (-900, int(name[:3] == "d2_"))
+    )
 
 
 @pytest.mark.parametrize("route", ["interval", pytest.param("median", marks=pytest.mark.thorough)])

@@ -50,14 +50,21 @@ def test_groups_are_the_units_of_the_certificate(ask, searched):
     assert units["number"] == search.holdout_.n_rows // 8
 
 
-def test_a_metric_without_an_interval_for_groups_is_certified_by_the_median(searched):
-    assert "random subsamples" in searched(scoring="roc_auc", ask="winner").best_answer_.certificate.target
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("mechanism", ["auto", "thresholdout"])
+@pytest.mark.parametrize("scoring", ["roc_auc", "f1_macro"])
+def test_a_metric_without_an_interval_for_groups_is_refused(scoring, mechanism, ask, searched, sentence):
+    if mechanism == "thresholdout" and scoring == "f1_macro":
+        pytest.skip("it has none without groups either")
+    with pytest.raises(ValueError, match=sentence("scoring")) as caught:
+        searched(scoring=scoring, mechanism=mechanism, ask=ask)
+    assert "weights or groups" in str(caught.value)
+    assert "mechanism='stable_median' answers the median" in str(caught.value)
 
 
-def test_asking_for_an_interval_that_groups_do_not_have_is_refused(searched, sentence):
-    with pytest.raises(ValueError, match=sentence("mechanism")) as caught:
-        searched(scoring="roc_auc", mechanism="thresholdout")
-    assert "stable_median" in str(caught.value)
+def test_the_median_answers_for_groups_where_it_is_written(searched):
+    search = searched(scoring="roc_auc", ask="winner", mechanism="stable_median")
+    assert "random subsamples" in search.best_answer_.certificate.target
 
 
 def test_a_splitter_of_groups_names_the_holdout(searched):

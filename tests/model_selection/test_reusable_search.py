@@ -106,18 +106,23 @@ def test_winner_keeps_the_searchs_own_scores(searched, numbered):
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("ask", ["candidates", "winner", 2])
-def test_candidates_that_regress_get_the_stable_median_and_winners_an_interval_of_r2(
-    search, ask, searched, numbered
-):
+@pytest.mark.parametrize("ask", ["winner", 2])
+def test_winners_that_regress_get_an_interval_of_r2(search, ask, searched, numbered):
     model = DecisionTreeRegressor(random_state=0)
     fitted = searched(SEARCHES[search](model), y=numbered[1]["regressor"], ask=ask)
     assert fitted.best_answer_.levels is None
-    expected = (
-        "median of r2" if ask == "candidates" else "population r2 (-1 if below), y and predictions clipped"
-    )
+    expected = "population r2 (-1 if below), y and predictions clipped"
     assert fitted.best_answer_.certificate.target.startswith(expected)
     assert np.isfinite(fitted.best_score_)
+
+
+def test_candidates_that_regress_are_not_checked_by_r2(searched, numbered, sentence, tmp_path):
+    search = GridSearchCV(DecisionTreeRegressor(random_state=0), GRID)
+    with pytest.raises(ValueError, match=sentence("scoring")) as caught:
+        searched(search, y=numbered[1]["regressor"], ask="candidates")
+    assert "r2" in str(caught.value)
+    assert "ask='winner'" in str(caught.value)
+    assert "mechanism='stable_median'" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +130,8 @@ def test_candidates_that_regress_get_the_stable_median_and_winners_an_interval_o
 )
 def test_few_rows_make_a_regressor_vacuous_and_no_error(ask, n, searched, numbered):
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]})
-    fitted = searched(search, numbered[0][:n], numbered[1]["regressor"][:n], ask=ask)
+    mechanism = "stable_median" if ask == "candidates" else "auto"
+    fitted = searched(search, numbered[0][:n], numbered[1]["regressor"][:n], ask=ask, mechanism=mechanism)
     assert fitted.best_answer_.certificate.vacuous
 
 

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_ada import Holdout, HoldoutReport, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada import Holdout, HoldoutReport, Metric, ReusableHoldoutCV, ThresholdoutScorer
 
 MARKER = 987654.125
 BYTES = struct.pack("<d", MARKER)
@@ -31,6 +31,7 @@ def fitted(marked, folder, ask="candidates", task="classifier", holdout=HOLDOUT)
     kind = GridSearchCV if ask != 3 else RandomizedSearchCV
     search = ReusableHoldoutCV(
         kind(tree(random_state=0), {"max_depth": [1, 2, 3]}, **({"n_iter": 3} if ask == 3 else {})),
+        scoring=None if task == "classifier" else Metric("neg_mean_absolute_error", range=(-100, 0)),
         ask=ask, holdout=holdout, ledger=folder / "ledger.db",
     )  # fmt: skip
     return search.fit(marked[0], marked[1][task])

@@ -11,7 +11,7 @@ from sklearn.model_selection import (
     ShuffleSplit,
 )
 
-from sklearn_ada import Holdout, ReusableHoldoutCV
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
 
 DEPTHS = {"max_depth": [1, 2, 3]}
 SEARCHES = {
@@ -26,7 +26,10 @@ EVERYTHING = frozenset(np.arange(400.0))
 @pytest.mark.parametrize("ask", ["candidates", "winner", 3])
 def test_no_model_is_fitted_on_a_row_of_the_holdout(task, search, ask, recorder, numbered, tmp_path):
     model = recorder[task]()
-    wrapped = ReusableHoldoutCV(SEARCHES[search](model), ask=ask, ledger=tmp_path / "ledger.db")
+    scoring = None if task == "classifier" else Metric("neg_mean_absolute_error", range=(-100, 0))
+    wrapped = ReusableHoldoutCV(
+        SEARCHES[search](model), scoring=scoring, ask=ask, ledger=tmp_path / "ledger.db"
+    )
     wrapped.fit(numbered[0], numbered[1][task])
     asked = {rows for rows in model.predicted_on if len(rows) == 100}
     assert len(asked) == 1  # no other set of rows has the size of the holdout

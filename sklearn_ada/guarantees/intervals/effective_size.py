@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_ada._checks import bad_parameter, check_integer, check_real
 
-__all__ = ["bounded_weight_size", "class_mean_size", "kish_size"]
+__all__ = ["averaged_auc_size", "bounded_weight_size", "class_mean_size", "kish_size"]
 
 
 def class_mean_size(class_counts: tuple[int, ...]) -> float:
@@ -29,6 +29,58 @@ def class_mean_size(class_counts: tuple[int, ...]) -> float:
         raise bad_parameter("class_counts", "class_mean_size", "a non-empty tuple", class_counts)
     counts = [check_integer(c, "class_counts", "class_mean_size") for c in class_counts]
     return len(counts) ** 2 / math.fsum(1.0 / c for c in counts)
+
+
+def averaged_auc_size(class_counts: tuple[int, ...], *, pairs: bool, weighted: bool = False) -> float:
+    """Return the size, for Hoeffding's formula, of an AUC that is averaged over classes or pairs of them.
+
+    The larger of two, given the labels. Another score of one record of class k moves the average by at most
+    ``c_k``, so by McDiarmid's inequality it is off its expectation by t with probability at most
+    ``exp(-2 t^2 / sum_k n_k c_k^2)`` on each side: the size is ``1 / sum_k n_k c_k^2``. (The AUC of k against
+    the rest is moved by ``1 / n_k``, that of j against the rest by ``1 / (n - n_j)``, that of j and k by
+    ``1 / n_k``.) And every AUC has, by Hoeffding, the size m of its smaller sample, and so is sub-Gaussian
+    with ``1 / (4 m)``; deviations of an average with weights w add up to no more than ``sum w / (2 sqrt m)``,
+    whatever the dependence: the size is ``1 / (sum w / sqrt m)^2``. Of two classes this is m.
+
+    Source: McDiarmid (1989); Hoeffding (1963), section 5b.
+
+    Parameters
+    ----------
+    class_counts : tuple of int
+        Records of each class, two classes or more.
+    pairs : bool
+        Whether pairs of classes are averaged ("ovo"), not each class against the rest ("ovr").
+    weighted : bool, default=False
+        Whether by how many records they have, as scikit-learn's "_weighted"; else they count alike.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two classes, or one without records.
+
+    Examples
+    --------
+    >>> round(averaged_auc_size((50, 80), pairs=True), 6)
+    50.0
+    >>> round(averaged_auc_size((50,) * 10, pairs=False), 6)
+    125.0
+    """
+    if len(class_counts) < 2:
+        raise bad_parameter(
+            "class_counts", "averaged_auc_size", "the sizes of two classes at least", class_counts
+        )
+    n = np.array([check_integer(c, "class_counts", "averaged_auc_size") for c in class_counts], dtype=float)
+    if pairs:
+        weights = n[:, None] + n if weighted else np.ones((len(n), len(n)))
+        np.fill_diagonal(weights, 0.0)
+        weights /= weights.sum() / 2.0  # each pair is in it twice
+        moved = weights.sum(axis=1) / n
+        deviation = (weights / np.sqrt(np.minimum(n[:, None], n))).sum() / 2.0
+    else:
+        rest, weights = n.sum() - n, n / n.sum() if weighted else np.full(len(n), 1.0 / len(n))
+        moved = weights / n + (weights / rest).sum() - weights / rest
+        deviation = (weights / np.sqrt(np.minimum(n, rest))).sum()
+    return float(max(1.0 / (n @ moved**2), 1.0 / deviation**2))
 
 
 def kish_size(weights: ArrayLike) -> float:

@@ -10,13 +10,18 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
+from scipy.stats import binom
+
 from sklearn_ada._checks import check_integer, check_real
-from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
+from sklearn_ada._constants import OUTWARDS
+from sklearn_ada.guarantees.intervals._sides import ln_side
+from sklearn_ada.guarantees.intervals.clopper_pearson import LOG_TAIL_FROM, clopper_pearson
 
 __all__ = [
     "DRAWN_POINTS",
     "MEDIAN_DEVIATION",
     "median_is_covered",
+    "median_ranks",
     "outer_levels",
     "quantile_interval",
     "uniform_code_level",
@@ -62,6 +67,44 @@ def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> 
         return 0.0, 1.0
     low = _at_least(count, m, ln_delta)
     return low, 1.0 - low
+
+
+def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
+    """Return which two of n sorted independent values enclose their law's median, but with probability delta.
+
+    More than ``r - 1`` of them are at most the median, except with the probability that a binomial of n and
+    1/2 is below r. If the values have laws of their own, the median is that of their mixture, and the tail of
+    the count is no heavier as r is at most n/2 (Hoeffding 1956, Theorem 4).
+
+    Parameters
+    ----------
+    n : int
+        At least 1.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0.
+
+    Returns
+    -------
+    low, high : int
+        Counted from 1: ``low`` is 0 and ``high`` is n + 1 where n values are too few.
+
+    Examples
+    --------
+    >>> median_ranks(100, math.log(0.05))
+    (40, 61)
+    >>> median_ranks(5, math.log(0.05))
+    (0, 6)
+    """
+    n = check_integer(n, "n", "median_ranks")
+    side = ln_side(ln_delta, "median_ranks") - OUTWARDS
+    if side < -LOG_TAIL_FROM:  # smaller than floats tell: by Hoeffding's bound of the tail
+        low = max(math.floor(n / 2.0 - math.sqrt(-n * side / 2.0)) + 1, 0)
+        return low, n + 1 - low
+    low, high = 0, n // 2  # the largest r at most n/2 of which the tail is small enough
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if binom.logcdf(middle - 1, n, 0.5) <= side else (low, middle - 1)
+    return low, n + 1 - low
 
 
 def uniform_code_level(n_subsamples: int, n_questions: int, grid_size: int, ln_beta: float) -> float:

@@ -192,6 +192,13 @@ class HoldoutData:
         not paid for: it is refused.
         """
         rule = metric.rule if self.units is None else unequal(metric.rule, self.units, metric.name)
+        if self.priced_classes and rule.at_class_mix:
+            raise bad_parameter(
+                "scoring", "a holdout with class_mix='priced'", "a metric that no class mix is part of",
+                metric.name,
+                "Its interval holds at known class counts: use class_mix='conditional', or "
+                f"the stable median: StableHoldoutScorer, or Metric({metric.name!r}, kind='general').",
+            )  # fmt: skip
         if self.priced_classes and rule.joins_labels_and_units:
             raise bad_parameter(
                 "scoring", "a holdout with class_mix='priced' and sample_weight or groups", "a mean",

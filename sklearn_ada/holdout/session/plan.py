@@ -38,12 +38,15 @@ from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
 from sklearn_ada.metrics.registry import NO_INTERVAL, OF_ALL_ROWS
 
-__all__ = ["Settings", "by_default", "plan_question", "why_not_of_all_rows", "worst_question"]
+__all__ = ["Settings", "by_default", "check_defined", "plan_question", "why_no_interval", "worst_question"]
 
 _MEDIAN = (
     "settings=MedianSettings(), or mechanism='stable_median' of a search, answers the median over "
     "subsamples instead."
 )
+
+_ALIKE = "has an interval for records that count alike and are independent, not with weights or groups"
+_KNOWN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
 
 Settings = float | str | MedianSettings | NoiseSettings | LadderSettings | None
 
@@ -136,35 +139,66 @@ def _question(
     return by_default(coded, data, policy) if settings is None else coded
 
 
-def why_not_of_all_rows(session: Session, metric: Metric) -> str:
-    """Return why this holdout has no interval for a metric that rows must tune; empty if it has."""
-    rule, _ = OF_ALL_ROWS.get(metric.string or "", (None, None))
-    if session.data.units is not None:
-        return "an interval for records that count alike and are independent, not with weights or groups"
-    if not session.policy.is_described:
-        return "no answer with noise, and this holdout certifies by privacy alone"
-    if rule is not None and rule.at_class_mix and session.policy.class_mix == "priced":
-        return "an interval at known class counts only, not with class_mix='priced'"
-    return ""
+def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
+    """Return why a metric has no interval of its own on this holdout; empty if it has.
+
+    Of a certify it is taken for granted that there are validation rows, to tune it or to suggest a range.
+
+    Parameters
+    ----------
+    session : Session
+    metric : Metric
+    purpose : {"check", "certify"}
+
+    Returns
+    -------
+    str
+        Such as "compares clusterings by pairs of records, ...", to be put after the metric's name.
+    """
+    data, policy = session.data, session.policy
+    if metric.has_interval_of_all_rows:
+        if data.units is not None:
+            return _ALIKE
+        if not policy.is_described:
+            return "has no answer with noise, and this holdout certifies by privacy alone"
+        if OF_ALL_ROWS[metric.string or ""].at_class_mix and policy.class_mix == "priced":
+            return _KNOWN_COUNTS
+        return (
+            ""
+            if purpose == "certify"
+            else "has an interval of all rows, which a certify tells and a check does not"
+        )
+    if metric.lacks_range:
+        if purpose == "check":
+            return f"has no finite range: declare one, Metric({metric.name!r}, range=(low, 0))"
+        metric = metric.with_range((-1.0, 0.0))  # any: it only matters that validation rows will suggest one
+    if not metric.has_interval:
+        return NO_INTERVAL.get(metric.string or "", "is a function of which nothing is known but its values")
+    if data.has_interval(metric):
+        return ""
+    return _ALIKE if data.units is not None else _KNOWN_COUNTS
+
+
+def check_defined(data: HoldoutData, metric: Metric) -> None:
+    """Raise ValueError, which says what to write, for a metric that has no meaning for these labels."""
+    try:
+        metric.check_target(data.y)
+        metric.check_classes(data.y)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, data.y, error) from error
 
 
 def _of_all_rows(
     session: Session, estimator: Any, metric: Metric, purpose: str, rows: tuple[Any, Any] | None, owner: str
 ) -> Metric:
     """Return a metric as it is certified by an interval of all rows; ValueError where it cannot be."""
-    try:
-        metric.check_target(session.data.y)
-        metric.check_classes(session.data.y)
-    except UndefinedMetricError as error:
-        raise undefined_metric(metric, session.data.y, error) from error
-    why = why_not_of_all_rows(session, metric)
-    if purpose == "check":
-        why = "an interval of all rows, which a certify tells and a check does not"
-    elif rows is None and OF_ALL_ROWS[metric.string or ""][0].needs_rows:
-        why = why or "an interval that validation rows must tune: give guess_from=(X_val, y_val)"
+    check_defined(session.data, metric)
+    why = why_no_interval(session, metric, purpose)
+    if purpose == "certify" and rows is None and OF_ALL_ROWS[metric.string or ""].needs_rows:
+        why = why or "has an interval that validation rows must tune: give guess_from=(X_val, y_val)"
     if why:
         raise bad_parameter(
-            "scoring", owner, "a metric with an interval of its own", metric.name, f"It has {why}. {_MEDIAN}"
+            "scoring", owner, "a metric with an interval of its own", metric.name, f"It {why}. {_MEDIAN}"
         )
     if not (isinstance(rows, tuple | list) and len(rows) == 2):
         return metric.of_all_rows()

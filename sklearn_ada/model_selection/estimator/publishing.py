@@ -17,8 +17,6 @@ from sklearn_ada.model_selection.running.folds import own_folds
 from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
     chosen_median,
     chosen_metric,
-    is_tuned,
-    median_settings,
 )
 from sklearn_ada.model_selection.setting_up.ids import ids_of_rows
 from sklearn_ada.model_selection.setting_up.setting_aside import set_aside
@@ -96,8 +94,6 @@ class PublishesBest:
             raise LedgerMismatchError("The ledger has no record of this search: it is another one.")
         metric = self._certified or chosen_metric(self)
         median = chosen_median(self, metric, holdout)
-        if median is None and is_tuned(metric):  # there were too few rows to tune it
-            median = median_settings(metric, holdout)
         guess = session.guess_behind(asked)
         question = plan_question(session, self.best_estimator_, metric, "certify", guess, median, fitted=True)
         answer = publish(session, question, self.best_estimator_, model=model, number=number)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sklearn_ada.holdout import (
     Guess,
@@ -59,17 +60,25 @@ def tuned_by_validation(
 ) -> tuple[Metric, Guess | None]:
     """Return a metric tuned by a part of the rows, and a guess from it.
 
-    Its range, if it lacks one, or what an interval of all rows needs. Where that cannot be had the metric is
-    not tuned: a ratio of classes is certified all the same, any other metric comes back as it is.
+    Its range, if it lacks one, or what an interval of all rows needs. Where the rows are too few to leave
+    some of them out, a model that knows nothing of X tunes it: that y has this scale.
+
+    Raises
+    ------
+    ValueError
+        If that cannot be either.
     """
+    tune = metric_with_range if metric.lacks_range else metric_of_all_rows
     try:
         rows = _validated(fit, X, y, validation, groups, of_pairs)
-        tune = metric_with_range if metric.lacks_range else metric_of_all_rows
         tuned = tune(metric, *rows)
         return tuned, guess_from_rows(tuned, *rows)
-    except Exception:  # too few rows, ...
-        tuned = metric.of_all_rows() if metric.has_interval_of_all_rows else metric
-        return (metric if tuned is not metric and tuned.rule.needs_rows else tuned), None
+    except Exception:  # too few rows, a class is missing, ...
+        if metric.has_interval_of_all_rows and not metric.of_all_rows().rule.needs_rows:
+            return metric.of_all_rows(), None
+        rows = _knowing_nothing(metric, y)
+        tuned = tune(metric, *rows)
+        return tuned, guess_from_rows(tuned, *rows)
 
 
 def guess_from_validation(
@@ -93,6 +102,13 @@ def guess_from_validation(
         return median_guess_from_rows(metric, *rows, subsample_size)
     except Exception:  # too few rows, a class is missing, ...: only the price suffers
         return None if subsample_size is None else Guess(0.0, deviation=1.0)
+
+
+def _knowing_nothing(metric: Metric, y: Any) -> tuple[Any, Any, Any]:
+    """Return a model that says the same of all rows, and rows with these labels."""
+    dummy = DummyRegressor() if metric.response.target == "numbers" else DummyClassifier()
+    nothing = np.zeros((len(y), 1))
+    return dummy.fit(nothing, y), nothing, y
 
 
 def _validated(

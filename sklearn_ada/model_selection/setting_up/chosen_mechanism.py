@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.holdout import Holdout, MedianSettings, session_of, why_not_of_all_rows
+from sklearn_ada.holdout import Holdout, MedianSettings, check_defined, session_of, why_no_interval
 from sklearn_ada.metrics import Metric, as_metric
 from sklearn_ada.metrics.registry import NEED_EVERY_CLASS
 from sklearn_ada.model_selection.running.own_scores import metric_of
@@ -52,25 +52,35 @@ def chosen_metric(wrapper: Any) -> Metric:
 def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSettings | None:
     """Return the settings of the stable median, or None where the metric has an interval of its own.
 
+    With ``mechanism="auto"`` a scorer of scikit-learn's is certified on its own value, or refused: a median
+    answers where it was asked for, and for a function of which nothing is known but its values.
     What validation rows tune is for winners: candidates are checked, all of them in the same way.
     Exact, unless privacy alone certifies: by description length a draw's noise would only widen the interval.
+
+    Raises
+    ------
+    ValueError
+        If the metric has no interval on this holdout; it says why, and what to write.
     """
     if isinstance(wrapper.mechanism, StableHoldoutScorer):
         return wrapper.mechanism.median
-    session = session_of(holdout)
-    has_interval = session.data.has_interval(metric)
-    if wrapper.mechanism == "auto" and wrapper.ask != "candidates" and is_tuned(metric):
-        has_interval = not why_not_of_all_rows(session, metric)
-    if wrapper.mechanism == "stable_median" or (wrapper.mechanism == "auto" and not has_interval):
+    if wrapper.mechanism == "stable_median":
         return median_settings(metric, holdout)
-    if not has_interval:
-        raise bad_parameter(
-            "mechanism",
-            _OWNER,
-            f"'stable_median' for {metric.name} with weights or groups",
-            wrapper.mechanism,
-        )
-    return None
+    is_auto = wrapper.mechanism == "auto"
+    winners = is_auto and (wrapper.ask != "candidates" or wrapper.reveal == "winner")
+    session = session_of(holdout)
+    why = why_no_interval(session, metric, "certify" if winners else "check")
+    if not why:
+        return None
+    if is_auto and (metric.string is None or metric.chosen_general):
+        return median_settings(metric, holdout)
+    check_defined(session.data, metric)
+    of_winner = "" if winners or not is_tuned(metric) else " Its winner can be certified: ask='winner'."
+    raise bad_parameter(
+        "scoring", _OWNER, "a metric with an interval of its own", metric.name,
+        f"It {why}.{of_winner} mechanism='stable_median' answers the median over subsamples instead, "
+        "which is another quantity.",
+    )  # fmt: skip
 
 
 def is_tuned(metric: Metric) -> bool:

@@ -318,11 +318,13 @@ def test_the_winner_of_a_search_is_certified_on_its_own_value(estimator, grid, s
     assert found.certify().interval == told
 
 
-def test_candidates_are_still_answered_by_medians_with_a_warning():
+def test_candidates_are_refused_unless_the_median_is_written():
     X, y = make_classification(1200, random_state=2)
     search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="f1_macro")
-    with pytest.warns(UserWarning, match="ask='winner'"):
-        found = ReusableHoldoutCV(search, ask="candidates", ledger=":memory:", random_state=0).fit(X, y)
+    settings = {"ask": "candidates", "ledger": ":memory:", "random_state": 0}
+    with pytest.raises(ValueError, match="Its winner can be certified: ask='winner'"):
+        ReusableHoldoutCV(search, **settings).fit(X, y)
+    found = ReusableHoldoutCV(search, mechanism="stable_median", **settings).fit(X, y)
     assert found.best_score_target_.startswith("median of f1_macro")
 
 
@@ -344,11 +346,10 @@ def test_where_no_y_is_within_the_range_of_the_validation_rows_nothing_is_told(r
     assert answer.cost.nats > 6.0
 
 
-def test_too_few_validation_rows_leave_a_median_with_its_warning(tmp_path):
-    X, y = make_regression(40, 3, noise=1, random_state=0)
+def test_where_no_row_can_be_left_out_the_scale_of_y_tunes_the_interval(tmp_path):
+    X, y = make_regression(400, 3, noise=1, random_state=0)
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
-    mask = np.arange(40) >= 4
-    with pytest.warns(UserWarning, match="the median of r2 over random subsamples"):
-        found = ReusableHoldoutCV(search, holdout=mask, ledger=tmp_path / "ledger.db").fit(X, y)
-    assert found.best_score_target_.startswith("median of r2")
+    mask = np.arange(400) >= 4
+    found = ReusableHoldoutCV(search, holdout=mask, ledger=tmp_path / "ledger.db").fit(X, y)
+    assert found.best_score_target_.startswith("population r2 (-1 if below), y and predictions clipped")
     assert found.certify().certificate.target == found.best_score_target_

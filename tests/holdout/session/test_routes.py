@@ -331,7 +331,8 @@ def test_a_search_draws_its_stable_median_where_privacy_alone_certifies(scoring,
         random_state=0,
     )  # fmt: skip
     inner = GridSearchCV(model, {"alpha": [1.0]}, scoring=scoring)
-    search = ReusableHoldoutCV(inner, holdout=holdout, ask=ask).fit(X[:1000], y[:1000])
+    search = ReusableHoldoutCV(inner, holdout=holdout, ask=ask, mechanism="stable_median")
+    search.fit(X[:1000], y[:1000])
     assert search.best_answer_.verdict == "drawn"
     assert search.best_score_interval_[0] < search.best_score_ < search.best_score_interval_[1]
     *_, certified = holdout.ledger.records()

@@ -1,0 +1,76 @@
+"""The area under the ROC curve, averaged over several classes or pairs of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from sklearn_ada.accounting.zcdp_filter import SAME_CLASS
+from sklearn_ada.guarantees.intervals.effective_size import averaged_auc_size
+from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
+from sklearn_ada.metrics.interval_rules import IntervalRule, Measured, Range
+from sklearn_ada.metrics.target import UndefinedMetricError, check_known
+
+__all__ = ["AveragedAUC"]
+
+
+@dataclass(frozen=True)
+class AveragedAUC(IntervalRule):
+    """The mean over classes of the AUC of each against the rest, or over pairs of classes of theirs.
+
+    Parameters
+    ----------
+    pairs : bool
+        Whether pairs of classes are compared ("ovo"), not each class with the rest ("ovr").
+    weighted : bool
+        Whether classes, or pairs, count by their records.
+    """
+
+    pairs: bool
+    weighted: bool
+    family, unit = "averaged auc", SAME_CLASS
+    has_noise = False
+    theorem = "McDiarmid, or Hoeffding for two-sample U-statistics (McDiarmid 1989, Hoeffding 1963)"
+
+    @property
+    def at_class_mix(self) -> bool:  # type: ignore[override]
+        """Whether the target depends on class proportions: only the plain mean over pairs does not."""
+        return not self.pairs or self.weighted
+
+    def known_size(self, y: NDArray[Any]) -> float:
+        """Return the size that the class counts give."""
+        counts = np.unique(y, return_counts=True)[1]
+        if len(counts) < 2:
+            raise UndefinedMetricError("the AUC needs two classes")
+        return averaged_auc_size(tuple(counts.tolist()), pairs=self.pairs, weighted=self.weighted)
+
+    def sensitivity(self, y: NDArray[Any], width: float) -> None:
+        """Return None: it is not answered with noise."""
+
+    def measure(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> Measured:
+        """Return scikit-learn's value, if all classes of the model have records."""
+        if classes is None:
+            raise UndefinedMetricError("the AUC needs a model with classes")
+        check_known(y, classes, "a label")
+        if len(np.unique(y)) < len(classes):
+            raise UndefinedMetricError("a class has no records")
+        scores = outputs[:, 1] if outputs.ndim == 2 and len(classes) == 2 else outputs
+        value = roc_auc_score(
+            y,
+            scores,
+            multi_class="ovo" if self.pairs else "ovr",
+            average="weighted" if self.weighted else "macro",
+            labels=classes,
+        )
+        return Measured(float(value), self.known_size(y))
+
+    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
+        """Return Hoeffding's interval at this size."""
+        low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
+        return hoeffding(low, high, size, ln_delta, bounds)
