@@ -1,0 +1,111 @@
+"""Every scorer of scikit-learn, at four kinds of holdouts: certified on its own value, or refused with a reason.
+
+No answer is a median over subsamples, which is another quantity, unless the user has written that it may be.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
+from sklearn_ada.metrics.registry import NO_INTERVAL, REFUSED, RESPONSES
+
+pytestmark = pytest.mark.thorough
+
+THREE_CLASSES = {"top_k_accuracy", "f1_macro", "f1_weighted", "jaccard_macro", "roc_auc_ovr", "roc_auc_ovo"}
+N = 600
+KINDS = {
+    "independent rows": {"class_mix": "priced"},
+    "at the class mix": {},
+    "weighted": {"sample_weight": np.tile([1.0, 2.0, 0.5], N)[:N]},
+    "grouped": {"groups": np.arange(N) // 2},
+}
+ALIKE, COUNTS = "records that count alike", "known class counts"
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    """Per task: a fitted model, rows for a guess, rows for a holdout."""
+    two = make_classification(1200, 5, n_informative=3, flip_y=0.2, random_state=0)
+    three = make_classification(1200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+    X, y = make_regression(1200, 5, noise=20.0, random_state=0)
+    made = {"two": (*two, LogisticRegression()), "three": (*three, LogisticRegression())}
+    made["numbers"] = (X, np.exp(y / 200), PoissonRegressor())
+    return {
+        task: (model.fit(X[:300], y[:300]), (X[300:600], y[300:600]), (X[600:], y[600:]))
+        for task, (X, y, model) in made.items()
+    }
+
+
+def task_of(name):
+    response = RESPONSES.get(name)
+    if response is not None and response.target == "numbers":
+        return "numbers"
+    return "three" if name in THREE_CLASSES else "two"
+
+
+def on_rows(name, model, X, y, kind):
+    """Return scikit-learn's value on the holdout's rows, with their weights if they have any."""
+    weight = KINDS[kind].get("sample_weight")
+    return get_scorer(name)(model, X, y, **({} if weight is None else {"sample_weight": weight}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [name for name in get_scorer_names() if name not in REFUSED])
+def test_a_scorer_is_certified_on_its_own_value_or_refused_with_the_reason(name, kind, tasks, tmp_path):
+    model, guess_rows, (X, y) = tasks[task_of(name)]
+    if kind == "independent rows" and task_of(name) == "numbers":
+        kind = "at the class mix"  # of numbers it is the same
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", **KINDS[kind])
+    try:
+        answer = holdout.certify(model, scoring=name, guess_from=guess_rows)
+    except ValueError as error:
+        assert any(why in str(error) for why in (NO_INTERVAL.get(name, ALIKE), ALIKE, COUNTS, "a mean"))
+        assert not holdout.report().answers
+        return
+    assert name not in NO_INTERVAL
+    target = answer.certificate.target
+    assert target.startswith((f"population {name}", f"expected {name}", f"{name} expected")), target
+    plain = on_rows(name, model, X, y, kind)
+    slack = 0.1 * (answer.interval[1] - answer.interval[0])
+    if "clipped" in target:  # some rows may be: the others' errors are the smaller ones
+        assert plain - slack <= answer.value <= plain + 0.15 * abs(plain) + slack
+        return
+    assert answer.interval[0] <= plain <= answer.interval[1]
+    assert answer.value == pytest.approx(plain, abs=slack)
+
+
+@pytest.mark.parametrize("ask", ["winner", "candidates"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [name for name in get_scorer_names() if name not in REFUSED])
+def test_a_search_certifies_it_or_says_why_not(name, kind, ask, tasks, tmp_path):
+    model, _, (X, y) = tasks[task_of(name)]
+    if kind == "independent rows" and task_of(name) == "numbers":
+        kind = "at the class mix"
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", **KINDS[kind])
+    _, (X_fit, y_fit), _ = tasks[task_of(name)]
+    search = GridSearchCV(model, {"tol": [1e-3, 1e-4]}, scoring=name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = ReusableHoldoutCV(search, holdout=holdout, ask=ask).fit(X_fit, y_fit)
+        except ValueError as error:
+            reasons = (NO_INTERVAL.get(name, ALIKE), ALIKE, COUNTS, "no finite range", "ask='winner'")
+            assert any(why in str(error) for why in reasons), error
+            assert not holdout.report().answers
+            return
+    assert "median of" not in found.best_score_target_
+    assert name in found.best_score_target_
+
+
+def test_the_median_answers_where_it_is_written(tasks, tmp_path):
+    model, guess_rows, (X, y) = tasks["two"]
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
+    written = Metric("rand_score", kind="general")
+    answer = holdout.certify(model, scoring=written, guess_from=guess_rows)
+    assert answer.certificate.target.startswith("median of rand_score")
