@@ -1,39 +1,59 @@
-"""Print how wide the intervals of ratios, correlations, ranks and regression metrics are, at n = 1,000.
+"""Print how wide the intervals of metrics are, at n = 1,000.
 
-``python -m benchmarks.validity.metric_widths [n]`` prints, at delta = .05 and as the mean of 20 samples, the
+``python -m benchmarks.validity.metric_widths`` prints, at delta = .05 and as the mean of 20 samples, the
 width over that of a normal interval (3.92 standard deviations of the metric itself, over 500 samples: what a
-delta-method interval estimates) and over that of the construction used before: the interval for a ratio of
-counts whose denominator is released, or the order statistics of the median over 50 subsamples, which speaks
-of another quantity. The rows by which an interval is tuned are as many, and others.
+delta-method interval estimates) and over that of the construction used before: Hoeffding's or Chernoff's
+bound, the interval for a ratio of counts whose denominator is released, or the order statistics of the median
+over 50 subsamples, which speaks of another quantity. The rows by which an interval is tuned are as many, and
+others. ``--write`` writes the table of the documentation, ``docs/metric_widths.csv``.
 """
 
 from __future__ import annotations
 
+import argparse
+import csv
 import math
-import sys
 import warnings
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_diabetes
-from sklearn.linear_model import Ridge
+from sklearn.datasets import load_diabetes, load_digits
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import (
     average_precision_score,
+    balanced_accuracy_score,
+    brier_score_loss,
     cohen_kappa_score,
     d2_absolute_error_score,
     f1_score,
     jaccard_score,
+    log_loss,
     matthews_corrcoef,
+    mean_absolute_error,
+    mean_squared_error,
     precision_score,
     r2_score,
+    recall_score,
+    roc_auc_score,
     root_mean_squared_error,
 )
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sklearn_ada.guarantees.intervals.average_precision import average_precision_interval
+from sklearn_ada.guarantees.intervals.bentkus import bentkus
+from sklearn_ada.guarantees.intervals.betting import betting_half_width, betting_predictable
+from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
 from sklearn_ada.guarantees.intervals.class_averages import average_ratio_interval
+from sklearn_ada.guarantees.intervals.class_means import class_mean_interval
+from sklearn_ada.guarantees.intervals.effective_size import class_mean_size
 from sklearn_ada.guarantees.intervals.fixed_bets import fixed_bets_mean
+from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
 from sklearn_ada.guarantees.intervals.mcc import mcc_interval
 from sklearn_ada.guarantees.intervals.r_squared import (
     ExpectedLosses,
@@ -44,10 +64,12 @@ from sklearn_ada.guarantees.intervals.ratio import ratio_interval
 from sklearn_ada.guarantees.intervals.ratio_of_means import confusion_ratio_interval
 from sklearn_ada.guarantees.medians.exact_median import quantile_interval
 
-__all__ = ["ROWS", "Row", "measured"]
+__all__ = ["COLUMNS", "ROWS", "TABLE", "Row", "measured"]
 
 LN_DELTA = math.log(0.05)
 SUBSAMPLES = 50
+TABLE = Path(__file__).parents[2] / "docs" / "metric_widths.csv"
+COLUMNS = ["metric", "over a normal interval", "over the first version"]
 
 Sample = NDArray[np.float64]
 Ends = tuple[float, float]
@@ -58,7 +80,7 @@ class Row(NamedTuple):
 
     ``draw(rng, n)`` returns an array (n, 2) of targets and predictions (or scores), ``value(sample)`` the
     metric, ``interval(sample, known)`` its ends, and ``first(sample)`` those of the construction used before,
-    if it is not the median.
+    if it is not the median. ``most`` and ``most_before`` are the largest ratios that are aimed at.
     """
 
     name: str
@@ -67,6 +89,7 @@ class Row(NamedTuple):
     value: Callable[[Sample], float]
     interval: Callable[[Sample, Sample], Ends]
     first: Callable[[Sample], Ends] | None = None
+    most_before: float = math.inf
 
 
 def measured(row: Row, n: int, *, samples: int = 20, normal: int = 500, seed: int = 0) -> tuple[float, float]:
@@ -164,6 +187,78 @@ def _rmse(seen: Sample, known: Sample) -> Ends:
     return 200.0 * math.sqrt(low), 200.0 * math.sqrt(high)
 
 
+def _recalls(which: tuple[int, ...]) -> tuple[Callable[[Sample, Sample], Ends], Callable[[Sample], Ends]]:
+    """Return the interval of the mean recall of some classes by their counts, and Hoeffding's."""
+
+    def counts(seen: Sample) -> tuple[list[int], list[int]]:
+        rows = [seen[seen[:, 0] == label] for label in which]
+        return [int((part[:, 1] == part[:, 0]).sum()) for part in rows], [len(part) for part in rows]
+
+    def interval(seen: Sample, known: Sample) -> Ends:
+        return class_mean_interval(*counts(seen), LN_DELTA)
+
+    def first(seen: Sample) -> Ends:
+        hits, rows = counts(seen)
+        mean = float(np.mean(np.divide(hits, rows)))
+        return hoeffding(mean, mean, class_mean_size(tuple(rows)), LN_DELTA, (0.0, 1.0))
+
+    return interval, first
+
+
+def _bets(
+    loss: Callable[[Sample], Sample], most: float
+) -> tuple[Callable[[Sample, Sample], Ends], Callable[[Sample], Ends]]:
+    """Return the interval of a mean loss, each at most ``most``, by predictable bets, and Chernoff's."""
+
+    def scaled(rows: Sample) -> Sample:
+        return np.clip(loss(rows) / most, 0.0, 1.0)
+
+    def interval(seen: Sample, known: Sample) -> Ends:
+        foreseen, n = scaled(known), len(seen)
+        reach = 6.0 * betting_half_width(n, float(foreseen.var()), LN_DELTA, predictable=True)
+        grid = np.linspace(foreseen.mean() - reach, foreseen.mean() + reach, 400)
+        grid = grid[(grid > 0) & (grid < 1)]
+        low, high = betting_predictable(scaled(seen), float(foreseen.var()), LN_DELTA, grid)
+        return most * low, most * high
+
+    def first(seen: Sample) -> Ends:
+        mean = float(scaled(seen).mean())
+        low, high = chernoff_kl(mean, mean, len(seen), LN_DELTA, (0.0, 1.0))
+        return most * low, most * high
+
+    return interval, first
+
+
+def _probable(rng: np.random.Generator, n: int) -> Sample:
+    """Return labels and their probabilities, which are right; half of them are below .12 or above .88."""
+    probability = 1.0 / (1.0 + np.exp(-3.0 * rng.standard_normal(n)))
+    return np.column_stack((rng.random(n) < probability, probability))
+
+
+@cache
+def _digits_probabilities() -> NDArray[np.float64]:
+    """Return the probability that a logistic regression gives the true class of digits it has not seen."""
+    x, y = load_digits(return_X_y=True)
+    x_fit, x_rest, y_fit, y_rest = train_test_split(x, y, test_size=0.5, random_state=0)
+    said = make_pipeline(StandardScaler(), LogisticRegression()).fit(x_fit, y_fit).predict_proba(x_rest)
+    return np.asarray(said[np.arange(len(y_rest)), y_rest])
+
+
+def _digits(rng: np.random.Generator, n: int) -> Sample:
+    """Return ones and the probabilities of the true class, drawn with replacement."""
+    return np.column_stack((np.ones(n), rng.choice(_digits_probabilities(), n)))
+
+
+def _auc(seen: Sample, known: Sample) -> Ends:
+    value = float(roc_auc_score(*seen.T))
+    return bentkus(value, value, int(seen[:, 0].sum()), LN_DELTA)
+
+
+def _auc_before(seen: Sample) -> Ends:
+    value = float(roc_auc_score(*seen.T))
+    return chernoff_kl(value, value, int(seen[:, 0].sum()), LN_DELTA, (0.0, 1.0))
+
+
 def _ranked(share: float, shift: float) -> Callable[[np.random.Generator, int], Sample]:
     def draw(rng: np.random.Generator, n: int) -> Sample:
         positive = np.arange(n) < share * n
@@ -187,37 +282,105 @@ _THREE, _TEN = _classes((0.5, 0.3, 0.2), 0.8), _classes((0.1,) * 10, 0.85)
 _F1 = {"labels": [0], "average": "macro", "zero_division": 0.0}
 _MACRO = {"average": "macro", "zero_division": 0.0}
 
-ROWS = [
-    Row(f"{name}, {where}", most, draw, _of(function, **options), _confusion(metric, classes), first)
-    for where, draw, classes in (("half", _TWO, 2), ("a tenth", _RARE, 2), ("ten classes", _TEN, 10))
-    for name, most, metric, function, options, first in (
-        ("F1 of a class", 1.75, "f_beta", f1_score, _F1, _of_counts("f1", classes)),
-        ("Jaccard of a class", 1.75, "jaccard", jaccard_score, _F1, _of_counts("jaccard", classes)),
-        ("precision of a class", 1.75, "precision", precision_score, _F1, _of_counts("precision", classes)),
-        ("kappa", 1.75, "kappa", cohen_kappa_score, {}, None),
-        ("F1-macro", math.inf, "macro", f1_score, _MACRO, None),
-        ("MCC", 1.6 if classes == 2 else 2.1, "mcc", matthews_corrcoef, {}, None),
-    )
-] + [
-    Row("MCC, three classes", 2.1, _THREE, _of(matthews_corrcoef), _confusion("mcc", 3)),
-    Row("average precision, half", 5.0, _ranked(0.5, 1.5), _of(average_precision_score), _average_precision),
-    Row(
-        "average precision, a tenth", 5.0, _ranked(0.1, 2.0), _of(average_precision_score), _average_precision
-    ),
-    Row("R^2, diabetes", 2.0, _diabetes, _of(r2_score), _r2),
-    Row("D^2 of the absolute error, diabetes", 2.1, _diabetes, _of(d2_absolute_error_score), _d2),
-    Row("RMSE, diabetes", 2.0, _diabetes, _of(root_mean_squared_error), _rmse),
-]
+_RECALL = {"labels": [0], "average": "macro"}
+_ERROR = _bets(lambda rows: abs(rows[:, 0] - rows[:, 1]), 200.0)
+_SQUARE = _bets(lambda rows: (rows[:, 0] - rows[:, 1]) ** 2, 200.0**2)
+_LOG = _bets(lambda rows: -np.log(np.where(rows[:, 0] == 1, rows[:, 1], 1.0 - rows[:, 1])), 10.0)
+_DIGITS = _bets(lambda rows: -np.log(rows[:, 1]), 10.0)
+_BRIER = _bets(lambda rows: (rows[:, 0] - rows[:, 1]) ** 2, 1.0)
+
+ROWS = (
+    [
+        Row(
+            "recall, a third",
+            math.inf,
+            _classes((0.3, 0.7), 0.9),
+            _of(recall_score, **_RECALL),
+            *_recalls((0,)),
+            0.6,
+        ),
+        Row(
+            "balanced accuracy, a third",
+            math.inf,
+            _classes((0.3, 0.7), 0.9),
+            _of(balanced_accuracy_score),
+            *_recalls((0, 1)),
+        ),
+        Row("AUC, 100 positives", math.inf, _ranked(0.1, 1.5), _of(roc_auc_score), _auc, _auc_before, 0.87),
+        Row("Brier score", 1.15, _probable, _of(brier_score_loss), *_BRIER, 0.6),
+        Row(
+            "log loss, digits, clipped at 10",
+            1.15,
+            _digits,
+            lambda rows: -np.log(rows[:, 1]).mean(),
+            *_DIGITS,
+            0.6,
+        ),
+        Row("log loss, few large ones, clipped at 10", 1.15, _probable, _of(log_loss), *_LOG, 0.6),
+        Row("MAE, diabetes", 1.15, _diabetes, _of(mean_absolute_error), *_ERROR, 0.6),
+        Row("MSE, diabetes", 1.15, _diabetes, _of(mean_squared_error), *_SQUARE),
+    ]
+    + [
+        Row(f"{name}, {where}", most, draw, _of(function, **options), _confusion(metric, classes), first)
+        for where, draw, classes in (("half", _TWO, 2), ("a tenth", _RARE, 2), ("ten classes", _TEN, 10))
+        for name, most, metric, function, options, first in (
+            ("F1 of a class", 1.75, "f_beta", f1_score, _F1, _of_counts("f1", classes)),
+            ("Jaccard of a class", 1.75, "jaccard", jaccard_score, _F1, _of_counts("jaccard", classes)),
+            (
+                "precision of a class",
+                1.75,
+                "precision",
+                precision_score,
+                _F1,
+                _of_counts("precision", classes),
+            ),
+            ("kappa", 1.75, "kappa", cohen_kappa_score, {}, None),
+            ("F1-macro", math.inf, "macro", f1_score, _MACRO, None),
+            ("MCC", 1.6 if classes == 2 else 2.1, "mcc", matthews_corrcoef, {}, None),
+        )
+    ]
+    + [
+        Row("MCC, three classes", 2.1, _THREE, _of(matthews_corrcoef), _confusion("mcc", 3)),
+        Row(
+            "average precision, half",
+            5.0,
+            _ranked(0.5, 1.5),
+            _of(average_precision_score),
+            _average_precision,
+        ),
+        Row(
+            "average precision, a tenth",
+            5.0,
+            _ranked(0.1, 2.0),
+            _of(average_precision_score),
+            _average_precision,
+        ),
+        Row("R^2, diabetes", 2.0, _diabetes, _of(r2_score), _r2),
+        Row("D^2 of the absolute error, diabetes", 2.1, _diabetes, _of(d2_absolute_error_score), _d2),
+        Row("RMSE, diabetes", 2.0, _diabetes, _of(root_mean_squared_error), _rmse),
+    ]
+)
 
 
-def main(n: int = 1000) -> None:
-    """Print the table."""
+def main() -> None:
+    """Print the table, and write it where that is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("n", type=int, nargs="?", default=1000, help="rows; 1,000 by default")
+    parser.add_argument("--write", action="store_true", help="write the table of the documentation")
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of scikit-learn, on subsamples without some class
-    print(f"{'metric':38} {'over normal':>12} {'at most':>8} {'over before':>12}")
+    print(f"{'metric':38} {'over normal':>12} {'at most':>8} {'over before':>12} {'at most':>8}")
+    table = []
     for row in ROWS:
-        normal, before = measured(row, n)
-        print(f"{row.name:38} {normal:12.2f} {row.most:8.2f} {before:12.2f}", flush=True)
+        normal, before = measured(row, arguments.n)
+        print(
+            f"{row.name:38} {normal:12.2f} {row.most:8.2f} {before:12.2f} {row.most_before:8.2f}", flush=True
+        )
+        table.append([row.name, f"{normal:.2f}", f"{before:.2f}"])
+    if arguments.write:
+        with TABLE.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *table])
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))
+    main()

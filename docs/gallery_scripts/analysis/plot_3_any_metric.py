@@ -2,19 +2,22 @@
 Any metric
 ==========
 
-A metric without an interval of its own is certified as a median over small random subsamples. That is
-another quantity than the metric on all rows, and the :term:`target` says so.
+A metric of which nothing is known but its values, such as F-beta made with `make_scorer`, is certified as a
+median over small random subsamples. That is another quantity than the metric on all rows, and the
+:term:`target` says so.
 """
 
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import fbeta_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import AnswersDisplay, Holdout, MedianSettings, StableHoldoutScorer
+from sklearn_ada import AnswersDisplay, Holdout, MedianSettings, Metric, StableHoldoutScorer
 
 X, y = make_classification(24_000, 8, random_state=0)
+f_two = Metric(make_scorer(fbeta_score, beta=2), range=(0, 1))
 holdout = Holdout(X[4_000:], y[4_000:], ledger=":memory:")
-scorer = StableHoldoutScorer("matthews_corrcoef", holdout)
+scorer = StableHoldoutScorer(f_two, holdout)
 search = GridSearchCV(
     LogisticRegression(), {"C": [0.01, 1.0]}, scoring=scorer, cv=scorer.cv, refit=scorer.select_best
 ).fit(X[:4_000], y[:4_000])
@@ -27,7 +30,7 @@ print(holdout.report())
 # more, and has an interval:
 answer = holdout.certify(
     search.best_estimator_,
-    scoring="matthews_corrcoef",
+    scoring=f_two,
     guess=search.cv_results_["mean_test_score"].max(),
     settings=MedianSettings(),
 )

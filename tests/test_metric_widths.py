@@ -1,0 +1,28 @@
+"""The table of widths in the documentation: every metric is in it, and those that were aimed at are within."""
+
+import csv
+
+import pytest
+
+from benchmarks.validity.metric_widths import COLUMNS, ROWS, TABLE, measured
+
+SHOWN = [row for row in csv.reader(TABLE.open())]
+MISSED = {"log loss, digits, clipped at 10", "log loss, few large ones, clipped at 10"}
+"""Wider over a normal interval than was aimed at, which with few large losses is not valid at this size."""
+
+
+def test_the_table_has_every_row_and_says_what_was_met():
+    head, *rows = SHOWN
+    assert head == COLUMNS
+    assert [name for name, *_ in rows] == [row.name for row in ROWS]
+    for row, (_, normal, before) in zip(ROWS, rows, strict=True):
+        assert (float(normal) <= row.most) is (row.name not in MISSED)
+        assert float(before) <= row.most_before
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_the_table_is_what_is_measured(row):
+    shown = next(numbers for name, *numbers in SHOWN if name == row.name)
+    again = measured(row, 1000, samples=5, normal=200, seed=1)
+    assert again == pytest.approx([float(number) for number in shown], rel=0.25)
