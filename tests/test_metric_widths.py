@@ -1,4 +1,4 @@
-"""The table of widths in the documentation: every metric is in it, and those that were aimed at are within."""
+"""The table of widths in the documentation: every metric is in it, within what was aimed at."""
 
 import csv
 
@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.validity.metric_widths import COLUMNS, ROWS, TABLE, measured
 
-SHOWN = [row for row in csv.reader(TABLE.open())]
+SHOWN = list(csv.reader(TABLE.open()))
 MISSED = {"log loss, digits, clipped at 10", "log loss, few large ones, clipped at 10"}
 """Wider over a normal interval than was aimed at, which with few large losses is not valid at this size."""
 

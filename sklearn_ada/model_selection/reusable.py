@@ -125,8 +125,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         a function of the labels and their order: columns may change, rows may not. See `Holdout`.
     mechanism : str or scorer, default="auto"
         How candidates are compared with the holdout, where they are (``ask="candidates"``); of a scorer the
-        winner alone takes metric and holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for candidates, and
-        the metric's own interval for winners, as for R^2 and macro F1; a scorer of scikit-learn that has
+        winner alone takes metric and holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for candidates,
+        and the metric's own interval for winners, as for R^2 and macro F1; a scorer of scikit-learn that has
         none here is refused, and of a function of yours the median answers, with a warning.
         "stable_median" (`StableHoldoutScorer`) for any metric. "ladder" (`LadderScorer`) reveals
         improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best

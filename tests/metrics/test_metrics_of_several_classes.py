@@ -16,6 +16,7 @@ from sklearn.metrics import get_scorer
 from sklearn_ada import Holdout
 from sklearn_ada.guarantees.medians.exact_median import median_ranks
 from sklearn_ada.metrics.class_auc import AveragedAUC
+from sklearn_ada.metrics.registry import WITH_INTERVAL
 
 AUCS = {
     f"roc_auc_{how}{end}": {"pairs": how == "ovo", "weighted": bool(end)}
@@ -190,6 +191,42 @@ def test_intervals_of_many_holdouts_cover(case):
 @pytest.mark.parametrize("case", CASES)
 def test_intervals_of_two_thousand_holdouts_cover(case):
     print(case, *check_covers(case, 2000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [0.36, 0.05])
+@pytest.mark.parametrize("n", [50, 300, 5000])
+@pytest.mark.parametrize(("law", "shares"), [("chance", (1, 1, 1)), ("one class confused", (90, 8, 2))])
+@pytest.mark.parametrize("name", [*AUCS, "jaccard_micro"])
+def test_no_more_samples_are_missed_than_delta_allows(name, law, shares, n, delta):
+    """The rule alone, without a ledger: 2,000 samples of each size at each level."""
+    rng, counts = np.random.default_rng(4), np.maximum(np.array(shares) * n // sum(shares), 1)
+    y, model = np.repeat(np.arange(3), counts), Says().fit(None, None)
+    rule = WITH_INTERVAL[name].rule
+    value, misses = truth(name, law, tuple(counts)), 0
+    for _ in range(2000):
+        said = np.concatenate([rng.choice(3, k, p=p) for k, p in zip(counts, LAWS[law], strict=True)])
+        outputs = said if name == "jaccard_micro" else model.predict_proba(said[:, None])
+        seen = rule.measure(y, outputs, np.arange(3), (0.0, 1.0))
+        low, high = rule.interval((seen.value, seen.value), seen.size, math.log(delta), (0.0, 1.0))
+        misses += not low <= value <= high
+    assert binomtest(misses, 2000, delta, alternative="greater").pvalue >= 1e-6
+    print(f"{name}, {law}, {tuple(counts.tolist())}, delta={delta}: {misses} of {delta * 2000:.0f} allowed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [0.36, 0.05])
+@pytest.mark.parametrize("n", [50, 300, 5000])
+@pytest.mark.parametrize("law", ["heavy", "half right"])
+def test_no_more_medians_are_missed_than_delta_allows(law, n, delta):
+    rng, misses = np.random.default_rng(6), 0
+    value = {"heavy": 1.0, "half right": (0.5 - 0.45) / 0.55}[law]
+    low, high = median_ranks(n, math.log(delta))
+    for _ in range(2000):
+        errors = np.r_[0.0, np.sort(abs(errors_of(law, n, rng))), np.inf]
+        misses += not errors[low] - 1e-8 <= value <= errors[high] + 1e-8
+    assert binomtest(misses, 2000, delta, alternative="greater").pvalue >= 1e-6
+    print(f"median error, {law}, n={n}, delta={delta}: {misses} of {delta * 2000:.0f} allowed")
 
 
 def test_a_truth_that_is_off_is_noticed():

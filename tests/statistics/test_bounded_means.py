@@ -134,6 +134,44 @@ def test_recalls_and_their_means_cover(recalls, rows, delta):
     assert not too_many(misses, runs, delta)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [0.36, 0.05])
+@pytest.mark.parametrize("n", [50, 300, 5000])
+@pytest.mark.parametrize(
+    ("recalls", "shares"),
+    [((0.9,), (1.0,)), ((0.995,), (1.0,)), ((0.99, 0.6), (0.02, 0.98)), ((0.0, 0.5, 1.0), (0.4, 0.3, 0.3))],
+)
+def test_recalls_and_their_means_cover_two_thousand_samples(recalls, shares, n, delta):
+    rng, rows = np.random.default_rng(1), np.maximum(np.round(np.array(shares) * n), 1).astype(int)
+    misses, cached = 0, {}
+    for hits in map(tuple, rng.binomial(rows, recalls, (RUNS, len(rows))).tolist()):
+        if hits not in cached:
+            cached[hits] = class_mean_interval(hits, rows.tolist(), math.log(delta))
+        low, high = cached[hits]
+        misses += not low <= np.mean(recalls) <= high
+    assert not too_many(misses, RUNS, delta)
+    print(f"recalls {recalls}, n={n}, delta={delta}: {misses} of {delta * RUNS:.0f} allowed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [0.36, 0.05])
+@pytest.mark.parametrize("n", [50, 300, 5000])
+@pytest.mark.parametrize(("share", "shift"), [(0.5, 0.5), (0.01, 2.0), (0.1, 0.0)])
+def test_the_auc_covers_two_thousand_samples(share, shift, n, delta):
+    rng, misses, levels = np.random.default_rng(3), 0, np.arange(6)
+    pos, neg = np.exp(-0.3 * (levels - 2 - shift) ** 2), np.exp(-0.3 * (levels - 2) ** 2)
+    pos, neg = pos / pos.sum(), neg / neg.sum()
+    kernel = (levels[:, None] > levels) + 0.5 * (levels[:, None] == levels)
+    truth, few = float(pos @ kernel @ neg), max(round(share * n), 1)
+    for _ in range(RUNS):
+        p, q = rng.multinomial(few, pos) / few, rng.multinomial(n - few, neg) / (n - few)
+        value = float(p @ kernel @ q)
+        low, high = bentkus(value, value, min(few, n - few), math.log(delta))
+        misses += not low <= truth <= high
+    assert not too_many(misses, RUNS, delta)
+    print(f"AUC, {few} of {n}, shift {shift}, delta={delta}: {misses} of {delta * RUNS:.0f} allowed")
+
+
 def test_power_an_understated_level_of_a_recall_is_seen():
     rng, misses = np.random.default_rng(2), 0
     for hits in rng.binomial(3000, 0.9, RUNS).tolist():
