@@ -77,7 +77,7 @@ from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.check_overlap import check_hashes
 from sklearn_ada.holdout.session.closing import close_round
 from sklearn_ada.holdout.session.finding import leave_other, place_of_rows
-from sklearn_ada.holdout.session.plan import check_defined, plan_question, why_no_interval
+from sklearn_ada.holdout.session.plan import check_defined, is_told_in_cells, plan_question, why_no_interval
 from sklearn_ada.holdout.session.publishing import publish
 from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session
@@ -111,6 +111,7 @@ __all__ = [
     "headline_of",
     "held_before",
     "is_chosen",
+    "is_told_in_cells",
     "leave_other",
     "median_guess_from_rows",
     "median_notice",

@@ -38,6 +38,7 @@ from sklearn_ada.metrics.rows import own_copy
 from sklearn_ada.model_selection.estimator.callbacks import HandsOnCallbacks
 from sklearn_ada.model_selection.estimator.delegation import OF_BEST, DelegatesToBest, hand_on
 from sklearn_ada.model_selection.estimator.publishing import PublishesBest
+from sklearn_ada.model_selection.estimator.rows_of_fit import remember_rows
 from sklearn_ada.model_selection.estimator.wrapping import WrapsSearch
 from sklearn_ada.model_selection.running.candidates import columns_of, n_candidates, ranked, refitted
 from sklearn_ada.model_selection.running.engines import (
@@ -76,7 +77,11 @@ from sklearn_ada.model_selection.setting_up.parameters import (
 )
 from sklearn_ada.model_selection.setting_up.row_order import is_shuffled_for, warn_of_blocks
 from sklearn_ada.model_selection.setting_up.setting_aside import set_aside
-from sklearn_ada.model_selection.setting_up.warnings import warn_of_median, warn_of_outcome
+from sklearn_ada.model_selection.setting_up.warnings import (
+    warn_of_exact_value,
+    warn_of_median,
+    warn_of_outcome,
+)
 from sklearn_ada.results import Answer
 
 if TYPE_CHECKING:
@@ -350,6 +355,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         median = None if metric is None else chosen_median(self, metric, self.holdout_)
         if metric is not None:
             warn_of_median(self, metric, self.holdout_, median)  # before anything is spent
+            if self.ask != "candidates" or self.reveal == "winner":
+                warn_of_exact_value(metric, self.holdout_, median)
         if metric is None or self.ask != "candidates":  # else its cv looks at the same rows
             self.holdout_.check_overlap(X_train)
         if metric is not None and self.ask != "candidates":
@@ -366,6 +373,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         if self.best_answer_.index in self._digests:
             self._asked = self._digests[self.best_answer_.index], self.best_answer_.index
         warn_of_outcome(self.answers_, self.best_answer_, self.holdout_, median)
+        if not isinstance(self.holdout, Holdout):  # else X has no row of it
+            remember_rows(self, X, y)
         return self
 
     def _warn_of_folds(self, cv: Any, X: Any, y: Any, groups: Any) -> None:

@@ -33,12 +33,21 @@ from sklearn_ada.holdout.questions.stable_median import StableQuestion
 from sklearn_ada.holdout.questions.thresholdout import NoiseSettings, NoisyCheck
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.check_overlap import check_not_held_out
+from sklearn_ada.holdout.session.sealing import sealed_form
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
 from sklearn_ada.metrics.registry import NO_INTERVAL, OF_ALL_ROWS
 
-__all__ = ["Settings", "by_default", "check_defined", "plan_question", "why_no_interval", "worst_question"]
+__all__ = [
+    "Settings",
+    "by_default",
+    "check_defined",
+    "is_told_in_cells",
+    "plan_question",
+    "why_no_interval",
+    "worst_question",
+]
 
 _MEDIAN = (
     "settings=MedianSettings(), or mechanism='stable_median' of a search, answers the median over "
@@ -295,6 +304,14 @@ def _check_privacy(question: Question, policy: Policy) -> Question:
         "Leave settings=None, use ThresholdoutScorer(noise='laplace') or StableHoldoutScorer, or open the "
         "holdout with route='both'.",
     )  # fmt: skip
+
+
+def is_told_in_cells(session: Session, metric: Metric) -> bool:
+    """Return whether the certify of a metric tells its cell on this holdout, and seals the value."""
+    if metric.has_interval_of_all_rows or metric.lacks_range or not session.data.has_interval(metric):
+        return False
+    question = worst_question(session, metric, "certify", None)
+    return sealed_form(question, session.data, session.policy) is not None
 
 
 def worst_question(

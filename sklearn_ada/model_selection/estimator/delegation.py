@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada.model_selection.estimator.rows_of_fit import warn_of_rows_of_fit
 from sklearn_ada.model_selection.running.engines import keeps_model
 from sklearn_ada.model_selection.setting_up.ids import without_column
 
@@ -100,6 +101,8 @@ class DelegatesToBest:
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Return the plain metric on the X given; asks the holdout nothing.
 
+        A warning tells if these are the rows of `fit`, on most of which the model was trained.
+
         Parameters
         ----------
         X : array-like of shape (n, ...)
@@ -113,6 +116,8 @@ class DelegatesToBest:
                 "**params", "ReusableHoldoutCV.score", "sample_weight at most: metadata is only supported if "
                 "enable_metadata_routing=True", sorted(params), "Set it: sklearn.set_config(...).",
             )  # fmt: skip
+        if self._takes_pairs_with is None:
+            warn_of_rows_of_fit(self, without_column(X, self._id_column), y)
         refit = self.search.get_params(deep=False).get("refit")
         if isinstance(scorer, dict):
             return float(scorer[refit](model, self._columns(X), y, **params))

@@ -13,6 +13,7 @@ from sklearn_ada.holdout import (
     MedianSettings,
     certifies_nothing,
     is_chosen,
+    is_told_in_cells,
     median_notice,
     session_of,
     why_vacuous,
@@ -20,7 +21,7 @@ from sklearn_ada.holdout import (
 from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer
 
-__all__ = ["warn_of_median", "warn_of_outcome"]
+__all__ = ["warn_of_exact_value", "warn_of_median", "warn_of_outcome"]
 
 
 def warn_of_median(wrapper: Any, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
@@ -30,6 +31,20 @@ def warn_of_median(wrapper: Any, metric: Metric, holdout: Holdout, median: Media
     data = session_of(holdout).data
     told = median_notice(metric, median, data, regression=is_regressor(wrapper.search.estimator))
     warn_user(f"{told}; or accept the median: mechanism='stable_median'.")
+
+
+def warn_of_exact_value(metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
+    """Warn, once a ledger and metric, that a ledger that answers in cells will tell this metric exactly."""
+    session = session_of(holdout)
+    if session.policy.answers != "cells" or median is not None or is_told_in_cells(session, metric):
+        return
+    warn_user(
+        f"{metric.name} has no cells, so the value of every winner is told exactly, at once. That reveals "
+        "more than a cell does, and makes all later intervals of this ledger wider. For many searches in a "
+        f"row, search by 'accuracy' or another mean of 0/1 scores, and certify {metric.name} of the model "
+        f"that is kept: holdout.certify(model, scoring={metric.name!r}, guess_from=(X_val, y_val)).",
+        once=("exact", holdout.fingerprint, metric.name),
+    )
 
 
 def warn_of_outcome(
