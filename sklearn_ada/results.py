@@ -83,7 +83,7 @@ class Certificate:
         return f"<table>{''.join(rows)}</table>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """An answer of the holdout with the interval that it certifies.
 
@@ -151,6 +151,9 @@ class Answer:
     def target(self) -> str | None:
         """The population quantity that the value estimates; None for a refusal."""
         return None if self.certificate is None else self.certificate.target
+
+    def __repr__(self) -> str:
+        return f"<Answer: {self}>"
 
     def __str__(self) -> str:
         return "; ".join(self._lines)

@@ -1,4 +1,4 @@
-"""On a ledger that answers in cells, a metric without cells is told exactly: that is said before it is paid."""
+"""Where a ledger answers in cells, a metric without cells is told exactly: that is said before it is paid."""
 
 import warnings
 

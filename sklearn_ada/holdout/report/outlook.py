@@ -78,12 +78,15 @@ class Outlook:
     published : float or None
         On a ledger that answers in cells: about the half-width of the exact value that a final certify would
         publish now. None on others.
+    finals : int
+        How many exact values were published already.
     """
 
     value: float
     remaining: dict[str, int | None]
     forecasts: tuple[Forecast, ...]
     published: float | None = None
+    finals: int = 0
 
     @property
     def in_cells(self) -> bool:
@@ -94,7 +97,7 @@ class Outlook:
         """Return everything, ready for JSON; what is published only where there are cells."""
         body = asdict(self)
         if self.published is None:
-            del body["published"]
+            del body["published"], body["finals"]
         return body
 
 
@@ -117,7 +120,7 @@ def outlook_of(state: Conversation, value: float) -> Outlook:
             for purpose in PURPOSES
             for after in _AHEAD
         ]
-    return Outlook(value, remaining, tuple(forecasts), published)
+    return Outlook(value, remaining, tuple(forecasts), published, state.finals)
 
 
 def _of_searches(state: Conversation, probe: SealedQuestion, worst: Probe) -> list[Forecast]:
@@ -182,9 +185,13 @@ def _of_cells(outlook: Outlook, tolerance: float | None) -> str:
     first, *_, last = (f for f in outlook.forecasts if f.purpose == "certify")
     kept = outlook.published < _VACUOUS
     publishing = f"certify() would publish an exact score at about +-{outlook.published:.2g}."
+    if outlook.finals:
+        were = "score was" if outlook.finals == 1 else "scores were"
+        publishing = f"{outlook.finals} exact {were} published, and of another model {publishing}"
     left = outlook.remaining["certify"]
     if tolerance is not None and not left:
-        rest = f"of the model that is kept {publishing}" if kept else "add fresh rows (top_up) to go on."
+        of_kept = "" if outlook.finals else "of the model that is kept "
+        rest = f"{of_kept}{publishing}" if kept else "add fresh rows (top_up) to go on."
         return f"No more searches are answered at +-{tolerance:g}: {rest}"
     if first.half_width >= _VACUOUS:
         return _NOTHING

@@ -187,7 +187,11 @@ class HoldoutReport:
             name, held = ("search", "searches") if of_cells else (purpose, "held checks")
             lines.append(f"  next {name}: +-{widths} of the range after {after} more {held}{left}")
         if cells and not self.closed:
-            lines.append(f"  certify() would publish an exact value at about +-{self.outlook.published:.3g}")
+            another = " another" if self.outlook.finals else ""
+            lines.append(
+                f"  certify() would publish{another or ' an'} exact value at about "
+                f"+-{self.outlook.published:.3g}"
+            )
         return lines
 
 

@@ -90,6 +90,18 @@ def test_where_searches_are_told_cells_it_says_what_the_next_is_told_and_what_wo
     assert "next check" not in text  # nobody asks one
 
 
+def test_what_was_published_is_said(tmp_path):
+    holdout = opened(tmp_path / "published.db", answers="cells")
+    holdout.certify(MODEL, scoring="accuracy", guess=0.5, final=True)
+    told, outlook = first(holdout), holdout.report().outlook
+    assert outlook.finals == 1
+    assert told.endswith(
+        "1 exact score was published, and of another model certify() would publish an exact score at about "
+        f"+-{outlook.published:.2g}."
+    )
+    assert "certify() would publish another exact value" in repr(holdout.report())
+
+
 def test_within_a_tolerance_cells_are_counted_in_searches_as_remaining_does(tmp_path):
     holdout = opened(tmp_path / "few.db", answers="cells", tolerance=0.146)
     left = holdout.remaining()
