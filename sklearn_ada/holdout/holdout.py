@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -711,7 +712,7 @@ class Holdout:
         """Return what was asked, answered and spent so far, read back from the ledger and verified."""
         return report_of(self._session.ledger)
 
-    def export(self, path: str | os.PathLike[str]) -> None:
+    def export(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Write a certificate to hand over: one file that says what was asked, answered and revealed.
 
         With every interval its target and verdict; the theorems and assumptions on which all of them rest;
@@ -724,6 +725,12 @@ class Holdout:
         path : path-like or str
             A file ending in ".html", a page to read and print, or in ".json", which can be verified. One that
             is there is replaced.
+
+        Returns
+        -------
+        pathlib.Path
+            Where it was written. The page says when, and by which versions; the JSON does not, so that it can
+            be made again.
 
         Raises
         ------
@@ -738,11 +745,10 @@ class Holdout:
         >>> from sklearn.datasets import load_iris
         >>> X, y = load_iris(return_X_y=True)
         >>> path = pathlib.Path(tempfile.mkdtemp(), "certificate.json")
-        >>> Holdout(X, y).export(path)
-        >>> json.loads(path.read_text())["format"]
+        >>> json.loads(Holdout(X, y).export(path).read_text())["format"]
         'sklearn_ada certificate 1'
         """
-        export_certificate(self.ledger, path)
+        return export_certificate(self.ledger, path)
 
     @property
     def fingerprint(self) -> str:

@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 __all__ = ["PlanDisplay"]
 
 _AXES = {"n": "records needed", "n_questions": "questions answered", "width": "half-width"}
-_OURS = ("coded checks", "certify after checks", "certify each")
-"""What a `Holdout` does unless it is told otherwise."""
+_OURS = (
+    *("coded checks", "certify after checks", "certify each"),
+    *("cells, while searching", "cells, published", "cells, unsealed"),
+)
+"""What a `Holdout`, or a `ReusableHoldoutCV`, does unless it is told otherwise."""
 
 _LIMIT = "fixed in advance"
 _LOOKS: dict[str, dict[str, Any]] = {
-    "a Holdout as it comes": {"facecolor": "tab:blue", "edgecolor": "black"},
+    "a Holdout or a search as it comes": {"facecolor": "tab:blue", "edgecolor": "black"},
     "other methods for adaptive questions": {"facecolor": "lightsteelblue", "edgecolor": "black"},
     "only if questions do not depend on answers": {"facecolor": "white", "edgecolor": "black"},
     "in quantile levels: stable medians": {"facecolor": "lightgray", "edgecolor": "black", "hatch": "//"},
@@ -30,9 +33,9 @@ _LOOKS: dict[str, dict[str, Any]] = {
 class PlanDisplay:
     """Bars of what a plan solved for, on a logarithmic axis; methods that say nothing are left out.
 
-    Dark bars are what a `Holdout` does as it comes, light ones other methods for adaptive questions, white
-    ones methods whose questions may not depend on earlier answers; medians are hatched, as their half-widths
-    are in quantile levels. The dashed line is the limit: a plain holdout with all questions fixed in advance,
+    Dark bars are what a `Holdout` or a `ReusableHoldoutCV` does as it comes, light ones other methods for
+    adaptive questions, white ones methods whose questions may not depend on earlier answers; medians are
+    hatched, as their half-widths are in quantile levels. The dashed line is the limit: a plain holdout with all questions fixed in advance,
     which no method beats whose answers are all certified. The star marks what the plan recommends.
 
     Parameters
@@ -108,6 +111,8 @@ class PlanDisplay:
         text = "{:.3g}" if solved_for == "width" else "{:,}"
         ax.bar_label(self.bars_, [text.format(value) for value in values], padding=9, fontsize="small")
         ax.set(xscale="log", xlabel=_AXES[solved_for])
+        ax.margins(x=0.2)
+        _tick(ax)
         limit = self.plan[_LIMIT]
         self.limit_ = None
         if not limit.vacuous:
@@ -131,7 +136,6 @@ class PlanDisplay:
             )  # fmt: skip
             handles.append(star)
             ax.get_yticklabels()[row].set_fontweight("bold")
-        ax.margins(x=0.2)
         ax.invert_yaxis()
         legend: dict[str, Any] = {
             "loc": "upper center",
@@ -142,6 +146,18 @@ class PlanDisplay:
         ax.legend(handles=handles, fontsize="small", **legend)
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         return self
+
+
+def _tick(ax: Axes) -> None:
+    """Write plain numbers at powers of ten (k for thousands, M for millions), and between if they are few."""
+    from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+
+    low, high = ax.get_xlim()
+    axis, subs = ax.xaxis, (1.0, 2.0, 5.0) if high / low < 1e3 else (1.0,)
+    axis.set_major_locator(LogLocator(subs=subs, numticks=8))
+    plain = FuncFormatter(lambda value, _: f"{value:g}")
+    axis.set_major_formatter(EngFormatter(sep="") if high > 1.0 else plain)
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _look(row: MethodPlan) -> str:

@@ -345,6 +345,11 @@ class TestShowing:
         legend = {each.get_text() for each in display.ax_.get_legend().get_texts()}
         assert len(looks) == 4
         assert len(legend) == 6
+        display.figure_.canvas.draw()
+        low, high = display.ax_.get_xlim()
+        ticks = [t.get_text() for t in display.ax_.get_xticklabels() if low <= t.get_position()[0] <= high]
+        assert 3 <= len(ticks) <= 9
+        assert not any("$" in tick for tick in ticks)
         _, ax = pyplot.subplots()
         assert plan.plot(ax=ax).ax_ is ax
         pyplot.close("all")

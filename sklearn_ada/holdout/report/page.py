@@ -6,11 +6,15 @@ anything: every text is escaped.
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
 import pathlib
+import platform
 from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from sklearn_ada._checks import bad_parameter
@@ -25,30 +29,40 @@ _ROWS = 200
 """How many answers a page shows, the last ones; the JSON has them all."""
 
 
-def export_certificate(ledger: Ledger[Conversation], path: str | os.PathLike[str]) -> None:
-    """Write the certificate of a ledger; see `Holdout.export`."""
+def export_certificate(ledger: Ledger[Conversation], path: str | os.PathLike[str]) -> pathlib.Path:
+    """Write the certificate of a ledger and return where it is; see `Holdout.export`."""
     target = pathlib.Path(path)
     ending = target.suffix.lower()
     if ending not in (".html", ".json"):
         fix = "Write both: the page to read, the JSON to verify."
         raise bad_parameter("path", "Holdout.export", "a file ending in .html or .json", str(path), fix)
-    certificate = certificate_of(prefix_of(ledger))
-    text = page_of(certificate) if ending == ".html" else json.dumps(certificate, indent=1, allow_nan=False)
+    prefix = prefix_of(ledger)
+    certificate = certificate_of(prefix)
+    if ending == ".html":
+        published = [record.seq for record in prefix.records if record.body.get("final")]
+        text = page_of(certificate, published)
+    else:
+        text = json.dumps(certificate, indent=1, allow_nan=False)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         beside.write_text(text + "\n", encoding="utf-8")
         os.replace(beside, target)  # nobody finds half of it
     finally:
         beside.unlink(missing_ok=True)
+    return target
 
 
-def page_of(certificate: dict[str, Any]) -> str:
-    """Return the certificate as HTML.
+def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
+    """Return the certificate as HTML, with the date and the versions that made the page.
+
+    Those are no part of the certificate, which is made again from the ledger to be verified.
 
     Parameters
     ----------
     certificate : dict
         As `certificate_of` makes it.
+    published : iterable of int, default=()
+        Records in which an exact value was published, which the page marks.
     """
     holdout, asked, revealed = certificate["holdout"], certificate["asked"], certificate["revealed"]
     level = percent(holdout["confidence_level"])
@@ -65,13 +79,20 @@ def page_of(certificate: dict[str, Any]) -> str:
         ("Asked", f"{questions}, {asked['refused']} refused"),
         ("Answered", f"{counted(len(given), 'value')}, {level} that all intervals hold together"),
         ("Revealed", f"{revealed['nats']:.4g} nats (information about the rows, natural logarithms)"),
+        (
+            "Answers",
+            f"{holdout['answers'] or 'exact'}, by {holdout['route'].replace('_', ' ')}, class counts "
+            f"{_CLASS_COUNTS[holdout['class_mix']]}",
+        ),
         ("Tolerance", "none" if holdout["tolerance"] is None else f"half-width {holdout['tolerance']:g}"),
         ("Asked by", ", ".join(_who(name, times) for name, times in asked["asked by"].items()) or "nobody"),
         ("State", "closed: nothing new is answered" if revealed["closed"] else "open"),
+        ("Exported", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_versions()}"),
     ]
+    finals = set(published)
     known = dict.fromkeys(each["reason"] for each in shown if each["value"] is None)
     reasons = {reason: _letters(number) for number, reason in enumerate(known)}
-    rows = "".join(_row(each, targets, reasons) for each in shown)
+    rows = "".join(_row(each, targets, reasons, finals) for each in shown)
     head = "".join(f"<th>{name}</th>" for name in _HEAD)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -95,10 +116,22 @@ def page_of(certificate: dict[str, Any]) -> str:
 </body></html>"""
 
 
+_CLASS_COUNTS = {"conditional": "known to whoever asks", "priced": "paid for"}
+
+
+def _versions() -> str:
+    """Return the versions of what computed the answers, of those that are installed."""
+    found = []
+    for name in ("sklearn-ada", "scikit-learn", "numpy", "scipy"):
+        with contextlib.suppress(PackageNotFoundError):  # run from its sources
+            found.append(f"{name} {version(name)}")
+    return ", ".join([f"Python {platform.python_version()}", *found])
+
+
 _HEAD = ("#", "Model", "Metric", "Guess", "Value", "Interval", "Verdict", "Nats", "Target", "By")
 
 
-def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str]) -> str:
+def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str], finals: set[int]) -> str:
     low, high = each["interval"]
     value = each["value"]
     ends = (
@@ -106,7 +139,9 @@ def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str])
         if value is not None
         else f"none ({reasons[each['reason']]})"
     )
-    verdict = "sealed: " + each["verdict"] if each["kind"] == "sealed" else each["verdict"]
+    is_final = each["index"] in finals
+    said = "PUBLISHED" if is_final else each["kind"] if each["kind"] in ("sealed", "unsealed") else ""
+    verdict = f"{said}: {each['verdict']}" if said else each["verdict"]
     cells = (
         each["index"],
         each["model"] or "",
@@ -119,7 +154,7 @@ def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str])
         targets.get(each["target"], ""),
         " ".join(filter(None, (each["who"], each["label"]))),
     )
-    kind = ' class="apart"' if value is None or each["vacuous"] else ""
+    kind = ' class="apart"' if value is None or each["vacuous"] else ' class="published"' if is_final else ""
     return f"<tr{kind}>" + "".join(f"<td>{_e(cell)}</td>" for cell in cells) + "</tr>"
 
 
@@ -155,7 +190,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:0}dt
 .wide{overflow-x:auto}table{min-width:46rem;border-collapse:collapse;width:100%;font-size:12px}
 th,td{border-bottom:1px solid #bbb;padding:.2rem .35rem;text-align:left;vertical-align:top}
 td{white-space:nowrap}td:nth-child(2),td:nth-child(3),td:nth-child(10){white-space:normal;overflow-wrap:anywhere}
-tr.apart{color:#555;font-style:italic}
+tr.apart{color:#555;font-style:italic}tr.published{font-weight:700;outline:2px solid #1a5fb4}
 td:nth-child(4),td:nth-child(5),td:nth-child(8){font-variant-numeric:tabular-nums}
 code{font:12px ui-monospace,monospace;overflow-wrap:anywhere}ol,ul{margin:.2rem 0;padding-left:1.4rem}
 @media print{table{min-width:0}body{margin:0;max-width:none;font-size:10.5px}table{font-size:8.5px}
