@@ -160,7 +160,7 @@ class CertifiedSearchDisplay:
             If matplotlib is missing.
         """
         ax = axes_or_new(ax, "A search is", (8.0, 4.5))
-        numbers = np.arange(1, len(self.scores) + 1)
+        numbers = np.arange(len(self.scores))  # as best_index_ and the rows of cv_results_ count
         low, high = (end if np.isfinite(end) else None for end in self.interval)
         shown = np.isfinite(self.scores)
         if self.bars is not None:
@@ -187,13 +187,13 @@ class CertifiedSearchDisplay:
         )  # fmt: skip
         if shown[self.best_index]:
             ax.scatter(
-                [self.best_index + 1], [self.scores[self.best_index]], marker="*", color="black", s=110,
-                zorder=4, label=f"chosen: candidate {self.best_index + 1}",
+                [self.best_index], [self.scores[self.best_index]], marker="*", color="black", s=110,
+                zorder=4, label=f"chosen: candidate {self.best_index}",
             )  # fmt: skip
-        ax.set_xlim(0.5, len(numbers) + 0.5)
+        ax.set_xlim(-0.5, len(numbers) - 0.5)
         if len(numbers) <= 20:
             ax.set_xticks(numbers)
-        ax.set(xlabel="candidate, in the order of the search", ylabel=textwrap.fill(self.target, 52))
+        ax.set(xlabel="candidate: row of cv_results_", ylabel=textwrap.fill(self.target, 52))
         held = f"{percent(self.confidence_level)} for all answers of its ledger together"
         ax.set_title(f"The certified band holds with {held}", fontsize="medium")
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)

@@ -49,6 +49,8 @@ class Metric:
     per-class means (balanced accuracy) and ratios of counts (F1). Of any other metric there is the *stable
     median*, where it is asked for: the median of its values on disjoint subsamples of the holdout
     (``kind="general"``). The kind of scikit-learn's scorer strings is known; that of a function is declared.
+    A metric is a scorer, too: ``GridSearchCV(model, grid, scoring=Metric("f1", pos_label="yes"))`` searches
+    by it, and `ReusableHoldoutCV` around it certifies it.
 
     Parameters
     ----------
@@ -113,6 +115,8 @@ class Metric:
         rule: IntervalRule | None = None
         methods: tuple[str, ...] = (response_method,)
         response = Response("any", methods, target=None)
+        if isinstance(scoring, Metric):
+            raise bad_parameter("scoring", "Metric", "a scorer string or a scorer", scoring)
         self.string = scoring if isinstance(scoring, str) else None
         self.positive = POSITIVE.get(self.string or "") if pos_label is None else pos_label
         if isinstance(scoring, str):
@@ -170,6 +174,19 @@ class Metric:
         self.name = f"{scoring} of {pos_label!r}"
         self._scorer = OF_ONE_CLASS[scoring](pos_label=pos_label)
         return self._scorer, None if rule is None else replace(rule, positive=pos_label)  # type: ignore[type-var]
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
+        """Return `score`: a metric is a scorer, as the ``scoring`` of any search."""
+        return self.score(estimator, X, y, **params)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Metric):
+            return NotImplemented
+        mine, others = (of.string or of.scoring for of in (self, other))  # a string tells more than a copy
+        return bool(mine == others and self.describe() == other.describe())
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     def __repr__(self) -> str:
         return f"Metric({self.name!r}, kind={self.kind!r}, range={self.range})"

@@ -145,7 +145,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         "winner" reveals only which of the N candidates asked is the best on the holdout, for ``ln N`` nats,
         and its certified score; the scores of the others are not kept anywhere, in ``search_`` neither. With
         ``ask="candidates"``, for `GridSearchCV` and `RandomizedSearchCV`, it searches on validation scores
-        and fits each candidate twice.
+        and fits each candidate twice. With ``ask="winner"`` there is nothing else to reveal.
     validation : float, default=0.25
         For ``ask="candidates"``: the part of the rows on which candidates are not fitted but scored, for the
         guesses.
@@ -516,7 +516,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             winner = self.holdout_.select(models, scoring=metric, epsilon="auto" if drawing else None)
             chosen, models = [chosen[winner]], [models[winner]]
         t = None if median is None else median.subsample_size(session.data)
-        same_metric = not hidden and own_scoring in (self.scoring, metric.scoring, plain)
+        same_metric = not hidden and own_scoring in (self.scoring, metric, metric.scoring, plain)
         self.answers_, tuned = [], {}
         pairs = list(zip(chosen, models, strict=True))
         for index, model in with_bar(pairs, "certifying", self.verbose):

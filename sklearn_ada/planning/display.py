@@ -35,8 +35,9 @@ class PlanDisplay:
 
     Dark bars are what a `Holdout` or a `ReusableHoldoutCV` does as it comes, light ones other methods for
     adaptive questions, white ones methods whose questions may not depend on earlier answers; medians are
-    hatched, as their half-widths are in quantile levels. The dashed line is the limit: a plain holdout with all questions fixed in advance,
-    which no method beats whose answers are all certified. The star marks what the plan recommends.
+    hatched, as their half-widths are in quantile levels. The dashed line is the limit: a plain holdout with
+    all questions fixed in advance, which no method beats whose answers are all certified. The star marks what
+    the plan recommends.
 
     Parameters
     ----------

@@ -61,6 +61,16 @@ def test_another_policy_on_the_same_ledger_is_refused(holdout, rows, name, value
         Holdout(rows[2], rows[3], ledger=holdout.ledger.path, **{name: value})
 
 
+def test_a_ledger_of_another_policy_may_be_deleted_as_long_as_nothing_was_asked_of_it(rows, model, tmp_path):
+    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
+    with pytest.raises(LedgerMismatchError, match="as nothing was asked of this ledger yet, delete its file"):
+        Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", tolerance=0.1)
+    holdout.certify(model, scoring="accuracy", guess=0.5)
+    with pytest.raises(LedgerMismatchError) as caught:
+        Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", tolerance=0.1)
+    assert "delete" not in str(caught.value)
+
+
 def test_another_policy_is_refused_for_the_temporary_ledger_too(rows):
     Holdout(rows[2] + 0.5, rows[3])
     with pytest.raises(LedgerMismatchError, match="another policy"):

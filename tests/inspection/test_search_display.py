@@ -37,14 +37,14 @@ def test_the_search_saw_its_own_scores_and_the_winner_is_certified(tmp_path):
     search = fitted(tmp_path / "one.db")
     display = CertifiedSearchDisplay.from_estimator(search)
     own = search.cv_results_["mean_test_score"]
-    np.testing.assert_allclose(points(display), np.column_stack([[1, 2, 3, 4], own]))
+    np.testing.assert_allclose(points(display), np.column_stack([range(4), own]))
     assert set(display.naive_.get_ydata()) == {own.max()}
     assert set(display.value_.get_ydata()) == {search.best_score_}
     low, high = search.best_score_interval_
     assert (display.band_.get_y(), display.band_.get_height()) == pytest.approx((low, high - low))
     assert display.bars is None
     chosen = [each for each in display.ax_.collections if each.get_label().startswith("chosen")]
-    np.testing.assert_allclose(chosen[0].get_offsets(), [[search.best_index_ + 1, own.max()]])
+    np.testing.assert_allclose(chosen[0].get_offsets(), [[search.best_index_, own.max()]])
 
 
 def test_candidates_that_were_asked_have_a_bar_each(tmp_path):

@@ -1,11 +1,21 @@
 """Every scorer of scikit-learn is classified, and what the classification says holds on a holdout."""
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
-from sklearn.metrics import average_precision_score, brier_score_loss, get_scorer, get_scorer_names
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    f1_score,
+    get_scorer,
+    get_scorer_names,
+    make_scorer,
+)
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
@@ -250,3 +260,35 @@ def test_deviances_are_undefined_for_what_is_not_positive(tasks, tmp_path):
     holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
     answer = holdout.certify(negative, scoring=Metric("neg_mean_poisson_deviance", range=(-30, 0)))
     assert (answer.verdict, answer.reason) == ("failed", "metric is undefined")
+
+
+def test_a_metric_is_a_scorer_of_the_search_that_is_certified_by_it(tmp_path):
+    X, y = make_classification(1200, 5, flip_y=0.1, random_state=0)
+    y = np.array(["no", "yes"])[y]
+    metric = Metric("f1", pos_label="yes")
+    plain = make_scorer(f1_score, pos_label="yes")
+    grid = {"C": [0.01, 1.0]}
+    found = GridSearchCV(LogisticRegression(), grid, scoring=metric).fit(X, y)
+    expected = GridSearchCV(LogisticRegression(), grid, scoring=plain).fit(X, y)
+    assert found.best_score_ == expected.best_score_
+    search = clone(GridSearchCV(LogisticRegression(), grid, scoring=metric))
+    certified = ReusableHoldoutCV(search, ledger=tmp_path / "ledger.db", answers="exact").fit(X, y)
+    assert certified.best_score_target_ == "population f1 of 'yes' at the holdout's class mix"
+    guess = certified.holdout_.report().entries[-1].guess
+    assert guess == pytest.approx(certified.cv_results_["mean_test_score"].max())  # its own folds' score
+    assert pickle.loads(pickle.dumps(metric)) == metric == Metric("f1", pos_label="yes")
+    assert metric != Metric("f1", pos_label="no")
+    assert len({metric, Metric("f1", pos_label="yes")}) == 1
+
+
+def test_a_scorer_made_of_a_metric_of_one_class_is_told_what_to_write(tmp_path):
+    X, y = make_classification(1200, 5, flip_y=0.1, random_state=0)
+    y = np.array(["no", "yes"])[y]
+    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=make_scorer(f1_score, pos_label="yes"))
+    with pytest.warns(UserWarning, match=r"Use Metric\('f1', pos_label='yes'\), which is a scorer, too"):
+        ReusableHoldoutCV(search, ledger=tmp_path / "ledger.db").fit(X, y)
+
+
+def test_a_metric_is_not_made_of_another():
+    with pytest.raises(ValueError, match="must be a scorer string or a scorer"):
+        Metric(Metric("accuracy"))

@@ -246,3 +246,15 @@ def test_randomized_search_raises_on_refusals_too(rows, tight):
     )
     with pytest.raises(BudgetExhaustedError):
         search.fit(rows[0], rows[1])
+
+
+def test_a_refusal_in_a_search_of_ones_own_is_told_once_and_says_what_to_do(rows, tight):
+    scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
+    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search.fit(rows[0], rows[1])
+    (told,) = [str(each.message) for each in caught if "refused a question" in str(each.message)]
+    assert "this score is NaN" in told
+    assert "the tolerance of 0.172" in told
+    assert "on_exhausted='raise'" in told

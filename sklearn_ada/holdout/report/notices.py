@@ -6,6 +6,7 @@ quantity than the metric on all rows, which an asker should know who did not ask
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sklearn.base import is_regressor
@@ -115,6 +116,11 @@ def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *
 
 
 def _with_interval(metric: Metric, data: HoldoutData, regression: bool) -> str:
+    of_class = _OF_ONE_CLASS.search(metric.name) if metric.string is None else None
+    if of_class is not None and not data.has_groups and data.weight is None:
+        label = _POS_LABEL.search(metric.name)
+        written = "" if label is None else f", pos_label={_quoted(label[1])}"
+        return f"Metric({of_class[1]!r}{written}), which is a scorer, too, and has an interval"
     if metric.string in WITH_INTERVAL and metric.range is None:
         return f"a metric with an interval, here {_here(metric.string)}"
     if regression or data.classes is None:
@@ -122,6 +128,16 @@ def _with_interval(metric: Metric, data: HoldoutData, regression: bool) -> str:
     names = ["roc_auc"] if len(data.classes) == 2 else []
     known = [repr(n) for n in (*names, "balanced_accuracy", "accuracy") if data.has_interval(Metric(n))]
     return f"a metric with an interval, such as {', '.join(known)}"
+
+
+_OF_ONE_CLASS = re.compile(r"^make_scorer\((f1|jaccard|precision|recall)_score\b(?!.*average)")
+_POS_LABEL = re.compile(r"pos_label=([^,)]+)")
+
+
+def _quoted(label: str) -> str:
+    """Return a label as it is written: a scorer's text does not quote words."""
+    is_number = label.removeprefix("-").replace(".", "", 1).isdigit()
+    return label if is_number or label in ("True", "False") else repr(label.strip("'\""))
 
 
 def _here(name: str | None) -> str:

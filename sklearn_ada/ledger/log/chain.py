@@ -107,7 +107,14 @@ def check_schema(genesis: dict[str, Any], name: str) -> None:
         )
 
 
-def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str, instead: str | None) -> None:
+def compare_genesis(
+    stored: dict[str, Any],
+    expected: dict[str, Any],
+    name: str,
+    instead: str | None,
+    *,
+    untouched: bool = False,
+) -> None:
     """Raise unless the ledger's genesis is the expected one, naming what differs.
 
     Parameters
@@ -115,6 +122,8 @@ def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str,
     instead : str or None
         Where another holdout could have a ledger of its own. None for a ledger that goes with the data, in
         this process: nobody gave it a name.
+    untouched : bool, default=False
+        Whether it is a file in which nothing is recorded but the genesis: then it may be begun anew.
     """
     check_schema(stored, name)
     if "ids" in (ways := [g.get("identity") for g in (stored, expected)]) and ways[0] != ways[1]:
@@ -142,6 +151,8 @@ def compare_genesis(stored: dict[str, Any], expected: dict[str, Any], name: str,
         shown = [k for k in different if k not in ("secret_digest", "seeded", "shares")]
         was = ", ".join(f"{k}={stored.get(k)!r}" for k in shown) or "another random_state"
         end = ", or rows that nobody has asked about, with a ledger of their own."
+        if untouched:
+            end += " Or, as nothing was asked of this ledger yet, delete its file to begin it anew."
         whose = f"The ledger {name!r}"
         if instead is None:
             whose, end = _OWN, f". {_OF_ITS_OWN}"

@@ -98,10 +98,11 @@ class SQLiteLedger(ChainedLedger[State]):
                 raise LedgerUnavailableError(f"The ledger {os.path.basename(path)!r} cannot be written to.")
             with locked_file(path) as db:
                 stored = _read_genesis(db, path)
+                untouched = db.execute("SELECT 1 FROM records WHERE seq > 0").fetchone() is None
                 kept = secret_in(db, os.path.basename(path))
         expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         instead = None if is_temporary(path) else "another path"
-        compare_genesis(stored, expected, os.path.basename(path), instead)
+        compare_genesis(stored, expected, os.path.basename(path), instead, untouched=untouched)
         ledger = cls(path, expected, start)
         ledger.read(lambda state: None)  # replay now: damage should not wait for the first question
         _opened.add(os.path.realpath(path))

@@ -74,7 +74,7 @@ def score_name(search: Any, metric: Metric) -> tuple[str, Any]:
     if isinstance(refit, str) and refit in named:
         return refit, named[refit]
     for name, one in named.items():
-        if one is metric or one == metric.scoring:
+        if one == metric or one == metric.scoring:
             return name, one
     raise bad_parameter(
         "search", _OWNER, "with refit= naming the score that ranks its candidates", f"refit={refit!r}",

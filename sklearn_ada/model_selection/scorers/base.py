@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_ada._checks import bad_parameter, check_option
+from sklearn_ada._notices import warn_user
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout import (
     Holdout,
@@ -115,6 +116,13 @@ class HoldoutScorer(ABC):
             return self.metric.score(estimator, X, y, **params)
         if answer.verdict == "refused" and self.on_exhausted == "raise":
             raise BudgetExhaustedError(f"The holdout refused: {answer.reason}.")
+        if answer.verdict == "refused":
+            warn_user(
+                "The holdout refused a question, so this score is NaN, and so are those of later questions "
+                f"that are as wide: {answer.reason}. The answers given before stand. on_exhausted='raise' "
+                "stops the search instead; holdout.report() says what can still be asked.",
+                once=("refused", session_of(self.holdout).fingerprint),
+            )
         return answer.value
 
     def answer(self, estimator: Any, X: Any, y: Any, *, searching: bool = False) -> Answer | None:

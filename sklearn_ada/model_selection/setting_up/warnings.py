@@ -38,11 +38,14 @@ def warn_of_exact_value(metric: Metric, holdout: Holdout, median: MedianSettings
     session = session_of(holdout)
     if session.policy.answers != "cells" or median is not None or is_told_in_cells(session, metric):
         return
+    written = repr(metric.name)
+    if metric.string is not None and metric.string != metric.name:
+        written = f"Metric({metric.string!r}, pos_label={metric.positive!r})"
     warn_user(
         f"{metric.name} has no cells, so the value of every winner is told exactly, at once. That reveals "
         "more than a cell does, and makes all later intervals of this ledger wider. For many searches in a "
         f"row, search by 'accuracy' or another mean of 0/1 scores, and certify {metric.name} of the model "
-        f"that is kept: holdout.certify(model, scoring={metric.name!r}, guess_from=(X_val, y_val)).",
+        f"that is kept: holdout.certify(model, scoring={written}, guess_from=(X_val, y_val)).",
         once=("exact", holdout.fingerprint, metric.name),
     )
 
