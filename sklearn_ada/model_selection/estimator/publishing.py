@@ -28,7 +28,7 @@ _OWNER = "ReusableHoldoutCV.certify"
 
 
 class PublishesBest:
-    """`certify`, for a search whose best model was asked about."""
+    """`certify` and `compare`, for a search whose best model was asked about."""
 
     holdout: Any
     holdout_: Any
@@ -104,6 +104,68 @@ class PublishesBest:
         self.holdout_, self.best_answer_ = holdout, answer
         self._show_best()
         return answer
+
+    def compare(
+        self,
+        incumbent: Any,
+        *,
+        scoring: Any = None,
+        guess_from: tuple[Any, ArrayLike] | None = None,
+    ) -> Answer:
+        """Ask how much better ``best_estimator_`` is than another model, such as the one in use.
+
+        The interval of the difference holds together with all others of the ledger. It is told at once and
+        paid for as one question: see `Holdout.compare`.
+
+        Parameters
+        ----------
+        incumbent : fitted estimator
+            It must not have been trained on rows of the holdout: the winner of an earlier search on this
+            ledger was not.
+        scoring : str, callable or Metric, default=None
+            A mean of bounded scores; None is the metric of the search.
+        guess_from : tuple (X, y) or None, default=None
+            Rows that neither model was trained on, nor are the holdout's: they say how often the two differ.
+
+        Returns
+        -------
+        Answer
+            Its value is the score of ``best_estimator_`` minus that of the incumbent.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If there is no best model, or the search was pickled; and as for `Holdout.compare`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.model_selection import GridSearchCV
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from sklearn_ada import ReusableHoldoutCV
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> grids = ({"max_depth": [1]}, {"max_depth": [2, 3]})
+        >>> old, new = (
+        ...     ReusableHoldoutCV(GridSearchCV(DecisionTreeClassifier(random_state=0), grid)).fit(X, y)
+        ...     for grid in grids
+        ... )
+        >>> new.compare(old.best_estimator_).target
+        "population accuracy of b minus a at the holdout's class mix"
+        """
+        check_is_fitted(self, "search_")
+        owner = "ReusableHoldoutCV.compare"
+        if not hasattr(self, "best_estimator_"):
+            fix = "Fit one, and compare it: holdout.compare(incumbent, model, scoring=...)."
+            raise bad_parameter("search", owner, "one that keeps a model", "refit=False", fix)
+        if not isinstance(self.holdout_, Holdout):
+            raise bad_parameter(
+                "X", owner, "there", "a search that was pickled, which dropped the rows of the holdout",
+                "Open the holdout on its ledger: Holdout(X, y, ledger=...).compare(incumbent, model, ...).",
+            )  # fmt: skip
+        metric = (self._certified or chosen_metric(self)) if scoring is None else scoring
+        return self.holdout_.compare(incumbent, self.best_estimator_, scoring=metric, guess_from=guess_from)
 
     def _show_best(self) -> None:
         """Set the attributes that tell the score of the winner."""
