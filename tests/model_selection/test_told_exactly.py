@@ -3,8 +3,8 @@
 import warnings
 
 import pytest
-from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import ReusableHoldoutCV
@@ -27,6 +27,13 @@ def test_it_is_said_once_a_ledger(scoring, tmp_path):
     assert found.best_answer_.verdict == "exact"
     assert told.startswith(f"{scoring} has no cells")
     assert f"holdout.certify(model, scoring={scoring!r}" in told
+
+
+def test_a_regression_is_not_sent_to_the_accuracy(tmp_path):
+    X, y = make_regression(1200, 5, noise=10.0, random_state=0)
+    with pytest.warns(UserWarning, match="No metric of numbers has cells: do with few searches") as caught:
+        ReusableHoldoutCV(GridSearchCV(Ridge(), {"alpha": [1.0]}), ledger=tmp_path / "ledger.db").fit(X, y)
+    assert not any("'accuracy'" in str(each.message) for each in caught)
 
 
 @pytest.mark.parametrize(

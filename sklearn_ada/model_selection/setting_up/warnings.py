@@ -41,11 +41,19 @@ def warn_of_exact_value(metric: Metric, holdout: Holdout, median: MedianSettings
     written = repr(metric.name)
     if metric.string is not None and metric.string != metric.name:
         written = f"Metric({metric.string!r}, pos_label={metric.positive!r})"
+    way_out = (
+        "For many searches in a row, search by 'accuracy' or another mean of 0/1 scores, and certify "
+        f"{metric.name} of the model that is kept: holdout.certify(model, scoring={written}, "
+        "guess_from=(X_val, y_val))."
+    )
+    if metric.response.target == "numbers":
+        way_out = (
+            "No metric of numbers has cells: do with few searches, each over many candidates, or plan for "
+            "more rows (plan_holdout)."
+        )
     warn_user(
         f"{metric.name} has no cells, so the value of every winner is told exactly, at once. That reveals "
-        "more than a cell does, and makes all later intervals of this ledger wider. For many searches in a "
-        f"row, search by 'accuracy' or another mean of 0/1 scores, and certify {metric.name} of the model "
-        f"that is kept: holdout.certify(model, scoring={written}, guess_from=(X_val, y_val)).",
+        f"more than a cell does, and makes all later intervals of this ledger wider. {way_out}",
         once=("exact", holdout.fingerprint, metric.name),
     )
 
