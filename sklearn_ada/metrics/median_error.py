@@ -20,7 +20,7 @@ __all__ = ["MedianError"]
 
 Array = NDArray[Any]
 
-_REACH = 10.0  # medians, to which errors are clipped: what is farther hardly moves a median
+_REACH = 4.0  # upper quartiles, to which errors are clipped: no median is as far
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class MedianError(AllRowsRule):
     def tuned_by(self, y: Array, outputs: Array) -> MedianError:
         """Return the rule with the range that errors on some rows suggest."""
         errors = _errors(y, outputs)
-        most = min(_REACH * float(np.median(errors)) or math.inf, 1.25 * float(errors.max()))
+        most = min(_REACH * float(np.quantile(errors, 0.75)) or math.inf, 1.25 * float(errors.max()))
         return replace(self, most_error=float(f"{most or 1.0:.2g}"))
 
     def measure(self, y: Array, outputs: Array, classes: Array | None, bounds: Range) -> Measured:
