@@ -206,23 +206,26 @@ def _recalls(which: tuple[int, ...]) -> tuple[Callable[[Sample, Sample], Ends], 
 
 
 def _bets(
-    loss: Callable[[Sample], Sample], most: float
+    loss: Callable[[Sample], Sample], declared: float | None = None
 ) -> tuple[Callable[[Sample, Sample], Ends], Callable[[Sample], Ends]]:
-    """Return the interval of a mean loss, each at most ``most``, by predictable bets, and Chernoff's."""
+    """Return the interval of a mean loss by predictable bets, and Chernoff's.
 
-    def scaled(rows: Sample) -> Sample:
-        return np.clip(loss(rows) / most, 0.0, 1.0)
+    Losses are clipped to what was declared, or to a quarter more than the largest of the rows that tune.
+    """
 
     def interval(seen: Sample, known: Sample) -> Ends:
-        foreseen, n = scaled(known), len(seen)
-        reach = 6.0 * betting_half_width(n, float(foreseen.var()), LN_DELTA, predictable=True)
+        most = declared or 1.25 * float(loss(known).max())
+        foreseen, scaled = (np.clip(loss(rows) / most, 0.0, 1.0) for rows in (known, seen))
+        variance = float(foreseen.var())
+        reach = 6.0 * betting_half_width(len(seen), variance, LN_DELTA, predictable=True)
         grid = np.linspace(foreseen.mean() - reach, foreseen.mean() + reach, 400)
         grid = grid[(grid > 0) & (grid < 1)]
-        low, high = betting_predictable(scaled(seen), float(foreseen.var()), LN_DELTA, grid)
+        low, high = betting_predictable(scaled, variance, LN_DELTA, grid)
         return most * low, most * high
 
     def first(seen: Sample) -> Ends:
-        mean = float(scaled(seen).mean())
+        most = declared or 1.25 * float(loss(seen).max())
+        mean = float(loss(seen).mean()) / most
         low, high = chernoff_kl(mean, mean, len(seen), LN_DELTA, (0.0, 1.0))
         return most * low, most * high
 
@@ -290,8 +293,8 @@ _MACRO = {"average": "macro", "zero_division": 0.0}
 _RECALL = {"labels": [0], "average": "macro"}
 _ERROR = _bets(lambda rows: abs(rows[:, 0] - rows[:, 1]), 200.0)
 _SQUARE = _bets(lambda rows: (rows[:, 0] - rows[:, 1]) ** 2, 200.0**2)
-_LOG = _bets(lambda rows: -np.log(np.where(rows[:, 0] == 1, rows[:, 1], 1.0 - rows[:, 1])), 10.0)
-_DIGITS = _bets(lambda rows: -np.log(rows[:, 1]), 10.0)
+_LOG = _bets(lambda rows: -np.log(np.where(rows[:, 0] == 1, rows[:, 1], 1.0 - rows[:, 1])))
+_DIGITS = _bets(lambda rows: -np.log(rows[:, 1]))
 _BRIER = _bets(lambda rows: (rows[:, 0] - rows[:, 1]) ** 2, 1.0)
 
 ROWS = (
