@@ -71,6 +71,9 @@ META = (
 
 WHOLE = ("test_search", "test_successive_halving", "test_metaestimators")
 """Files all of whose cases are run."""
+BY_CHANCE = {"test_enet_cv_grid_search[False-ElasticNetCV-ElasticNet]"}
+"""Listed, and passing on some machines: which rows are held out depends on the last bits of y."""
+
 _NAMED = rf"SearchCV|\b({'|'.join(SCORED)})\b"
 
 RUNS = {
@@ -258,6 +261,14 @@ def run(name):
         return json.loads(outcomes.read_text())
 
 
+def _steady(outcomes):
+    """Return the outcomes with those that are chance taken for failures."""
+    return {
+        case: ["failed", *rest] if case in BY_CHANCE else [told, *rest]
+        for case, (told, *rest) in outcomes.items()
+    }
+
+
 def title(name):
     """Return what the documentation calls a run: the file, and where the holdout comes from."""
     module, how = name.split(", ")
@@ -266,6 +277,7 @@ def title(name):
 
 def counted(name, outcomes):
     """Return the counts of a run as the documentation shows them."""
+    outcomes = _steady(outcomes)
     passed = [reached for told, _, reached in outcomes.values() if told == "passed"]
     failed = sum(told == "failed" for told, _, _ in outcomes.values())
     counts = {"cases": len(passed) + failed, "pass": len(passed), "reached": sum(passed), "listed": failed}
@@ -280,7 +292,7 @@ def listed():
 
 def compare(name, outcomes):
     """Return what fails and is not listed, with its message, and what is listed and does not fail."""
-    failed = {case: message for case, (told, message, _) in outcomes.items() if told == "failed"}
+    failed = {case: message for case, (told, message, _) in _steady(outcomes).items() if told == "failed"}
     known = {case for run_name, case in listed() if run_name == name}
     return {case: failed[case] for case in failed if case not in known}, sorted(known - set(failed))
 
