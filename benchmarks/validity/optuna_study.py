@@ -5,8 +5,9 @@
 Study and ledger are in one PostgreSQL database, by default in a server that is started for the purpose, with
 ``--url`` in one that there is; with ``--sqlite`` in two files. Each process calls ``study.optimize`` with an
 objective that grows a tree and asks the holdout about it. At random moments one of them is killed (SIGKILL),
-and begun again. What it was at stays behind in Optuna as running, maybe with an answer that is charged; such
-trials are failed and put into the queue again, as Optuna does by heartbeats.
+every other time when it has an answer and has not yet told it, and begun again. What it was at stays behind
+in Optuna as running, maybe with an answer that is charged; such trials are failed and put into the queue
+again, as Optuna does by heartbeats.
 
 In the end each finished trial must hold what the ledger holds; each record must be of a trial, and no
 question charged twice; prices must sum up to the report's; a model that is fitted and asked again must cost a
@@ -167,10 +168,12 @@ def killed_study(
     context = multiprocessing.get_context("spawn")
 
     trying: dict[int, Any] = {}  # whether a process is beyond its start
+    falling: dict[int, Any] = {}  # whether it is to fall after its next answer
 
     def begin(who: int) -> Any:
-        trying[who] = context.Event()
-        process = context.Process(target=_optimize, args=(place, who, n_trials, trying[who]))
+        trying[who], falling[who] = context.Event(), context.Event()
+        events = trying[who], falling[who]
+        process = context.Process(target=_optimize, args=(place, who, n_trials, *events))
         process.start()
         return process
 
@@ -186,9 +189,12 @@ def killed_study(
         if moments and running and _finished(study) >= moments[0]:
             moments.pop(0)
             who = chance.choice(running)
-            time.sleep(chance.uniform(0.0, 0.1))  # in whatever it does
-            os.kill(workers[who].pid, signal.SIGKILL)
-            workers[who].join()
+            if (len(moments) + seed) % 2:
+                falling[who].set()
+            else:
+                time.sleep(chance.uniform(0.0, 0.1))  # in whatever it does
+                os.kill(workers[who].pid, signal.SIGKILL)
+            workers[who].join(_PATIENCE)
             kills += workers[who].exitcode == -signal.SIGKILL
             workers[who] = begin(who)
         if any(worker.exitcode not in {None, 0} for worker in workers.values()):
@@ -235,8 +241,8 @@ def _ask(holdout: Holdout, params: dict[str, Any]) -> Answer:
     return holdout.check(model, scoring="accuracy", guess_from=known)
 
 
-def _optimize(place: Place, who: int, n_trials: int, trying: Any = None) -> None:
-    """Try until so many trials are finished, by whomever."""
+def _optimize(place: Place, who: int, n_trials: int, trying: Any = None, falling: Any = None) -> None:
+    """Try until so many trials are finished, by whomever, or until it falls between answer and telling."""
     import optuna
 
     holdout = place.holdout(f"process {who}")
@@ -249,6 +255,8 @@ def _optimize(place: Place, who: int, n_trials: int, trying: Any = None) -> None
             "min_samples_leaf": trial.suggest_int("min_samples_leaf", 1, 40),
         }
         answer = _ask(holdout, params)
+        if falling is not None and falling.is_set() and not answer.repeated:
+            os.kill(os.getpid(), signal.SIGKILL)
         trial.set_user_attr("answer", _told(answer))
         return answer.value
 
