@@ -118,8 +118,8 @@ class Found:
     certified : bool
         Whether the certificate holds each finished trial's interval and the published winner's as told.
     kills, left, asked_by_the_killed : int
-        Processes killed, trials that they left running, and answers that were charged by then and told to no
-        trial.
+        Processes killed, trials that they left running, and answers that were charged and not yet told to
+        Optuna when their process was killed.
     seconds : float
     """
 
@@ -169,11 +169,13 @@ def killed_study(
 
     trying: dict[int, Any] = {}  # whether a process is beyond its start
     falling: dict[int, Any] = {}  # whether it is to fall after its next answer
+    charged = {who: context.Value("q", 0) for who in range(n_processes)}  # the record with which it fell
+    untold: set[int] = set()
 
     def begin(who: int) -> Any:
         trying[who], falling[who] = context.Event(), context.Event()
-        events = trying[who], falling[who]
-        process = context.Process(target=_optimize, args=(place, who, n_trials, *events))
+        shared = trying[who], falling[who], charged[who]
+        process = context.Process(target=_optimize, args=(place, who, n_trials, *shared))
         process.start()
         return process
 
@@ -196,15 +198,16 @@ def killed_study(
                 os.kill(workers[who].pid, signal.SIGKILL)
             workers[who].join(_PATIENCE)
             kills += workers[who].exitcode == -signal.SIGKILL
+            untold.add(charged[who].value)
             workers[who] = begin(who)
         if any(worker.exitcode not in {None, 0} for worker in workers.values()):
             _kill_all(workers)
             raise RuntimeError("a process of the study failed; its error is printed above")
-    untold = _untold(study, place)
+    untold = (untold - {0}) | _untold(study, place)
     left = _put_again(study)
     if left:
         _optimize(place, n_processes, _finished(study) + left)
-    left_behind = {"left": left, "asked_by_the_killed": untold}
+    left_behind = {"left": left, "asked_by_the_killed": len(untold)}
     return audit(place, **left_behind, kills=kills, seconds=time.monotonic() - began)
 
 
@@ -241,7 +244,9 @@ def _ask(holdout: Holdout, params: dict[str, Any]) -> Answer:
     return holdout.check(model, scoring="accuracy", guess_from=known)
 
 
-def _optimize(place: Place, who: int, n_trials: int, trying: Any = None, falling: Any = None) -> None:
+def _optimize(
+    place: Place, who: int, n_trials: int, trying: Any = None, falling: Any = None, charged: Any = None
+) -> None:
     """Try until so many trials are finished, by whomever, or until it falls between answer and telling."""
     import optuna
 
@@ -256,6 +261,7 @@ def _optimize(place: Place, who: int, n_trials: int, trying: Any = None, falling
         }
         answer = _ask(holdout, params)
         if falling is not None and falling.is_set() and not answer.repeated:
+            charged.value = answer.index
             os.kill(os.getpid(), signal.SIGKILL)
         trial.set_user_attr("answer", _told(answer))
         return answer.value
@@ -275,10 +281,10 @@ def _answers(holdout: Holdout) -> dict[int, dict[str, Any]]:
     return {record.seq: record.body for record in records if record.body.get("kind") == "answer"}
 
 
-def _untold(study: Any, place: Place) -> int:
-    """Return how many answers were charged that no finished trial holds."""
+def _untold(study: Any, place: Place) -> set[int]:
+    """Return the answers that were charged and that no finished trial holds."""
     told = {trial.user_attrs["answer"]["record"] for trial in study.get_trials(states=_states("COMPLETE"))}
-    return len(set(_answers(place.holdout())) - told)
+    return set(_answers(place.holdout())) - told
 
 
 def _put_again(study: Any) -> int:
