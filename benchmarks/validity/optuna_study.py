@@ -235,7 +235,7 @@ def _finished(study: Any) -> int:
 
 
 def _best(study: Any) -> Any:
-    """Return the best trial, for which Optuna before 4.6 asks PostgreSQL in a way that psycopg 3 refuses."""
+    """Return the best trial, for which Optuna before 4.5 asks PostgreSQL in a way that psycopg 3 refuses."""
     return max(study.get_trials(states=_states("COMPLETE")), key=lambda trial: trial.value)
 
 
