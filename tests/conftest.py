@@ -12,7 +12,8 @@ from tests.ledger.postgresql_server import NoServerError, Server
 from tests.ledgers_in_memory import forget_ledgers_in_memory, names_of_ledgers_in_memory
 
 REQUIRED = "SKLEARN_ADA_REQUIRE_POSTGRESQL"
-collect_ignore = [] if importlib.util.find_spec("torch") else ["consumers/torch_net.py"]  # for its doctests
+NETS = {"torch": "consumers/torch_net.py", "skorch": "consumers/skorch_net.py"}
+collect_ignore = [path for name, path in NETS.items() if not importlib.util.find_spec(name)]  # for doctests
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ match of digests is only proposed, and the holdout compares what the models say.
 
 from __future__ import annotations
 
+import copy
 import functools
 import sys
 import weakref
@@ -62,6 +63,7 @@ _NAMES = (
         "used_ram_limit gpu_ram_part pinned_memory_size save_snapshot snapshot_file snapshot_interval "
         "detailed_profile log_cout log_cerr",
     ),
+    _names("skorch", "of training: its times, who looked on", "history_ callbacks callbacks_ optimizer_"),
     _names("catboost", "filled after fit, by pickle or when it is read", "_prediction_values_change"),
 )  # fmt: skip
 _known: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
@@ -157,12 +159,12 @@ def _of_catboost(model: Any) -> list[Any]:
     """Return the trees without what is noted about their training, and the settings."""
     state, out = dict(model.__getstate__()), names_left_out(type(model))
     if "__model" in state:
-        copy = model.copy()
-        noted = copy.get_metadata()
+        bare = model.copy()
+        noted = bare.get_metadata()
         for name in [*noted.keys()]:
             if name in _NOTES_OF_CATBOOST:
                 del noted[name]
-        state["__model"] = copy._serialize_model()
+        state["__model"] = bare._serialize_model()
     return [sorted(counted_state(state, out).items())]
 
 
@@ -171,6 +173,13 @@ def _of_torch(tensor: Any) -> list[Any]:
     plain = tensor.detach().cpu().contiguous().reshape(-1)
     numbers = plain.view(sys.modules["torch"].uint8).numpy()  # NumPy does not know all of its types
     return [str(tensor.dtype), tuple(tensor.shape), numbers]
+
+
+def _of_skorch(net: Any) -> list[Any]:
+    """Return the attributes, whose pickle differs each time; modules as in ``eval``, where they predict."""
+    module = sys.modules["torch"].nn.Module
+    state = counted_state(vars(net), names_left_out(type(net)))
+    return [(k, copy.deepcopy(v).eval() if isinstance(v, module) else v) for k, v in sorted(state.items())]
 
 
 _NOTES_OF_CATBOOST = frozenset(
@@ -192,4 +201,5 @@ _CONTENT: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
     ("lightgbm.basic", "Booster"): _of_lightgbm,
     ("catboost.core", "_CatBoostBase"): _of_catboost,
     ("torch", "Tensor"): _of_torch,
+    ("skorch.net", "NeuralNet"): _of_skorch,
 }  # by module and name, as the libraries need not be installed

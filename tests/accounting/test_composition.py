@@ -99,6 +99,8 @@ def test_the_exact_convolution_catches_a_bound_that_is_too_small():
     without_two = epsilon * math.sqrt(k * math.log(1 / slack))
     assert exact.delta(sharp) <= slack
     assert exact.delta(0.5 * without_two) > slack
+    mixed = heterogeneous_composition([epsilon] * k, slack=slack).epsilon
+    assert exact.delta(mixed) <= slack < exact.delta(0.5 * mixed)
     assert exact.delta(optimal_composition_epsilon(slack, k, epsilon) * 0.98) > slack
 
 

@@ -2,7 +2,12 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
 import tracemalloc
+import uuid
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +15,7 @@ import pytest
 from sklearn_ada import Holdout, Predictions
 from sklearn_ada.cli import main
 from sklearn_ada.cli.columns import read_columns
+from tests.ledger.postgresql_server import PASSWORD
 
 N = 120
 
@@ -96,6 +102,69 @@ def test_a_class_of_no_row_is_named(folder, told):
     said[0] = "fox"
     np.save("said.npy", said)
     assert told(*BY_ORDER, *REST, "--certify", "--class", "fox")["verdict"] == "exact"
+
+
+def started(folder, *arguments):
+    """Start the command as a shell does, in a process of its own."""
+    root = Path(__file__).parents[2]
+    return subprocess.Popen(
+        [sys.executable, "-m", "sklearn_ada", "ask", *arguments], cwd=folder, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(root)},
+    )  # fmt: skip
+
+
+@pytest.mark.thorough
+def test_two_holders_ask_by_command_on_one_database(folder, told, tmp_path, postgresql, capsys):
+    y, said, _ = folder
+    book = postgresql.url(uuid.uuid4().hex)
+    np.save("ben.npy", np.where(np.arange(N) % 9, y, "cat"))
+    hers = (*BY_ORDER, "--ledger", book, "--guess", "0.9", "--certify", "--who", "ada")
+    his = ("--predictions", "ben.npy", *hers[2:-1], "ben")
+    by = {"ada": hers, "ben": his}
+    processes = [started(tmp_path, *asked, "--json") for asked in (hers, his, hers)]
+    printed = [process.communicate(timeout=120) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], printed
+    first, second, again = (json.loads(out) for out, _ in printed)
+    assert first["index"] == again["index"] != second["index"]
+    assert sorted((first["repeated"], again["repeated"])) == [False, True]
+    assert first["value"] == again["value"] == pytest.approx(np.mean(y == said))
+
+    # The same as on a file, in this order; and the ledger that a program opens.
+    holdout = Holdout(np.empty((N, 0)), y, class_mix="priced", ledger=book)
+    assert holdout.report().asked_by == {"ada": 1, "ben": 1}
+    in_order = [record.body["who"] for record in holdout.ledger.records() if record.seq]
+    assert sorted(in_order) == ["ada", "ada", "ben"]
+    on_file = {}
+    for who in in_order:
+        on_file[who] = told(*by[who][:5], "board.db", *by[who][6:])
+    names = ("value", "interval", "verdict", "target")
+    for who, answer in (("ada", first), ("ben", second)):
+        assert [answer[name] for name in names] == [on_file[who][name] for name in names]
+    assert main(["ledger", "verify", book]) == 0
+    assert PASSWORD not in capsys.readouterr().out + "".join(map(str, printed))
+
+
+@pytest.mark.thorough
+def test_a_database_that_refuses_or_is_of_other_labels_is_told_without_its_password(
+    folder, tmp_path, postgresql, capsys
+):
+    book = postgresql.url(uuid.uuid4().hex)
+    asked = [*BY_ORDER, "--guess", "0.9", "--ledger"]
+    for url in (book.replace(PASSWORD, "not-the-password"), postgresql.url("b", port=1)):
+        assert main(["ask", *asked, url]) == 1
+        out, err = capsys.readouterr()
+        assert not out
+        assert "cannot be used: connection" in err
+        assert "not-the-password" not in err
+        assert PASSWORD not in err
+    assert main(["ask", *asked, book]) == 0
+    np.save("y.npy", np.load("y.npy")[::-1])
+    capsys.readouterr()
+    assert main(["ask", *asked, book]) == 1
+    out, err = capsys.readouterr()
+    assert not out
+    assert "holdout" in err
+    assert PASSWORD not in err
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,10 @@ def of_other_libraries():
         from tests.consumers.torch_net import TorchClassifier
 
         found["TorchClassifier"] = TorchClassifier()
+    with contextlib.suppress(ImportError):
+        from tests.consumers.skorch_net import SkorchClassifier
+
+        found["SkorchClassifier"] = SkorchClassifier()
     return found
 
 

@@ -122,17 +122,22 @@ def test_after_the_last_hit_every_question_is_refused():
 def test_error_bound_holds_with_its_probability(max_hits, redraw):
     k, beta, runs, rng = 20, 0.2, 2000, np.random.default_rng(0)
     bound = sparse_vector_error(1.0, n_questions=k, beta=beta, max_hits=max_hits, redraw=redraw)
-    missed = 0
-    for _ in range(runs):
-        vector = SparseVector(1.0, max_hits=max_hits, redraw=redraw)
-        values = rng.choice([-bound, bound], p=[0.9, 0.1], size=k)
-        for value in values:
-            if vector.exhausted:
-                break
-            if (vector.ask(value, 0.0, rng).answer == "above") != (value > 0):
-                missed += 1
-                break
-    assert stats.binomtest(missed, runs, beta, alternative="greater").pvalue > 1e-6
+
+    def too_often(distance):
+        missed = 0
+        for _ in range(runs):
+            vector = SparseVector(1.0, max_hits=max_hits, redraw=redraw)
+            values = rng.choice([-distance, distance], p=[0.9, 0.1], size=k)
+            for value in values:
+                if vector.exhausted:
+                    break
+                if (vector.ask(value, 0.0, rng).answer == "above") != (value > 0):
+                    missed += 1
+                    break
+        return stats.binomtest(missed, runs, beta, alternative="greater").pvalue < 1e-6
+
+    assert not too_often(bound)
+    assert too_often(0.4 * bound)
 
 
 def test_error_bound_by_hand():

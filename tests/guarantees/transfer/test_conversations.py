@@ -4,9 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
-from sklearn_ada.guarantees.baselines import nonadaptive_half_width, rounding_half_width
+from sklearn_ada.guarantees.baselines import (
+    nonadaptive_half_width,
+    rounding_half_width,
+    sample_splitting_half_width,
+)
 from sklearn_ada.guarantees.learner import private_learner_sample_size
 from sklearn_ada.guarantees.medians.stable_median import median_level_direct, median_rank_error
 from sklearn_ada.guarantees.medians.stable_median_plan import stable_median_plan
@@ -69,6 +73,21 @@ def test_adaptive_analyst_against_laplace_noise():
     errors = conversations(n, k, lambda rng, size: rng.laplace(0.0, scale, size), runs, seed=3)
     assert half_width < 0.5
     assert not too_many((errors > half_width).sum(), runs)
+
+
+@pytest.mark.parametrize("n", [400, 20_000])
+@pytest.mark.parametrize("k", [1, 10])
+def test_questions_fixed_in_advance_and_slices_hold_exactly_and_not_at_much_less(n, k):
+    """Of k independent coins: the chance that one of the means is further off, by the binomial law."""
+
+    def one_is_off(size, half_width):
+        each = 2.0 * binom.cdf(math.ceil(size * (0.5 - half_width)) - 1, size, 0.5)
+        return -math.expm1(k * math.log1p(-each))
+
+    for half_width, size in ((nonadaptive_half_width, n), (sample_splitting_half_width, n // k)):
+        width = half_width(n, k, math.log(BETA))
+        assert one_is_off(size, width) <= BETA
+        assert one_is_off(size, 0.7 * width) > BETA
 
 
 @pytest.mark.parametrize("k", [1, 20])

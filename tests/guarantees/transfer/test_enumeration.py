@@ -270,6 +270,62 @@ def test_joined_nats_is_the_corrected_sum():
     assert joined_nats(nats, 0.0, n, math.log(slack), weight) == nats
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.1), (0.3, 0.0), (0.3, 0.02), (1.5, 0.0)])
+def test_lemma_a_1_for_the_worst_pair_and_random_ones(epsilon, delta):
+    """|E[X] - E[Y]| <= (e^epsilon - 1) E|X - mu| + 2 delta Delta, of laws that epsilon and delta liken."""
+
+    def alike(p, q):
+        excess = [(a - math.exp(epsilon) * b).clip(min=0.0).sum() for a, b in ((p, q), (q, p))]
+        return max(excess) <= delta + 1e-12
+
+    def both(p, q, values, reach):
+        distance, spread = abs(p @ values - q @ values), p @ abs(values)
+        return distance, math.expm1(epsilon) * spread + 2.0 * delta * reach
+
+    rng, met = np.random.default_rng(0), 0
+    for _ in range(2000):
+        p = rng.dirichlet(np.ones(4))
+        q = p * np.exp(rng.uniform(-1.0, 1.0, 4) * (epsilon + delta))
+        q /= q.sum()
+        if alike(p, q):
+            met += 1
+            values = rng.uniform(-1.0, 1.0, 4)
+            distance, bound = both(p, q, values, 1.0)
+            assert distance <= bound + 1e-12
+    assert met > 100
+    # Most of the mass never differs; a little of it is e^epsilon times as likely, a delta is elsewhere.
+    small = 1e-3
+    p = np.array([1.0 - small - delta, small, delta, 0.0])
+    q = np.array([1.0 - small * math.exp(epsilon) - delta, small * math.exp(epsilon), 0.0, delta])
+    assert alike(p, q)
+    distance, bound = both(p, q, np.array([0.0, -1.0, 1.0, -1.0]), 1.0)
+    assert 0.75 * bound < distance <= bound + 1e-12
+
+
+def test_lemma_a_2_for_mechanisms_that_choose_one_of_two_samples():
+    """The mean overfitting of the chosen sample is at most (e^epsilon - 1) E|phi|, without delta."""
+
+    def overfitting(mechanism, functions, sample_of):
+        data = np.array(mechanism.data)
+        half = mechanism.n // 2
+        own = [data[:, :half] if sample == 0 else data[:, half:] for sample in sample_of]
+        centred = functions - (functions @ mechanism.law)[:, None]
+        gaps = np.array([phi[part].mean(axis=1) for phi, part in zip(centred, own, strict=True)])
+        return (mechanism.joint * gaps.T).sum(), mechanism.marginal @ (abs(centred) @ mechanism.law)
+
+    rng = np.random.default_rng(4)
+    for mechanism in random_mechanisms(80, seed=3):
+        if mechanism.n == 2:
+            functions = rng.uniform(size=(mechanism.outputs.shape[1], len(mechanism.law)))
+            gap, spread = overfitting(mechanism, functions, rng.integers(0, 2, len(functions)))
+            assert gap <= math.expm1(mechanism.pure_epsilon()) * spread + 1e-12
+    # The second sample's one record is named by randomised response: a third of its epsilon is too little.
+    for epsilon in (0.02, 0.2):
+        named = Mechanism(2, [0.5, 0.5], lambda d, e=epsilon: np.exp(e * (np.arange(2) == d[1])))
+        gap, spread = overfitting(named, np.eye(2), [1, 1])
+        assert math.expm1(epsilon / 3.0) * spread < gap <= math.expm1(epsilon) * spread
+
+
 def test_theorem_4_6_for_a_record_that_is_named():
     """One subsample, uniform on ten values; randomised response names two of them, the record more likely.
 
@@ -280,6 +336,8 @@ def test_theorem_4_6_for_a_record_that_is_named():
     for epsilon in (0.0, 0.1, 0.5, 2.0):
         named = 2.0 * math.exp(epsilon) / (2.0 * math.exp(epsilon) + 8.0)
         assert named <= feldman_steinke_2017_theorem_4_6(level, epsilon, 0.0)
+        if epsilon > 0.0:  # with half of its epsilon it would be false
+            assert named > feldman_steinke_2017_theorem_4_6(level, epsilon / 2.0, 0.0)
     assert feldman_steinke_2017_theorem_4_6(level, 0.0, 0.01) == pytest.approx(0.21)
 
 

@@ -294,6 +294,8 @@ def test_theorem_4_2_follows_from_theorem_4_1():
     bound = feldman_steinke.feldman_steinke_2017_theorem_4_1(m, 1, 0.05, beta / 256.0, beta)
     assert bound.constant <= 1.0 / 16.0
     assert bound.factor <= 1.0 / 8.0
+    fewer = feldman_steinke.feldman_steinke_2017_theorem_4_1(int(0.99 * m), 1, 0.05, beta / 256.0, beta)
+    assert fewer.constant > 1.0 / 16.0
 
 
 def test_closed_form_of_jung_is_the_minimum_over_c_and_d():
