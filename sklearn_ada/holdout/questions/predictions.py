@@ -46,6 +46,7 @@ from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.interval_rules import Mean
 from sklearn_ada.metrics.labels import are_classes, family, of_one_type
+from sklearn_ada.metrics.response import Given
 from sklearn_ada.metrics.units import is_missing
 
 __all__ = ["Predictions", "as_asked", "check_predictions", "on_these_rows", "public_predictions"]
@@ -54,7 +55,7 @@ _SHOWN = 3
 _LABELS = "class labels, one for each row"
 
 
-class Predictions:
+class Predictions(Given):
     """Predicted labels for the rows of a holdout, from any framework, language or service.
 
     ``Holdout.check``, ``certify``, ``check_many``, ``select`` and ``declare`` take them in place of a model.
