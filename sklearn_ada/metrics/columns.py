@@ -35,7 +35,7 @@ __all__ = [
 
 Array = NDArray[Any]
 
-LEAST_ROWS = 2**20
+LEAST_ROWS = 2**16
 """Arrays and files of fewer rows are read at once."""
 BLOCK_ROWS = 2**17
 """Rows in a block: its temporaries stay in the processor's cache."""
@@ -370,7 +370,7 @@ def _distinct_of(block: Array) -> tuple[Array, NDArray[np.int64]] | None:
         values, counts = np.unique(block, return_counts=True)
         return values, counts.astype(np.int64)
     wide: Any = {"i": np.int64, "u": np.uint64, "f": np.float64}[block.dtype.kind]
-    numbers = np.bincount((block.astype(wide) - wide(low)).astype(np.intp))
+    numbers = np.bincount((block.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False))
     found = np.flatnonzero(numbers)
     return (found.astype(wide) + wide(low)).astype(block.dtype), numbers[found].astype(np.int64)
 
