@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 __all__ = [
     "LEAST_ROWS",
     "Column",
+    "UnreadableRowsError",
     "as_column",
     "column_of",
     "is_dask",
@@ -34,6 +35,11 @@ __all__ = [
 ]
 
 Array = NDArray[Any]
+
+
+class UnreadableRowsError(RuntimeError):
+    """Rows that lie elsewhere could not be read to the end: nothing is known of them, and nothing charged."""
+
 
 LEAST_ROWS = 2**16
 """Arrays and files of fewer rows are read at once."""
@@ -120,10 +126,12 @@ class Column:
 
     def sha256(self, before: bytes = b"", after: Sequence[bytes] = (b"",)) -> list[bytes]:
         """Return the hash of some bytes, those of all rows, and each of some endings."""
-        state = hashlib.sha256(before)
-        if not self._is_dask:
-            return _ended(_hashed(state, self.blocks()), after)
-        return _hashed_by_dask(self, before, after)
+        try:
+            if self._is_dask:
+                return _hashed_by_dask(self, before, after)
+            return _ended(_hashed(hashlib.sha256(before), self.blocks()), after)
+        except Exception as error:
+            raise UnreadableRowsError(f"Rows could not be read: {type(error).__name__}: {error}") from error
 
     @property
     def is_whole(self) -> bool:
