@@ -78,7 +78,8 @@ class Predictions(Given):
     Parameters
     ----------
     values : array-like of shape (n,)
-        Class labels: whole numbers or texts, as the holdout's y. Copied.
+        Class labels: whole numbers or texts, as the holdout's y. Copied, but for memory-mapped files and Dask
+        arrays of numbers, which are read block by block and must not change.
     ids : array-like of shape (n,) or None, default=None
         The ids of the rows, in any order, where the holdout has ids; it then needs them. None: the rows are
         in the order of the holdout's.
