@@ -2,7 +2,7 @@
 
     python -m benchmarks.speed                # about ten minutes
     python -m benchmarks.speed --quick        # smaller and shorter, without peers
-    python -m benchmarks.speed --large        # and holdouts of 10^7 rows
+    python -m benchmarks.speed --large        # and holdouts of 10^7 and 10^8 rows
     python -m benchmarks.speed --json FILE    # and everything measured, as JSON
 
 Each ratio is of times taken by turns in one run. The table goes to the standard output, progress to the
@@ -29,6 +29,7 @@ import sklearn
 
 import sklearn_ada
 from benchmarks.speed import (
+    beyond_memory,
     block_metrics,
     growth,
     import_time,
@@ -59,6 +60,7 @@ NAMES = (
     "long ledgers",
     "blocks",
     "memory",
+    "beyond memory",
     "plan",
     "certificate",
     "peers",
@@ -88,6 +90,8 @@ def parts(folder: Path, seed: int, *, quick: bool, large: bool) -> Iterator[tupl
     yield "blocks", lambda: block_metrics.measure(seed, repeats=1 if quick else 3)
     if large:
         yield "memory", lambda: block_metrics.measure_memory(seed)
+    beyond = (10**5, 10**6, 4 * 10**6 if quick else 10**7, *([10**8] if large else []))
+    yield "beyond memory", lambda: beyond_memory.measure(folder / "beyond memory", seed, sizes=beyond)
     yield "plan", lambda: planning.measure_plans(rounds=1 if quick else 3)
     yield "certificate", lambda: planning.measure_certificates(seed, ages=ages, repeats=times)
     if quick:

@@ -31,6 +31,7 @@ from sklearn_ada.digest.code import Undigestible, annotations_of, by_name, sourc
 from sklearn_ada.digest.containers import content_of_container
 from sklearn_ada.digest.left_out import counted_state, names_left_out, reader_of
 from sklearn_ada.digest.libraries import home_of, is_library, resolve, version
+from sklearn_ada.metrics.columns import Column, UnreadableRowsError
 
 __all__ = ["Floats", "Undigestible", "canonical_digest"]
 
@@ -85,7 +86,7 @@ def canonical_digest(obj: Any) -> str:
     """
     try:
         return _Walk().digest(obj).hex()
-    except Undigestible:
+    except (Undigestible, UnreadableRowsError):
         raise
     except Exception as error:  # anything may fail in somebody's __reduce__
         raise Undigestible(f"{type(obj).__name__} cannot be read: {error}") from error
@@ -125,6 +126,8 @@ class _Walk:
     def _parts(self, obj: Any) -> Iterable[bytes]:
         if type(obj) in _PLAIN_ARRAYS:
             return self._array(obj)
+        if isinstance(obj, Column):
+            return _parts_of_array(obj.dtype, obj.shape, obj.sha256()[0])
         if isinstance(obj, Floats):
             read = hashlib.sha256()
             for block in obj.blocks():

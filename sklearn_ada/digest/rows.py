@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.digest.canonical import Floats, Undigestible, canonical_digest
+from sklearn_ada.metrics.columns import Column
 from sklearn_ada.metrics.labels import NUMBERS
 from sklearn_ada.metrics.rows import n_rows, take_rows
 
@@ -72,6 +73,8 @@ def _values(data: Any) -> Any:
     """Return numbers as floats, text as objects, and a table of both as its columns."""
     if hasattr(data, "tocsr"):
         return _of_sparse(data)
+    if isinstance(data, Column):
+        return data.converted(_floats, np.float64)
     array = np.asarray(data)
     if array.dtype.kind in "US":  # NumPy turns the numbers of a mixed list into text: read them as objects
         array = np.asarray(data if isinstance(data, (list, tuple)) else array, dtype=object)

@@ -209,7 +209,7 @@ class Holdout:
         check_option(missing, "missing", "Holdout", ("raise", "ignore"))
         hashed = None if ids is None else id_hashes(ids, "Holdout")
         data = HoldoutData(X, y, sample_weight, groups, weight_bound, priced_classes=is_priced, ids=hashed)
-        place = place_of_rows(ledger, hashed, check_labels(y), missing)
+        place = place_of_rows(ledger, hashed, data.labels if hashed is None else check_labels(y), missing)
         self._session = Session.open(
             data, policy, asker, address=place.address, split=split, random_state=random_state
         )

@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
 from sklearn_ada.guarantees.intervals.effective_size import class_mean_size
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding, hoeffding_half_width
 from sklearn_ada.guarantees.intervals.ratio import ratio_half_width, ratio_interval
+from sklearn_ada.metrics.columns import Column, as_column, over_blocks
 from sklearn_ada.metrics.constructions import BettingEnds, ClassCountEnds, Construction, Foreseen
 from sklearn_ada.metrics.target import UndefinedMetricError, check_known, check_positive, check_two_labels
 
@@ -167,12 +169,21 @@ class Mean(IntervalRule):
     def measure(
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
     ) -> Measured:
-        """Return the mean of the clipped scores."""
+        """Return the mean of the clipped scores; of columns, block by block."""
+        if isinstance(outputs, Column) or isinstance(y, Column):
+            return self._measure_blocks(as_column(y), as_column(outputs), classes, bounds)
         scores = self.terms(y, outputs, classes, bounds)
         if self.zero_one:  # a count, so that the value is exactly count / n
             value = int(np.count_nonzero(scores)) / len(y)
             return Measured(value, len(y))
         return Measured(float(scores.mean()), len(y), float(scores.std()))
+
+    def _measure_blocks(
+        self, y: Column, outputs: Column, classes: NDArray[Any] | None, bounds: Range
+    ) -> Measured:
+        assert self.zero_one
+        count = partial(_hits, self, classes=classes, bounds=bounds)
+        return Measured(sum(over_blocks(count, y, outputs)) / len(y), len(y))
 
     def terms(
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
@@ -203,6 +214,12 @@ class Mean(IntervalRule):
         if self.zero_one:
             return count_interval(clipped(known, bounds), int(size), ln_delta)
         return super().interval(known, size, ln_delta, bounds)
+
+
+def _hits(
+    rule: Mean, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+) -> int:
+    return int(np.count_nonzero(rule.terms(y, outputs, classes, bounds)))
 
 
 class AUC(IntervalRule):

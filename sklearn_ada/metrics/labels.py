@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from numbers import Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,14 @@ NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 """Types of one real number."""
 # Labels are looked at in pieces of so many rows, to keep temporaries small.
 PIECE = 2**16
+
+
+class Typed(Protocol):
+    """What has a type of NumPy."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of each value."""
 
 
 def check_labels(y: Any, owner: str = "Holdout") -> Array:
@@ -91,7 +99,7 @@ def of_one_type(values: Array, name: str, owner: str) -> Array:
     )
 
 
-def family(values: Array) -> str:
+def family(values: Typed) -> str:
     """Return what values are: "text", "numbers", or the kind of another type; values of two never agree."""
     kind = values.dtype.kind
     return "text" if kind in "UTO" else "numbers" if kind in "biuf" else kind

@@ -17,6 +17,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada.metrics import blocks, scores
 from sklearn_ada.metrics.all_rows import AveragePrecision
+from sklearn_ada.metrics.columns import Column
 from sklearn_ada.metrics.declared import OF_ONE_CLASS, check_is_scorer, check_range
 from sklearn_ada.metrics.interval_rules import IntervalRule, Mean, Measured, Range
 from sklearn_ada.metrics.of_a_mean import RootMean
@@ -31,7 +32,7 @@ from sklearn_ada.metrics.registry import (
     WITH_INTERVAL,
     example_range,
 )
-from sklearn_ada.metrics.response import available_response, classes_of, respond
+from sklearn_ada.metrics.response import available_response, classes_of, predicted_column, respond
 from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
 from sklearn_ada.metrics.stored_outputs import StoredOutputs, reads_outputs_only
 from sklearn_ada.metrics.target import UndefinedMetricError, check_positive, check_target
@@ -409,11 +410,17 @@ class Metric:
         return self._outputs(estimator, X, y, self.response)
 
     def _outputs(self, estimator: Any, X: Any, y: NDArray[Any], response: Response) -> NDArray[Any]:
+        classes = self._classes(estimator)
+
+        def judged(said: NDArray[Any], method: str, y: NDArray[Any]) -> NDArray[Any]:
+            return canonical(
+                said, response.form, method, y, classes=classes, positive=self.positive, name=self.name
+            )
+
+        if isinstance(y, Column):
+            return predicted_column(estimator, X, y, response.methods, judged)
         method, predicted = respond(estimator, X, response.methods)
-        return canonical(
-            predicted, response.form, method, y,
-            classes=self._classes(estimator), positive=self.positive, name=self.name,
-        )  # fmt: skip
+        return predicted if isinstance(predicted, Column) else judged(predicted, method, y)
 
     def _classes(self, estimator: Any) -> NDArray[Any] | None:
         """Return the estimator's ``classes_`` if the metric needs them, else None."""

@@ -15,16 +15,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
+from sklearn_ada.metrics.columns import (
+    Column,
+    as_column,
+    is_dask,
+    lies_elsewhere,
+    predicted_by_dask,
+    release,
+    scratch,
+)
 from sklearn_ada.metrics.labels import family, of_one_type
 from sklearn_ada.metrics.outputs import UnusableOutputsError
 from sklearn_ada.metrics.rows import guarded, n_rows, own_copy, take_rows
 
-__all__ = ["available_response", "classes_of", "respond"]
+__all__ = ["Given", "available_response", "classes_of", "predicted_column", "respond"]
+
+Judge = Callable[[NDArray[Any], str, Any], NDArray[Any]]
 
 CHUNK_CELLS = 2**23
 """Numbers in a chunk of X: 64 MB of float64. A row of a sparse matrix counts its mean number of entries."""
 LIST_CELLS = 128
 """What a row of a list, a text perhaps, counts as."""
+
+
+class Given:
+    """Outputs that are known for all rows, whatever X holds."""
+
+    @property
+    def known_outputs(self) -> Any:
+        """An array, or a column that is labels for certain."""
+        raise NotImplementedError
 
 
 def available_response(estimator: Any, methods: tuple[str, ...]) -> str:
@@ -75,7 +95,49 @@ def respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> tuple[str, NDAr
         If that is no array of one type.
     """
     method = available_response(estimator, methods)
+    if isinstance(estimator, Given):
+        return method, estimator.known_outputs
     return method, _in_chunks(getattr(estimator, method), X)
+
+
+def predicted_column(estimator: Any, X: Any, y: Column, methods: tuple[str, ...], judged: Judge) -> Column:
+    """Return what the first available method says of rows whose labels are read block by block.
+
+    Outputs of rows that lie elsewhere do so, too: in a temporary file, or where Dask computes them.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like, frame, sparse matrix, list or Dask array
+    y : Column
+        Labels of the rows.
+    methods : tuple of str
+    judged : callable
+        Takes outputs, the name of the method and the labels of a chunk; returns one label for each row.
+    """
+    if isinstance(estimator, Given):
+        return as_column(estimator.known_outputs)
+    method = available_response(estimator, methods)
+
+    def of_chunk(rows: Any, labels: Column) -> NDArray[Any]:
+        return judged(_said(getattr(estimator, method), rows), method, labels)
+
+    if is_dask(X):
+        return Column(predicted_by_dask(of_chunk, X, y.dtype))
+    n, step = n_rows(X), _rows_in_chunk(X)
+    outputs = np.empty(0)
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        chunk = take_rows(X, rows)
+        part = of_chunk(chunk, y.rows(rows))
+        if start == 0:
+            outputs = scratch(n, part.dtype) if lies_elsewhere(y.source) else np.empty(n, dtype=part.dtype)
+        if part.dtype != outputs.dtype:
+            raise UnusableOutputsError("The outputs are of several types.")
+        outputs[rows] = part
+        release(chunk)
+        release(outputs[rows])
+    return Column(outputs)
 
 
 def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
@@ -86,7 +148,9 @@ def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
     outputs = np.empty(0)
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
-        part = _said(predict, take_rows(X, rows))
+        chunk = take_rows(X, rows)
+        part = _said(predict, chunk)
+        release(chunk)
         if start == 0:
             outputs = np.empty((n, *part.shape[1:]), dtype=part.dtype)
         if part.shape != outputs[rows].shape:

@@ -108,8 +108,10 @@ class CodedQuestion(NoPrivacy):
         width = high - low
         if guess is None:
             guess = Guess((low + high) / 2.0)
-        rule = data.rule(metric).foreseeing(guess.value, guess.share, data.y)
-        known = rule.known_size(data.y)
+        rule = data.rule(metric)
+        labels = data.labels_for(metric, rule)
+        rule = rule.foreseeing(guess.value, guess.share, labels)
+        known = rule.known_size(labels)
         size = rule.expected_size if known is None else known
         target = f"population {metric.name}"
         if metric.clips:
@@ -166,8 +168,9 @@ class CodedQuestion(NoPrivacy):
 
         What the model raises becomes a failure (`session.look`).
         """
-        outputs = self.metric.outputs(estimator, data.X, data.y)
-        return self.metric.measure(estimator, data.y, outputs, self.rule), outputs
+        labels = data.labels_for(self.metric, self.rule)
+        outputs = self.metric.outputs(estimator, data.X, labels)
+        return self.metric.measure(estimator, labels, outputs, self.rule), outputs
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the symbols that will be released once they are recorded."""

@@ -134,7 +134,8 @@ class NoisyQuestion(RefinedCheck, ABC):
 def bounded_sensitivity(coded: CodedQuestion, data: HoldoutData, owner: str, fix: str) -> float:
     """Return how far one record can move the value; raise for metrics of which nothing bounds that."""
     low, high = coded.metric.bounds
-    sensitivity = coded.rule.sensitivity(data.y, high - low)
+    labels = data.labels_for(coded.metric, coded.rule)
+    sensitivity = coded.rule.sensitivity(labels, high - low)
     if sensitivity is None:
         raise bad_parameter(
             "scoring", owner, "a mean, an AUC or a per-class mean when noise is added", coded.metric.name,

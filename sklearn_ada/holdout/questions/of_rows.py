@@ -155,8 +155,8 @@ def of_rows(question: CodedQuestion, data: HoldoutData, policy: Policy) -> RowsQ
 
     That the guess decides, before the holdout is looked at.
     """
-    if question.purpose != "certify" or data.units is not None:
-        return None
+    if question.purpose != "certify" or data.units is not None or question.rule.counts:
+        return None  # a count says it all
     guess, size, rule = question.guess, question.size, question.rule
     if rule.needs_rows and guess.details is None:
         return None  # as when it is read from its record

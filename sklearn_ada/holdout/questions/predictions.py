@@ -32,6 +32,7 @@ that is given after predictions were asked about.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -44,8 +45,10 @@ from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric
+from sklearn_ada.metrics.columns import Column, column_of, lies_elsewhere
 from sklearn_ada.metrics.interval_rules import Mean
 from sklearn_ada.metrics.labels import are_classes, family, of_one_type
+from sklearn_ada.metrics.response import Given
 from sklearn_ada.metrics.units import is_missing
 
 __all__ = ["Predictions", "as_asked", "check_predictions", "on_these_rows", "public_predictions"]
@@ -54,7 +57,7 @@ _SHOWN = 3
 _LABELS = "class labels, one for each row"
 
 
-class Predictions:
+class Predictions(Given):
     """Predicted labels for the rows of a holdout, from any framework, language or service.
 
     ``Holdout.check``, ``certify``, ``check_many``, ``select`` and ``declare`` take them in place of a model.
@@ -75,7 +78,8 @@ class Predictions:
     Parameters
     ----------
     values : array-like of shape (n,)
-        Class labels: whole numbers or texts, as the holdout's y. Copied.
+        Class labels: whole numbers or texts, as the holdout's y. Copied, but for memory-mapped files and Dask
+        arrays of numbers, which are read block by block and must not change.
     ids : array-like of shape (n,) or None, default=None
         The ids of the rows, in any order, where the holdout has ids; it then needs them. None: the rows are
         in the order of the holdout's.
@@ -110,7 +114,8 @@ class Predictions:
     def __init__(
         self, values: ArrayLike, ids: ArrayLike | None = None, classes: ArrayLike | None = None
     ) -> None:
-        self._values = _frozen(values, "values")
+        column = None if ids is not None else _column(values)
+        self._values: NDArray[Any] | Column = _frozen(values, "values") if column is None else column
         self._classes = None if classes is None else _frozen(classes, "classes")
         hashed = None if ids is None else id_hashes(ids, "Predictions", len(self._values))
         self._ids: NDArray[np.bytes_] | None = hashed
@@ -122,19 +127,24 @@ class Predictions:
                 )
 
     @property
-    def values(self) -> NDArray[Any]:
-        """The labels, read-only."""
+    def values(self) -> Any:
+        """The labels, read-only; where they lie elsewhere, what was given."""
+        return self._values.source if isinstance(self._values, Column) else self._values
+
+    @property
+    def known_outputs(self) -> NDArray[Any] | Column:
+        """The labels as a metric takes them."""
         return self._values
 
-    def predict(self, X: Any = None) -> NDArray[Any]:
-        """Return the labels: which rows they are for was settled before.
+    def predict(self, X: Any = None) -> Any:
+        """Return the labels, as `values` has them: which rows they are for was settled before.
 
         Parameters
         ----------
         X : any, default=None
             Not looked at.
         """
-        return self._values
+        return self.values
 
     def __len__(self) -> int:
         return len(self._values)
@@ -156,10 +166,23 @@ class Predictions:
         So it does not matter what held them: 1, 1.0 and True are one label, in any order of ids.
         """
         values = self._values
-        if family(values) != family(data.y):
-            raise _bad(owner, f"labels that are {family(data.y)}, as y is", f"{values.dtype} values")
-        values = values[self._order(data, owner)]
-        labels, positions = np.unique(values, return_inverse=True)
+        if family(values) != family(data.labels):
+            raise _bad(owner, f"labels that are {family(data.labels)}, as y is", f"{values.dtype} values")
+        order = self._order(data, owner)
+        if isinstance(values, Column):
+            labels = values.values
+            plain = self._known(labels, data, owner)
+            canonical: NDArray[Any] | Column = values.converted(partial(_as, plain.dtype), plain.dtype)
+        else:
+            labels, positions = np.unique(values[order], return_inverse=True)
+            canonical = self._known(labels, data, owner)[positions.ravel()]
+            canonical.flags.writeable = False
+        made = object.__new__(type(self))
+        vars(made).update(_values=canonical, _ids=None, _classes=None)
+        return made
+
+    def _known(self, labels: NDArray[Any], data: HoldoutData, owner: str) -> NDArray[Any]:
+        """Return labels, whatever number type they had, in one that is the same; raise if one is unknown."""
         known = set(np.asarray(data.classes).tolist())
         known |= set(() if self._classes is None else self._classes.tolist())
         others = [label for label in labels.tolist() if label not in known]
@@ -172,13 +195,9 @@ class Predictions:
                 "If they are meant, name them: Predictions(..., classes=[...]).",
             )  # fmt: skip
         plain = labels.tolist()
-        if family(values) == "numbers":
+        if family(labels) == "numbers":
             plain = [int(label) for label in plain]
-        made = object.__new__(type(self))
-        canonical = of_one_type(np.array(plain, dtype=object), "values", owner)[positions.ravel()]
-        canonical.flags.writeable = False
-        vars(made).update(_values=canonical, _ids=None, _classes=None)
-        return made
+        return of_one_type(np.array(plain, dtype=object), "values", owner)
 
     def _order(self, data: HoldoutData, owner: str) -> Any:
         """Return where the prediction for each row of the holdout stands."""
@@ -275,6 +294,36 @@ def _bad(owner: str, expected: str, got: str, fix: str = "") -> ValueError:
     return bad_parameter("estimator", owner, f"predictions: {expected}", got, fix)
 
 
+def _not_labels(dtype: np.dtype[Any], name: str = "values") -> ValueError:
+    fix = "Of scores or probabilities take the label, as in (scores > 0.5).astype(int)."
+    got = "numbers with a fraction, NaN or infinite" if dtype.kind == "f" else str(dtype)
+    return bad_parameter(name, "Predictions", _LABELS, got, fix)
+
+
+def _own(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy that nobody changes."""
+    own = np.array(values)
+    own.flags.writeable = False
+    return own
+
+
+def _as(dtype: np.dtype[Any], block: NDArray[Any]) -> NDArray[Any]:
+    return block.astype(dtype, copy=False)
+
+
+def _column(given: Any) -> Column | None:
+    """Return labels that lie elsewhere, and those of many rows, as a column; None for others."""
+    given = np.asarray(given) if hasattr(given, "iloc") and not lies_elsewhere(given) else given
+    column = column_of(given)
+    if column is not None and not lies_elsewhere(given):
+        column = Column(_own(given))
+    if column is None:
+        return None
+    if not column.is_whole or not are_classes(column.values):
+        raise _not_labels(column.dtype)
+    return column
+
+
 def _frozen(given: Any, name: str) -> NDArray[Any]:
     """Return labels as a read-only array of numbers or text without missing values, or raise ValueError."""
     if given is None or np.ma.is_masked(given):
@@ -294,10 +343,8 @@ def _frozen(given: Any, name: str) -> NDArray[Any]:
         raise bad_parameter(name, "Predictions", _LABELS, "missing values or NaN")
     values = of_one_type(values, name, "Predictions")
     if values.dtype.kind not in "biufUO" or not are_classes(values):
-        fix = "Of scores or probabilities take the label, as in (scores > 0.5).astype(int)."
-        got = "numbers with a fraction, NaN or infinite" if values.dtype.kind == "f" else str(values.dtype)
-        raise bad_parameter(name, "Predictions", _LABELS, got, fix)
+        raise _not_labels(values.dtype, name)
     if values is given or values.base is not None:
-        values = values.copy()
+        return _own(values)
     values.flags.writeable = False
     return values

@@ -48,6 +48,7 @@ from sklearn_ada.digest import canonical_digest
 from sklearn_ada.events import Symbol
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.metrics import Metric, StoredOutputs
+from sklearn_ada.metrics.columns import Column
 
 __all__ = ["Observation", "Said", "observed", "unit_of"]
 
@@ -99,14 +100,23 @@ class Said:
             with np.errstate(all="ignore"):
                 read = _read("", outputs)
                 for text, floats in read:
-                    exact.update(len(text).to_bytes(8, "little") + text)
+                    exact.update(_with_length(text))
                     numbers.append(floats)
                 alone = exact.digest() if read else None
                 text, floats = _of_values(values, unit)
-                exact.update(len(text).to_bytes(8, "little") + text)
+                exact.update(_with_length(text))
                 return cls(exact.digest(), np.concatenate([*numbers, floats]), alone, len(floats))
         except Exception:  # whatever the parts of somebody's objects raise
             return cls(os.urandom(32), np.empty(0))
+
+    @classmethod
+    def of_column(cls, column: Column, values: Any, unit: float = 1.0) -> Said:
+        """Return `of` for labels that are read block by block."""
+        head = _head("/outputs", column.shape, column.dtype.kind) + column.dtype.str.encode()
+        length = len(head) + len(column) * column.dtype.itemsize
+        text, floats = _of_values(values, unit)
+        alone, exact = column.sha256(length.to_bytes(8, "little") + head, (b"", _with_length(text)))
+        return cls(exact, floats, alone, len(floats))
 
     @classmethod
     def joined(cls, several: Sequence[Said]) -> Said:
@@ -189,12 +199,14 @@ def observed(metric: Metric, seen: Any, outputs: Any, values: Any) -> Observatio
     ----------
     metric : Metric
     seen : object
-    outputs : ndarray, StoredOutputs or None
+    outputs : ndarray, Column, StoredOutputs or None
         What the metric has read of the model; None where it asked the model itself.
     values : float or ndarray
         Of the metric. They are compared as well, as they may depend on more than the outputs: a function of
         the user's may have changed without its digest, or ``classes_`` be read from a file.
     """
+    if isinstance(outputs, Column):
+        return Observation(seen, Said.of_column(outputs, values, unit_of(metric)))
     said = {} if outputs is None else {"outputs": outputs}
     return Observation(seen, Said.of(said, values, unit_of(metric)))
 
@@ -216,7 +228,7 @@ def _read(name: str, part: Any) -> list[tuple[bytes, NDArray[np.float64]]]:
     array = np.asarray(part)
     if array.dtype.kind == "O" and all(type(each) in _REAL for each in array.ravel().tolist()):
         array = array.astype(np.float64)
-    head = json.dumps([name, array.shape, array.dtype.kind]).encode()
+    head = _head(name, array.shape, array.dtype.kind)
     if array.dtype.kind == "c":
         array = np.stack([array.real, array.imag])
     if array.dtype.kind == "f":
@@ -224,6 +236,14 @@ def _read(name: str, part: Any) -> list[tuple[bytes, NDArray[np.float64]]]:
         where, floats = _finite(array.astype(np.float64).ravel())
         return [(head + where, weight * _with_norm(floats))]
     return [(head + _of_others(array), np.empty(0))]
+
+
+def _head(name: str, shape: tuple[int, ...], kind: str) -> bytes:
+    return json.dumps([name, shape, kind]).encode()
+
+
+def _with_length(text: bytes) -> bytes:
+    return len(text).to_bytes(8, "little") + text
 
 
 def _of_values(values: Any, unit: float) -> tuple[bytes, NDArray[np.float64]]:

@@ -21,6 +21,7 @@ from sklearn_ada.holdout.rows.ray_transport import as_ray_sends
 from sklearn_ada.holdout.rows.transport import Parcel, in_this_process, unpacked_once
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, Units, check_labels, unequal
+from sklearn_ada.metrics.columns import Column, column_of, is_dask, lies_elsewhere
 from sklearn_ada.metrics.interval_rules import IntervalRule
 from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
 
@@ -62,10 +63,14 @@ class HoldoutData:
         priced_classes: bool = False,
         ids: NDArray[np.bytes_] | None = None,
     ) -> None:
-        labels = check_labels(y).copy()
+        labels: Any = _checked_column(y) if ids is None and lies_elsewhere(y) else check_labels(y).copy()
         if not (hasattr(X, "shape") or hasattr(X, "__len__")):
             kind = type(X).__name__
             raise bad_parameter("X", "Holdout", "an array, a frame, a sparse matrix or a list", kind)
+        if is_dask(X) and not (hasattr(X, "compute_chunk_sizes") and X.shape[0] == X.shape[0]):
+            fix = "Write X.to_dask_array(lengths=True), or X.compute_chunk_sizes() of an array."
+            got = f"{type(X).__name__} of unknown length"
+            raise bad_parameter("X", "Holdout", "an array of known length, where it is of Dask", got, fix)
         if n_rows(X) != len(labels):
             raise bad_parameter(
                 "y", "Holdout", f"as long as X, which has {n_rows(X)} rows", f"{len(labels)} values"
@@ -81,15 +86,15 @@ class HoldoutData:
             order = np.argsort(ids, kind="stable")
             self.ids, X, labels = ids[order], take_rows(X, order), labels[order]
             sample_weight, groups = (_ordered(values, order) for values in (sample_weight, groups))
-        labels.flags.writeable = False  # nobody who is shown them changes them
+        if isinstance(labels, np.ndarray):
+            labels.flags.writeable = False  # nobody who is shown them changes them
         self.X = X
-        self.y: NDArray[Any] = labels
+        self.labels: NDArray[Any] | Column = column_of(labels) or labels
+        self._y: NDArray[Any] | None = None
         self.priced_classes = priced_classes
         self.top_ups = 0  # how often the rows that the ledger began with were changed
         self.first_like = 0  # after how many changes they were first the rows that they are
-        self.is_classification = type_of_target(labels) in ("binary", "multiclass")
-        self.classes: NDArray[Any] | None = np.unique(labels) if self.is_classification else None
-
+        self.classes: NDArray[Any] | None = _classes_of(self.labels)
         self._digest: str | None = None
         self._table: tuple[bytes, Table] | None = None
         self._partitions: dict[tuple[bytes, int], Any] = {}
@@ -105,16 +110,43 @@ class HoldoutData:
         Partitions stay here: they are cached under the ledger's secret, which is not to be pickled.
         """
         if self._parcel is None:
-            derived = {"class_counts", "feature_hashes", "_digest", "_partitions", "_parcel", "_table"}
+            derived = {"class_counts", "feature_hashes", "_digest", "_partitions", "_parcel", "_table", "_y"}
             values = {name: value for name, value in vars(self).items() if name not in derived}
             self._parcel = Parcel(
-                {**values, "_digest": None, "_partitions": {}, "_parcel": None, "_table": None}
+                {**values, "_digest": None, "_partitions": {}, "_parcel": None, "_table": None, "_y": None}
             )
         in_this_process[self._token] = self
         return unpacked_once, (self._token, HoldoutData, as_ray_sends(self._parcel))
 
     def __len__(self) -> int:
-        return len(self.y)
+        return len(self.labels)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """All labels as an array; those that lie elsewhere are read at the first use."""
+        if self._y is None:
+            whole = np.asarray(self.labels)
+            if whole.flags.writeable:
+                whole.flags.writeable = False
+            self._y = whole
+        return self._y
+
+    @property
+    def some_labels(self) -> NDArray[Any]:
+        """Labels among which each class occurs: each once, where there are too many to read them all."""
+        if isinstance(self.labels, Column) and self.classes is not None:
+            return self.classes
+        return self.y
+
+    def labels_for(self, metric: Metric, rule: IntervalRule) -> Any:
+        """Return the labels as a metric takes them: what counts right labels reads them block by block."""
+        counts = rule.counts and metric.response.form == "labels" and self.units is None
+        return self.labels if counts else self.y
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether the labels are those of classes."""
+        return self.classes is not None
 
     @property
     def n_columns(self) -> int | None:
@@ -134,7 +166,7 @@ class HoldoutData:
         the union bound is over questions, whatever rows they are about.
         """
         if self._digest is None:  # no cached_property: its lock would stay held in a forked child
-            self._digest = labels_digest(self.y)
+            self._digest = labels_digest(self.labels)
         return self._digest
 
     def fingerprint(self, secret: bytes, identity: str = "labels") -> str:
@@ -166,8 +198,11 @@ class HoldoutData:
     @cached_property
     def class_counts(self) -> NDArray[np.int64]:
         """Number of records of each class; of all records where y holds numbers."""
-        counts = np.unique(self.y, return_counts=True)[1] if self.is_classification else [len(self)]
-        return np.asarray(counts, dtype=np.int64)
+        if not self.is_classification:
+            return np.array([len(self)], dtype=np.int64)
+        if isinstance(self.labels, Column):
+            return self.labels.counts
+        return np.unique(self.y, return_counts=True)[1].astype(np.int64)
 
     @property
     def has_groups(self) -> bool:
@@ -288,6 +323,23 @@ class HoldoutData:
             self._partitions = {key: drawn}
         rows = self._partitions[key]
         return rows[: n_subsamples * size].reshape(n_subsamples, size) if one_order_serves_all else rows
+
+
+def _checked_column(y: Any) -> NDArray[Any] | Column:
+    """Return labels that lie elsewhere as a column, if they are such; else as an array."""
+    column = column_of(y)
+    if column is None:
+        return check_labels(y).copy()
+    if not column.is_finite:
+        raise bad_parameter("y", "Holdout", "finite", "missing, NaN or infinite values")
+    return column
+
+
+def _classes_of(labels: NDArray[Any] | Column) -> NDArray[Any] | None:
+    """Return the class labels that occur, sorted, or None where there are numbers."""
+    if isinstance(labels, Column):
+        return labels.values if labels.is_whole else None
+    return np.unique(labels) if type_of_target(labels) in ("binary", "multiclass") else None
 
 
 def _whole_ids(ids: NDArray[np.bytes_], groups: Any) -> Any:

@@ -108,11 +108,11 @@ def _question(
     if by_default_median:
         median = MedianSettings()
     try:
-        metric.check_target(data.y)
+        metric.check_target(data.some_labels)
         if median is not None:
-            metric.check_classes(data.y)
+            metric.check_classes(data.some_labels)
     except UndefinedMetricError as error:
-        raise undefined_metric(metric, data.y, error) from error
+        raise undefined_metric(metric, data.some_labels, error) from error
     if by_default_median:
         _check_is_asked_for(metric, owner)
     if guess_from is not None:
@@ -136,7 +136,7 @@ def _question(
             half_cell=None if isinstance(half_cell, LadderSettings | str) else half_cell,
         )  # fmt: skip
     except UndefinedMetricError as error:
-        raise undefined_metric(metric, data.y, error) from error
+        raise undefined_metric(metric, data.some_labels, error) from error
     if is_given_rows:
         coded = replace(coded, target=on_these_rows(metric), given_rows=True)
     if isinstance(settings, str):
@@ -191,10 +191,10 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
 def check_defined(data: HoldoutData, metric: Metric) -> None:
     """Raise ValueError, which says what to write, for a metric that has no meaning for these labels."""
     try:
-        metric.check_target(data.y)
-        metric.check_classes(data.y)
+        metric.check_target(data.some_labels)
+        metric.check_classes(data.some_labels)
     except UndefinedMetricError as error:
-        raise undefined_metric(metric, data.y, error) from error
+        raise undefined_metric(metric, data.some_labels, error) from error
 
 
 def _of_all_rows(
@@ -326,7 +326,7 @@ def worst_question(
     try:
         return _worst(session, metric, purpose, guess_rows, settings)
     except UndefinedMetricError as error:
-        raise undefined_metric(metric, session.data.y, error) from error
+        raise undefined_metric(metric, session.data.some_labels, error) from error
 
 
 def _worst(
@@ -335,7 +335,8 @@ def _worst(
     data, policy = session.data, session.policy
     if data.has_interval(metric):
         low, high = metric.bounds
-        size = data.rule(metric).known_size(data.y) or len(data) / 2.0
+        rule = data.rule(metric)
+        size = rule.known_size(data.labels_for(metric, rule)) or len(data) / 2.0
         # A tenth less than its share, as classes need not be split evenly.
         behind = size if guess_rows is None else max(0.9 * size * guess_rows / len(data), 1.0)
         guess = Guess((low + high) / 2.0, behind)
@@ -346,6 +347,6 @@ def _worst(
         if half_cell is not None:
             return coded
         return by_default(coded, data, policy)
-    metric.check_classes(data.y)
+    metric.check_classes(data.some_labels)
     unbounded = None if metric.range else Guess(0.0, deviation=1.0)
     return StableQuestion.plan(purpose, metric, unbounded, data, policy, MedianSettings(), session.partition)

@@ -131,13 +131,14 @@ def _check_models(models: Sequence[Any], metric: Metric, data: HoldoutData) -> N
         check_model(model, data, "Holdout.select")
         metric.check_estimator(model)
     try:
-        metric.check_target(data.y)
+        metric.check_target(data.some_labels)
         if data.has_interval(metric):
-            data.rule(metric).known_size(data.y)
+            rule = data.rule(metric)
+            rule.known_size(data.labels_for(metric, rule))
         else:
-            metric.check_classes(data.y)
+            metric.check_classes(data.some_labels)
     except UndefinedMetricError as error:
-        raise undefined_metric(metric, data.y, error) from error
+        raise undefined_metric(metric, data.some_labels, error) from error
     if not data.has_interval(metric):
         data.check_weights(metric)
 
@@ -171,8 +172,8 @@ class PrivateChoice:
     def plan(cls, metric: Metric, data: HoldoutData, count: int, epsilon: float | str) -> PrivateChoice:
         """Fix the sensitivity, and epsilon where it is left open."""
         (low, high), rule = metric.bounds, data.rule(metric)
-        size = rule.known_size(data.y)
-        sensitivity = rule.sensitivity(data.y, high - low)
+        labels = data.labels_for(metric, rule)
+        size, sensitivity = rule.known_size(labels), rule.sensitivity(labels, high - low)
         if sensitivity is None or size is None:
             raise bad_parameter(
                 "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
@@ -286,6 +287,7 @@ def _value(metric: Metric, rule: IntervalRule | None, estimator: Any, data: Hold
     if rule is None:
         value = metric.whole(estimator, guarded(data.X), data.y, sample_weight=data.weight)
         return observed(metric, value, None, value)
-    outputs = metric.outputs(estimator, data.X, data.y)
-    value = metric.measure(estimator, data.y, outputs, rule).value
+    labels = data.labels_for(metric, rule)
+    outputs = metric.outputs(estimator, data.X, labels)
+    value = metric.measure(estimator, labels, outputs, rule).value
     return observed(metric, value, outputs, value)

@@ -1,0 +1,393 @@
+"""Columns of more rows than fit into memory: one number for each row, read a block of rows at a time.
+
+A column lies in an array, in a memory-mapped file or in the chunks of a Dask array or series. Whatever is
+asked of it is one pass over its blocks. Counts add up in any order, and a hash of all bytes is carried on
+from block to block, so nothing depends on where a block ends. The pages of a file are given back once they
+were read. Blocks of Dask are read where Dask computes: on a cluster a block never comes to the client, only
+what was counted in it; and the hash stays on one worker, to which the others send their blocks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "LEAST_ROWS",
+    "Column",
+    "UnreadableRowsError",
+    "as_column",
+    "column_of",
+    "is_dask",
+    "lies_elsewhere",
+    "over_blocks",
+    "predicted_by_dask",
+    "release",
+    "scratch",
+]
+
+Array = NDArray[Any]
+
+
+class UnreadableRowsError(RuntimeError):
+    """Rows that lie elsewhere could not be read to the end: nothing is known of them, and nothing charged."""
+
+
+LEAST_ROWS = 2**16
+"""Arrays and files of fewer rows are read at once."""
+BLOCK_ROWS = 2**17
+"""Rows in a block: its temporaries stay in the processor's cache."""
+_WINDOW = 2**23  # rows of Dask that are read at a time to be hashed, so that they do not pile up before it
+_FEW = 2**16  # whole numbers in so narrow a range are counted without being sorted
+
+
+class Column:
+    """One number for each row.
+
+    Parameters
+    ----------
+    source : ndarray, memmap or dask.array.Array of shape (n,)
+    convert : callable or None, default=None
+        What is made of the numbers of a block, one by one.
+    dtype : dtype or None, default=None
+        What it makes of them.
+    block_rows : int, default=2**17
+        How many rows are read at a time, within a chunk of Dask.
+
+    Examples
+    --------
+    >>> column = Column(np.array([2, 0, 2], dtype=np.int8))
+    >>> column.values.tolist(), column.counts.tolist()
+    ([0, 2], [1, 2])
+    >>> column.sha256()[0] == hashlib.sha256(np.array([2, 0, 2], dtype=np.int8)).digest()
+    True
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        convert: Callable[[Array], Array] | None = None,
+        dtype: Any = None,
+        block_rows: int = BLOCK_ROWS,
+    ) -> None:
+        self.source, self.block_rows = source, block_rows
+        self.dtype: np.dtype[Any] = np.dtype(source.dtype if dtype is None else dtype)
+        self._convert = convert
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of rows, as an array has it."""
+        return (int(self.source.shape[0]),)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if self._is_dask:
+            whole = np.concatenate(over_blocks(_itself, self))
+        elif self._convert is None:
+            whole = np.asarray(self.source)
+        else:
+            whole = np.concatenate(list(self.blocks()))
+        return whole if dtype is None else whole.astype(dtype, copy=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        file = _file_of(self.source)  # pickled, a memory map would be its rows
+        return {**self.__dict__, "source": self.source if file is None else file}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        source = state["source"]
+        self.__dict__.update(state, source=_opened(source) if isinstance(source, dict) else source)
+
+    def converted(self, convert: Callable[[Array], Array], dtype: Any) -> Column:
+        """Return the column of what a function makes of the source's numbers."""
+        assert self._convert is None
+        return Column(self.source, convert, dtype, self.block_rows)
+
+    def rows(self, part: slice) -> Column:
+        """Return the column of some rows."""
+        return Column(self.source[part], self._convert, self.dtype, self.block_rows)
+
+    def blocks(self, block_rows: int | None = None) -> Iterator[Array]:
+        """Read the blocks of rows, in their order; not of Dask."""
+        step = block_rows or self.block_rows
+        for start in range(0, len(self), step):
+            rows = self.source[start : start + step]
+            yield self._made_of(rows)
+            release(rows)
+
+    def sha256(self, before: bytes = b"", after: Sequence[bytes] = (b"",)) -> list[bytes]:
+        """Return the hash of some bytes, those of all rows, and each of some endings."""
+        try:
+            if self._is_dask:
+                return _hashed_by_dask(self, before, after)
+            return _ended(_hashed(hashlib.sha256(before), self.blocks()), after)
+        except Exception as error:
+            raise UnreadableRowsError(f"Rows could not be read: {type(error).__name__}: {error}") from error
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there are no fractions among the numbers, and nothing that is not finite."""
+        return self._distinct is not None
+
+    @property
+    def values(self) -> Array:
+        """The distinct numbers, sorted, of a column that `is_whole`."""
+        assert self._distinct is not None
+        return self._distinct[0]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows have each of them."""
+        assert self._distinct is not None
+        return self._distinct[1]
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether no number is NaN or infinite."""
+        return self.dtype.kind != "f" or all(over_blocks(_is_finite, self))
+
+    @cached_property
+    def _distinct(self) -> tuple[Array, NDArray[np.int64]] | None:
+        found: tuple[Array, NDArray[np.int64]] | None = None
+        for block in over_blocks(_distinct_of, self):
+            if block is None:
+                return None
+            found = block if found is None else _joined(found, block)
+        return found
+
+    @property
+    def _is_dask(self) -> bool:
+        return is_dask(self.source)
+
+    def _made_of(self, rows: Array) -> Array:
+        return np.asarray(rows) if self._convert is None else self._convert(np.asarray(rows))
+
+
+def lies_elsewhere(values: Any) -> bool:
+    """Return whether values are in a memory-mapped file or in Dask."""
+    return is_dask(values) or _root_of(values) is not None
+
+
+def is_dask(values: Any) -> bool:
+    """Return whether values are a Dask array, series or frame."""
+    return hasattr(values, "__dask_graph__")
+
+
+def column_of(values: Any) -> Column | None:
+    """Return values that are read block by block as a column, None for others.
+
+    That is numbers, one for each row: in a Dask array or series, or more than `LEAST_ROWS` in an array or a
+    memory-mapped file.
+    """
+    if is_dask(values):
+        values = values.to_dask_array(lengths=True) if hasattr(values, "to_dask_array") else values
+        if not hasattr(values, "compute_chunk_sizes"):
+            return None
+        if values.ndim == 1 and np.isnan(values.shape[0]):
+            values = values.compute_chunk_sizes()
+    elif not isinstance(values, np.ndarray) or np.ma.isMaskedArray(values) or values.size <= LEAST_ROWS:
+        return None
+    is_column = values.ndim == 1 and len(values) > 0
+    return (
+        Column(values) if is_column and values.dtype.kind in "biuf" and values.dtype.itemsize <= 8 else None
+    )
+
+
+def as_column(values: Column | Array) -> Column:
+    """Return a column as it is, and an array as one."""
+    return values if isinstance(values, Column) else Column(values)
+
+
+def over_blocks(function: Callable[..., Any], *columns: Column) -> list[Any]:
+    """Return what a function makes of each block of rows of some columns of one length.
+
+    Examples
+    --------
+    >>> said = Column(np.array([1, 0, 1]))
+    >>> int(sum(over_blocks(np.count_nonzero, said)))
+    2
+    """
+    leader = next((column for column in columns if column._is_dask), None)
+    if leader is None:
+        blocks = zip(*(column.blocks(columns[0].block_rows) for column in columns), strict=True)
+        return [function(*block) for block in blocks]
+    import dask
+
+    of_chunks = zip(*(_chunks(column, leader) for column in columns), strict=True)
+    made = dask.compute(*(dask.delayed(_over_chunk)(function, chunk) for chunk in map(list, of_chunks)))
+    return [each for chunk in made for each in chunk]
+
+
+def release(rows: Any) -> None:
+    """Give back the pages of a memory-mapped file that were read: they stay in the system's cache."""
+    root = _root_of(rows)
+    if root is None or not hasattr(mmap, "MADV_DONTNEED") or rows.nbytes == 0 or not rows.flags.c_contiguous:
+        return
+    begin = root.offset % mmap.ALLOCATIONGRANULARITY + _address(rows) - _address(root)
+    aligned = begin - begin % mmap.PAGESIZE
+    root.base.madvise(mmap.MADV_DONTNEED, aligned, begin - aligned + rows.nbytes)
+
+
+def scratch(n: int, dtype: np.dtype[Any]) -> Array:
+    """Return room for a column in a temporary file, which is removed when nothing refers to it."""
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype=dtype, mode="w+", shape=(n,))
+
+
+def predicted_by_dask(of_chunk: Callable[[Any, Column], Array], X: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the Dask array of what is said of each chunk of rows of another, kept where it is computed.
+
+    ``dtype`` is that of the labels of the rows.
+    """
+    import dask
+
+    rows = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+    said = partial(_of_dask_chunk, of_chunk, dtype)
+    (first,) = dask.compute(dask.delayed(_dtype_of)(said, rows.blocks[0]))
+    made = rows.map_blocks(said, dtype=first, drop_axis=list(range(1, X.ndim)), meta=np.empty(0, dtype=first))
+    (kept,) = dask.persist(made)
+    return kept
+
+
+def _of_dask_chunk(of_chunk: Callable[[Any, Column], Array], dtype: np.dtype[Any], rows: Array) -> Array:
+    labels = Column(np.broadcast_to(np.zeros((), dtype=dtype), (len(rows),)))  # only their number is read
+    return of_chunk(rows, labels)
+
+
+def _dtype_of(said: Callable[[Array], Array], rows: Array) -> np.dtype[Any]:
+    return said(rows).dtype
+
+
+def _root_of(values: Any) -> Any:
+    """Return the memory map that values are rows of, None for others and for those with unsaved changes."""
+    while isinstance(values, np.memmap) and isinstance(values.base, np.memmap):
+        values = values.base
+    if not isinstance(values, np.memmap) or not isinstance(values.base, mmap.mmap):
+        return None
+    return values if values.mode != "c" else None
+
+
+def _address(values: Array) -> int:
+    return int(values.__array_interface__["data"][0])
+
+
+def _file_of(values: Any) -> dict[str, Any] | None:
+    """Return where the rows of a memory map lie, None for others."""
+    root = _root_of(values)
+    if root is None or root.filename is None or not values.flags.c_contiguous:
+        return None
+    offset = root.offset + _address(values) - _address(root)
+    return {"filename": root.filename, "dtype": values.dtype, "offset": offset, "shape": values.shape}
+
+
+def _opened(file: dict[str, Any]) -> Array:
+    return np.memmap(mode="r", **file)
+
+
+def _chunks(column: Column, leader: Column) -> Iterable[Any]:
+    """Return the rows of each chunk of the leader: of Dask as they come, others as columns of their own."""
+    sizes = leader.source.chunks
+    if column._is_dask:
+        parts = column.source.rechunk(sizes).to_delayed().tolist()
+        return [(part, column._convert, column.dtype, column.block_rows) for part in parts]
+    ends = np.cumsum(sizes[0]).tolist()
+    return [column.rows(slice(a, b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _over_chunk(function: Callable[..., Any], chunk: list[Any]) -> list[Any]:
+    columns = [part if isinstance(part, Column) else Column(*part) for part in chunk]
+    return over_blocks(function, *columns)
+
+
+def _hashed(state: Any, blocks: Iterable[Array]) -> Any:
+    for block in blocks:
+        state.update(np.ascontiguousarray(block).view(np.uint8).data)
+    return state
+
+
+def _hashed_chunk(state: Any, chunk: tuple[Any, ...]) -> Any:
+    return _hashed(state.copy(), Column(*chunk).blocks())  # a copy, as Dask may do a task again
+
+
+def _ended(state: Any, after: Sequence[bytes]) -> list[bytes]:
+    ends = []
+    for ending in after:
+        end = state.copy()
+        end.update(ending)
+        ends.append(end.digest())
+    return ends
+
+
+def _hashed_by_dask(column: Column, before: bytes, after: Sequence[bytes]) -> list[bytes]:
+    """Return the hash from a chain of tasks, all on one worker: its state cannot be pickled."""
+    import dask
+
+    where, wait = _one_worker()
+    state = dask.delayed(hashlib.sha256)(before)
+    waiting = 0
+    for rows, chunk in zip(column.source.chunks[0], _chunks(column, column), strict=True):
+        if waiting + rows > _WINDOW:
+            (state,) = dask.persist(state, **where)
+            wait(state)
+            waiting = 0
+        state = dask.delayed(_hashed_chunk)(state, chunk)
+        waiting += rows
+    (ends,) = dask.compute(dask.delayed(_ended)(state, list(after)), **where)
+    return list(ends)
+
+
+def _one_worker() -> tuple[dict[str, Any], Callable[[Any], Any]]:
+    """Return where tasks run that must run together, and what waits for them."""
+    distributed = sys.modules.get("distributed")
+    try:
+        client = None if distributed is None else distributed.default_client()
+    except ValueError:
+        client = None
+    if distributed is None or client is None:
+        return {}, lambda state: None
+    return {"workers": [min(client.scheduler_info(n_workers=-1)["workers"])]}, distributed.wait
+
+
+def _itself(block: Array) -> Array:
+    return np.array(block)
+
+
+def _is_finite(block: Array) -> bool:
+    return bool(np.isfinite(block).all())
+
+
+def _distinct_of(block: Array) -> tuple[Array, NDArray[np.int64]] | None:
+    """Return the distinct whole numbers of a block and their counts; None if there are others."""
+    if block.dtype.kind == "b":
+        ones = int(np.count_nonzero(block))
+        both = np.array([len(block) - ones, ones], dtype=np.int64)
+        return np.array([False, True])[both > 0], both[both > 0]
+    low, high = block.min(), block.max()
+    if block.dtype.kind == "f" and not (np.isfinite([low, high]).all() and (np.floor(block) == block).all()):
+        return None
+    if int(high) - int(low) >= _FEW:
+        values, counts = np.unique(block, return_counts=True)
+        return values, counts.astype(np.int64)
+    wide: Any = {"i": np.int64, "u": np.uint64, "f": np.float64}[block.dtype.kind]
+    numbers = np.bincount((block.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False))
+    found = np.flatnonzero(numbers)
+    return (found.astype(wide) + wide(low)).astype(block.dtype), numbers[found].astype(np.int64)
+
+
+def _joined(
+    one: tuple[Array, NDArray[np.int64]], other: tuple[Array, NDArray[np.int64]]
+) -> tuple[Array, NDArray[np.int64]]:
+    if np.array_equal(one[0], other[0]):
+        return one[0], one[1] + other[1]
+    values, where = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    counts = np.bincount(where.ravel(), weights=np.concatenate([one[1], other[1]]))
+    return values, counts.astype(np.int64)
