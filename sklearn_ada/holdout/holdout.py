@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._checks import bad_parameter, check_option
+from sklearn_ada._notices import warn_user
 from sklearn_ada.digest import id_hashes
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
@@ -417,14 +418,16 @@ class Holdout:
         an accuracy, only rows count on which one model alone is right. Positive values say that b is better;
         if the interval is above 0, it is, in the population.
 
-        It is a question like any certify, recorded and paid for (some ten nats), told at once where other
-        answers are cells, and another question than `certify` of either model. With a and b in the other
+        It is a question like any certify, recorded and paid for (some ten nats, of which a warning tells
+        where other answers are cells, as it is told at once), and another question than `certify` of either
+        model. With a and b in the other
         order it is another question, too.
 
         Parameters
         ----------
         a, b : fitted estimator
-            Such as the model in use, and the one that might replace it.
+            Such as the model in use, and the one that might replace it. Of a fitted search, its
+            ``best_estimator_``.
         scoring : str, callable or Metric
             A mean of bounded scores: accuracy, Brier score, top-k accuracy, or an error with a range, such as
             ``Metric("neg_mean_absolute_error", range=(-10, 0))``.
@@ -471,6 +474,12 @@ class Holdout:
                 "route", "Holdout.compare", "one that description length certifies", self.route,
                 "A difference is told without noise, which privacy alone cannot certify.",
             )  # fmt: skip
+        if self._session.policy.answers == "cells":
+            warn_user(
+                "A comparison is told exactly, at once, for some ten nats or more (fewer with guess_from=): "
+                "all later intervals of this ledger become wider. Compare the few models that matter.",
+                once=("compare", self.fingerprint),
+            )
         pair = as_pair(a, b, self._session.data)
         metric = Difference(as_metric(scoring))
         return self._ask(pair, metric, "certify", guess, None, guess_from=guess_from)
@@ -692,15 +701,17 @@ class Holdout:
         ----------
         scoring : str, callable or Metric, default="accuracy"
         purpose : {"check", "certify"} or None, default=None
-            None: what the ledger is for. Where it answers in cells (``answers="cells"``, or "auto"), that is
-            "certify", one for each search; on others "check".
+            None: what the ledger is used for. Where it answers in cells (``answers="cells"``, or "auto"), or
+            was asked to certify and not to check, that is "certify", one for each search; else "check".
         guess_rows : int or None, default=None
             How many rows the guesses come from; None takes as many as the holdout has. Guesses from fewer
             rows have wider cells, so there are fewer questions: of a scorer in a search it is the size of its
             validation part.
         """
         if purpose is None:
-            purpose = "certify" if self._session.policy.seals else "check"
+            asked = self._session.read(lambda state: dict(state.asked))
+            only_certified = asked["certify"] > 0 and asked["check"] == 0
+            purpose = "certify" if self._session.policy.seals or only_certified else "check"
         if self._session.policy.limits is None:
             return None
         check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)

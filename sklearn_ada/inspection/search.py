@@ -28,9 +28,9 @@ class CertifiedSearchDisplay:
 
     Hollow points are the scores that the search itself saw, which the best of many overstates: the dashed
     line is the *naive best*. The band is the certified interval of ``best_estimator_``, valid however many
-    candidates and searches there were; the solid line its value. Where the holdout was asked about
-    candidates, each has its certified interval as a bar. Scores of another metric than the certified one are
-    not drawn.
+    candidates and searches there were; the solid line its value: dotted, and the centre of its cell, which
+    the guess decides, as long as the exact one is sealed. Where the holdout was asked about candidates, each
+    has its certified interval as a bar. Scores of another metric than the certified one are not drawn.
 
     Parameters
     ----------
@@ -49,6 +49,8 @@ class CertifiedSearchDisplay:
     target : str, default="score"
         What the scores are scores of.
     confidence_level : float, default=0.95
+    exact : bool, default=True
+        Whether the certified score was told exactly; else it is the centre of a cell.
 
     Attributes
     ----------
@@ -84,6 +86,7 @@ class CertifiedSearchDisplay:
         bars: NDArray[np.float64] | None = None,
         target: str = "score",
         confidence_level: float = 0.95,
+        exact: bool = True,
     ) -> None:
         self.scores = scores
         self.best_index = best_index
@@ -93,6 +96,7 @@ class CertifiedSearchDisplay:
         self.bars = bars
         self.target = target
         self.confidence_level = confidence_level
+        self.exact = exact
 
     @classmethod
     def from_estimator(
@@ -138,6 +142,7 @@ class CertifiedSearchDisplay:
         display = cls(
             scores, best_index=best, naive_best=naive, value=answer.value, interval=answer.interval,
             bars=bars, target=target.partition(", told as")[0], confidence_level=report.confidence_level,
+            exact=answer.published is None,
         )  # fmt: skip
         return display.plot(ax=ax)
 
@@ -175,7 +180,13 @@ class CertifiedSearchDisplay:
                 label=f"certified [{low:.3g}, {high:.3g}]", zorder=0,
             )  # fmt: skip
         self.value_ = ax.axhline(
-            self.value, color="tab:green", linewidth=2, label=f"certified score {self.value:.3g}", zorder=1
+            self.value,
+            color="tab:green",
+            linewidth=2,
+            zorder=1,
+            linestyle="-" if self.exact else ":",
+            label=f"{'certified score' if self.exact else 'centre of its cell, exact score sealed:'} "
+            f"{self.value:.3g}",
         )
         self.naive_ = ax.axhline(
             self.naive_best, color="black", linestyle="--", label=f"naive best {self.naive_best:.3g}",

@@ -208,6 +208,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         In the order of the candidates asked, then the certified winner.
     search_ : estimator
         The fitted inner search.
+    train_indices_ : ndarray of int
+        Numbers of the rows of X that are not the holdout's: models are trained on these.
     holdout_ : Holdout
         A `HoldoutReport` after unpickling: rows and secret are not pickled.
 
@@ -361,6 +363,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             self.holdout_.check_overlap(X_train)
         if metric is not None and self.ask != "candidates":
             self._warn_of_folds(cv, X_train, y_train, params.groups)
+        self.train_indices_ = np.asarray(train)
         self._takes_pairs_with = (n_rows(X), train) if of_pairs else None
         if metric is None:
             self._search_only(X_train, y_train, params, cv)

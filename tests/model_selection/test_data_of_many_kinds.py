@@ -139,8 +139,11 @@ def test_metrics_that_need_every_class_get_subsamples_with_every_class(scoring, 
     X, y = load_digits(return_X_y=True)
     y = (y < 3).astype(int) if scoring == "average_precision" else y
     search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scoring)
-    wrapped = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db").fit(X / 16, y)
+    wrapped = ReusableHoldoutCV(
+        search, ask=ask, mechanism="stable_median", ledger=tmp_path / "ledger.db"
+    ).fit(X / 16, y)
     assert wrapped.best_score_ > 0.7
+    assert wrapped.best_answer_.certificate.target.startswith(f"median of {scoring}")
     assert "at the holdout's class mix" in wrapped.best_answer_.certificate.target
 
 
@@ -148,7 +151,9 @@ def test_few_positives_are_in_every_subsample(tmp_path):
     """Most subsamples as they come would have none, and score 0 whatever the model."""
     X, y = make_classification(3000, 10, n_informative=6, weights=[0.97], class_sep=2.0, random_state=0)
     search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring="average_precision")
-    wrapped = ReusableHoldoutCV(search, ask="winner", ledger=tmp_path / "ledger.db").fit(X, y)
+    wrapped = ReusableHoldoutCV(
+        search, ask="winner", mechanism="stable_median", ledger=tmp_path / "ledger.db"
+    ).fit(X, y)
     assert wrapped.best_score_ > 0.5
     assert wrapped.best_score_ == pytest.approx(wrapped.cv_results_["mean_test_score"][0], abs=0.25)
 
@@ -156,6 +161,8 @@ def test_few_positives_are_in_every_subsample(tmp_path):
 def test_with_groups_they_are_asked_as_they_come(tmp_path):
     X, y = load_digits(return_X_y=True)
     search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [4]}, scoring="roc_auc_ovr")
-    wrapped = ReusableHoldoutCV(search, ask="winner", ledger=tmp_path / "ledger.db")
+    wrapped = ReusableHoldoutCV(
+        search, ask="winner", mechanism="stable_median", ledger=tmp_path / "ledger.db"
+    )
     wrapped.fit(X, y, groups=np.arange(len(y)) // 200)
     assert "groups" in wrapped.best_answer_.certificate.target

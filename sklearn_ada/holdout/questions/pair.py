@@ -15,8 +15,9 @@ __all__ = ["as_pair"]
 
 
 def as_pair(a: Any, b: Any, data: HoldoutData) -> Pair:
-    """Return two models as one to ask about, or raise before anything is charged."""
+    """Return two models as one to ask about, or raise before anything is charged; of a search, its best."""
     owner = "Holdout.compare"
+    a, b = (getattr(model, "best_estimator_", model) for model in (a, b))
     for name, model in (("a", a), ("b", b)):
         if isinstance(model, Predictions):
             raise bad_parameter(

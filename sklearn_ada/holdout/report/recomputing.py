@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_ada._table import counted
 from sklearn_ada.accounting.polya_urn import symbols_of
 from sklearn_ada.events import CountRelease, Event
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
@@ -126,9 +127,12 @@ def _compare(given: Any, made: Any, where: str) -> None:
     numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (given, made))
     if math.isclose(given, made, rel_tol=1e-9, abs_tol=1e-12) if numbers else given == made:
         return
+    said, told = _short(given), _short(made)
+    if isinstance(made, list) and isinstance(given, list):
+        said, told = (counted(len(each), "entry") for each in (given, made))
     raise LedgerMismatchError(
-        f"The certificate was changed: at {where or 'its top'} it says {_short(given)}, the ledger's records "
-        f"give {_short(made)}. Trust the ledger, and export it again."
+        f"The certificate was changed: at {where or 'its top'} it says {said}, the ledger's records "
+        f"give {told}. Trust the ledger, and export it again."
     )
 
 

@@ -18,6 +18,7 @@ from sklearn_ada.holdout.report.outlook import Outlook, headline, outlook_of
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.ledger import Ledger, Record
+from sklearn_ada.metrics.registry import RESPONSES
 from sklearn_ada.results import Answer
 
 if TYPE_CHECKING:
@@ -89,8 +90,15 @@ class HoldoutReport:
     def headline(self) -> str:
         """What is left, in one sentence: "You can still ask N questions at +-w".
 
-        Where searches are told cells: what the next one is told, and what `certify` would publish.
+        Where searches are told cells: what the next one is told, and what `certify` would publish; where all
+        scores so far are of a regression, which has no cells, that they are told exactly.
         """
+        in_cells = self.outlook.in_cells and not self.closed
+        if in_cells and self.targets and all(map(_is_of_numbers, self.targets)):
+            return (
+                f"Scores of a regression are told exactly, at once: {self.nats:.3g} nats are revealed, and "
+                "each search makes later intervals wider."
+            )
         return headline(self.outlook, self.tolerance, closed=self.closed)
 
     def to_frame(self) -> DataFrame:
@@ -129,7 +137,7 @@ class HoldoutReport:
         ]
         lines += [f"  {self.remark}"] if self.remark else []
         if len(self.answers) > _SHOWN:
-            lines.append(f"  ... {len(self.answers) - _SHOWN} earlier answers")
+            lines.append(f"  ... {counted(len(self.answers) - _SHOWN, 'earlier answer')}")
         targets = _targets(self.entries[-_SHOWN:])
         pairs = list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]
         told: set[str | None] = set()
@@ -196,6 +204,12 @@ class HoldoutReport:
 
 
 _SHOWN = 10
+
+
+def _is_of_numbers(target: str) -> bool:
+    """Return whether a target is of a scorer that takes numbers, of which none has cells."""
+    name = target.removeprefix("population ").split(maxsplit=1)[0].strip(",")
+    return name in RESPONSES and RESPONSES[name].target == "numbers"
 
 
 def _line(

@@ -35,7 +35,8 @@ def check_hashes(session: Session, hashes: NDArray[np.uint64]) -> None:
     if hashes_overlap(session, hashes):
         raise HoldoutLeakError(
             "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of "
-            "X, on which models are fitted and from which guesses are taken; ReusableHoldoutCV does it."
+            "X, on which models are fitted and from which guesses are taken. A ReusableHoldoutCV that makes "
+            "the holdout does it; pass another one, which is given this holdout, X[search.train_indices_]."
         )
 
 

@@ -128,4 +128,7 @@ def _begun_for_nothing(state: Conversation) -> str:
     told = any(state.asked.values()) or state.account.nats > 0.1  # a choice, or labels that differ
     if told or state.policy.tolerance is None:
         return ""
-    return " This ledger has answered nothing yet: another one, with a larger tolerance, voids nothing."
+    return (
+        " This ledger has answered nothing yet: another one, at another path and with a larger tolerance, "
+        "voids nothing."
+    )

@@ -86,7 +86,7 @@ def test_only_targets_of_answers_that_are_shown_are_named(holdout, rows):
         scoring = "balanced_accuracy" if C == 0.001 else "accuracy"
         holdout.check(model, scoring=scoring, guess=0.8)
     text = repr(holdout.report())
-    assert "... 1 earlier answers" in text
+    assert "... 1 earlier answer" in text
     assert f"[a] {ACCURACY}" in text
     assert "balanced_accuracy" not in text
 

@@ -1,0 +1,72 @@
+"""What a new user met in the second hour: more rows for a search, counts of what is left, headlines."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import CertifiedSearchDisplay, Holdout, HoldoutLeakError, ReusableHoldoutCV
+
+X, Y = make_classification(3000, flip_y=0.1, random_state=0)
+GRID = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]})
+
+
+def test_a_search_goes_on_with_a_larger_holdout_and_the_rows_that_are_not_in_it(tmp_path):
+    first = ReusableHoldoutCV(GRID, ledger=tmp_path / "ledger.db").fit(X[:1000], Y[:1000])
+    rows = first.train_indices_
+    assert len(rows) + first.holdout_.n_rows == 1000
+    assert len(np.unique(rows)) == len(rows)
+    larger = first.holdout_.top_up(X[1000:], Y[1000:])
+    with pytest.raises(HoldoutLeakError, match=r"X\[search\.train_indices_\]"):
+        ReusableHoldoutCV(GRID, holdout=larger).fit(X[:1000], Y[:1000])
+    second = ReusableHoldoutCV(GRID, holdout=larger).fit(X[rows], Y[rows])
+    assert second.holdout_.n_rows == 2000 + first.holdout_.n_rows
+    assert second.train_indices_.tolist() == list(range(len(rows)))
+
+
+def test_remaining_counts_what_the_ledger_is_used_for(tmp_path):
+    holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db", tolerance=0.05)
+    assert holdout.remaining() == holdout.remaining(purpose="check")
+    model = LogisticRegression().fit(X[:10], Y[:10])
+    holdout.certify(model, scoring="accuracy", guess=0.9)
+    assert holdout.remaining() == holdout.remaining(purpose="certify")
+    holdout.check(model, scoring="accuracy", guess=0.9)
+    assert holdout.remaining() == holdout.remaining(purpose="check")
+
+
+def test_a_search_is_compared_as_its_best_model(tmp_path):
+    searches = [
+        ReusableHoldoutCV(GridSearchCV(LogisticRegression(), {"C": [c]}), ledger=tmp_path / "l.db").fit(X, Y)
+        for c in (1e-4, 1.0)
+    ]
+    holdout = searches[0].holdout_
+    with pytest.warns(UserWarning, match="A comparison is told exactly, at once, for some ten nats"):
+        told = holdout.compare(*searches, scoring="accuracy")
+    again = holdout.compare(*(each.best_estimator_ for each in searches), scoring="accuracy")
+    assert again.repeated
+    assert again.interval == told.interval
+
+
+def test_the_headline_of_a_regression_does_not_speak_of_the_accuracy(tmp_path):
+    numbers, y = make_regression(1200, 5, noise=10.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = ReusableHoldoutCV(GridSearchCV(Ridge(), {"alpha": [1.0]}), ledger=tmp_path / "l.db")
+        told = search.fit(numbers, y).holdout_.report().headline
+    assert told.startswith("Scores of a regression are told exactly, at once: ")
+    assert "accuracy" not in told
+
+
+def test_the_picture_says_that_the_centre_of_a_cell_is_not_the_exact_score(tmp_path):
+    pytest.importorskip("matplotlib")
+    search = ReusableHoldoutCV(GRID, ledger=tmp_path / "ledger.db").fit(X, Y)
+    display = CertifiedSearchDisplay.from_estimator(search)
+    assert display.value_.get_label().startswith("centre of its cell, exact score sealed")
+    assert display.value_.get_linestyle() == ":"
+    search.certify()
+    display = CertifiedSearchDisplay.from_estimator(search)
+    assert display.value_.get_label().startswith("certified score")
+    assert display.value_.get_linestyle() == "-"
