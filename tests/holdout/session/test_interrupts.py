@@ -326,11 +326,13 @@ def test_a_child_that_is_forked_meanwhile_ends_when_it_is_told_to(holdout):
     told = []
 
     def forks(X):
+        reads, writes = os.pipe()
         child = os.fork()
         if child == 0:
+            os.write(writes, b".")
             time.sleep(30.0)
             os._exit(0)
-        time.sleep(0.05)
+        os.read(reads, 1)  # Python forgets signals that come before a child is ready
         os.kill(child, signal.SIGTERM)
         told.append(os.waitpid(child, 0)[1])
 
