@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_ada import Holdout, Predictions
+from sklearn_ada import Holdout, Metric, Predictions
 from sklearn_ada.digest import canonical_digest, labels_digest
 from sklearn_ada.holdout import session_of
+from sklearn_ada.holdout.questions.keys import model_digest
+from sklearn_ada.holdout.questions.said import observed
 from sklearn_ada.metrics.columns import LEAST_ROWS, Column, UnreadableRowsError, column_of
 
 N = LEAST_ROWS + 1_234
@@ -148,3 +150,20 @@ def test_dask_has_the_same_answer_in_any_chunks_on_threads_and_on_two_workers(y,
         distributed.Client(cluster),
     ):
         check()
+
+
+def test_a_model_of_float_labels_says_the_same_of_many_rows_as_of_an_array(y, said, on_disk, tmp_path):
+    """Its labels are compared as floats, in a ledger that was begun with arrays, too."""
+    metric = Metric("accuracy")
+    column = observed(metric, 1, Column(said.astype(float)), 0.9).said
+    array = observed(metric, 1, said.astype(float), 0.9).said
+    assert array.agrees_with(column.sealed(b"key"), b"key")
+    assert column.agrees_with(array.sealed(b"key"), b"key")
+
+
+def test_predictions_are_their_labels_whatever_the_code_and_the_version(said, monkeypatch):
+    before = model_digest(Predictions(said))
+    monkeypatch.setattr("sklearn_ada.metrics.columns._FEW", 1)
+    monkeypatch.setattr("sklearn_ada.__version__", "9.9")
+    assert model_digest(Predictions(said)) == before
+    assert model_digest(Predictions(np.r_[1 - said[:1], said[1:]])) != before

@@ -205,6 +205,8 @@ def observed(metric: Metric, seen: Any, outputs: Any, values: Any) -> Observatio
         Of the metric. They are compared as well, as they may depend on more than the outputs: a function of
         the user's may have changed without its digest, or ``classes_`` be read from a file.
     """
+    if isinstance(outputs, Column) and outputs.dtype.kind == "f":  # compared as floats of few rows are
+        outputs = np.asarray(outputs)
     if isinstance(outputs, Column):
         return Observation(seen, Said.of_column(outputs, values, unit_of(metric)))
     said = {} if outputs is None else {"outputs": outputs}
