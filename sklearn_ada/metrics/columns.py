@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,6 +62,8 @@ class Column:
         What it makes of them.
     block_rows : int, default=2**17
         How many rows are read at a time, within a chunk of Dask.
+    stamp : tuple or None, default=None
+        What told the file of the rows from a changed one when they were first seen; None looks at it now.
 
     Examples
     --------
@@ -77,8 +80,10 @@ class Column:
         convert: Callable[[Array], Array] | None = None,
         dtype: Any = None,
         block_rows: int = BLOCK_ROWS,
+        stamp: tuple[int, ...] | None = None,
     ) -> None:
         self.source, self.block_rows = source, block_rows
+        self._stamp = _stamp_of(source) if stamp is None else stamp
         self.dtype: np.dtype[Any] = np.dtype(source.dtype if dtype is None else dtype)
         self._convert = convert
 
@@ -94,6 +99,7 @@ class Column:
         if self._is_dask:
             whole = np.concatenate(over_blocks(_itself, self))
         elif self._convert is None:
+            self.check_unchanged()
             whole = np.asarray(self.source)
         else:
             whole = np.concatenate(list(self.blocks()))
@@ -105,24 +111,41 @@ class Column:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         source = state["source"]
-        self.__dict__.update(state, source=_opened(source) if isinstance(source, dict) else source)
+        if not isinstance(source, dict):
+            self.__dict__.update(state)
+            return
+        try:
+            self.__dict__.update(state, source=_opened(source))
+        except (OSError, ValueError) as error:
+            raise UnreadableRowsError(f"{error}. A pickle of rows in a file holds its name only.") from error
+        self.check_unchanged()
 
     def converted(self, convert: Callable[[Array], Array], dtype: Any) -> Column:
         """Return the column of what a function makes of the source's numbers."""
         assert self._convert is None
-        return Column(self.source, convert, dtype, self.block_rows)
+        return Column(self.source, convert, dtype, self.block_rows, self._stamp)
 
     def rows(self, part: slice) -> Column:
         """Return the column of some rows."""
-        return Column(self.source[part], self._convert, self.dtype, self.block_rows)
+        return Column(self.source[part], self._convert, self.dtype, self.block_rows, self._stamp)
+
+    def check_unchanged(self) -> None:
+        """Raise `UnreadableRowsError` if the file of the rows is gone, or has changed since."""
+        if self._stamp is not None and _stamp_of(self.source) != self._stamp:
+            raise UnreadableRowsError(
+                "The file of the rows was changed, replaced or removed since they were first read. Put back "
+                "what it held, or copy the rows: y[:]."
+            )
 
     def blocks(self, block_rows: int | None = None) -> Iterator[Array]:
         """Read the blocks of rows, in their order; not of Dask."""
         step = block_rows or self.block_rows
+        self.check_unchanged()  # before it is read: what a file no longer has ends the process
         for start in range(0, len(self), step):
             rows = self.source[start : start + step]
             yield self._made_of(rows)
             release(rows)
+        self.check_unchanged()
 
     def sha256(self, before: bytes = b"", after: Sequence[bytes] = (b"",)) -> list[bytes]:
         """Return the hash of some bytes, those of all rows, and each of some endings."""
@@ -130,6 +153,8 @@ class Column:
             if self._is_dask:
                 return _hashed_by_dask(self, before, after)
             return _ended(_hashed(hashlib.sha256(before), self.blocks()), after)
+        except UnreadableRowsError:
+            raise
         except Exception as error:
             raise UnreadableRowsError(f"Rows could not be read: {type(error).__name__}: {error}") from error
 
@@ -169,6 +194,8 @@ class Column:
         return is_dask(self.source)
 
     def _made_of(self, rows: Array) -> Array:
+        if np.ma.isMaskedArray(rows):
+            raise ValueError("Labels may not be masked: leave such rows out.")
         return np.asarray(rows) if self._convert is None else self._convert(np.asarray(rows))
 
 
@@ -287,6 +314,18 @@ def _file_of(values: Any) -> dict[str, Any] | None:
         return None
     offset = root.offset + _address(values) - _address(root)
     return {"filename": root.filename, "dtype": values.dtype, "offset": offset, "shape": values.shape}
+
+
+def _stamp_of(values: Any) -> tuple[int, ...] | None:
+    """Return what changes when the file of a memory map does, (-1,) if it is gone; None without a file."""
+    root = _root_of(values)
+    if root is None or root.filename is None:
+        return None
+    try:
+        found = os.stat(root.filename)
+    except OSError:
+        return (-1,)
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _opened(file: dict[str, Any]) -> Array:

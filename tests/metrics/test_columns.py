@@ -1,7 +1,10 @@
 """Labels and predictions that are read block by block have the answers and digests of arrays."""
 
 import hashlib
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -167,3 +170,38 @@ def test_predictions_are_their_labels_whatever_the_code_and_the_version(said, mo
     monkeypatch.setattr("sklearn_ada.__version__", "9.9")
     assert model_digest(Predictions(said)) == before
     assert model_digest(Predictions(np.r_[1 - said[:1], said[1:]])) != before
+
+
+def test_labels_in_a_file_that_changes_are_an_error_that_costs_nothing(y, said, tmp_path):
+    path = tmp_path / "y.npy"
+    np.save(path, y)
+    holdout = Holdout(
+        np.zeros((N, 1)), np.load(path, mmap_mode="r"), class_mix="priced", ledger=tmp_path / "ledger.db"
+    )
+    holdout.certify(Predictions(said), scoring="accuracy", guess=0.9)
+    spent, packed = holdout.report().nats, pickle.dumps(holdout)
+    changed = np.load(path, mmap_mode="r+")
+    changed[: N // 2] = 0
+    changed.flush()
+    os.utime(path, ns=(1, 1))  # whatever the clock's steps are
+    for scoring in ("accuracy", "f1_micro"):
+        with pytest.raises(UnreadableRowsError, match="was changed, replaced or removed"):
+            holdout.certify(Predictions(said), scoring=scoring, guess=0.8)
+    assert holdout.report().nats == spent
+    code = "import pickle, sys; pickle.load(sys.stdin.buffer)"
+    found = subprocess.run([sys.executable, "-c", code], input=packed, capture_output=True, check=False)
+    assert b"UnreadableRowsError" in found.stderr
+
+
+def test_predictions_in_a_file_that_changes_are_an_error_that_costs_nothing(y, said, tmp_path):
+    path = tmp_path / "said.npy"
+    np.save(path, said.astype(float))
+    holdout = Holdout(np.zeros((N, 1)), y, class_mix="priced", ledger=tmp_path / "ledger.db")
+    predictions = Predictions(np.load(path, mmap_mode="r"))
+    holdout.certify(predictions, scoring="accuracy", guess=0.9)
+    spent = holdout.report().nats
+    np.save(path, said + 0.5)
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(UnreadableRowsError):
+        holdout.certify(predictions, scoring="accuracy", guess=0.9)
+    assert holdout.report().nats == spent

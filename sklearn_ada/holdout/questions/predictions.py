@@ -45,7 +45,7 @@ from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric
-from sklearn_ada.metrics.columns import Column, column_of, lies_elsewhere
+from sklearn_ada.metrics.columns import Column, UnreadableRowsError, column_of, lies_elsewhere
 from sklearn_ada.metrics.interval_rules import Mean
 from sklearn_ada.metrics.labels import are_classes, family, of_one_type
 from sklearn_ada.metrics.response import Given
@@ -308,7 +308,10 @@ def _own(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _as(dtype: np.dtype[Any], block: NDArray[Any]) -> NDArray[Any]:
-    return block.astype(dtype, copy=False)
+    made = block.astype(dtype, copy=False)
+    if block.dtype.kind == "f" and not np.array_equal(made, block):
+        raise UnreadableRowsError("Predictions that were whole numbers have fractions now.")
+    return made
 
 
 def _column(given: Any) -> Column | None:

@@ -140,6 +140,8 @@ class HoldoutData:
 
     def labels_for(self, metric: Metric, rule: IntervalRule) -> Any:
         """Return the labels as a metric takes them: what counts right labels reads them block by block."""
+        if isinstance(self.labels, Column):
+            self.labels.check_unchanged()  # before anything is asked, so that it costs nothing
         counts = rule.counts and metric.response.form == "labels" and self.units is None
         return self.labels if counts else self.y
 
