@@ -250,7 +250,12 @@ def over_blocks(function: Callable[..., Any], *columns: Column) -> list[Any]:
     import dask
 
     of_chunks = zip(*(_chunks(column, leader) for column in columns), strict=True)
-    made = dask.compute(*(dask.delayed(_over_chunk)(function, chunk) for chunk in map(list, of_chunks)))
+    sizes = leader.source.chunks[0]
+    tasks = (
+        dask.delayed(_over_chunk)(function, size, list(chunk))
+        for size, chunk in zip(sizes, of_chunks, strict=True)
+    )
+    made = dask.compute(*tasks)
     return [each for chunk in made for each in chunk]
 
 
@@ -342,8 +347,10 @@ def _chunks(column: Column, leader: Column) -> Iterable[Any]:
     return [column.rows(slice(a, b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
 
-def _over_chunk(function: Callable[..., Any], chunk: list[Any]) -> list[Any]:
+def _over_chunk(function: Callable[..., Any], size: int, chunk: list[Any]) -> list[Any]:
     columns = [part if isinstance(part, Column) else Column(*part) for part in chunk]
+    for column in columns:
+        _check_length(column, size)
     return over_blocks(function, *columns)
 
 
@@ -353,8 +360,17 @@ def _hashed(state: Any, blocks: Iterable[Array]) -> Any:
     return state
 
 
-def _hashed_chunk(state: Any, chunk: tuple[Any, ...]) -> Any:
-    return _hashed(state.copy(), Column(*chunk).blocks())  # a copy, as Dask may do a task again
+def _check_length(chunk: Column, size: int) -> None:
+    if chunk.shape != (size,) or np.ndim(chunk.source) != 1:
+        raise UnreadableRowsError(
+            f"A chunk of {size:,} rows of a Dask array is of shape {np.shape(chunk.source)} once computed."
+        )
+
+
+def _hashed_chunk(state: Any, size: int, chunk: tuple[Any, ...]) -> Any:
+    column = Column(*chunk)
+    _check_length(column, size)
+    return _hashed(state.copy(), column.blocks())  # a copy, as Dask may do a task again
 
 
 def _ended(state: Any, after: Sequence[bytes]) -> list[bytes]:
@@ -378,7 +394,7 @@ def _hashed_by_dask(column: Column, before: bytes, after: Sequence[bytes]) -> li
             (state,) = dask.persist(state, **where)
             wait(state)
             waiting = 0
-        state = dask.delayed(_hashed_chunk)(state, chunk)
+        state = dask.delayed(_hashed_chunk)(state, rows, chunk)
         waiting += rows
     (ends,) = dask.compute(dask.delayed(_ended)(state, list(after)), **where)
     return list(ends)

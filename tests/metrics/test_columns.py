@@ -205,3 +205,28 @@ def test_predictions_in_a_file_that_changes_are_an_error_that_costs_nothing(y, s
     with pytest.raises(UnreadableRowsError):
         holdout.certify(predictions, scoring="accuracy", guess=0.9)
     assert holdout.report().nats == spent
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "cut", [lambda block: block[::2], lambda block: block[:1], lambda block: block[:, None]]
+)
+def test_chunks_of_dask_that_are_not_as_they_say_are_an_error(cut, y, said, tmp_path):
+    array = pytest.importorskip("dask.array")
+    short = [array.from_array(rows, chunks=N // 4).map_blocks(cut, dtype=rows.dtype) for rows in (y, said)]
+    with pytest.raises(UnreadableRowsError, match="is of shape"):
+        Holdout(np.zeros((N, 1)), short[0], class_mix="priced", ledger=tmp_path / "y.db")
+    holdout = Holdout(np.zeros((N, 1)), y, class_mix="priced", ledger=tmp_path / "ledger.db")
+    with pytest.raises(UnreadableRowsError, match="is of shape"):
+        holdout.certify(Predictions(short[1]), scoring="accuracy", guess=0.9)
+    assert not holdout.report().answers
+
+
+@pytest.mark.thorough
+def test_masked_chunks_of_dask_are_refused(y, tmp_path):
+    array = pytest.importorskip("dask.array")
+    masked = array.ma.masked_equal(array.from_array(y, chunks=N // 4), 0)
+    with pytest.raises(ValueError, match="may not be masked"):
+        Holdout(np.zeros((N, 1)), masked, ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match="may not be masked"):
+        Predictions(masked)
