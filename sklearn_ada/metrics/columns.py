@@ -47,6 +47,7 @@ LEAST_ROWS = 2**16
 BLOCK_ROWS = 2**17
 """Rows in a block: its temporaries stay in the processor's cache."""
 _WINDOW = 2**23  # rows of Dask that are read at a time to be hashed, so that they do not pile up before it
+_PATIENCE = 2.0  # seconds, after which it is looked whether a worker is still there
 _FEW = 2**16  # whole numbers in so narrow a range are counted without being sorted
 
 
@@ -284,8 +285,14 @@ def predicted_by_dask(of_chunk: Callable[[Any, Column], Array], X: Any, dtype: n
 
     rows = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
     said = partial(_of_dask_chunk, of_chunk, dtype)
-    (first,) = dask.compute(dask.delayed(_dtype_of)(said, rows.blocks[0]))
-    made = rows.map_blocks(said, dtype=first, drop_axis=list(range(1, X.ndim)), meta=np.empty(0, dtype=first))
+    filled = next((number for number, size in enumerate(X.chunks[0]) if size), 0)
+    (first,) = dask.compute(dask.delayed(_dtype_of)(said, rows.blocks[filled]))
+    made = rows.map_blocks(
+        partial(_or_nothing, said, first),
+        dtype=first,
+        drop_axis=list(range(1, X.ndim)),
+        meta=np.empty(0, dtype=first),
+    )
     (kept,) = dask.persist(made)
     return kept
 
@@ -293,6 +300,10 @@ def predicted_by_dask(of_chunk: Callable[[Any, Column], Array], X: Any, dtype: n
 def _of_dask_chunk(of_chunk: Callable[[Any, Column], Array], dtype: np.dtype[Any], rows: Array) -> Array:
     labels = Column(np.broadcast_to(np.zeros((), dtype=dtype), (len(rows),)))  # only their number is read
     return of_chunk(rows, labels)
+
+
+def _or_nothing(said: Callable[[Array], Array], dtype: np.dtype[Any], rows: Array) -> Array:
+    return said(rows) if len(rows) else np.empty(0, dtype=dtype)  # no model is asked about no rows
 
 
 def _dtype_of(said: Callable[[Array], Array], rows: Array) -> np.dtype[Any]:
@@ -396,7 +407,9 @@ def _hashed_by_dask(column: Column, before: bytes, after: Sequence[bytes]) -> li
             waiting = 0
         state = dask.delayed(_hashed_chunk)(state, rows, chunk)
         waiting += rows
-    (ends,) = dask.compute(dask.delayed(_ended)(state, list(after)), **where)
+    (made,) = dask.persist(dask.delayed(_ended)(state, list(after)), **where)
+    wait(made)
+    (ends,) = dask.compute(made, **where)
     return list(ends)
 
 
@@ -409,7 +422,21 @@ def _one_worker() -> tuple[dict[str, Any], Callable[[Any], Any]]:
         client = None
     if distributed is None or client is None:
         return {}, lambda state: None
-    return {"workers": [min(client.scheduler_info(n_workers=-1)["workers"])]}, distributed.wait
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    if not workers:
+        raise UnreadableRowsError("The cluster has no workers to read the rows.")
+    return {"workers": [min(workers)]}, partial(_wait_for, client, min(workers))
+
+
+def _wait_for(client: Any, worker: str, state: Any) -> None:
+    """Wait for what one worker computes; raise if it is gone, as nobody else can go on with a hash."""
+    while True:
+        try:
+            sys.modules["distributed"].wait(state, timeout=_PATIENCE)
+            return
+        except TimeoutError:
+            if worker not in client.scheduler_info(n_workers=-1)["workers"]:
+                raise UnreadableRowsError("The worker that hashed the rows is gone: ask again.") from None
 
 
 def _itself(block: Array) -> Array:

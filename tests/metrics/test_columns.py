@@ -3,8 +3,11 @@
 import hashlib
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -230,3 +233,42 @@ def test_masked_chunks_of_dask_are_refused(y, tmp_path):
         Holdout(np.zeros((N, 1)), masked, ledger=tmp_path / "ledger.db")
     with pytest.raises(ValueError, match="may not be masked"):
         Predictions(masked)
+
+
+@pytest.mark.thorough
+def test_an_empty_chunk_of_rows_is_no_failure_of_the_model(y, tmp_path):
+    array = pytest.importorskip("dask.array")
+    X = np.random.default_rng(2).normal(size=(N, 2)) + y[:, None]
+    model = LogisticRegression().fit(X[:1000], y[:1000])
+    chunks = ((0, N // 2, 0, N - N // 2), (2,))
+    told = [
+        Holdout(rows, y, ledger=tmp_path / f"{number}.db", random_state=0).certify(
+            model, scoring="accuracy", guess=0.6
+        )
+        for number, rows in enumerate((X, array.from_array(X, chunks=N).rechunk(chunks)))
+    ]
+    assert told[0].value == told[1].value
+    assert told[1].verdict == "exact"
+
+
+@pytest.mark.thorough
+def test_a_worker_that_is_lost_while_it_hashes_is_an_error_and_no_wait_for_ever(y, said, tmp_path):
+    array = pytest.importorskip("dask.array")
+    distributed = pytest.importorskip("distributed")
+
+    def slow(block):
+        time.sleep(0.5)
+        return block
+
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        rows = array.from_array(said, chunks=N // 20).map_blocks(slow, dtype=said.dtype)
+        worker = min(client.scheduler_info(n_workers=-1)["workers"])
+        (pid,) = client.run(os.getpid, workers=[worker]).values()
+        killer = threading.Timer(2.0, os.kill, (pid, signal.SIGKILL))
+        killer.start()
+        with pytest.raises(UnreadableRowsError):
+            Column(rows).sha256()
+        killer.join()
