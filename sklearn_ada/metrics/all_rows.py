@@ -274,7 +274,9 @@ class Explained(AllRowsRule):
         """Return the rule with the range of y on some rows, a quarter wider, and that of errors."""
         low, high = float(np.min(y)), float(np.max(y))
         more = _TARGET_MARGIN * (high - low) or 1.0
-        least, most = (float(f"{end:.3g}") for end in (low - more, high + more))
+        step = float(f"{(high - low + 2.0 * more) / 1000.0:.0e}")  # of the width: y may be far from 0
+        least = float(f"{math.floor((low - more) / step) * step:.12g}")
+        most = float(f"{math.ceil((high + more) / step) * step:.12g}")
         errors = np.abs(np.asarray(y, dtype=float) - np.clip(outputs, least, most))
         largest = float(f"{_ERROR_MARGIN * float(errors.max()) or most - least:.2g}")
         return replace(self, target_range=(least, most), most_error=largest)

@@ -337,6 +337,15 @@ def test_what_is_below_minus_one_is_told_as_minus_one(regression, tmp_path):
     assert answer.interval[1] < 0.0
 
 
+@pytest.mark.parametrize("offset", [2000.0, 1e6])
+def test_the_range_of_y_is_rounded_by_its_width_wherever_it_lies(offset, regression, tmp_path):
+    _, (X, y), rows = regression
+    shifted = Ridge().fit(X, offset + y / y.std())
+    holdout = Holdout(rows[0], offset + rows[1] / y.std(), ledger=tmp_path / "ledger.db")
+    answer = holdout.certify(shifted, scoring="r2", guess_from=(X, offset + y / y.std()))
+    assert answer.value == pytest.approx(shifted.score(rows[0], offset + rows[1] / y.std()), abs=0.02)
+
+
 def test_where_no_y_is_within_the_range_of_the_validation_rows_nothing_is_told(regression, tmp_path):
     model, (X, y), rows = regression
     answer = Holdout(*rows, ledger=tmp_path / "ledger.db").certify(
