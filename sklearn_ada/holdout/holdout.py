@@ -426,8 +426,8 @@ class Holdout:
         Parameters
         ----------
         a, b : fitted estimator
-            Such as the model in use, and the one that might replace it. Of a fitted search, its
-            ``best_estimator_``.
+            Such as the model in use, and the one that might replace it. Of a fitted
+            `ReusableHoldoutCV`, its ``best_estimator_``.
         scoring : str, callable or Metric
             A mean of bounded scores: accuracy, Brier score, top-k accuracy, or an error with a range, such as
             ``Metric("neg_mean_absolute_error", range=(-10, 0))``.

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn_ada.accounting.zcdp_filter import SAME_CLASS
 from sklearn_ada.guarantees.intervals.effective_size import averaged_auc_size
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
-from sklearn_ada.metrics.interval_rules import IntervalRule, Measured, Range
+from sklearn_ada.metrics.interval_rules import IntervalRule, Measured, Range, clipped
 from sklearn_ada.metrics.target import UndefinedMetricError, check_known
 
 __all__ = ["AveragedAUC"]
@@ -72,5 +72,4 @@ class AveragedAUC(IntervalRule):
 
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Hoeffding's interval at this size."""
-        low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
-        return hoeffding(low, high, size, ln_delta, bounds)
+        return hoeffding(*clipped(known, bounds), size, ln_delta, bounds)

@@ -39,7 +39,11 @@ Array = NDArray[Any]
 
 
 class UnreadableRowsError(RuntimeError):
-    """Rows that lie elsewhere could not be read to the end: nothing is known of them, and nothing charged."""
+    """Rows that lie elsewhere could not be read to the end, or are not those that were first read.
+
+    Noticed before the look at the holdout, nothing is charged. In the middle of a look it is recorded and
+    paid for as a failure, as all that is raised there.
+    """
 
 
 LEAST_ROWS = 2**16

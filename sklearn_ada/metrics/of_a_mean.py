@@ -28,8 +28,21 @@ from sklearn_ada.metrics.interval_rules import (
 __all__ = ["MicroJaccard", "RootMean"]
 
 
+class _OfAMean(IntervalRule):
+    """A function of the mean of one score per record, too steep for noise that would still leave anything."""
+
+    has_noise = False
+
+    def known_size(self, y: NDArray[Any]) -> float:
+        """Return the number of records."""
+        return len(y)
+
+    def sensitivity(self, y: NDArray[Any], width: float) -> None:
+        """Return None: it is not answered with noise."""
+
+
 @dataclass(frozen=True)
-class RootMean(IntervalRule):
+class RootMean(_OfAMean):
     """Minus the root of the mean of squared errors, each error clipped to plus or minus the range's end.
 
     Parameters
@@ -40,15 +53,7 @@ class RootMean(IntervalRule):
 
     scores: Callable[[NDArray[Any], NDArray[Any], NDArray[Any] | None], NDArray[Any]]
     family = "root mean"
-    has_noise = False  # one record moves the root by up to its square root of a share
     theorem = "Chernoff-KL (Hoeffding 1963) for the squares"
-
-    def known_size(self, y: NDArray[Any]) -> float:
-        """Return the number of records."""
-        return len(y)
-
-    def sensitivity(self, y: NDArray[Any], width: float) -> None:
-        """Return None: near 0 the root is too steep for noise that would still leave anything."""
 
     def measure(
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
@@ -91,22 +96,14 @@ def _squared(bounds: Range) -> Range:
     return -(bounds[0] ** 2), 0.0
 
 
-class MicroJaccard(IntervalRule):
+class MicroJaccard(_OfAMean):
     """The Jaccard index over all labels, ``J = A / (2 - A)`` with the accuracy A: a row has one label.
 
     Of n rows nA are in both sets, and each of the others is in one of them twice: ``nA / (2n - nA)``.
     """
 
     family = "mean"
-    has_noise = False  # its slope is up to 2
     theorem = "Clopper-Pearson for the accuracy"
-
-    def known_size(self, y: NDArray[Any]) -> float:
-        """Return the number of records."""
-        return len(y)
-
-    def sensitivity(self, y: NDArray[Any], width: float) -> None:
-        """Return None: it is not answered with noise."""
 
     def measure(
         self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range

@@ -23,7 +23,7 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.accounting.zcdp_filter import SAME_WEIGHT
 from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
-from sklearn_ada.metrics.interval_rules import ClassMean, IntervalRule, Mean, Measured, Range
+from sklearn_ada.metrics.interval_rules import ClassMean, IntervalRule, Mean, Measured, Range, clipped
 from sklearn_ada.metrics.units import Units
 
 __all__ = ["UnequalMean", "unequal"]
@@ -93,6 +93,6 @@ class UnequalMean(IntervalRule):
 
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return Chernoff's interval where all units count alike, else Hoeffding's."""
-        low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
+        low, high = clipped(known, bounds)
         is_equal = self.units.bound is None and size >= self.units.n_units * (1.0 - 1e-9)
         return (chernoff_kl if is_equal else hoeffding)(low, high, size, ln_delta, bounds)

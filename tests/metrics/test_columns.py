@@ -272,3 +272,15 @@ def test_a_worker_that_is_lost_while_it_hashes_is_an_error_and_no_wait_for_ever(
         with pytest.raises(UnreadableRowsError):
             Column(rows).sha256()
         killer.join()
+
+
+def test_rows_that_fail_in_the_middle_of_a_look_are_a_failure_that_is_paid(y, said, tmp_path, monkeypatch):
+    holdout = Holdout(np.zeros((N, 1)), y, class_mix="priced", ledger=tmp_path / "ledger.db")
+
+    def broken(*args):
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr("sklearn_ada.metrics.interval_rules.over_blocks", broken)
+    answer = holdout.certify(Predictions(said), scoring="accuracy", guess=0.9)
+    assert answer.verdict == "failed"
+    assert answer.cost.nats > 6.0

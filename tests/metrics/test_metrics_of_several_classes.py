@@ -88,6 +88,14 @@ def test_the_ranks_that_enclose_a_median_are_those_of_the_binomial():
         assert low == n // 2 or binom.cdf(low, n, 0.5) > delta / 2
 
 
+def test_the_ranks_at_levels_that_no_float_tells_are_on_the_safe_side():
+    for n, ln_delta in itertools.product((1000, 5000), (-320.0, -600.0, -2000.0)):
+        low, _ = median_ranks(n, ln_delta)
+        tail = np.logaddexp.reduce(binom.logpmf(np.arange(low), n, 0.5)) if low else -math.inf
+        assert tail <= ln_delta - math.log(2)
+    assert median_ranks(5000, -320.0)[0] > 0
+
+
 def drawn(law, counts, rng):
     y = rng.permutation(np.repeat(np.arange(3), counts))
     said = np.array([rng.choice(3, p=LAWS[law][label]) for label in y])

@@ -4,11 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import CertifiedSearchDisplay, Holdout, HoldoutLeakError, ReusableHoldoutCV
+from sklearn_ada import CertifiedSearchDisplay, Holdout, HoldoutLeakError, Metric, ReusableHoldoutCV
 
 X, Y = make_classification(3000, flip_y=0.1, random_state=0)
 GRID = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]})
@@ -48,6 +49,36 @@ def test_a_search_is_compared_as_its_best_model(tmp_path):
     again = holdout.compare(*(each.best_estimator_ for each in searches), scoring="accuracy")
     assert again.repeated
     assert again.interval == told.interval
+
+
+class Contrary(ClassifierMixin, BaseEstimator):
+    """Says the opposite of its best model."""
+
+    def __init__(self, best_estimator_):
+        self.best_estimator_ = best_estimator_
+        self.classes_ = best_estimator_.classes_
+
+    def predict(self, X):
+        return 1 - self.best_estimator_.predict(X)
+
+
+def test_a_model_of_ones_own_is_compared_as_itself(tmp_path):
+    model = LogisticRegression().fit(X[:1000], Y[:1000])
+    holdout = Holdout(X[1000:], Y[1000:], ledger=tmp_path / "ledger.db")
+    told = holdout.compare(Contrary(model), model, scoring="accuracy")
+    right = (model.predict(X[1000:]) == Y[1000:]).mean()
+    assert told.value == pytest.approx(2 * right - 1, abs=0.1 * told.half_width)
+
+
+def test_where_no_row_can_be_left_out_a_loss_of_ones_own_gets_its_range_from_y(tmp_path):
+    numbers, y = make_regression(400, 3, noise=1.0, random_state=0)
+    loss = Metric(lambda y, said: -np.abs(y - said), kind="mean")
+    search = GridSearchCV(Ridge(), {"alpha": [0.1]}, cv=2, scoring="neg_mean_absolute_error")
+    found = ReusableHoldoutCV(
+        search, scoring=loss, holdout=np.arange(400) >= 4, ledger=tmp_path / "ledger.db"
+    ).fit(numbers, y)
+    assert "clipped to" in found.best_score_target_
+    assert found.best_score_interval_[0] <= found.best_score_ <= found.best_score_interval_[1]
 
 
 def test_the_headline_of_a_regression_does_not_speak_of_the_accuracy(tmp_path):

@@ -15,9 +15,13 @@ __all__ = ["as_pair"]
 
 
 def as_pair(a: Any, b: Any, data: HoldoutData) -> Pair:
-    """Return two models as one to ask about, or raise before anything is charged; of a search, its best."""
+    """Return two models as one to ask about, or raise before anything is charged.
+
+    A search that has certified its best model stands for that one. Of nobody else's class is it known that
+    it says what its ``best_estimator_`` says.
+    """
     owner = "Holdout.compare"
-    a, b = (getattr(model, "best_estimator_", model) for model in (a, b))
+    a, b = (model.best_estimator_ if hasattr(model, "best_answer_") else model for model in (a, b))
     for name, model in (("a", a), ("b", b)):
         if isinstance(model, Predictions):
             raise bad_parameter(

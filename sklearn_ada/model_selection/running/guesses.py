@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada.holdout import (
     Guess,
@@ -106,7 +107,8 @@ def guess_from_validation(
 
 def _knowing_nothing(metric: Metric, y: Any) -> tuple[Any, Any, Any]:
     """Return a model that says the same of all rows, and rows with these labels."""
-    dummy = DummyRegressor() if metric.response.target == "numbers" else DummyClassifier()
+    of_numbers = metric.response.target == "numbers" or type_of_target(y).startswith("continuous")
+    dummy = DummyRegressor() if of_numbers else DummyClassifier()
     nothing = np.zeros((len(y), 1))
     return dummy.fit(nothing, y), nothing, y
 
