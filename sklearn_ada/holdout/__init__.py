@@ -67,6 +67,7 @@ from sklearn_ada.holdout.report.notices import (
     certifies_nothing,
     is_chosen,
     median_notice,
+    too_few_rows,
     warn_if_vacuous,
     why_vacuous,
 )
@@ -77,7 +78,13 @@ from sklearn_ada.holdout.session.ask import put_question
 from sklearn_ada.holdout.session.check_overlap import check_hashes
 from sklearn_ada.holdout.session.closing import close_round
 from sklearn_ada.holdout.session.finding import leave_other, place_of_rows
-from sklearn_ada.holdout.session.plan import check_defined, is_told_in_cells, plan_question, why_no_interval
+from sklearn_ada.holdout.session.plan import (
+    check_defined,
+    is_told_in_cells,
+    plan_question,
+    why_no_interval,
+    worst_question,
+)
 from sklearn_ada.holdout.session.publishing import publish
 from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session
@@ -126,7 +133,9 @@ __all__ = [
     "row_hashes",
     "session_of",
     "subject_key",
+    "too_few_rows",
     "warn_if_vacuous",
     "why_no_interval",
     "why_vacuous",
+    "worst_question",
 ]

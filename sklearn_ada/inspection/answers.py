@@ -47,12 +47,12 @@ class AnswersDisplay:
     """Answers in the order of the ledger, a row each: all intervals hold together.
 
     A full marker is the value that the holdout gave, its bar the certified interval, a hollow circle the
-    guess. Rows are named by the number of their record and the model. The marker says what came of the
-    question: it agrees with the guess or differs, is exact, and so on; of a sealed one it is the centre of
-    its cell, and the thick bar is about as wide as the exact value's interval would be if it were published
-    now; that value may lie anywhere in the cell. One that was told since has no such bar. What certifies
-    nothing stands apart, without a bar; what was refused or failed has no value, and stands at the
-    left edge. The label of the axis says what the scores are scores of.
+    guess. Rows are named by the number of their record, the model and the label of who asked. The marker
+    says what came of the question: it agrees with the guess or differs, is exact, and so on; of a sealed one
+    it is the centre of its cell, and the thick bar is about as wide as the exact value's interval would be
+    if it were published now; that value may lie anywhere in the cell. One that was told since has no such
+    bar. What certifies nothing stands apart, without a bar; what was refused or failed has no value, and
+    stands at the left edge. The label of the axis says what the scores are scores of.
 
     Parameters
     ----------
@@ -230,7 +230,8 @@ def _group(answer: Answer, entry: Entry) -> str:
 
 
 def _name(entry: Entry) -> str:
-    return f"#{entry.index} {entry.model}" if entry.model else f"#{entry.index}"
+    model = f"#{entry.index} {entry.model}" if entry.model else f"#{entry.index}"
+    return f"{model}, {entry.label}" if entry.label else model
 
 
 def _label(shown: Sequence[tuple[Answer, Entry]], metric: str) -> str:

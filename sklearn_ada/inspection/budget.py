@@ -15,6 +15,7 @@ __all__ = ["HoldoutBudgetDisplay"]
 
 _STYLES = {"check": ("tab:blue", "o", "--"), "certify": ("tab:green", "s", "-")}
 _PUBLISHED = "tab:purple"
+_LONGEST_TITLE = 100  # characters, in two lines; widths are in the picture anyway
 
 
 class HoldoutBudgetDisplay:
@@ -136,7 +137,12 @@ class HoldoutBudgetDisplay:
         ax.set(
             xlabel=f"after so many more {more} whose guesses hold", ylabel="half-width, share of the range"
         )
-        ax.set_title(report.headline, fontsize="medium", wrap=True)
+        ax.set_title(_title(report.headline), fontsize="medium", wrap=True)
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _title(headline: str) -> str:
+    """Return the headline of the report, or the question that the picture answers if that is too long."""
+    return headline if len(headline) <= _LONGEST_TITLE else "How wide the next answers would be"

@@ -20,7 +20,13 @@ from sklearn_ada.metrics.constructions import BettingEnds, Construction, Foresee
 from sklearn_ada.metrics.interval_rules import Mean, Measured
 from sklearn_ada.metrics.metric import Metric
 
-__all__ = ["Difference"]
+__all__ = ["DIFFERENCE", "OF_TWO", "Difference"]
+
+DIFFERENCE = "difference"
+"""The kind of these metrics."""
+
+OF_TWO = " of b minus a"
+"""How their names end."""
 
 Array = NDArray[Any]
 
@@ -51,8 +57,8 @@ class Difference(Metric):
         low, high = base.bounds
         self.base = base
         self.string = self._scorer = None
-        self.name = f"{base.name} of b minus a"
-        self.kind, self.range, self.clips = "difference", (low - high, high - low), base.clips
+        self.name = f"{base.name}{OF_TWO}"
+        self.kind, self.range, self.clips = DIFFERENCE, (low - high, high - low), base.clips
         self.positive, self.scoring, self.methods, self.response = (
             None,
             base.scoring,
@@ -103,7 +109,7 @@ class PairedMean(Mean):
 
     base: Mean = None  # type: ignore[assignment] # always given; fields before it have defaults
     base_bounds: Range = (0.0, 1.0)
-    family = "difference"
+    family = DIFFERENCE
     has_noise = False  # no family of private releases
     zero_one = False
 

@@ -261,6 +261,11 @@ class Metric:
         return f"each score clipped to [{low:g}, {high:g}]"
 
     @property
+    def mix(self) -> str:
+        """What a target calls the counts of the values of y, which are no classes where y holds numbers."""
+        return "mix of values of y" if self.response.target == "numbers" else "class mix"
+
+    @property
     def lacks_range(self) -> bool:
         """Whether a range is all that the metric lacks to have an interval of its own."""
         return self._rule is not None and self.range is None

@@ -33,7 +33,7 @@ def undefined_metric(
     --------
     >>> y, reason = np.array(["churn", "stays"]), UndefinedMetricError("it needs records of class 1")
     >>> str(undefined_metric(Metric("f1"), y, reason)).rpartition("instead. ")[2]
-    "Name one of them: scoring=Metric('f1', pos_label='churn')."
+    "Say which class is meant, 'churn' or 'stays': scoring=Metric('f1', pos_label='churn')."
     """
     expected = f"such that {metric.name} is defined: {error}"
     if type_of_target(y) not in ("binary", "multiclass"):
@@ -49,5 +49,8 @@ def _fix(metric: Metric, labels: list[Any]) -> str:
         return "" if other is None else f"For several classes write scoring={other}."
     if metric.positive is not None and metric.positive not in labels:
         meant = [label for label in labels if str(label).lower() not in _NEGATIVE] or labels
-        return f"Name one of them: scoring=Metric({metric.string!r}, pos_label={meant[0]!r})."
+        either = " or ".join(map(repr, meant))
+        return (
+            f"Say which class is meant, {either}: scoring=Metric({metric.string!r}, pos_label={meant[0]!r})."
+        )
     return "Bring records of another class." if len(labels) == 1 else ""

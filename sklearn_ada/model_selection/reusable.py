@@ -81,6 +81,7 @@ from sklearn_ada.model_selection.setting_up.warnings import (
     warn_of_exact_value,
     warn_of_median,
     warn_of_outcome,
+    warn_of_tolerance,
 )
 from sklearn_ada.results import Answer
 
@@ -359,6 +360,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             warn_of_median(self, metric, self.holdout_, median)  # before anything is spent
             if self.ask != "candidates" or self.reveal == "winner":
                 warn_of_exact_value(metric, self.holdout_, median)
+            warn_of_tolerance(self, metric, self.holdout_, median)
         if metric is None or self.ask != "candidates":  # else its cv looks at the same rows
             self.holdout_.check_overlap(X_train)
         if metric is not None and self.ask != "candidates":

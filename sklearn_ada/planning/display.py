@@ -110,7 +110,10 @@ class PlanDisplay:
             bar.set(**_LOOKS[look])
         handles: list[Any] = [Patch(label=look, **how) for look, how in _LOOKS.items() if look in looks]
         text = "{:.3g}" if solved_for == "width" else "{:,}"
-        ax.bar_label(self.bars_, [text.format(value) for value in values], padding=9, fontsize="small")
+        ax.bar_label(
+            self.bars_, [text.format(value) for value in values], padding=9, fontsize="small",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},  # the line of the limit stops at it
+        )  # fmt: skip
         ax.set(xscale="log", xlabel=_AXES[solved_for])
         ax.margins(x=0.2)
         _tick(ax)

@@ -94,6 +94,14 @@ def test_guesses_are_hollow_and_values_full(asked):
     assert collection(display, "agrees").get_facecolor()[0, 3] == 1.0
 
 
+def test_rows_are_named_by_the_label_of_who_asked_too(trees, tmp_path):
+    X, y, models = trees
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", label="second try")
+    holdout.check(models[0], scoring="accuracy", guess=0.8)
+    (name,) = AnswersDisplay.from_holdout(holdout).ax_.get_yticklabels()
+    assert name.get_text() == "#1 DecisionTreeClassifier, second try"
+
+
 def test_rows_are_named_by_record_and_model(asked):
     names = [text.get_text() for text in AnswersDisplay.from_holdout(asked).ax_.get_yticklabels()]
     assert names == [f"#{entry.index} DecisionTreeClassifier" for entry in asked.report().entries]
@@ -308,6 +316,8 @@ def test_where_searches_are_told_cells_their_widths_are_drawn_and_what_would_be_
     assert labels(display) == {"next search", f"certify() would publish: {outlook.published:.3f}"}
     assert display.published_.get_ydata()[0] == outlook.published
     assert display.ax_.get_xlabel() == "after so many more searches whose guesses hold"
+    assert len(holdout.report().headline) > 100  # too long for a title, and its widths are in the picture
+    assert display.ax_.get_title() == "How wide the next answers would be"
     holdout.check(models[1], scoring="accuracy", guess=models[1].score(X, y))
     assert "next check" in labels(HoldoutBudgetDisplay.from_holdout(holdout))
 

@@ -58,7 +58,7 @@ def test_with_words_a_positive_class_is_named_and_what_is_written_works(name, ki
     written = f"Metric({name!r}, pos_label='churn')"
     assert message == (
         f"The 'y' parameter of Holdout must be such that {name} is defined: it needs records of class 1. Got "
-        f"['churn', 'stays'] instead. Name one of them: scoring={written}."
+        f"['churn', 'stays'] instead. Say which class is meant, 'churn' or 'stays': scoring={written}."
     )
     assert sum(holdout.report().asked.values()) == 0
     metric = eval(written, CODE)

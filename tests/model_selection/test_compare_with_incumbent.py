@@ -59,3 +59,16 @@ def test_what_cannot_be_compared_is_said(tmp_path):
     with pytest.raises(NotFittedError):
         ReusableHoldoutCV(GridSearchCV(Ridge(), {"alpha": [1.0]})).compare(search.best_estimator_)
     assert search.holdout_.report().nats == spent
+
+
+def test_a_comparison_says_nothing_of_where_the_next_score_lies_and_is_counted_as_one(tmp_path):
+    X, y = make_classification(2000, flip_y=0.1, random_state=0)
+    old = winner(X, y, {"C": [1e-4]}, tmp_path / "ledger.db")
+    new = winner(X, y, {"C": [0.1, 1.0]}, tmp_path / "ledger.db")
+    assert "comparison" not in str(new.holdout_.report())
+    foreseen = new.holdout_.report().outlook
+    new.compare(old.best_estimator_)
+    report = new.holdout_.report()
+    assert report.outlook.value == foreseen.value
+    assert "3 certifies (1 comparison among them)" in str(report)
+    assert new.certify().half_width < report.outlook.published < 0.05  # it was asked before the comparison

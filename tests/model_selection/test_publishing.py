@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -282,3 +283,16 @@ def test_an_empty_purse_says_what_is_left_and_searches_go_on_in_cells(path):
     assert not later.best_answer_.certificate.vacuous
     with pytest.raises(BudgetExhaustedError, match="1 certify planned, but nothing is left"):
         ReusableHoldoutCV(bayes, scoring="neg_brier_score", holdout=holdout).fit(X[400:], Y[400:])
+
+
+def test_a_second_model_is_published_after_a_warning_that_can_stop_it(path):
+    searched(path).certify()
+    other = searched(path, grid(max_depth=[1]))
+    before = len(records(other))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="published before"):
+            other.certify()
+    assert len(records(other)) == before
+    with pytest.warns(UserWarning, match="published before"):
+        assert other.certify().answered

@@ -1,6 +1,7 @@
 """A budget that is too small is told before the first fit; a refusal in mid search reaches the parent."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -150,3 +151,22 @@ def test_a_refused_search_names_a_tolerance_that_would_do_and_what_may_be_begun_
     with pytest.raises(BudgetExhaustedError) as refused:  # the first answer was a part of what it admits
         search_on()
     assert "has answered nothing yet" not in str(refused.value)
+
+
+def test_a_tolerance_that_admits_fewer_than_expected_is_told_at_the_first_search(rows, tmp_path):
+    X, y = rows[0], rows[1]
+    inner = GridSearchCV(LogisticRegression(), {"C": [1.0]})
+    search = ReusableHoldoutCV(
+        inner, holdout=0.5, answers="exact", tolerance=0.12, ledger=tmp_path / "ledger.db"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search.fit(X, y)  # nobody said how many are expected
+    asked = 1 + search.holdout_.remaining(purpose="certify")
+    with pytest.warns(
+        UserWarning, match=f"{asked + 1} questions are expected, and .* answers about {asked} by"
+    ):
+        search.set_params(ledger=tmp_path / "other.db", expected_questions=asked + 1).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search.set_params(ledger=tmp_path / "third.db", expected_questions=asked).fit(X, y)

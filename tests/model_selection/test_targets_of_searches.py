@@ -94,6 +94,19 @@ def test_it_is_told_before_anything_is_spent(ask, data, tmp_path):
     assert [record.body.get("kind") for record in search.holdout_.ledger.records()] == [None]  # genesis
 
 
+@pytest.mark.parametrize("copies", [1, 3])
+def test_rows_that_are_too_few_for_a_median_are_told_before_anything_is_spent(copies, data, tmp_path):
+    X, y = np.vstack([data[0] + 1e-3 * copy for copy in range(copies)]), np.tile(data[1], copies)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search = wrapped(WITHOUT, ask="winner", ledger=tmp_path / "ledger.db").fit(X, y)
+    (told,) = notices(caught)
+    too_few = told.startswith(
+        "150 rows in 7 subsamples are too few: what will be paid for certifies nothing. "
+    )
+    assert too_few == search.best_answer_.certificate.vacuous == (copies == 1)
+
+
 @pytest.mark.parametrize("mechanism", ["stable_median", "scorer"])
 def test_a_median_that_was_asked_for_is_not_warned_of(mechanism, rows, tmp_path):
     params = {"mechanism": mechanism, "ledger": tmp_path / "ledger.db"}
@@ -110,11 +123,8 @@ def test_a_metric_declared_to_do_without_its_interval_is_not_warned_of(data, tmp
     metric = Metric("roc_auc", kind="general")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        search = wrapped("roc_auc", scoring=metric, ask="winner", ledger=tmp_path / "ledger.db") \
-            if False else ReusableHoldoutCV(
-                GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}), scoring=metric, ask="winner",
-                ledger=tmp_path / "ledger.db",
-            )  # fmt: skip
+        inner = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]})
+        search = ReusableHoldoutCV(inner, scoring=metric, ask="winner", ledger=tmp_path / "ledger.db")
         search.fit(*data)
     assert search.best_score_target_.startswith("median of roc_auc")
     assert not notices(caught)

@@ -50,8 +50,8 @@ c_train, c_hold = (
 plain = [accuracy(model, X_hold, y_hold) for model in votes(c_train, c_hold)]
 
 # %%
-# The certified one asks, with the accuracy in training as the :term:`guess`. All features are one round, and
-# all votes another:
+# The certified one asks, with the accuracy in training as the :term:`guess`. All features are one
+# :term:`round`, and all votes another:
 holdout = Holdout(X_hold, y_hold, ledger=":memory:", expected_questions=n + len(counts))
 told = holdout.check_many(single, scoring="accuracy", guesses=list(c_train + 0.5))
 models = votes(c_train, np.array([answer.value for answer in told]) - 0.5)

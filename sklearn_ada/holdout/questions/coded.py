@@ -117,7 +117,7 @@ class CodedQuestion(NoPrivacy):
         if metric.clips:
             target += f", {metric.clipped}"
         if class_mix:  # the asker may know the class counts, and favour classes that have too many rows
-            target += " at the holdout's class mix"
+            target += f" at the holdout's {metric.mix}"
         target += rule.clause
         if data.units is not None:
             target = data.units.target(target)

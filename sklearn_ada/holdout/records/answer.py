@@ -14,6 +14,7 @@ from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
 from sklearn_ada.holdout.terms.privacy import PrivateRelease
 from sklearn_ada.ledger import Record
+from sklearn_ada.metrics.difference import DIFFERENCE
 from sklearn_ada.results import Answer, Certificate, Cost
 
 __all__ = ["AnswerRecord"]
@@ -133,7 +134,7 @@ class AnswerRecord(ReleaseRecord):
         state.count_question(body["purpose"], body["round"])
         state.take(body, of_round=body["round"] is not None)
         if "outcome" in body:
-            state.keep_value(body["outcome"]["value"], body["outcome"]["target"], body["metric"]["range"])
+            state.keep_value(body["outcome"]["value"], body["outcome"]["target"], _limits(body["metric"]))
         if body["memory_name"]:
             state.mechanism_states[body["memory_name"]] = body["memory"]
 
@@ -180,3 +181,8 @@ def _assumed(genesis: Genesis, body: dict[str, Any]) -> list[str]:
     """Return what an answer of this ledger rests on: of predictions, they need not be made row by row."""
     given_rows = bool(body.get("given_rows"))
     return [_OF_PREDICTIONS if given_rows and each == ROW_BY_ROW else each for each in genesis.assumptions]
+
+
+def _limits(metric: dict[str, Any]) -> list[float | None] | None:
+    """Return the range of a score; a difference of two models says nothing of where the next score lies."""
+    return None if metric.get("kind") == DIFFERENCE else metric["range"]

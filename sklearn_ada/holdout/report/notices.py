@@ -16,6 +16,7 @@ from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.stable_median import StableQuestion
 from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.holdout.session.sealing import foreseen_half_width, is_at_once
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.registry import WITH_INTERVAL
@@ -25,10 +26,14 @@ __all__ = [
     "certifies_nothing",
     "is_chosen",
     "median_notice",
+    "too_few_rows",
     "warn_if_vacuous",
     "warn_of_median",
     "why_vacuous",
 ]
+
+
+_EVERY_LEVEL = 0.5  # a half-width in quantile levels
 
 
 def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
@@ -37,9 +42,25 @@ def warn_of_median(session: Session, question: Question, estimator: Any) -> None
         return
     told = median_notice(question.metric, MedianSettings(), session.data, regression=is_regressor(estimator))
     warn_user(
-        f"{told}; or accept the median: settings=MedianSettings().",
+        f"{too_few_rows(session, question)}{told}; or accept the median: settings=MedianSettings().",
         once=("median", session.fingerprint, question.metric.name),
     )
+
+
+def too_few_rows(session: Session, question: Question) -> str:
+    """Return a sentence where the next answer of a stable median will be vacuous, whatever the rows say."""
+    if not isinstance(question, StableQuestion):
+        return ""
+    half, _ = session.read(
+        lambda state: foreseen_half_width(
+            state, question, state.share(question.purpose, at_once=is_at_once(question))
+        )
+    )
+    if half < _EVERY_LEVEL:
+        return ""
+    units = f"{session.data.n_units} {'groups' if session.data.has_groups else 'rows'}"
+    parts = f"{units} in {len(question.rows)} subsamples"
+    return f"{parts} are too few: what will be paid for certifies nothing. "
 
 
 def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> None:

@@ -18,6 +18,7 @@ from sklearn_ada.holdout.report.outlook import Outlook, headline, outlook_of
 from sklearn_ada.holdout.report.targets import Targets
 from sklearn_ada.holdout.session.closing import as_closed
 from sklearn_ada.ledger import Ledger, Record
+from sklearn_ada.metrics.difference import OF_TWO
 from sklearn_ada.metrics.registry import RESPONSES
 from sklearn_ada.results import Answer
 
@@ -172,6 +173,8 @@ class HoldoutReport:
 
     def _summary(self) -> str:
         asked = ", ".join(counted(count, purpose) for purpose, count in self.asked.items())
+        if of_two := sum(count for target, count in self.targets.items() if OF_TWO in target):
+            asked += f" ({counted(of_two, 'comparison')} among them)"
         anew = "asked again or published" if self.outlook.in_cells else "asked again"
         again = "".join(f", {count} {anew}: {what}" for what, count in self.confirmed.items() if count)
         return (

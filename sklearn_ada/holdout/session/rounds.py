@@ -128,7 +128,8 @@ def _begun_for_nothing(state: Conversation) -> str:
     told = any(state.asked.values()) or state.account.nats > 0.1  # a choice, or labels that differ
     if told or state.policy.tolerance is None:
         return ""
+    exact = ", or with answers='exact', which is narrower while few were asked," if state.purse else ""
     return (
-        " This ledger has answered nothing yet: another one, at another path and with a larger tolerance, "
-        "voids nothing."
+        " This ledger has answered nothing yet: another one, at another path and with a larger "
+        f"tolerance{exact or ','} voids nothing."
     )

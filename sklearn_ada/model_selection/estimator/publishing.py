@@ -51,6 +51,9 @@ class PublishesBest:
         the model that is kept, after the last search: see `Holdout.certify` with ``final=True``. Where
         answers are exact, the winner was certified when it was found, and nothing is asked.
 
+        Where another model was published before, a warning says so before anything is charged, so
+        ``warnings.simplefilter("error")`` stops it there.
+
         Parameters
         ----------
         X, y, ids, groups : array-like or None, default=None

@@ -16,21 +16,24 @@ from sklearn_ada.holdout import (
     is_told_in_cells,
     median_notice,
     session_of,
+    too_few_rows,
     why_vacuous,
+    worst_question,
 )
 from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer
 
-__all__ = ["warn_of_exact_value", "warn_of_median", "warn_of_outcome"]
+__all__ = ["warn_of_exact_value", "warn_of_median", "warn_of_outcome", "warn_of_tolerance"]
 
 
 def warn_of_median(wrapper: Any, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
-    """Warn that a median will be certified, unless the user wrote so."""
+    """Warn that a median will be certified, unless the user wrote so, and whether it could be."""
     if median is None or wrapper.mechanism != "auto" or is_chosen(metric):
         return
-    data = session_of(holdout).data
-    told = median_notice(metric, median, data, regression=is_regressor(wrapper.search.estimator))
-    warn_user(f"{told}; or accept the median: mechanism='stable_median'.")
+    session, purpose = session_of(holdout), "check" if wrapper.ask == "candidates" else "certify"
+    told = median_notice(metric, median, session.data, regression=is_regressor(wrapper.search.estimator))
+    too_few = too_few_rows(session, worst_question(session, metric, purpose, None))
+    warn_user(f"{too_few}{told}; or accept the median: mechanism='stable_median'.")
 
 
 def warn_of_exact_value(metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
@@ -55,6 +58,26 @@ def warn_of_exact_value(metric: Metric, holdout: Holdout, median: MedianSettings
         f"{metric.name} has no cells, so the value of every winner is told exactly, at once. That reveals "
         f"more than a cell does, and makes all later intervals of this ledger wider. {way_out}",
         once=("exact", holdout.fingerprint, metric.name),
+    )
+
+
+def warn_of_tolerance(wrapper: Any, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
+    """Warn, once a ledger and before anything is asked, that the tolerance admits fewer than expected."""
+    expected, session = wrapper.expected_questions, session_of(holdout)
+    if wrapper.tolerance is None or expected is None or median is not None or not metric.has_interval:
+        return
+    if not session.data.has_interval(metric):
+        return
+    purpose = "check" if wrapper.ask == "candidates" else "certify"
+    left = holdout.remaining(metric, purpose=purpose)
+    asked = session.read(lambda state: int(state.asked[purpose]))
+    if left is None or left == 0 or asked + left >= expected:  # of 0 the refusal will tell
+        return
+    warn_user(
+        f"{expected} questions are expected, and within the tolerance of {wrapper.tolerance:g} this holdout "
+        f"answers about {asked + left} by {metric.name}, if guesses hold. Later ones will be refused. Before "
+        "the first answer, a larger tolerance is free to choose; or plan for more rows (plan_holdout).",
+        once=("tolerance", holdout.fingerprint, metric.name),
     )
 
 
