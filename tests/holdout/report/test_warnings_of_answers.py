@@ -146,7 +146,7 @@ def test_that_rows_are_too_few_for_a_median_is_told_before_it_is_charged(rows, m
     with warnings.catch_warnings(), uncharged(few):
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="100 rows in 5 subsamples are too few: what will be paid for"):
-            few.certify(model, scoring=macro, guess_from=(rows[0], rows[1]))
+            few.check(model, scoring=macro, guess=GUESS)
 
 
 def test_a_median_that_was_asked_for_is_not_told(holdout, model, warned):
