@@ -140,13 +140,14 @@ def test_a_median_that_no_settings_ask_for_is_told_before_it_is_charged(how, hol
     assert "settings=MedianSettings()" in text
 
 
-def test_that_rows_are_too_few_for_a_median_is_told_before_it_is_charged(rows, model, tmp_path, uncharged):
+def test_that_rows_are_too_few_for_a_median_is_told_before_it_is_charged(rows, model, tmp_path):
     few = Holdout(rows[2][:100], rows[3][:100], ledger=tmp_path / "few.db")
     macro = make_scorer(f1_score, average="macro")
-    with warnings.catch_warnings(), uncharged(few):
+    with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="100 rows in 5 subsamples are too few: what will be paid for"):
-            few.check(model, scoring=macro, guess=GUESS)
+            few.certify(model, scoring=macro, guess_from=(rows[0], rows[1]))
+    assert few.report().asked == {"check": 0, "certify": 0}
 
 
 def test_a_median_that_was_asked_for_is_not_told(holdout, model, warned):
