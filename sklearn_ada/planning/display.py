@@ -111,7 +111,7 @@ class PlanDisplay:
         handles: list[Any] = [Patch(label=look, **how) for look, how in _LOOKS.items() if look in looks]
         text = "{:.3g}" if solved_for == "width" else "{:,}"
         ax.bar_label(
-            self.bars_, [text.format(value) for value in values], padding=9, fontsize="small",
+            self.bars_, [text.format(value) for value in values], padding=12, fontsize="small",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},  # the line of the limit stops at it
         )  # fmt: skip
         ax.set(xscale="log", xlabel=_AXES[solved_for])
