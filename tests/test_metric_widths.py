@@ -7,8 +7,8 @@ import pytest
 from benchmarks.validity.metric_widths import COLUMNS, ROWS, TABLE, measured
 
 SHOWN = list(csv.reader(TABLE.open()))
-MISSED = {"log loss, digits, C = 0.01", "log loss, digits, C = 1", "log loss, few large ones"}
-"""Wider over a normal interval than was aimed at, which with few large losses is not valid at this size."""
+MISSED = {"log loss, digits, C = 1"}
+"""Wider over a normal interval than was aimed at: one row in fifty carries most of this loss."""
 
 
 def test_the_table_has_every_row_and_says_what_was_met():
