@@ -92,7 +92,9 @@ class Row(NamedTuple):
     most_before: float = math.inf
 
 
-def measured(row: Row, n: int, *, samples: int = 40, normal: int = 4000, seed: int = 0) -> tuple[float, float]:
+def measured(
+    row: Row, n: int, *, samples: int = 40, normal: int = 4000, seed: int = 0
+) -> tuple[float, float]:
     """Return the width over that of a normal interval, and over that of the construction used before."""
     rng = np.random.default_rng(seed)
     deviation = np.std([row.value(row.draw(rng, n)) for _ in range(normal)])

@@ -482,6 +482,7 @@ class Holdout:
             )
         pair = as_pair(a, b, self._session.data)
         metric = Difference(as_metric(scoring))
+        self._session.data.rule(metric.base)  # what has no interval here has no difference either
         return self._ask(pair, metric, "certify", guess, None, guess_from=guess_from)
 
     def unseal(

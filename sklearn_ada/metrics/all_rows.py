@@ -270,6 +270,12 @@ class Explained(AllRowsRule):
             f"+-{self.most_error:g}"
         )
 
+    def known_size(self, y: Array) -> float:
+        """Return the number of records; UndefinedMetricError if there is nothing to explain."""
+        if len(y) and np.min(y) == np.max(y):
+            raise UndefinedMetricError("y is constant")
+        return super().known_size(y)
+
     def tuned_by(self, y: Array, outputs: Array) -> Explained:
         """Return the rule with the range of y on some rows, a quarter wider, and that of errors."""
         low, high = float(np.min(y)), float(np.max(y))

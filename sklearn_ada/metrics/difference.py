@@ -66,7 +66,10 @@ class Difference(Metric):
             base.response,
         )
         self.chosen_general = False
-        self._rule = PairedMean(rule.scores, base=rule, base_bounds=(low, high))
+        self._rule = PairedMean(
+            rule.scores, two_classes=rule.two_classes, positive=rule.positive, at_class_mix=rule.at_class_mix,
+            base=rule, base_bounds=(low, high),
+        )  # fmt: skip
 
     @property
     def clipped(self) -> str:

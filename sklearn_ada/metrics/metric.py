@@ -261,6 +261,16 @@ class Metric:
         return f"each score clipped to [{low:g}, {high:g}]"
 
     @property
+    def most_error(self) -> float | None:
+        """To what errors of predicted numbers are clipped; None for other metrics, or while unknown."""
+        if self.response.target != "numbers" or self.range is None:
+            return None
+        known = getattr(self._rule, "most_error", None)
+        if known is not None:
+            return float(known)
+        return math.sqrt(-self.range[0]) if self.string == "neg_mean_squared_error" else -self.range[0]
+
+    @property
     def mix(self) -> str:
         """What a target calls the counts of the values of y, which are no classes where y holds numbers."""
         return "mix of values of y" if self.response.target == "numbers" else "class mix"

@@ -9,12 +9,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification, make_regression
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer_names
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_ada import Holdout, Metric, Predictions
 from sklearn_ada.guarantees import clopper_pearson
+from sklearn_ada.metrics import as_metric
 
 BETA = 0.05
+REFUSED = r"an interval of its own|no class mix is part of"
 
 
 class Says(ClassifierMixin, BaseEstimator):
@@ -207,3 +210,42 @@ def width_of(share, n):
     """Return the width of the interval of one accuracy, of two on a holdout that is asked nothing else."""
     low, high = clopper_pearson(round(share * n), round(share * n), n, np.log(BETA / 2))
     return high - low
+
+
+PER_RECORD = [
+    "neg_brier_score",
+    Metric("neg_log_loss", range=(-3, 0)),
+    *(
+        Metric(name, range=(-3, 1))
+        for name in ("d2_brier_score", "d2_log_loss_score")
+        if name in get_scorer_names()
+    ),
+]
+
+
+@pytest.mark.parametrize("scoring", PER_RECORD, ids=str)
+@pytest.mark.parametrize("how", ["conditional", "priced", "weights", "groups"])
+def test_probabilities_are_compared_exactly_where_they_are_certified(scoring, how, tmp_path):
+    """A metric of which the class mix is a part has no difference either where it has no interval."""
+    X, y = make_classification(700, 6, flip_y=0.1, random_state=1)
+    kinds = {
+        "conditional": {}, "priced": {"class_mix": "priced"},
+        "weights": {"sample_weight": np.linspace(0.5, 1.0, 300)}, "groups": {"groups": np.arange(300) // 3},
+    }  # fmt: skip
+    holdout = Holdout(X[:300], y[:300], ledger=tmp_path / "ledger.db", **kinds[how])
+    a, b = (LogisticRegression(C=C).fit(X[300:500], y[300:500]) for C in (1e-4, 1.0))
+    rows = X[500:], y[500:]
+    if str(scoring).startswith("Metric('d2") and how != "conditional":
+        with pytest.raises(ValueError, match=REFUSED) as certified:
+            holdout.certify(b, scoring=scoring, guess_from=rows)
+        with pytest.raises(ValueError, match=REFUSED) as compared:
+            holdout.compare(a, b, scoring=scoring, guess_from=rows)
+        assert str(compared.value) == str(certified.value)
+        assert holdout.report().asked == {"check": 0, "certify": 0}
+        return
+    told = holdout.compare(a, b, scoring=scoring, guess_from=rows)
+    truth = as_metric(scoring).score(b, X[:300], y[:300]) - as_metric(scoring).score(a, X[:300], y[:300])
+    if how in ("conditional", "priced"):
+        assert told.value == pytest.approx(truth, abs=0.1 * told.half_width)
+        assert told.half_width < 0.2
+    assert told.interval[0] <= told.value <= told.interval[1]

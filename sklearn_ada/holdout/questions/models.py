@@ -31,6 +31,11 @@ class Pair:
     def __init__(self, a: Any, b: Any) -> None:
         self.a, self.b = a, b
 
+    @property
+    def classes_(self) -> Any:
+        """The classes of the first model, which are those of the second; AttributeError if it has none."""
+        return self.a.classes_
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predictions of both models."""
         return np.stack([np.asarray(each.predict(X)) for each in (self.a, self.b)], axis=1)

@@ -1,6 +1,7 @@
 """Metrics that only an interval of all rows certifies: coverage out of a Holdout, targets, refusals."""
 
 import math
+import warnings
 import zlib
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
 from sklearn_ada.metrics.registry import OF_ALL_ROWS
@@ -362,3 +364,30 @@ def test_where_no_row_can_be_left_out_the_scale_of_y_tunes_the_interval(tmp_path
     found = ReusableHoldoutCV(search, holdout=mask, ledger=tmp_path / "ledger.db").fit(X, y)
     assert found.best_score_target_.startswith("population r2 (-1 if below), y and predictions clipped")
     assert found.certify().certificate.target == found.best_score_target_
+
+
+@pytest.mark.parametrize("scoring", ["r2", "d2_absolute_error_score", "neg_mean_absolute_error"])
+def test_rows_on_which_a_model_hardly_errs_are_warned_of_before_it_is_paid_for(scoring, tmp_path):
+    """Errors are clipped to those of the rows that tune; of training rows, that makes any model good."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 4)), rng.normal(size=600)
+    model = KNeighborsRegressor(1).fit(X[:300], y[:300])
+    holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "ledger.db")
+    near = X[:300], y[:300] + 0.01 * rng.normal(size=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="cannot come out bad"):
+            holdout.certify(model, scoring=scoring, guess_from=near)
+        assert holdout.report().asked == {"check": 0, "certify": 0}
+        honest = KNeighborsRegressor(1).fit(X[:150], y[:150])
+        assert holdout.certify(honest, scoring=scoring, guess_from=(X[150:300], y[150:300])).answered
+
+
+@pytest.mark.parametrize("scoring", ["r2", "d2_absolute_error_score"])
+def test_a_constant_y_is_refused_before_it_is_paid_for(scoring, tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200.0)
+    model = KNeighborsRegressor(1).fit(X[:100], y[:100])
+    holdout = Holdout(X[100:], np.full(100, 2.5), ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match="y is constant"):
+        holdout.certify(model, scoring=scoring, guess_from=(X[:50], y[:50] + 1.0))
+    assert holdout.report().asked == {"check": 0, "certify": 0}
