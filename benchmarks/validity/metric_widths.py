@@ -1,8 +1,8 @@
 """Print how wide the intervals of metrics are, at n = 1,000.
 
-``python -m benchmarks.validity.metric_widths`` prints, at delta = .05 and as the mean of 20 samples, the
-width over that of a normal interval (3.92 standard deviations of the metric itself, over 500 samples: what a
-delta-method interval estimates) and over that of the construction used before: Hoeffding's or Chernoff's
+``python -m benchmarks.validity.metric_widths`` prints, at delta = .05 and as the mean of 200 samples, the
+width over that of a normal interval (3.92 standard deviations of the metric itself, over 4,000 samples: what
+a delta-method interval estimates) and over that of the construction used before: Hoeffding's or Chernoff's
 bound, the interval for a ratio of counts whose denominator is released, or the order statistics of the median
 over 50 subsamples, which speaks of another quantity. The rows by which an interval is tuned are as many, and
 others. ``--write`` writes the table of the documentation, ``docs/metric_widths.csv``.
@@ -73,35 +73,36 @@ COLUMNS = ["metric", "over a normal interval", "over the first version"]
 
 Sample = NDArray[np.float64]
 Ends = tuple[float, float]
+Interval = Callable[[NDArray[np.float64], NDArray[np.float64], np.random.Generator], Ends]
 
 
 class Row(NamedTuple):
     """One row of the table: a metric of one population.
 
     ``draw(rng, n)`` returns an array (n, 2) of targets and predictions (or scores), ``value(sample)`` the
-    metric, ``interval(sample, known)`` its ends, and ``first(sample)`` those of the construction used before,
-    if it is not the median. ``most`` and ``most_before`` are the largest ratios that are aimed at.
+    metric, ``interval(sample, known, rng)`` its ends, and ``first(sample)`` those of the construction used
+    before, if it is not the median. ``most`` and ``most_before`` are the largest ratios that are aimed at.
     """
 
     name: str
     most: float
     draw: Callable[[np.random.Generator, int], Sample]
     value: Callable[[Sample], float]
-    interval: Callable[[Sample, Sample], Ends]
+    interval: Interval
     first: Callable[[Sample], Ends] | None = None
     most_before: float = math.inf
 
 
 def measured(
-    row: Row, n: int, *, samples: int = 40, normal: int = 4000, seed: int = 0
+    row: Row, n: int, *, samples: int = 200, normal: int = 4000, seed: int = 0
 ) -> tuple[float, float]:
     """Return the width over that of a normal interval, and over that of the construction used before."""
-    rng = np.random.default_rng(seed)
+    rng, drawn = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     deviation = np.std([row.value(row.draw(rng, n)) for _ in range(normal)])
     widths, before = [], []
     for _ in range(samples):
         seen, known = row.draw(rng, n), row.draw(rng, n)
-        low, high = row.interval(seen, known)
+        low, high = row.interval(seen, known, drawn)
         widths.append(high - low)
         low, high = _median(row, seen, rng) if row.first is None else row.first(seen)
         before.append(high - low)
@@ -133,8 +134,8 @@ def _table(sample: Sample, classes: int) -> Sample:
     return np.bincount(classes * pairs[:, 0] + pairs[:, 1], minlength=classes**2).reshape(classes, classes)
 
 
-def _confusion(metric: str, classes: int, label: int = 0) -> Callable[[Sample, Sample], Ends]:
-    def interval(seen: Sample, known: Sample) -> Ends:
+def _confusion(metric: str, classes: int, label: int = 0) -> Interval:
+    def interval(seen: Sample, known: Sample, rng: np.random.Generator) -> Ends:
         tables = _table(seen, classes), _table(known, classes)
         if metric == "mcc":
             return mcc_interval(tables[0], LN_DELTA, expected=tables[1])
@@ -164,21 +165,21 @@ def _diabetes(rng: np.random.Generator, n: int) -> Sample:
     return np.column_stack((y[at], Ridge(0.1).fit(x, y).predict(x)[at]))
 
 
-def _r2(seen: Sample, known: Sample) -> Ends:
+def _r2(seen: Sample, known: Sample, rng: np.random.Generator) -> Ends:
     expected = ExpectedLosses.of_rows(*known.T, target_range=(0.0, 400.0), most_error=200.0)
     return r_squared_interval(
         *seen.T, LN_DELTA, expected=expected, target_range=(0.0, 400.0), most_error=200.0
     )
 
 
-def _d2(seen: Sample, known: Sample) -> Ends:
+def _d2(seen: Sample, known: Sample, rng: np.random.Generator) -> Ends:
     expected = ExpectedLosses.of_rows(*known.T, target_range=(0.0, 400.0), most_error=200.0, quantile=0.5)
     return d2_pinball_interval(
         *seen.T, LN_DELTA, expected=expected, target_range=(0.0, 400.0), most_error=200.0
     )
 
 
-def _rmse(seen: Sample, known: Sample) -> Ends:
+def _rmse(seen: Sample, known: Sample, rng: np.random.Generator) -> Ends:
     square, foreseen = (np.minimum(abs(x[:, 0] - x[:, 1]), 200.0) ** 2 / 200.0**2 for x in (seen, known))
     low, high = fixed_bets_mean(
         square,
@@ -189,14 +190,14 @@ def _rmse(seen: Sample, known: Sample) -> Ends:
     return 200.0 * math.sqrt(low), 200.0 * math.sqrt(high)
 
 
-def _recalls(which: tuple[int, ...]) -> tuple[Callable[[Sample, Sample], Ends], Callable[[Sample], Ends]]:
+def _recalls(which: tuple[int, ...]) -> tuple[Interval, Callable[[Sample], Ends]]:
     """Return the interval of the mean recall of some classes by their counts, and Hoeffding's."""
 
     def counts(seen: Sample) -> tuple[list[int], list[int]]:
         rows = [seen[seen[:, 0] == label] for label in which]
         return [int((part[:, 1] == part[:, 0]).sum()) for part in rows], [len(part) for part in rows]
 
-    def interval(seen: Sample, known: Sample) -> Ends:
+    def interval(seen: Sample, known: Sample, rng: np.random.Generator) -> Ends:
         return class_mean_interval(*counts(seen), LN_DELTA)
 
     def first(seen: Sample) -> Ends:
@@ -209,20 +210,20 @@ def _recalls(which: tuple[int, ...]) -> tuple[Callable[[Sample, Sample], Ends], 
 
 def _bets(
     loss: Callable[[Sample], Sample], declared: float | None = None
-) -> tuple[Callable[[Sample, Sample], Ends], Callable[[Sample], Ends]]:
+) -> tuple[Interval, Callable[[Sample], Ends]]:
     """Return the interval of a mean loss by predictable bets, and Chernoff's.
 
     Losses are clipped to what was declared, or to a quarter more than the largest of the rows that tune.
     """
 
-    def interval(seen: Sample, known: Sample) -> Ends:
+    def interval(seen: Sample, known: Sample, rng: np.random.Generator) -> Ends:
         most = declared or 1.25 * float(loss(known).max())
         foreseen, scaled = (np.clip(loss(rows) / most, 0.0, 1.0) for rows in (known, seen))
         variance = float(foreseen.var())
         reach = 6.0 * betting_half_width(len(seen), variance, LN_DELTA, predictable=True)
         grid = np.linspace(foreseen.mean() - reach, foreseen.mean() + reach, 400)
         grid = grid[(grid > 0) & (grid < 1)]
-        low, high = betting_predictable(scaled, variance, LN_DELTA, grid)
+        low, high = betting_predictable(scaled, variance, LN_DELTA, grid, uniform=rng.random())
         return most * low, most * high
 
     def first(seen: Sample) -> Ends:
@@ -259,7 +260,7 @@ def _digits(model: str) -> Callable[[np.random.Generator, int], Sample]:
     return draw
 
 
-def _auc(seen: Sample, known: Sample) -> Ends:
+def _auc(seen: Sample, known: Sample, rng: np.random.Generator) -> Ends:
     value = float(roc_auc_score(*seen.T))
     return bentkus(value, value, int(seen[:, 0].sum()), LN_DELTA)
 
@@ -277,7 +278,7 @@ def _ranked(share: float, shift: float) -> Callable[[np.random.Generator, int], 
     return draw
 
 
-def _average_precision(seen: Sample, known: Sample) -> Ends:
+def _average_precision(seen: Sample, known: Sample, rng: np.random.Generator) -> Ends:
     return average_precision_interval(
         seen[:, 1], seen[:, 0], LN_DELTA, expected_scores=known[:, 1], expected_positive=known[:, 0], seed=0
     )

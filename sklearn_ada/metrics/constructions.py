@@ -92,7 +92,8 @@ class Construction(ABC):
     ) -> Range:
         """Return the ends, which miss the population value with probability at most delta.
 
-        ``rng`` is seeded by the ledger's secret: the order of the rows may be drawn from it.
+        ``rng`` is seeded by the ledger's secret and the question: it may draw what the asker must not know,
+        as the order of the rows.
         """
 
 
@@ -136,8 +137,8 @@ class BettingEnds(Construction):
     @property
     def theorem(self) -> str:  # type: ignore[override]
         """Name of the bound."""
-        how = "predictable" if self.predictable else "fixed"
-        return f"betting, {how} bets (Waudby-Smith, Ramdas 2024)"
+        how = "predictable bets with a drawn bound" if self.predictable else "fixed bets"
+        return f"betting, {how} (Waudby-Smith, Ramdas 2024)"
 
     @classmethod
     def of(
@@ -182,7 +183,7 @@ class BettingEnds(Construction):
     def ends(
         self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
     ) -> Range:
-        """Return the ends; row by row in an order drawn from ``rng``."""
+        """Return the ends; row by row in an order, and to a bound, drawn from ``rng``."""
         low, high = self.bounds
         scaled = np.clip((self.terms(y, outputs, classes, self.bounds) - low) / (high - low), 0.0, 1.0)
         if not self.predictable:
@@ -192,7 +193,9 @@ class BettingEnds(Construction):
         grid = np.linspace(self.centre - reach, self.centre + reach, _POINTS)
         grid = grid[(grid > 1e-9) & (grid < 1.0 - 1e-9)]
         drawn = scaled[rng.permutation(len(scaled))]
-        return self._of_metric(*betting_predictable(drawn, self.variance, ln_delta, grid))
+        return self._of_metric(
+            *betting_predictable(drawn, self.variance, ln_delta, grid, uniform=rng.random())
+        )
 
     def _of_metric(self, low: float, high: float) -> Range:
         """Return ends of a scaled mean in units of the metric."""

@@ -22,6 +22,7 @@ from sklearn_ada.metrics.declared import OF_ONE_CLASS, check_is_scorer, check_ra
 from sklearn_ada.metrics.interval_rules import IntervalRule, Mean, Measured, Range
 from sklearn_ada.metrics.of_a_mean import RootMean
 from sklearn_ada.metrics.outputs import Response, canonical
+from sklearn_ada.metrics.registered import registered_name
 from sklearn_ada.metrics.registry import (
     KINDS,
     KNOWN_RANGES,
@@ -56,8 +57,9 @@ class Metric:
     Parameters
     ----------
     scoring : str or callable
-        A scorer string; or a scorer ``(estimator, X, y) -> float`` (kind "general"); or, with
-        ``kind="mean"``, a function ``(y_true, outputs) -> array (n,)`` of one score per record.
+        A scorer string; or a scorer ``(estimator, X, y) -> float`` (kind "general", unless it is one that
+        scikit-learn has under a name, which is then meant); or, with ``kind="mean"``, a function
+        ``(y_true, outputs) -> array (n,)`` of one score per record.
     kind : {"mean", "general"} or None, default=None
         Which of the two a callable is; None is "general". A string may be forced to "general".
     range : tuple of float or None, default=None
@@ -118,6 +120,8 @@ class Metric:
         response = Response("any", methods, target=None)
         if isinstance(scoring, Metric):
             raise bad_parameter("scoring", "Metric", "a scorer string or a scorer", scoring)
+        if callable(scoring) and kind != "mean":
+            scoring = registered_name(scoring) or scoring
         self.string = scoring if isinstance(scoring, str) else None
         self.positive = POSITIVE.get(self.string or "") if pos_label is None else pos_label
         if isinstance(scoring, str):

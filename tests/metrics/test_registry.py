@@ -4,14 +4,17 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 from sklearn.metrics import (
+    accuracy_score,
     average_precision_score,
     brier_score_loss,
     f1_score,
+    fbeta_score,
     get_scorer,
     get_scorer_names,
     make_scorer,
@@ -252,7 +255,29 @@ def test_a_positive_class_is_for_metrics_of_one_class():
     with pytest.raises(ValueError, match=what):
         Metric("accuracy", pos_label="churned")
     with pytest.raises(ValueError, match=r"must be None for a function\..*make_scorer\(function, pos_label="):
-        Metric(get_scorer("f1"), pos_label="churned")
+        Metric(make_scorer(fbeta_score, beta=2), pos_label="churned")
+    assert Metric(get_scorer("f1"), pos_label="churned") == Metric("f1", pos_label="churned")
+
+
+@pytest.mark.parametrize("name", [name for name in get_scorer_names() if name not in REFUSED])
+def test_a_scorer_of_scikit_learn_is_the_metric_of_its_name(name):
+    assert Metric(get_scorer(name)) == Metric(name)
+    assert Metric(pickle.loads(pickle.dumps(get_scorer(name)))) == Metric(name)
+
+
+def test_a_scorer_of_ones_own_is_not_taken_for_one_of_a_name():
+    for own in (
+        make_scorer(accuracy_score, response_method="predict_proba"),
+        make_scorer(accuracy_score, greater_is_better=False),
+        make_scorer(lambda y, predictions: 0.0),
+        make_scorer(fbeta_score, beta=1),
+        lambda estimator, X, y: 0.0,
+    ):
+        assert Metric(own).string is None
+    with config_context(enable_metadata_routing=True):
+        assert Metric(get_scorer("accuracy").set_score_request(sample_weight=True)).string is None
+    with pytest.raises(ValueError, match="metric of one label a record"):
+        Metric(get_scorer("f1_samples"))
 
 
 def test_deviances_are_undefined_for_what_is_not_positive(tasks, tmp_path):

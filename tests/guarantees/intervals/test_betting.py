@@ -1,6 +1,7 @@
 """Betting intervals: reference numbers, about the normal width, bad input, and a million rows."""
 
 import csv
+import itertools
 import math
 import time
 import tracemalloc
@@ -55,6 +56,50 @@ def test_nothing_left_of_the_level_is_the_whole_range():
     assert betting_predictable([0.5, 0.5], 0.1, -1e9, [0.2, 0.8]) == (0.0, 1.0)
 
 
+def test_a_drawn_bound_is_as_if_the_level_were_larger_and_never_rejects_by_itself():
+    x, grid = np.random.default_rng(0).beta(1.0, 8.0, 200), np.arange(1, 400) / 400
+    ends = [betting_predictable(x, 0.01, math.log(0.05), grid, uniform=u / 20) for u in range(21)]
+    low, high = np.array(ends).T
+    assert (np.diff(low) <= 0.0).all()
+    assert low[0] > low[-1]
+    assert (np.diff(high) <= 0.0).all()
+    assert high[0] > high[-1]
+    assert low[0] == low[1] == low[2]
+    assert high[-1] == high[-2] == high[-3]
+    idle = np.full(50, 0.5)  # as far from both ends of the grid as can be: nothing is rejected at once
+    assert betting_predictable(idle[:1], 0.25, math.log(0.05), [0.4, 0.6], uniform=0.0) == (0.0, 1.0)
+
+
+def missed_of_five_rows(law, delta, draws):
+    """Probability of a miss, over all samples of five rows in {0, 1/2, 1} and the drawn numbers."""
+    atoms, missed = np.array([0.0, 0.5, 1.0]), 0.0
+    mean = float(np.dot(atoms, law))
+    grid = np.unique(np.r_[np.arange(1, 20) / 20, mean])
+    for rows in itertools.product(np.flatnonzero(law), repeat=5):
+        chance = math.prod(law[i] for i in rows) / len(draws)
+        for uniform in draws:
+            low, high = betting_predictable(atoms[list(rows)], 0.1, math.log(delta), grid, uniform=uniform)
+            missed += chance * (not low <= mean <= high)
+    return missed
+
+
+@pytest.mark.parametrize("delta", [0.5, 0.2, 0.05])
+@pytest.mark.parametrize("law", [(0.5, 0.0, 0.5), (0.9, 0.0, 0.1), (0.2, 0.3, 0.5), (0.05, 0.05, 0.9)])
+def test_a_drawn_bound_misses_as_often_as_allowed_by_exact_enumeration(law, delta):
+    assert missed_of_five_rows(law, delta, (np.arange(20) + 0.5) / 20) <= delta
+
+
+def test_power_a_bound_that_is_not_drawn_misses_too_often():
+    """The same number for every sample: three times the misses that are allowed."""
+    assert missed_of_five_rows((0.05, 0.05, 0.9), 0.2, [0.05]) > 0.6
+
+
+@pytest.mark.parametrize("uniform", [-0.1, 1.1, math.nan, "a"])
+def test_a_drawn_number_is_in_the_unit_interval(uniform):
+    with pytest.raises(ValueError, match="'uniform' parameter of betting_predictable must be"):
+        betting_predictable([0.5], 0.1, -3.0, [0.5], uniform=uniform)
+
+
 @pytest.mark.parametrize(
     ("values", "variance", "ln_delta", "grid"),
     [
@@ -81,6 +126,8 @@ def test_about_the_width_of_the_normal_interval_from_a_thousand_rows():
     grid = np.arange(1, 2000) / 2000
     low, high = betting_predictable(x, float(x.var()), math.log(0.05), grid)
     assert (high - low) / normal < 1.2
+    low, high = betting_predictable(x, float(x.var()), math.log(0.05), grid, uniform=0.5)
+    assert (high - low) / normal < 1.1
     assert betting_half_width(1000, float(x.var()), math.log(0.05), predictable=True) == pytest.approx(
         (high - low) / 2, rel=0.15
     )

@@ -57,7 +57,7 @@ def agreement(y_true, y_pred):
 def test_a_function_of_labels_is_no_scorer(function, holdout, model, uncharged, sentence):
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("scoring", "Metric") + ".*make_scorer"):
         holdout.certify(model, scoring=function)
-    assert Metric(make_scorer(function)).kind == "general"
+    Metric(make_scorer(function))  # which is one
 
 
 @pytest.mark.parametrize("purpose", ["median", "Check", None, 0])
