@@ -7,17 +7,27 @@ from functools import cache
 from typing import Any
 
 import joblib
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import (
+    f1_score,
+    get_scorer,
+    get_scorer_names,
+    jaccard_score,
+    make_scorer,
+    precision_score,
+    recall_score,
+)
 
 __all__ = ["registered_name"]
 
 _MADE = type(get_scorer("accuracy"))
+_AVERAGED = {"f1": f1_score, "jaccard": jaccard_score, "precision": precision_score, "recall": recall_score}
 
 
 def registered_name(scoring: Callable[..., Any]) -> str | None:
     """Return the scorer string that stands for the same scorer, or None.
 
-    The same is: the same function with the same options, and no request of metadata.
+    The same is: the same function with the same options, and no request of metadata. Averages over classes
+    need no ``pos_label=None``, as ``make_scorer(f1_score, average="macro")``.
 
     Examples
     --------
@@ -37,5 +47,9 @@ def registered_name(scoring: Callable[..., Any]) -> str | None:
 
 @cache
 def _names() -> dict[str, str]:
-    # Reversed, so that of two strings for one scorer the first is told.
-    return {joblib.hash(get_scorer(name)): name for name in reversed(get_scorer_names())}
+    written = {name: make_scorer(function) for name, function in _AVERAGED.items()}
+    for average in ("macro", "micro", "weighted", "samples"):
+        for name, function in _AVERAGED.items():
+            written[f"{name}_{average}"] = make_scorer(function, average=average)
+    registered = {name: get_scorer(name) for name in get_scorer_names()}
+    return {joblib.hash(scorer): name for known in (written, registered) for name, scorer in known.items()}

@@ -17,7 +17,10 @@ from sklearn.metrics import (
     fbeta_score,
     get_scorer,
     get_scorer_names,
+    jaccard_score,
     make_scorer,
+    precision_score,
+    recall_score,
 )
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -263,6 +266,15 @@ def test_a_positive_class_is_for_metrics_of_one_class():
 def test_a_scorer_of_scikit_learn_is_the_metric_of_its_name(name):
     assert Metric(get_scorer(name)) == Metric(name)
     assert Metric(pickle.loads(pickle.dumps(get_scorer(name)))) == Metric(name)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
+@pytest.mark.parametrize("function", [f1_score, jaccard_score, precision_score, recall_score])
+def test_averages_are_known_as_people_write_them(function, average):
+    name = function.__name__.removesuffix("_score")
+    assert Metric(make_scorer(function, average=average)) == Metric(f"{name}_{average}")
+    assert Metric(make_scorer(function)) == Metric(name)
+    assert Metric(make_scorer(function, average=average, zero_division=1.0)).string is None
 
 
 def test_a_scorer_of_ones_own_is_not_taken_for_one_of_a_name():

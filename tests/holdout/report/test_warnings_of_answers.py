@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import f1_score, jaccard_score, make_scorer
+from sklearn.metrics import fbeta_score, make_scorer
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout import Guess, MedianSettings
@@ -128,7 +128,7 @@ def test_groups_and_privacy_name_what_helps_there(rows, model, tmp_path, warned)
 
 @pytest.mark.parametrize("how", ["check", "certify"])
 def test_a_median_that_no_settings_ask_for_is_told_before_it_is_charged(how, holdout, model, uncharged):
-    macro = make_scorer(f1_score, average="macro")
+    macro = make_scorer(fbeta_score, beta=2, average="macro")
     with warnings.catch_warnings(), uncharged(holdout):
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="has no interval of its own") as told:
@@ -142,7 +142,7 @@ def test_a_median_that_no_settings_ask_for_is_told_before_it_is_charged(how, hol
 
 def test_that_rows_are_too_few_for_a_median_is_told_before_it_is_charged(rows, model, tmp_path):
     few = Holdout(rows[2][:100], rows[3][:100], ledger=tmp_path / "few.db")
-    macro = make_scorer(f1_score, average="macro")
+    macro = make_scorer(fbeta_score, beta=2, average="macro")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="100 rows in 5 subsamples are too few: what will be paid for"):
@@ -162,8 +162,8 @@ def test_it_is_told_once_for_each_metric(rows, model, holdout, warned):
     models = [LogisticRegression(C=C).fit(rows[0], rows[1]) for C in (0.01, 0.1, 1.0)]
 
     def ask():
-        for function in (f1_score, jaccard_score):
-            scoring = make_scorer(function, average="macro")
+        for beta in (0.5, 2):
+            scoring = make_scorer(fbeta_score, beta=beta, average="macro")
             for each in models:
                 holdout.check(each, scoring=scoring, guess=GUESS)
 
