@@ -35,6 +35,7 @@ from sklearn_ada.guarantees.intervals.r_squared import (
 )
 from sklearn_ada.metrics.constructions import Construction, Foreseen, Range
 from sklearn_ada.metrics.interval_rules import IntervalRule, Measured
+from sklearn_ada.metrics.suggested_range import least_error
 from sklearn_ada.metrics.target import UndefinedMetricError, check_known
 
 __all__ = ["AllRowsRule", "AveragePrecision", "ClassTable", "Explained"]
@@ -277,14 +278,19 @@ class Explained(AllRowsRule):
         return super().known_size(y)
 
     def tuned_by(self, y: Array, outputs: Array) -> Explained:
-        """Return the rule with the range of y on some rows, a quarter wider, and that of errors."""
+        """Return the rule with the range of y on some rows, a quarter wider, and that of errors.
+
+        That is a quarter more than the largest error, and at least two standard deviations of y.
+        """
         low, high = float(np.min(y)), float(np.max(y))
         more = _TARGET_MARGIN * (high - low) or 1.0
         step = float(f"{(high - low + 2.0 * more) / 1000.0:.0e}")  # of the width: y may be far from 0
         least = float(f"{math.floor((low - more) / step) * step:.12g}")
         most = float(f"{math.ceil((high + more) / step) * step:.12g}")
         errors = np.abs(np.asarray(y, dtype=float) - np.clip(outputs, least, most))
-        largest = float(f"{_ERROR_MARGIN * float(errors.max()) or most - least:.2g}")
+        largest = float(
+            f"{max(_ERROR_MARGIN * float(errors.max()), least_error(y - np.mean(y))) or most - least:.2g}"
+        )
         return replace(self, target_range=(least, most), most_error=largest)
 
     def measure(self, y: Array, outputs: Array, classes: Array | None, bounds: Range) -> Measured:

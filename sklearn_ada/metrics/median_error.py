@@ -49,9 +49,8 @@ class MedianError(AllRowsRule):
         return "" if math.isinf(self.most_error) else f", each error clipped to +-{self.most_error:g}"
 
     def tuned_by(self, y: Array, outputs: Array) -> MedianError:
-        """Return the rule with the range that errors on some rows suggest."""
-        errors = _errors(y, outputs)
-        most = min(_REACH * float(np.quantile(errors, 0.75)) or math.inf, 1.25 * float(errors.max()))
+        """Return the rule with the range that errors on some rows suggest, those of a constant included."""
+        most = max(_range(_errors(y, outputs)), _range(_errors(y, np.full(len(y), np.median(y)))))
         return replace(self, most_error=float(f"{most or 1.0:.2g}"))
 
     def measure(self, y: Array, outputs: Array, classes: Array | None, bounds: Range) -> Measured:
@@ -81,6 +80,11 @@ class MedianError(AllRowsRule):
 
 def _errors(y: Array, outputs: Array) -> NDArray[np.float64]:
     return np.abs(np.asarray(y, dtype=float) - np.asarray(outputs, dtype=float))
+
+
+def _range(errors: NDArray[np.float64]) -> float:
+    """Return what the median of other errors of this law is below."""
+    return min(_REACH * float(np.quantile(errors, 0.75)) or math.inf, 1.25 * float(errors.max()))
 
 
 def _enclosing(errors: NDArray[np.float64], ln_delta: float) -> Range:

@@ -36,6 +36,7 @@ from sklearn_ada.metrics.registry import (
 from sklearn_ada.metrics.response import available_response, classes_of, predicted_column, respond
 from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
 from sklearn_ada.metrics.stored_outputs import StoredOutputs, reads_outputs_only
+from sklearn_ada.metrics.suggested_range import constant_outputs, least_error, suggested_range
 from sklearn_ada.metrics.target import UndefinedMetricError, check_positive, check_target
 from sklearn_ada.metrics.weighing import takes_weights
 
@@ -265,16 +266,6 @@ class Metric:
         return f"each score clipped to [{low:g}, {high:g}]"
 
     @property
-    def most_error(self) -> float | None:
-        """To what errors of predicted numbers are clipped; None for other metrics, or while unknown."""
-        if self.response.target != "numbers" or self.range is None:
-            return None
-        known = getattr(self._rule, "most_error", None)
-        if known is not None:
-            return float(known)
-        return math.sqrt(-self.range[0]) if self.string == "neg_mean_squared_error" else -self.range[0]
-
-    @property
     def mix(self) -> str:
         """What a target calls the counts of the values of y, which are no classes where y holds numbers."""
         return "mix of values of y" if self.response.target == "numbers" else "class mix"
@@ -287,8 +278,9 @@ class Metric:
     def with_range_of(self, estimator: Any, X: Any, y: NDArray[Any]) -> Metric:
         """Return the metric with a range that rows which are not the holdout's suggest.
 
-        A quarter beyond the farthest score (a half, of squared errors), rounded outwards to two digits. What
-        lies farther is clipped; a range that is much too wide would make the interval wide.
+        A quarter beyond the farthest score (a half, of squared errors), and at least twice what a constant
+        prediction loses (three times, of classes). What lies farther is clipped; a range that is much too
+        wide would make the interval wide.
 
         Parameters
         ----------
@@ -309,19 +301,26 @@ class Metric:
         >>> from sklearn.dummy import DummyRegressor
         >>> X, y = np.zeros((4, 1)), np.array([0.0, 0.0, 4.0, 4.0])
         >>> Metric("neg_mean_absolute_error").with_range_of(DummyRegressor().fit(X, y), X, y).range
-        (-2.5, 0.0)
+        (-4.0, 0.0)
         """
-        outputs = self.outputs(estimator, X, y)
-        squared = isinstance(self._rule, RootMean)
         assert isinstance(self._rule, Mean | RootMean)
-        rule = Mean(self._rule.scores)
-        terms = rule.terms(y, outputs, self._classes(estimator), (-np.inf, np.inf))
-        terms = -np.sqrt(-terms) if squared else terms
-        more = 1.5 if self.string == "neg_mean_squared_error" else 1.25
-        low, high = (_outwards(more * float(end)) for end in (min(terms.min(), 0.0), max(terms.max(), 0.0)))
-        if not low < high:  # all scores are 0
-            low = -1.0
-        return self.with_range((low, high))
+        rule, root, classes = (
+            Mean(self._rule.scores),
+            isinstance(self._rule, RootMean),
+            self._classes(estimator),
+        )
+
+        def scores(outputs: NDArray[Any]) -> NDArray[Any]:
+            terms = rule.terms(y, outputs, classes, (-np.inf, np.inf))
+            return -np.sqrt(-terms) if root else terms
+
+        least = 0.0
+        if classes is not None or self.response.target == "numbers":
+            best = 1.0 if self._rule.at_class_mix else 0.0  # of a D^2
+            lost = best - scores(constant_outputs(y, classes))
+            least = best - least_error(lost, of_classes=classes is not None)
+        margin = 1.5 if self.string == "neg_mean_squared_error" else 1.25
+        return self.with_range(suggested_range(scores(self.outputs(estimator, X, y)), margin, least))
 
     def with_range(self, bounds: Range) -> Metric:
         """Return the metric with a range.
@@ -616,20 +615,6 @@ class Metric:
         known = {"name": self.name, "kind": self.kind, "range": bounds, "methods": [*self.methods]}
         clause = "" if self._rule is None else self._rule.clause
         return {**known, "clause": clause} if clause else known
-
-
-def _outwards(end: float) -> float:
-    """Return a number rounded away from 0 to two digits, so that last bits do not matter.
-
-    Examples
-    --------
-    >>> _outwards(-12.34), _outwards(0.0)
-    (-13.0, 0.0)
-    """
-    if end == 0.0 or not math.isfinite(end):
-        return end
-    unit = 10.0 ** (math.floor(math.log10(abs(end))) - 1)
-    return float(f"{math.copysign(math.ceil(abs(end) / unit - 1e-6) * unit, end):.2g}")
 
 
 def _described(scoring: Callable[..., Any]) -> str:

@@ -44,6 +44,7 @@ __all__ = ["ExpectedLosses", "d2_pinball_interval", "r_squared_interval"]
 _LN_SLACK = -math.log(10.0)  # share of a side's level for how far the constant is from the best
 _LN_BETS = math.log1p(-0.1)
 _LN_EACH = -math.log(20.0)
+_SHOWN = 3.0  # times what the level leaves unknown of the mean of a loss that is rarely the largest
 _FURTHEST = 100.0  # times the ratio foreseen: a lower end is not looked for beyond
 
 Array = NDArray[np.float64]
@@ -250,7 +251,9 @@ def _explained(
     unexplained = lowest_ratio(
         loss, baseline, level, bets=bets, corners=corners, bracket=(0.0, _FURTHEST * ratio)
     )
-    inverse = 1.0 / ratio
+    # However rare the largest loss is in these rows, its mean may be so large: bets on less are too small.
+    shown = _SHOWN * -level * most_loss / n
+    inverse = mean_baseline / max(mean_loss, shown)
     bets = bet_sizes(n, level + _LN_BETS, variance(inverse, 1.0), inverse * most_loss + slack)
     reduced = corners[1] - slack, corners[0]
     inverse = lowest_ratio(

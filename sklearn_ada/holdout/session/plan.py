@@ -6,10 +6,7 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
 from sklearn_ada._checks import bad_parameter, check_option
-from sklearn_ada._notices import warn_user
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.filled import FILL, FilledCheck
@@ -57,7 +54,6 @@ _MEDIAN = (
     "subsamples instead."
 )
 
-_TOO_GOOD = 0.25  # of the deviation of y: a model that explains more than 99 percent of it
 
 _ALIKE = "has an interval for records that count alike and are independent, not with weights or groups"
 _KNOWN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
@@ -217,20 +213,7 @@ def _of_all_rows(
     if not (isinstance(rows, tuple | list) and len(rows) == 2):
         return metric.of_all_rows()
     check_not_held_out(session, rows[0])
-    return _not_too_good(metric_of_all_rows(metric, discarded_copy(estimator, owner), *rows), rows[1])
-
-
-def _not_too_good(metric: Metric, y: Any) -> Metric:
-    """Warn, before anything is charged, of errors so small that the model may know these rows."""
-    most = metric.most_error
-    if most is not None and most < _TOO_GOOD * float(np.std(np.asarray(y, dtype=float))):
-        warn_user(
-            f"The errors of the model on the rows of guess_from are below {most:g}, little beside the spread "
-            f"of y, and errors on the holdout are clipped to that: {metric.name} cannot come out bad. "
-            "If the model was trained on these rows the answer means nothing: give rows that it was not "
-            "trained on, or ask for Metric('neg_mean_absolute_error', range=(low, 0)) with your own range."
-        )
-    return metric
+    return metric_of_all_rows(metric, discarded_copy(estimator, owner), *rows)
 
 
 def _check_is_asked_for(metric: Metric, owner: str) -> None:
@@ -274,7 +257,7 @@ def _with_range(
     if not (isinstance(rows, tuple | list) and len(rows) == 2):
         return metric  # which `_guess_from` says
     check_not_held_out(session, rows[0])
-    return _not_too_good(metric_with_range(metric, discarded_copy(estimator, owner), *rows), rows[1])
+    return metric_with_range(metric, discarded_copy(estimator, owner), *rows)
 
 
 def _guess_from(
