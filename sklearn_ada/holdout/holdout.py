@@ -31,7 +31,7 @@ from sklearn_ada.holdout.session.check_overlap import check_not_held_out, overla
 from sklearn_ada.holdout.session.declare import declare_family
 from sklearn_ada.holdout.session.finding import check_not_of_others, leave_other, place_of_rows
 from sklearn_ada.holdout.session.mean_weight import release_mean_weight
-from sklearn_ada.holdout.session.plan import Settings, plan_question, worst_question
+from sklearn_ada.holdout.session.plan import Settings, compared_metric, plan_question, worst_question
 from sklearn_ada.holdout.session.publishing import publish
 from sklearn_ada.holdout.session.sealing import sealed_form
 from sklearn_ada.holdout.session.select import select_model
@@ -430,7 +430,7 @@ class Holdout:
             `ReusableHoldoutCV`, its ``best_estimator_``.
         scoring : str, callable or Metric
             A mean of bounded scores: accuracy, Brier score, top-k accuracy, or an error with a range, such as
-            ``Metric("neg_mean_absolute_error", range=(-10, 0))``.
+            ``Metric("neg_mean_absolute_error", range=(-10, 0))``; validation rows suggest one if it has none.
         guess : float, Guess or None, default=None
             The difference estimated without the holdout; None is 0.
         guess_from : tuple (X, y) or None, default=None
@@ -481,7 +481,7 @@ class Holdout:
                 once=("compare", self.fingerprint),
             )
         pair = as_pair(a, b, self._session.data)
-        metric = Difference(as_metric(scoring))
+        metric = Difference(compared_metric(self._session, pair, scoring, guess_from))
         self._session.data.rule(metric.base)  # what has no interval here has no difference either
         return self._ask(pair, metric, "certify", guess, None, guess_from=guess_from)
 

@@ -49,8 +49,11 @@ class Difference(Metric):
         rule = base.rule if base.has_interval else None
         if not isinstance(rule, Mean):
             fix = "It has no interval for a difference: ask about each model, and compare the intervals."
-            if base.lacks_range:
-                fix = f"It needs a range: Metric({base.name!r}, range=(low, 0))."
+            if base.lacks_range and base.kind == "mean":
+                fix = (
+                    f"It needs a range: Metric({base.name!r}, range=(low, 0)), or validation rows that "
+                    "suggest one, guess_from=(X_val, y_val)."
+                )
             raise bad_parameter(
                 "scoring", "Holdout.compare", "a mean of bounded scores, such as 'accuracy'", base.name, fix
             )

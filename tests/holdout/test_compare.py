@@ -127,6 +127,25 @@ def test_bounded_errors_are_compared_by_bets():
     assert "clipped to +-250" in answer.certificate.target
 
 
+def test_validation_rows_suggest_the_range_of_both_models():
+    X, y = make_regression(1500, 5, noise=30, random_state=0)
+    a, b = Ridge(alpha=200.0).fit(X[:500], y[:500]), Ridge().fit(X[:500], y[:500])
+    rows, scoring = (X[500:1000], y[500:1000]), "neg_mean_absolute_error"
+    holdout = Holdout(X[1000:], y[1000:], ledger=":memory:")
+    answer = holdout.compare(a, b, scoring=scoring, guess_from=rows)
+    widest = min(as_metric(scoring).with_range_of(model, *rows).range for model in (a, b))
+    assert f"clipped to +-{-widest[0]:g}" in answer.certificate.target
+    assert answer.interval[0] > 0.0
+    with pytest.raises(ValueError, match=r"It needs a range: Metric\(.*guess_from=\(X_val, y_val\)"):
+        holdout.compare(a, b, scoring=scoring)
+    with pytest.raises(ValueError, match="no interval for a difference"):
+        holdout.compare(a, b, scoring="neg_root_mean_squared_error", guess_from=rows)
+    with pytest.raises(ValueError, match=r"'guess_from' parameter of Holdout.compare must be a pair"):
+        holdout.compare(a, b, scoring=Metric(scoring, range=(-250, 0)), guess_from=rows[0])
+    with pytest.raises(ValueError, match=r"'guess' parameter of Holdout.compare"):
+        holdout.compare(a, b, scoring=Metric(scoring, range=(-250, 0)), guess=1e9)
+
+
 @pytest.mark.parametrize("units", ["sample_weight", "groups"])
 def test_with_weights_or_groups(units, tmp_path):
     X, y = drawn(np.random.default_rng(2), 600, 0.3, 0.05)

@@ -22,6 +22,7 @@ from sklearn_ada.holdout.questions.guess import (
 from sklearn_ada.holdout.questions.ladder import LadderQuestion, LadderSettings
 from sklearn_ada.holdout.questions.median_settings import MedianSettings
 from sklearn_ada.holdout.questions.models import check_model, discarded_copy
+from sklearn_ada.holdout.questions.pair import Pair
 from sklearn_ada.holdout.questions.predictions import (
     Predictions,
     check_predictions,
@@ -37,12 +38,14 @@ from sklearn_ada.holdout.session.sealing import sealed_form
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, UndefinedMetricError, as_metric, undefined_metric
+from sklearn_ada.metrics.difference import DIFFERENCE
 from sklearn_ada.metrics.registry import NO_INTERVAL, OF_ALL_ROWS
 
 __all__ = [
     "Settings",
     "by_default",
     "check_defined",
+    "compared_metric",
     "is_told_in_cells",
     "plan_question",
     "why_no_interval",
@@ -91,9 +94,9 @@ def _question(
 ) -> Question:
     data, policy = session.data, session.policy
     check_option(purpose, "purpose", "a question", PURPOSES)
-    owner = f"Holdout.{purpose}"
-    _check_settings(settings, purpose, owner)
     metric = as_metric(scoring)
+    owner = "Holdout.compare" if metric.kind == DIFFERENCE else f"Holdout.{purpose}"
+    _check_settings(settings, purpose, owner)
     check_model(estimator, data, owner, fitted)
     is_given_rows = isinstance(estimator, Predictions)
     if is_given_rows:
@@ -258,6 +261,21 @@ def _with_range(
         return metric  # which `_guess_from` says
     check_not_held_out(session, rows[0])
     return metric_with_range(metric, discarded_copy(estimator, owner), *rows)
+
+
+def compared_metric(session: Session, pair: Pair, scoring: Any, guess_from: Any) -> Metric:
+    """Return the metric of a comparison: with the range that both models' scores of validation rows suggest.
+
+    That is where it has none of its own and there are such rows.
+    """
+    metric, owner = as_metric(scoring), "Holdout.compare"
+    if not (metric.lacks_range and metric.kind == "mean" and guess_from is not None):
+        return metric
+    found = [_with_range(session, each, metric, guess_from, owner) for each in (pair.a, pair.b)]
+    ranges = [each.range for each in found if each.range is not None]
+    if not ranges:
+        return metric  # the rows are no pair, which `_guess_from` says
+    return metric.with_range((min(low for low, _ in ranges), max(high for _, high in ranges)))
 
 
 def _guess_from(
