@@ -25,9 +25,11 @@ _NEGATIVE = {"0", "-1", "false", "n", "neg", "negative", "no", "none", "normal",
 
 
 def undefined_metric(
-    metric: Metric, y: NDArray[Any], error: UndefinedMetricError, owner: str = "Holdout"
+    metric: Metric, y: NDArray[Any], error: UndefinedMetricError, owner: str = "Holdout", fix: str = ""
 ) -> ValueError:
     """Return the error for labels with which a metric is undefined, with the code to write instead.
+
+    ``fix`` is said where there is no such code.
 
     Examples
     --------
@@ -40,7 +42,7 @@ def undefined_metric(
         return bad_parameter("y", owner, expected, f"{len(y)} numbers")
     labels = np.unique(y).tolist()
     got = labels if len(labels) <= _SHOWN else f"{len(labels)} classes"
-    return bad_parameter("y", owner, expected, got, _fix(metric, labels))
+    return bad_parameter("y", owner, expected, got, _fix(metric, labels) or fix)
 
 
 def _fix(metric: Metric, labels: list[Any]) -> str:

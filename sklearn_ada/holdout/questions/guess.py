@@ -102,7 +102,7 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
         outputs = metric.outputs(estimator, X, labels)
         measured = metric.measure(estimator, labels, outputs)
     except UndefinedMetricError as error:
-        raise undefined_metric(metric, labels, error, metric.name) from error
+        raise _undefined(metric, labels, error) from error
     value, share = _finite(measured.value, metric), measured.size / len(labels)
     guess = Guess(value, float(measured.size), measured.deviation, share, details=measured.details)
     return _identified(guess, X, labels, outputs)
@@ -121,7 +121,7 @@ def metric_with_range(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
         metric.check_target(labels)
         return metric.with_range_of(estimator, X, labels)
     except UndefinedMetricError as error:
-        raise undefined_metric(metric, labels, error, metric.name) from error
+        raise _undefined(metric, labels, error) from error
 
 
 def metric_of_all_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
@@ -137,7 +137,12 @@ def metric_of_all_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric
         metric.check_target(labels)
         return metric.of_all_rows((estimator, X, labels))
     except UndefinedMetricError as error:
-        raise undefined_metric(metric, labels, error, metric.name) from error
+        raise _undefined(metric, labels, error) from error
+
+
+def _undefined(metric: Metric, labels: NDArray[Any], error: UndefinedMetricError) -> ValueError:
+    fix = "Give validation rows of every class that the model knows."
+    return undefined_metric(metric, labels, error, metric.name, fix)
 
 
 def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsample_size: int) -> Guess:
@@ -151,7 +156,7 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
         metric.check_target(labels)
         metric.check_classes(labels)
     except UndefinedMetricError as error:
-        raise undefined_metric(metric, labels, error, metric.name) from error
+        raise _undefined(metric, labels, error) from error
     order = np.random.default_rng(0).permutation(len(labels))
     count = len(labels) // subsample_size
     enough = count >= _LEAST_SUBSAMPLES

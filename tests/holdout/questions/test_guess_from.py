@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer
 
@@ -100,3 +100,13 @@ def test_rows_of_several_lengths_are_refused(asked):
         holdout.check(model, scoring=scorings[0], guess_from=(X, y[:-1]))
     with pytest.raises(ValueError, match="'y' parameter"):
         holdout.check(model, scoring=scorings[0], guess_from=(X, np.full(len(X), np.nan)))
+
+
+@pytest.mark.parametrize("scoring", ["f1_macro", "matthews_corrcoef", "roc_auc_ovr", "recall_macro"])
+def test_validation_rows_without_a_class_say_so_before_anything_is_charged(scoring):
+    X, y = make_classification(300, 8, n_informative=5, n_classes=3, random_state=0)
+    holdout = Holdout(X[200:], y[200:], ledger=":memory:")
+    two = np.flatnonzero(y[:200] < 2)
+    with pytest.raises(ValueError, match="Give validation rows of every class that the"):
+        holdout.certify(LogisticRegression().fit(X, y), scoring=scoring, guess_from=(X[two], y[two]))
+    assert holdout.report().asked["certify"] == 0
