@@ -40,6 +40,7 @@ from benchmarks.speed import (
     peers,
     planning,
     repeats,
+    row_intervals,
     scorer_overhead,
     sealed,
     workers,
@@ -59,6 +60,7 @@ NAMES = (
     "ledger",
     "long ledgers",
     "blocks",
+    "intervals",
     "memory",
     "beyond memory",
     "plan",
@@ -88,6 +90,8 @@ def parts(folder: Path, seed: int, *, quick: bool, large: bool) -> Iterator[tupl
     lengths = 1_000_000 if large else records
     yield "long ledgers", lambda: long_ledgers.measure(folder, seed, n_records=lengths)
     yield "blocks", lambda: block_metrics.measure(seed, repeats=1 if quick else 3)
+    rows = (10**3, 10**4) if quick else (10**3, 10**5, 10**6)
+    yield "intervals", lambda: row_intervals.measure(seed, sizes=rows, rounds=1 if quick else 3)
     if large:
         yield "memory", lambda: block_metrics.measure_memory(seed)
     beyond = (10**5, 10**6, 4 * 10**6 if quick else 10**7, *([10**8] if large else []))

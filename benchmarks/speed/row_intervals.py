@@ -1,0 +1,123 @@
+"""Time the intervals that are a function of all rows against one call of scikit-learn's metric.
+
+What a Holdout's certify would compute from labels and outputs, out of its own question; peak memory is what
+that takes above them.
+"""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+import warnings
+
+import numpy as np
+from sklearn import metrics
+from sklearn.base import BaseEstimator
+
+from benchmarks.speed.finding import Finding
+from benchmarks.speed.timing import by_turns
+from sklearn_ada import Holdout, Metric
+from sklearn_ada.holdout import session_of
+from sklearn_ada.holdout.questions.of_rows import of_rows
+from sklearn_ada.holdout.session.plan import plan_question
+
+__all__ = ["measure"]
+
+MOST_SECONDS = {"mean": 2.0, "bands": 1.0, "table": 1.0}
+MOST_MEGABYTES = 64.0  # of means; both at a million rows
+LN_DELTA = math.log(1e-4)
+
+
+class Says(BaseEstimator):
+    """Says what stands in the first column: numbers, labels, scores, or the probability of class 1."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def fit(self, X, y):
+        self.n_features_in_, self.classes_ = 1, np.unique(y)
+        if self.kind == "numbers":
+            del self.classes_
+        return self
+
+    def predict(self, X):
+        return X[:, 0] if self.kind == "numbers" else (X[:, 0] > 0.5).astype(int)
+
+    def predict_proba(self, X):
+        return np.column_stack((1.0 - X[:, 0], X[:, 0]))
+
+    decision_function = predict
+
+
+def _classes(rng, n):
+    probability = 1.0 / (1.0 + np.exp(-2.0 * rng.standard_normal(n)))
+    return probability[:, None], (rng.random(n) < probability).astype(int)
+
+
+def _numbers(rng, n):
+    y = rng.standard_normal(n)
+    return (y + 0.7 * rng.standard_normal(n))[:, None], y
+
+
+CASES = {
+    # The metric's name: what it reads, of which population, scikit-learn's function, and of which kind it is.
+    "neg_brier_score": ("probabilities", _classes, metrics.brier_score_loss, "mean"),
+    "neg_log_loss": ("probabilities", _classes, metrics.log_loss, "mean"),
+    "neg_mean_absolute_error": ("numbers", _numbers, metrics.mean_absolute_error, "mean"),
+    "neg_root_mean_squared_error": ("numbers", _numbers, metrics.root_mean_squared_error, "mean"),
+    "r2": ("numbers", _numbers, metrics.r2_score, "mean"),
+    "d2_absolute_error_score": ("numbers", _numbers, metrics.d2_absolute_error_score, "mean"),
+    "neg_median_absolute_error": ("numbers", _numbers, metrics.median_absolute_error, None),
+    "average_precision": ("probabilities", _classes, metrics.average_precision_score, "bands"),
+    "f1_macro": ("labels", _classes, lambda y, p: metrics.f1_score(y, p, average="macro"), "table"),
+    "matthews_corrcoef": ("labels", _classes, metrics.matthews_corrcoef, "table"),
+    "balanced_accuracy": ("labels", _classes, metrics.balanced_accuracy_score, "table"),
+}
+
+
+def measure(seed, *, sizes=(10**3, 10**5, 10**6), rounds=3):
+    """Return the seconds of each interval, and its memory at a million rows."""
+    found = []
+    for name, (kind, population, function, bounded) in CASES.items():
+        for n in sizes:
+            times, megabytes = _interval(name, kind, population, function, seed, n, rounds)
+            ratio = times["interval"] / times["metric"]
+            most = MOST_SECONDS.get(bounded) if n == 10**6 else None
+            found.append(
+                Finding(
+                    f"interval of all rows, {name}, {n:,} rows: seconds, and over scikit-learn's metric",
+                    times["interval"],
+                    f"{times['interval']:.4f} s ({ratio:.1f} times; {megabytes:.0f} MB)",
+                    at_most=most,
+                    detail={**times, "megabytes": megabytes},
+                )
+            )
+            if n == 10**6 and bounded == "mean":
+                found.append(
+                    Finding(f"its memory, {name}", megabytes, f"{megabytes:.0f} MB", at_most=MOST_MEGABYTES)
+                )
+    return found
+
+
+def _interval(name, kind, population, function, seed, n, rounds):
+    rng = np.random.default_rng(seed)
+    (X, y), rows = population(rng, n), population(rng, 1000)
+    model = Says("numbers" if kind == "numbers" else "classes").fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = session_of(Holdout(X, y, ledger=":memory:"))
+        coded = plan_question(session, model, Metric(name), "certify", None, None, rows)
+        question = of_rows(coded, session.data, session.policy)
+    outputs = question.metric.outputs(model, X, y)
+    classes = getattr(model, "classes_", None)
+    said = X[:, 0] if kind != "labels" else outputs
+
+    def interval():
+        return question.construction.ends(y, outputs, classes, LN_DELTA, np.random.default_rng(seed))
+
+    seconds = by_turns({"interval": interval, "metric": lambda: function(y, said)}, rounds)
+    tracemalloc.start()
+    interval()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return {each: min(times) for each, times in seconds.items()}, peak / 1e6
