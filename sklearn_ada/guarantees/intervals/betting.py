@@ -17,8 +17,9 @@ ends just below it. Two things mend half of that. *Leaning stakes*: more is stak
 tail and less against it, by the skewness of the rows before. *A drawn bound*: if U is drawn uniformly from
 [0, 1], beside the rows, then the last wealth W is above ``2 U / delta`` with probability ``E min(1, W delta
 / 2)``, at most ``delta / 2`` where W is not expected to grow (Ramdas, Manole 2023). So what is left at the
-end counts in part instead of being lost. A U below .1 is taken for .1, which can only widen the interval:
-no lucky draw alone rejects anything. The two ends take U and 1 - U, so that they are not lucky at once.
+end counts in part instead of being lost. A U below .1 is taken for .1, which can only widen the interval: at
+levels below a fifth no lucky draw alone rejects anything. The two ends take U and 1 - U, so that they are not
+lucky at once.
 
 *Fixed bets* hold for independent rows of different laws too, as rows at a fixed class mix are: with means
 ``mu_i`` of average mu and one stake l, ``E prod (1 + l (x_i - m)) = prod (1 + l (mu_i - m))``, which is at
@@ -237,7 +238,7 @@ def _ln_wealth(x: _Column, m: float, stakes: _Column) -> float:
     return float(top + math.log(np.exp(totals - top).mean()))
 
 
-def _running_moments(x: NDArray[np.float64], variance: float, prior: float) -> tuple[_Column, _Column]:
+def _running_moments(x: _Column, variance: float, prior: float) -> tuple[_Column, _Column]:
     """Variance and skewness of one row as guessed before each row, from the guess and the rows before it."""
     seen = np.arange(len(x), dtype=np.float64)
     some = np.maximum(seen, 1.0)
