@@ -35,7 +35,6 @@ from sklearn_ada.guarantees.intervals.r_squared import (
 )
 from sklearn_ada.metrics.constructions import Construction, Foreseen, Range
 from sklearn_ada.metrics.interval_rules import IntervalRule, Measured
-from sklearn_ada.metrics.suggested_range import least_error
 from sklearn_ada.metrics.target import UndefinedMetricError, check_known
 
 __all__ = ["AllRowsRule", "AveragePrecision", "ClassTable", "Explained"]
@@ -278,19 +277,14 @@ class Explained(AllRowsRule):
         return super().known_size(y)
 
     def tuned_by(self, y: Array, outputs: Array) -> Explained:
-        """Return the rule with the range of y on some rows, a quarter wider, and that of errors.
-
-        That is a quarter more than the largest error, and at least two standard deviations of y.
-        """
+        """Return the rule with the range of y on some rows, a quarter wider, and that of errors."""
         low, high = float(np.min(y)), float(np.max(y))
         more = _TARGET_MARGIN * (high - low) or 1.0
         step = float(f"{(high - low + 2.0 * more) / 1000.0:.0e}")  # of the width: y may be far from 0
         least = float(f"{math.floor((low - more) / step) * step:.12g}")
         most = float(f"{math.ceil((high + more) / step) * step:.12g}")
         errors = np.abs(np.asarray(y, dtype=float) - np.clip(outputs, least, most))
-        largest = float(
-            f"{max(_ERROR_MARGIN * float(errors.max()), least_error(y - np.mean(y))) or most - least:.2g}"
-        )
+        largest = float(f"{_ERROR_MARGIN * float(errors.max()) or most - least:.2g}")
         return replace(self, target_range=(least, most), most_error=largest)
 
     def measure(self, y: Array, outputs: Array, classes: Array | None, bounds: Range) -> Measured:
@@ -324,6 +318,12 @@ class Explained(AllRowsRule):
         reach = 1.5 * deviation * math.sqrt(2.0 * (math.log(2.0) - known.ln_delta) / len(known.y))
         ends = known.value - reach, known.value + reach
         return AllRowsEnds.around("explained loss", self.theorem, function, known, known.value, ends)
+
+    def beyond(self, y: Array, outputs: Array, classes: Array | None, bounds: Range) -> NDArray[np.bool_]:
+        """Return of which records the error is larger than it may be."""
+        said = np.clip(np.asarray(outputs, dtype=float), *self._clip["target_range"])
+        away: Array = np.abs(np.asarray(y, dtype=float) - said)
+        return np.asarray(away > self.most_error)
 
     @property
     def _clip(self) -> dict[str, Any]:

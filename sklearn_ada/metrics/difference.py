@@ -19,6 +19,7 @@ from sklearn_ada.guarantees.intervals.paired import paired_zero_one_interval
 from sklearn_ada.metrics.constructions import BettingEnds, Construction, Foreseen, Range
 from sklearn_ada.metrics.interval_rules import Mean, Measured
 from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.metrics.target import UndefinedMetricError
 
 __all__ = ["DIFFERENCE", "OF_TWO", "Difference"]
 
@@ -98,6 +99,10 @@ class Difference(Metric):
 
     def measure(self, estimator: Any, y: Array, outputs: Array, rule: Any = None) -> Measured:
         """Return the mean difference on some rows."""
+        try:
+            self.base.check_within(y, outputs[:, 0], self.base._classes(estimator.a))
+        except UndefinedMetricError:  # one of two may be so bad that its errors are clipped
+            self.base.check_within(y, outputs[:, 1], self.base._classes(estimator.b))
         return (rule or self.rule).measure(y, outputs, self._classes(estimator.a), self.bounds)
 
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:

@@ -111,6 +111,12 @@ class IntervalRule(ABC):
     ) -> Measured:
         """Return the value on some rows; `UndefinedMetricError` where there is none."""
 
+    def beyond(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> NDArray[np.bool_]:
+        """Return of which records the score is worse than bounds that were suggested allow."""
+        return np.zeros(len(y), dtype=bool)
+
     def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
         """Return the certified interval when the value is known to lie in ``known``."""
         return chernoff_kl(*clipped(known, bounds), size, ln_delta, bounds)
@@ -200,6 +206,12 @@ class Mean(IntervalRule):
     def shares(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what part of the mean each record is when records have these weights."""
         return weight / weight.sum()
+
+    def beyond(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> NDArray[np.bool_]:
+        """Return of which records the score is below the bounds."""
+        return self.terms(y, outputs, classes, (-np.inf, np.inf)) < bounds[0]
 
     def construction(self, known: Foreseen) -> Construction | None:
         """Return bets, if the guess knows the deviation of one score."""

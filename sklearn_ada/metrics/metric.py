@@ -36,7 +36,7 @@ from sklearn_ada.metrics.registry import (
 from sklearn_ada.metrics.response import available_response, classes_of, predicted_column, respond
 from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
 from sklearn_ada.metrics.stored_outputs import StoredOutputs, reads_outputs_only
-from sklearn_ada.metrics.suggested_range import constant_outputs, least_error, suggested_range
+from sklearn_ada.metrics.suggested_range import TOO_NARROW, check_within, most_beyond, suggested_range
 from sklearn_ada.metrics.target import UndefinedMetricError, check_positive, check_target
 from sklearn_ada.metrics.weighing import takes_weights
 
@@ -80,6 +80,8 @@ class Metric:
     range : tuple of float or None
     clips : bool
         Whether scores are clipped to the range: to one that was declared, as the metric has none itself.
+    most_beyond : float
+        The largest share of scores that may be beyond a range that other rows suggested; else 1.
     chosen_general : bool
         Whether ``kind="general"`` was written, which asks for the stable median.
     string : str or None
@@ -162,6 +164,7 @@ class Metric:
         else:
             raise bad_parameter("scoring", "Metric", "a scorer string, a scorer or a Metric", scoring)
         self.chosen_general = kind == "general"
+        self.most_beyond = 1.0
         self.kind = "general" if rule is None else KINDS[type(rule)]
         self.range = bounds
         self.clips = isinstance(rule, Mean | RootMean) and natural is None
@@ -252,6 +255,7 @@ class Metric:
         if rows is not None:
             estimator, X, y = rows
             rule = rule.tuned_by(y, self.outputs(estimator, X, y))
+            made.most_beyond = most_beyond(len(y))
         made.range, made._rule, made.methods = rule.bounds, rule, self.response.methods
         return made
 
@@ -266,6 +270,16 @@ class Metric:
         return f"each score clipped to [{low:g}, {high:g}]"
 
     @property
+    def most_error(self) -> float | None:
+        """To what errors of predicted numbers are clipped; None for other metrics, or while unknown."""
+        if self.response.target != "numbers" or self.range is None:
+            return None
+        known = getattr(self._rule, "most_error", None)
+        if known is not None:
+            return float(known)
+        return math.sqrt(-self.range[0]) if self.string == "neg_mean_squared_error" else -self.range[0]
+
+    @property
     def mix(self) -> str:
         """What a target calls the counts of the values of y, which are no classes where y holds numbers."""
         return "mix of values of y" if self.response.target == "numbers" else "class mix"
@@ -278,9 +292,9 @@ class Metric:
     def with_range_of(self, estimator: Any, X: Any, y: NDArray[Any]) -> Metric:
         """Return the metric with a range that rows which are not the holdout's suggest.
 
-        A quarter beyond the farthest score (a half, of squared errors), and at least twice what a constant
-        prediction loses (three times, of classes). What lies farther is clipped; a range that is much too
-        wide would make the interval wide.
+        A quarter beyond the farthest score (a half, of squared errors), rounded outwards to two digits. What
+        lies farther is clipped, and if that is more than a tenth of the holdout, the question fails. A range
+        that is much too wide would make the interval wide.
 
         Parameters
         ----------
@@ -301,26 +315,17 @@ class Metric:
         >>> from sklearn.dummy import DummyRegressor
         >>> X, y = np.zeros((4, 1)), np.array([0.0, 0.0, 4.0, 4.0])
         >>> Metric("neg_mean_absolute_error").with_range_of(DummyRegressor().fit(X, y), X, y).range
-        (-4.0, 0.0)
+        (-2.5, 0.0)
         """
         assert isinstance(self._rule, Mean | RootMean)
-        rule, root, classes = (
-            Mean(self._rule.scores),
-            isinstance(self._rule, RootMean),
-            self._classes(estimator),
-        )
-
-        def scores(outputs: NDArray[Any]) -> NDArray[Any]:
-            terms = rule.terms(y, outputs, classes, (-np.inf, np.inf))
-            return -np.sqrt(-terms) if root else terms
-
-        least = 0.0
-        if classes is not None or self.response.target == "numbers":
-            best = 1.0 if self._rule.at_class_mix else 0.0  # of a D^2
-            lost = best - scores(constant_outputs(y, classes))
-            least = best - least_error(lost, of_classes=classes is not None)
+        outputs = self.outputs(estimator, X, y)
+        scores = Mean(self._rule.scores).terms(y, outputs, self._classes(estimator), (-np.inf, np.inf))
+        if isinstance(self._rule, RootMean):
+            scores = -np.sqrt(-scores)
         margin = 1.5 if self.string == "neg_mean_squared_error" else 1.25
-        return self.with_range(suggested_range(scores(self.outputs(estimator, X, y)), margin, least))
+        made = self.with_range(suggested_range(scores, margin))
+        made.most_beyond = most_beyond(len(scores))
+        return made
 
     def with_range(self, bounds: Range) -> Metric:
         """Return the metric with a range.
@@ -459,7 +464,38 @@ class Metric:
             What `outputs` returned.
         rule : IntervalRule or None, default=None
         """
-        return (rule or self.rule).measure(y, outputs, self._classes(estimator), self.bounds)
+        classes = self._classes(estimator)
+        self.check_within(y, outputs, classes)
+        return (rule or self.rule).measure(y, outputs, classes, self.bounds)
+
+    def why_failed(self, reason: str) -> str:
+        """Return why a question failed; of an undefined metric, what else that may be.
+
+        Parameters
+        ----------
+        reason : str
+            One of `sklearn_ada.events.FAILURES`.
+        """
+        may_be_narrow = reason == "metric is undefined" and self.suggests_range
+        return f"{reason}, {TOO_NARROW}" if may_be_narrow else reason
+
+    @property
+    def suggests_range(self) -> bool:
+        """Whether rows of a guess have suggested the range."""
+        return self.most_beyond < 1.0
+
+    def check_within(self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None) -> None:
+        """Raise UndefinedMetricError if rows suggested the range, and too many scores are beyond it.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+        outputs : ndarray of shape (n, ...)
+        classes : ndarray or None
+            Of the model, where the metric needs them.
+        """
+        if self.suggests_range:
+            check_within(self.rule.beyond(y, outputs, classes, self.bounds), self.most_beyond)
 
     def blocks(
         self,

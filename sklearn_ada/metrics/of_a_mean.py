@@ -63,6 +63,12 @@ class RootMean(_OfAMean):
         root = math.sqrt(float(squares.mean()))
         return Measured(-root, len(y), float(squares.std()) / (2.0 * root) if root > 0.0 else 0.0)
 
+    def beyond(
+        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
+    ) -> NDArray[np.bool_]:
+        """Return of which records the error is beyond the bounds."""
+        return Mean(self.scores).beyond(y, outputs, classes, _squared(bounds))
+
     def construction(self, known: Foreseen) -> Construction | None:
         """Return bets on the squares, if the guess knows their deviation."""
         if known.deviation is None:

@@ -1,10 +1,9 @@
 """The range that rows which are not the holdout's suggest for a metric that has none.
 
-Scores are clipped to it, so it must not be narrow: a model that has seen these rows, as those it was trained
-on, makes small errors there, and if errors on the holdout were clipped to those, no model could look bad. So
-it reaches beyond the model's worst score, and at least to twice what a constant prediction loses (its root
-mean square; of numbers, two standard deviations of y). Of classes it is three times that: a model that is
-sure and wrong half of the time is then still seen to be worse than the constant.
+It reaches a quarter beyond the worst score there, and scores of the holdout are clipped to it. Of rows that
+the model knows, as those it was trained on, it is much too narrow: if errors on the holdout were clipped to
+those, no model could look bad. So a question whose scores are often beyond it fails instead of being
+answered, which is one of the events that have a price anyway.
 """
 
 from __future__ import annotations
@@ -15,64 +14,54 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.metrics.interval_rules import Range
+from sklearn_ada.metrics.target import UndefinedMetricError
 
-__all__ = ["constant_outputs", "least_error", "suggested_range"]
+__all__ = ["TOO_NARROW", "check_within", "most_beyond", "suggested_range"]
 
-Array = NDArray[Any]
+TOO_NARROW = (
+    "or more than a tenth of the scores are beyond the range that guess_from= suggests: it takes rows that "
+    "the model was not trained on"
+)
+"""What the reason of a failure adds, for a metric with such a range."""
 
-_OF_NUMBERS, _OF_CLASSES = 2.0, 3.0
+_BEYOND, _BEYOND_ROWS = 0.1, 3.0
 
 
-def suggested_range(scores: Array, margin: float, least: float = 0.0) -> Range:
-    """Return a range with all these scores and one more, a margin wider, rounded outwards to two digits.
+def suggested_range(scores: NDArray[Any], margin: float) -> tuple[float, float]:
+    """Return a range with all these scores and 0, a margin wider, rounded outwards to two digits.
 
     Parameters
     ----------
     scores : ndarray of shape (n,)
-        Of the model, of each row.
     margin : float
-        By how much the range reaches beyond the farthest score.
-    least : float, default=0.0
-        A number that it reaches to, without a margin.
+        By how much it reaches beyond the farthest score.
 
     Examples
     --------
     >>> suggested_range(np.array([-0.1, -0.2]), 1.25)
     (-0.25, 0.0)
-    >>> suggested_range(np.array([-0.1, -0.2]), 1.25, -1.234)
-    (-1.3, 0.0)
     """
-    low = _outwards(min(margin * float(scores.min()), least, 0.0))
-    high = _outwards(max(margin * float(scores.max()), 0.0))
+    low, high = (_outwards(margin * float(end)) for end in (min(scores.min(), 0.0), max(scores.max(), 0.0)))
     return (low, high) if low < high else (-1.0, high)  # all scores are 0
 
 
-def least_error(errors: Array, *, of_classes: bool = False) -> float:
-    """Return what no suggested range may clip, from the errors of a constant prediction.
+def most_beyond(n_rows: int) -> float:
+    """Return what share of the holdout's scores may be beyond a range that so many rows suggested.
+
+    A tenth, and what three rows are of them: beyond the farthest score of few rows are more of other ones.
 
     Examples
     --------
-    >>> least_error(np.array([-1.0, 1.0, -1.0, 1.0]))
-    2.0
+    >>> most_beyond(100), most_beyond(2)
+    (0.13, 1.0)
     """
-    return (_OF_CLASSES if of_classes else _OF_NUMBERS) * math.sqrt(float(np.mean(np.square(errors))))
+    return min(_BEYOND + _BEYOND_ROWS / n_rows, 1.0)
 
 
-def constant_outputs(y: Array, classes: Array | None) -> Array:
-    """Return what a model says that knows only the mean of y, or the share of each class.
-
-    Examples
-    --------
-    >>> constant_outputs(np.array([1.0, 3.0]), None)
-    array([2., 2.])
-    >>> constant_outputs(np.array(["a", "b"]), np.array(["a", "b"]))
-    array([[0.5, 0.5],
-           [0.5, 0.5]])
-    """
-    if classes is None:
-        return np.full(len(y), np.mean(y))
-    return np.tile([float(np.mean(y == label)) for label in classes], (len(y), 1))
+def check_within(beyond: NDArray[np.bool_], most: float) -> None:
+    """Raise UndefinedMetricError if too many scores are beyond a suggested range."""
+    if float(np.mean(beyond)) > most:
+        raise UndefinedMetricError("the scores are beyond the range that the rows of the guess suggest")
 
 
 def _outwards(end: float) -> float:

@@ -218,7 +218,7 @@ class CodedQuestion(NoPrivacy):
         symbols = symbols_of(event)
         index = symbols[0].value
         if isinstance(index, str):
-            return Outcome.failed(index, self.metric.bounds, self.target)
+            return Outcome.failed(self.metric.why_failed(index), self.metric.bounds, self.target)
         interval, theorem = self._interval(symbols, share.ln_delta)
         value = min(max(self.cells.centre(index), low), high)
         verdict = "exact" if self.purpose == "certify" else _CHECKED[index == 0]

@@ -6,7 +6,10 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from sklearn_ada._checks import bad_parameter, check_option
+from sklearn_ada._notices import warn_user
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.filled import FILL, FilledCheck
@@ -60,6 +63,8 @@ _MEDIAN = (
 
 _ALIKE = "has an interval for records that count alike and are independent, not with weights or groups"
 _KNOWN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
+
+_TOO_GOOD = 0.25  # of the deviation of y: a model that explains more than 99 percent of it
 
 Settings = float | str | MedianSettings | NoiseSettings | LadderSettings | None
 
@@ -216,7 +221,20 @@ def _of_all_rows(
     if not (isinstance(rows, tuple | list) and len(rows) == 2):
         return metric.of_all_rows()
     check_not_held_out(session, rows[0])
-    return metric_of_all_rows(metric, discarded_copy(estimator, owner), *rows)
+    return _not_too_good(metric_of_all_rows(metric, discarded_copy(estimator, owner), *rows), rows[1])
+
+
+def _not_too_good(metric: Metric, y: Any) -> Metric:
+    """Warn, before anything is charged, of errors so small that the model may know these rows."""
+    most = metric.most_error
+    if most is not None and most < _TOO_GOOD * float(np.std(np.asarray(y, dtype=float))):
+        warn_user(
+            f"The errors of the model on the rows of guess_from are below {most:g}, little beside the spread "
+            "of y. If many errors on the holdout are larger the question fails, and is paid for. Give rows "
+            "that the model was not trained on, or a range of your own: Metric('neg_mean_absolute_error', "
+            "range=(low, 0))."
+        )
+    return metric
 
 
 def _check_is_asked_for(metric: Metric, owner: str) -> None:
@@ -260,7 +278,7 @@ def _with_range(
     if not (isinstance(rows, tuple | list) and len(rows) == 2):
         return metric  # which `_guess_from` says
     check_not_held_out(session, rows[0])
-    return metric_with_range(metric, discarded_copy(estimator, owner), *rows)
+    return _not_too_good(metric_with_range(metric, discarded_copy(estimator, owner), *rows), rows[1])
 
 
 def compared_metric(session: Session, pair: Pair, scoring: Any, guess_from: Any) -> Metric:
@@ -275,7 +293,9 @@ def compared_metric(session: Session, pair: Pair, scoring: Any, guess_from: Any)
     ranges = [each.range for each in found if each.range is not None]
     if not ranges:
         return metric  # the rows are no pair, which `_guess_from` says
-    return metric.with_range((min(low for low, _ in ranges), max(high for _, high in ranges)))
+    made = metric.with_range((min(low for low, _ in ranges), max(high for _, high in ranges)))
+    made.most_beyond = found[0].most_beyond
+    return made
 
 
 def _guess_from(

@@ -1,6 +1,7 @@
 """Metrics that only an interval of all rows certifies: coverage out of a Holdout, targets, refusals."""
 
 import math
+import warnings
 import zlib
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from scipy.stats import binomtest, norm
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import make_classification, make_regression
-from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import GridSearchCV
@@ -379,17 +380,30 @@ def test_where_no_row_can_be_left_out_the_scale_of_y_tunes_the_interval(tmp_path
     ],
 )
 def test_a_model_does_not_look_good_because_it_knows_the_rows_of_the_guess(scoring, tmp_path):
-    """Errors are clipped by the rows that tune, where this model hardly errs: not to less than y's spread."""
+    """Errors are clipped by the rows that tune, where this model hardly errs: then there is no answer."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 4)), rng.normal(size=2000)
     model = KNeighborsRegressor(1).fit(X[:300], y[:300])
     near = X[:300], y[:300] + 0.001 * rng.normal(size=300)
     holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(model, scoring=scoring, guess_from=near)
-    truth = get_scorer(scoring)(model, X[300:], y[300:])
-    constant = get_scorer(scoring)(DummyRegressor().fit(X, y), X[300:], y[300:])
-    assert answer.value < 1.1 * constant - 0.05  # it is worse than a constant, and seen to be
-    assert answer.value == pytest.approx(truth, rel=0.6)
+    median = scoring == "neg_median_absolute_error"  # its interval does not rest on the clip
+    if not median:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match="Give rows that the model was not trained on"):
+                holdout.certify(model, scoring=scoring, guess_from=near)
+        assert holdout.report().asked == {"check": 0, "certify": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answer = holdout.certify(model, scoring=scoring, guess_from=near)
+    if median:
+        assert answer.value == pytest.approx(get_scorer(scoring)(model, X[300:], y[300:]), rel=0.05)
+    else:
+        assert answer.verdict == "failed"
+        assert "it takes rows that the model was not trained on" in answer.reason
+        assert answer.cost.nats > 5.0
+    honest = KNeighborsRegressor(1).fit(X[:150], y[:150])
+    assert holdout.certify(honest, scoring=scoring, guess_from=(X[150:300], y[150:300])).answered
 
 
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "d2_log_loss_score"])
@@ -401,8 +415,22 @@ def test_nor_does_a_classifier(scoring, tmp_path):
     model = DecisionTreeClassifier(max_leaf_nodes=150).fit(X[:300], y[:300])
     holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "ledger.db")
     answer = holdout.certify(model, scoring=scoring, guess_from=(X[:300], y[:300]))
-    constant = get_scorer(scoring)(DummyClassifier().fit(X, y), X[300:], y[300:])
-    assert answer.interval[1] < constant - 0.05
+    assert answer.verdict == "failed"
+    assert "it takes rows that the model was not trained on" in answer.reason
+
+
+def test_nor_does_it_in_a_comparison(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 4)), rng.normal(size=2000)
+    known, constant = KNeighborsRegressor(1).fit(X[:300], y[:300]), DummyRegressor().fit(X, y)
+    near = X[:300], y[:300] + 0.001 * rng.normal(size=300)
+    holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "ledger.db")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alike = holdout.compare(known, known, scoring="neg_mean_absolute_error", guess_from=near)
+    assert alike.verdict == "failed"
+    told = holdout.compare(constant, known, scoring="neg_mean_absolute_error", guess_from=near)
+    assert told.value < -0.2  # within the range of the constant: the known one is seen to be worse
 
 
 @pytest.mark.parametrize("scoring", ["r2", "d2_absolute_error_score"])
