@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -293,8 +294,8 @@ class Metric:
         """Return the metric with a range that rows which are not the holdout's suggest.
 
         A quarter beyond the farthest score (a half, of squared errors), rounded outwards to two digits. What
-        lies farther is clipped, and if that is more than a tenth of the holdout, the question fails. A range
-        that is much too wide would make the interval wide.
+        lies farther is clipped, and if that is more than a twentieth of the holdout, the question fails. A
+        range that is much too wide would make the interval wide.
 
         Parameters
         ----------
@@ -323,7 +324,8 @@ class Metric:
         if isinstance(self._rule, RootMean):
             scores = -np.sqrt(-scores)
         margin = 1.5 if self.string == "neg_mean_squared_error" else 1.25
-        made = self.with_range(suggested_range(scores, margin))
+        low, high = suggested_range(scores, margin)
+        made = self.with_range((low, min(high, 1.0) if self._rule.at_class_mix else high))  # D^2 is at most 1
         made.most_beyond = most_beyond(len(scores))
         return made
 
@@ -606,7 +608,13 @@ class Metric:
         if isinstance(self._rule, Mean) and self._scorer is None:
             y = np.asarray(y)
             return self._mean_score(y, self.outputs(estimator, X, y), params.get("sample_weight"))
-        return float(self._scorer(estimator, X, y, **params))
+        value = self._scorer(estimator, X, y, **params)
+        if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.size == 1):
+            raise bad_parameter(
+                "scoring", "Metric", "a scorer that returns one number", type(value).__name__,
+                "Ask for one metric at a time.",
+            )  # fmt: skip
+        return float(value)
 
     def whole(
         self,

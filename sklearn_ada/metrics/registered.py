@@ -21,13 +21,21 @@ __all__ = ["registered_name"]
 
 _MADE = type(get_scorer("accuracy"))
 _AVERAGED = {"f1": f1_score, "jaccard": jaccard_score, "precision": precision_score, "recall": recall_score}
+_AVERAGES = ("", "macro", "micro", "weighted", "samples")
+_WRITTEN: tuple[dict[str, Any], ...] = (
+    {},
+    {"zero_division": 0},
+    {"zero_division": 0.0},
+    {"zero_division": "warn"},
+)
 
 
 def registered_name(scoring: Callable[..., Any]) -> str | None:
     """Return the scorer string that stands for the same scorer, or None.
 
     The same is: the same function with the same options, and no request of metadata. Averages over classes
-    need no ``pos_label=None``, as ``make_scorer(f1_score, average="macro")``.
+    need no ``pos_label=None``, as ``make_scorer(f1_score, average="macro")``, and a ``zero_division`` of 0
+    changes nothing but a warning.
 
     Examples
     --------
@@ -47,9 +55,10 @@ def registered_name(scoring: Callable[..., Any]) -> str | None:
 
 @cache
 def _names() -> dict[str, str]:
-    written = {name: make_scorer(function) for name, function in _AVERAGED.items()}
-    for average in ("macro", "micro", "weighted", "samples"):
-        for name, function in _AVERAGED.items():
-            written[f"{name}_{average}"] = make_scorer(function, average=average)
-    registered = {name: get_scorer(name) for name in get_scorer_names()}
-    return {joblib.hash(scorer): name for known in (written, registered) for name, scorer in known.items()}
+    known = {joblib.hash(get_scorer(name)): name for name in get_scorer_names()}
+    for name, function in _AVERAGED.items():
+        for average in _AVERAGES:
+            for options in _WRITTEN:
+                made = make_scorer(function, **({"average": average} if average else {}), **options)
+                known[joblib.hash(made)] = f"{name}_{average}" if average else name
+    return known

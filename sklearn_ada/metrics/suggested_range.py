@@ -19,12 +19,12 @@ from sklearn_ada.metrics.target import UndefinedMetricError
 __all__ = ["TOO_NARROW", "check_within", "most_beyond", "suggested_range"]
 
 TOO_NARROW = (
-    "or more than a tenth of the scores are beyond the range that guess_from= suggests: it takes rows that "
-    "the model was not trained on"
+    "or more than a twentieth of the scores are beyond the range that guess_from= suggests: it takes rows "
+    "that the model was not trained on"
 )
 """What the reason of a failure adds, for a metric with such a range."""
 
-_BEYOND, _BEYOND_ROWS = 0.1, 3.0
+_BEYOND, _BEYOND_ROWS = 0.05, 3.0
 
 
 def suggested_range(scores: NDArray[Any], margin: float) -> tuple[float, float]:
@@ -48,12 +48,12 @@ def suggested_range(scores: NDArray[Any], margin: float) -> tuple[float, float]:
 def most_beyond(n_rows: int) -> float:
     """Return what share of the holdout's scores may be beyond a range that so many rows suggested.
 
-    A tenth, and what three rows are of them: beyond the farthest score of few rows are more of other ones.
+    A twentieth, and what three rows are of them: beyond the farthest score of few rows lie more of others.
 
     Examples
     --------
     >>> most_beyond(100), most_beyond(2)
-    (0.13, 1.0)
+    (0.08, 1.0)
     """
     return min(_BEYOND + _BEYOND_ROWS / n_rows, 1.0)
 

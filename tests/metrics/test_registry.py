@@ -273,6 +273,7 @@ def test_a_scorer_of_scikit_learn_is_the_metric_of_its_name(name):
 def test_averages_are_known_as_people_write_them(function, average):
     name = function.__name__.removesuffix("_score")
     assert Metric(make_scorer(function, average=average)) == Metric(f"{name}_{average}")
+    assert Metric(make_scorer(function, average=average, zero_division=0)) == Metric(f"{name}_{average}")
     assert Metric(make_scorer(function)) == Metric(name)
     assert Metric(make_scorer(function, average=average, zero_division=1.0)).string is None
 
@@ -290,6 +291,17 @@ def test_a_scorer_of_ones_own_is_not_taken_for_one_of_a_name():
         assert Metric(get_scorer("accuracy").set_score_request(sample_weight=True)).string is None
     with pytest.raises(ValueError, match="metric of one label a record"):
         Metric(get_scorer("f1_samples"))
+
+
+def test_a_scorer_of_several_numbers_is_refused_before_anything_is_charged(tasks):
+    model, guess_rows, rows = tasks["two"]
+    several = Metric(lambda estimator, X, y: {"f1": 0.5, "accuracy": 0.5})
+    with pytest.raises(ValueError, match=r"a scorer that returns one number\. Got 'dict'"):
+        several.score(model, *rows)
+    holdout = Holdout(*rows, ledger=":memory:")
+    with pytest.raises(ValueError, match="a scorer that returns one number"):
+        holdout.certify(model, scoring=several.scoring, guess_from=guess_rows)
+    assert not holdout.report().answers
 
 
 def test_deviances_are_undefined_for_what_is_not_positive(tasks, tmp_path):

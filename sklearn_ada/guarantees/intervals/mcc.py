@@ -18,8 +18,9 @@ q_{p_i})/sqrt(A)`` have a mean of at most 0, and fixed bets reject r
 and for MCC >= r >= 0 the terms ``r s_t ((1 - q_{p_i})/sqrt(A) - eta) - 1(y = p_i) + t_{p_i}`` have a mean
 of at most 0. Except with a probability d, ``rho = |p_hat - q| + 1/sqrt(n) + sqrt(ln(1/d)/n)`` will do: the
 mean of ``|p_hat - p|`` is at most ``1/sqrt(n)``, and a row moves it by at most ``sqrt(2)/n`` (McDiarmid,
-1989). The rho of the sample is then larger than the least that holds, and wealth falls in rho, so the test
-with it rejects only if a valid one does.
+1989). The rho of the sample is then larger than the least that holds, and wealth falls in rho while the bets
+are the same, so the test with it rejects only if a valid one does. The bets are sized and centred by a rho
+that is foreseen.
 
 An upper end is minus the lower end of -MCC, so what is left is which of the two tests a lower end comes
 from. It is the first where the mean of ``1(y = p_i) - t_{p_i}`` is found to be positive at a tenth of the
@@ -109,15 +110,23 @@ def _low(counts: Table, expected: Table, level: float, *, sign: float = 1.0) -> 
     one = np.ones_like(tangent)
     if centred_low_end(numerator, one, counts, expected, level + _LN_TENTH, (-1.0, 1.0)) > 0.0:
         return max(centred_low_end(numerator, tangent, counts, expected, level, (0.0, 1.0)), 0.0)
-    distance = float(np.linalg.norm(counts.sum(axis=0) / n - q))
-    distance += (1.0 + math.sqrt(-level - _LN_TENTH)) / math.sqrt(n)
-    least = (rest - norm * distance) / math.sqrt(rest)
-    if least <= 0.0 or least**2 <= distance**2 / rest:
+    off = (1.0 + math.sqrt(-level - _LN_TENTH)) / math.sqrt(n)
+    seen = float(np.linalg.norm(counts.sum(axis=0) / n - q)) + off
+
+    def slacked(distance: float) -> Table | None:
+        """Return the tangent less eta; None where it is too far off for the wealth to fall in the ratio."""
+        least = (rest - norm * distance) / math.sqrt(rest)
+        if least <= 0.0 or least**2 <= distance**2 / rest:
+            return None
+        less: Table = tangent - spread * (least - math.sqrt(least**2 - distance**2 / rest))
+        return less if less.min() >= 0.0 else None
+
+    # These rows decide how far off the shares are, so they may not decide the bets, too.
+    below, planned = slacked(seen), slacked(1.0 / math.sqrt(n) + off)
+    if below is None or planned is None:
         return -1.0
-    slacked = tangent - spread * (least - math.sqrt(least**2 - distance**2 / rest))
-    if slacked.min() < 0.0:  # the wealth would not fall in the ratio
-        return -1.0
-    return centred_low_end(numerator, slacked, counts, expected, level + _LN_BETS, (-1.0, 0.0))
+    bracket = (-1.0, 0.0)
+    return centred_low_end(numerator, below, counts, expected, level + _LN_BETS, bracket, planned)
 
 
 def _foreseen(shares: Table, expected: Table) -> Table:

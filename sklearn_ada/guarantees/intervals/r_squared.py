@@ -9,7 +9,8 @@ c that is fixed without these rows, such as the mean of validation rows:
   (`sklearn_ada.guarantees.intervals.fixed_bets`).
 - Lower end. If the minimum is at least ``E B(c) - s``, then where the metric is at most ``1 - 1/u``, the
   terms ``B(c) - s - u L`` have a mean of at most 0. Bets have nine tenths of the side's level; s is found
-  at the other tenth. A larger s lowers the wealth, so it may come from the same rows.
+  at the other tenth. A larger s lowers the wealth while the bets are the same, so it may come from the same
+  rows; the bets are sized by one that is foreseen.
 
 For the squared loss ``E B(c) - min = (mu - c)^2``, and mu is bounded by fixed bets, too. The pinball loss
 of level a is convex: for any m its mean is at least ``E B(c) + (c - m) E g`` for slopes g at c, which are a
@@ -254,7 +255,10 @@ def _explained(
     # However rare the largest loss is in these rows, its mean may be so large: bets on less are too small.
     shown = _SHOWN * -level * most_loss / n
     inverse = mean_baseline / max(mean_loss, shown)
-    bets = bet_sizes(n, level + _LN_BETS, variance(inverse, 1.0), inverse * most_loss + slack)
+    # Of some standard errors of the best constant. Not the slack itself: these rows decide it, and may not
+    # decide the bets, too.
+    foreseen = 2.0 * expected.baseline * -(level + _LN_EACH) / n
+    bets = bet_sizes(n, level + _LN_BETS, variance(inverse, 1.0), inverse * most_loss + foreseen)
     reduced = corners[1] - slack, corners[0]
     inverse = lowest_ratio(
         baseline - slack,

@@ -187,15 +187,20 @@ def centred_low_end(
     expected: Table,
     ln_level: float,
     bracket: tuple[float, float],
+    planned: Table | None = None,
 ) -> float:
     """Return the lower end of a ratio of means over a confusion matrix, at the level given.
 
-    Parameters are those of `centred_interval`.
+    Parameters are those of `centred_interval`. Where the denominator depends on the rows, ``planned`` is one
+    that does not: by it the bets are sized and centred.
     """
     sizes = counts.sum(axis=1)
     occupied = sizes > 0  # a class without rows has no outcomes
     sizes, n = sizes[occupied], float(sizes.sum())
     numerator, denominator = numerator[occupied], denominator[occupied]
+    flat_denominator = denominator.ravel()
+    if planned is not None:
+        denominator = planned[occupied]
     laws = _laws(expected)[occupied]
     top, bottom = (float(sizes @ (laws * side).sum(axis=1)) for side in (numerator, denominator))
     ratio = min(max(top / bottom, bracket[0]), bracket[1]) if bottom > 0.0 else bracket[0]
@@ -212,7 +217,7 @@ def centred_low_end(
     known = float(expected.sum())
     variance = (known * variance + most_lost**2) / (known + 1.0)  # as if one more row had been at its worst
     bets = bet_sizes(round(n), ln_level, variance, most_lost)
-    flat = (centred.ravel(), denominator.ravel())
+    flat = (centred.ravel(), flat_denominator)
     return lowest_ratio(
         flat[0], flat[1], ln_level, bets=bets, corners=flat, bracket=bracket, counts=counts[occupied].ravel()
     )
