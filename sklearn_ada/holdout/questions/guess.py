@@ -99,6 +99,7 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
     labels = _labels(metric, X, y)
     try:
         metric.check_target(labels)
+        metric.rule.known_size(labels)  # says more of classes than outputs do
         outputs = metric.outputs(estimator, X, labels)
         measured = metric.measure(estimator, labels, outputs)
     except UndefinedMetricError as error:
