@@ -481,7 +481,8 @@ class Holdout:
                 once=("compare", self.fingerprint),
             )
         pair = as_pair(a, b, self._session.data)
-        metric = Difference(compared_metric(self._session, pair, scoring, guess_from))
+        of_both = not as_metric(scoring).suggests_range  # else it is that of a search's winner
+        metric = Difference(compared_metric(self._session, pair, scoring, guess_from), of_both)
         self._session.data.rule(metric.base)  # what has no interval here has no difference either
         return self._ask(pair, metric, "certify", guess, None, guess_from=guess_from)
 

@@ -19,7 +19,6 @@ from sklearn_ada.guarantees.intervals.paired import paired_zero_one_interval
 from sklearn_ada.metrics.constructions import BettingEnds, Construction, Foreseen, Range
 from sklearn_ada.metrics.interval_rules import Mean, Measured
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.metrics.target import UndefinedMetricError
 
 __all__ = ["DIFFERENCE", "OF_TWO", "Difference"]
 
@@ -39,6 +38,9 @@ class Difference(Metric):
     ----------
     base : Metric
         A mean of bounded scores.
+    range_of_both : bool, default=True
+        Whether a range that rows have suggested was suggested for both models. Else it is that of b, and a
+        may be so bad that its errors are clipped, which makes b look less good.
 
     Raises
     ------
@@ -46,7 +48,7 @@ class Difference(Metric):
         If it is another metric, or has no range.
     """
 
-    def __init__(self, base: Metric) -> None:
+    def __init__(self, base: Metric, range_of_both: bool = True) -> None:
         rule = base.rule if base.has_interval else None
         if not isinstance(rule, Mean):
             fix = "It has no interval for a difference: ask about each model, and compare the intervals."
@@ -59,7 +61,7 @@ class Difference(Metric):
                 "scoring", "Holdout.compare", "a mean of bounded scores, such as 'accuracy'", base.name, fix
             )
         low, high = base.bounds
-        self.base = base
+        self.base, self.range_of_both = base, range_of_both
         self.string = self._scorer = None
         self.name = f"{base.name}{OF_TWO}"
         self.kind, self.range, self.clips = DIFFERENCE, (low - high, high - low), base.clips
@@ -99,10 +101,9 @@ class Difference(Metric):
 
     def measure(self, estimator: Any, y: Array, outputs: Array, rule: Any = None) -> Measured:
         """Return the mean difference on some rows."""
-        try:
+        self.base.check_within(y, outputs[:, 1], self.base._classes(estimator.b))
+        if self.range_of_both:
             self.base.check_within(y, outputs[:, 0], self.base._classes(estimator.a))
-        except UndefinedMetricError:  # one of two may be so bad that its errors are clipped
-            self.base.check_within(y, outputs[:, 1], self.base._classes(estimator.b))
         return (rule or self.rule).measure(y, outputs, self._classes(estimator.a), self.bounds)
 
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:

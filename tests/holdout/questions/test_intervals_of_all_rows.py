@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest, norm
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import make_classification, make_regression
-from sklearn.dummy import DummyRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import GridSearchCV
@@ -431,6 +431,12 @@ def test_nor_does_it_in_a_comparison(tmp_path):
     assert alike.verdict == "failed"
     told = holdout.compare(constant, known, scoring="neg_mean_absolute_error", guess_from=near)
     assert told.value < -0.2  # within the range of the constant: the known one is seen to be worse
+    labels = (y > 0).astype(int)
+    holdout = Holdout(X[300:], labels[300:], ledger=tmp_path / "labels.db")
+    tree = DecisionTreeClassifier(max_leaf_nodes=150).fit(X[:300], labels[:300])
+    for pair in ((tree, DummyClassifier().fit(X, labels)), (DummyClassifier().fit(X, labels), tree)):
+        told = holdout.compare(*pair, scoring="neg_log_loss", guess_from=(X[:300], labels[:300]))
+        assert told.verdict == "failed"  # it is beyond the range in half of the rows
 
 
 @pytest.mark.parametrize("scoring", ["r2", "d2_absolute_error_score"])
