@@ -43,7 +43,7 @@ def undefined_on(share):
 
 def _asked(share, guess):
     y = np.arange(1000.0)
-    holdout = Holdout(y[:, None], y + 0.5, ledger=":memory:")
+    holdout = Holdout(y[:, None], y + 0.5, ledger=":memory:", random_state=0)  # which decides the subsamples
     return holdout.certify(
         DummyRegressor().fit(y[:, None], y), scoring=undefined_on(share), guess=guess,
         settings=MedianSettings(50, UniformGrid(-1.0, 1.0, 2001), method="exact"),
