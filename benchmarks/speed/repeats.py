@@ -22,7 +22,7 @@ from benchmarks.speed.finding import Finding
 from benchmarks.speed.timing import by_turns
 from sklearn_ada import Holdout
 from sklearn_ada.holdout import model_digest
-from sklearn_ada.holdout.questions.said import Said
+from sklearn_ada.holdout.models.said import Said
 from sklearn_ada.ledger import canonical_json
 
 __all__ = ["measure"]

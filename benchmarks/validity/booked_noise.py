@@ -16,7 +16,7 @@ from scipy import stats
 
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.medians.median_settings import MedianSettings
 from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
 from sklearn_ada.mechanisms.rounding.grid import UniformGrid
 

@@ -20,9 +20,9 @@ from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
 from sklearn_ada.holdout import session_of
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.ladder import LadderSettings
-from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.medians.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.medians.stable_median import StableQuestion
 from sklearn_ada.holdout.questions.question import Question
-from sklearn_ada.holdout.questions.stable_median import StableQuestion
 from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
 from sklearn_ada.metrics import Metric
 from sklearn_ada.results import Answer

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from sklearn_ada import Holdout
 from sklearn_ada.holdout import open_round, plan_question, publish, put_question, session_of
+from sklearn_ada.holdout.asking.plan import Settings
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.records.conversation import Conversation
-from sklearn_ada.holdout.session.plan import Settings
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.metrics import Metric
@@ -172,7 +172,7 @@ class SimulatedHoldout(Holdout):
 
     def select_new(self, models: Sequence[Any], epsilon: float) -> int:
         """Select among models that are taken to be new."""
-        with patch("sklearn_ada.holdout.session.select.model_digest", lambda model: self._next_name()):
+        with patch("sklearn_ada.holdout.asking.select.model_digest", lambda model: self._next_name()):
             return self.select(models, scoring=_ACCURACY, epsilon=epsilon)
 
     def ask_count(

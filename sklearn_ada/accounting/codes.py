@@ -23,7 +23,7 @@ There is one code for each kind of answer, which `Symbol` calls its *stream*:
 - "which": which of several recorded answers it is. Its ``scale`` is its probability, which follows from how
   often each of them was confirmed before.
 - "relabelled": whether rows of known ids have labels that they never had before. "No" is paid for once, when
-  the rows are recorded (`sklearn_ada.holdout.session.top_up`).
+  the rows are recorded (`sklearn_ada.holdout.changing_rows.top_up`).
 """
 
 from __future__ import annotations

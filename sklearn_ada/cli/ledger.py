@@ -21,12 +21,12 @@ from sklearn_ada.exceptions import (
     LedgerError,
     LedgerMismatchError,
 )
+from sklearn_ada.holdout.asking.unsealing import close, unseal
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.entry import Entry
 from sklearn_ada.holdout.report.recomputing import verify_certificate
 from sklearn_ada.holdout.report.report import HoldoutReport, summary_of
 from sklearn_ada.holdout.report.targets import Targets
-from sklearn_ada.holdout.session.unsealing import close, unseal
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.ledger import Ledger, open_existing_ledger, open_ledger_to_write
 

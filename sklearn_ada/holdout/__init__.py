@@ -1,9 +1,18 @@
 """A holdout that models are asked about, the ledger that keeps count, and what is between the two.
 
-How a question is answered: everything about it is fixed before the holdout is looked at (`questions`); the
-ledger's records so far decide whether it is admitted (`session`); the model predicts the holdout's rows
-(`rows`); what came of it is recorded and paid for (`records`), and only then returned. What all questions
-have in common stands in `terms`, what people see of them in `report`.
+Where to go, from the top down:
+
+- `holdout` has the class that users call.
+- `report` is what people see: what was asked and answered, certificates to hand over, the outlook.
+- `asking` takes a question from asking to answer. All but the answer is fixed before the holdout is looked
+  at; the ledger's records so far decide whether it is admitted; the model predicts the holdout's rows; what
+  came of it is recorded and paid for, and only then returned.
+- `changing_rows` is about rows that are shuffled, appended, dropped or relabelled under one ledger.
+- `session` holds the rows, the policy, the ledger and the asker together.
+- `questions` has a module for each mechanism that answers, `models` what is asked about, and how it is known
+  again.
+- `records` has a class for each kind of record, and the state that they add up to.
+- `rows` are the holdout's rows themselves, `terms` what is fixed for all questions.
 
 Words used throughout:
 
@@ -28,7 +37,7 @@ share
 confirmation
     A question that is asked again is found by digests, which only propose that it is the same. The model
     predicts the holdout once more, and whether it says what is recorded is a symbol with a price
-    (`session.confirm`).
+    (`asking.confirm`).
 sealed
     Said of a value of which the cell was told when it was asked, and which is kept, hidden, in its record. To
     *unseal* it is to tell it later, at the failure probability of its asking. The *final* answer is the one
@@ -48,7 +57,19 @@ vacuous
     Said of an interval that holds everything the metric can be.
 """
 
+from sklearn_ada.holdout.asking.ask import put_question
+from sklearn_ada.holdout.asking.own_interval import check_defined, why_no_interval
+from sklearn_ada.holdout.asking.plan import plan_question
+from sklearn_ada.holdout.asking.publishing import publish
+from sklearn_ada.holdout.asking.rounds import open_round
+from sklearn_ada.holdout.asking.worst_question import is_told_in_cells, worst_question
+from sklearn_ada.holdout.changing_rows.check_overlap import check_hashes
+from sklearn_ada.holdout.changing_rows.finding import leave_other, place_of_rows
+from sklearn_ada.holdout.changing_rows.sides import check_sides, check_unchanged, held_before
 from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_of
+from sklearn_ada.holdout.models.checks import discarded_copy
+from sklearn_ada.holdout.models.keys import model_digest, subject_key
+from sklearn_ada.holdout.models.predictions import Predictions
 from sklearn_ada.holdout.questions.filled import FILL
 from sklearn_ada.holdout.questions.guess import (
     Guess,
@@ -57,11 +78,8 @@ from sklearn_ada.holdout.questions.guess import (
     metric_of_all_rows,
     metric_with_range,
 )
-from sklearn_ada.holdout.questions.keys import model_digest, subject_key
 from sklearn_ada.holdout.questions.ladder import LadderSettings
-from sklearn_ada.holdout.questions.median_settings import MedianSettings
-from sklearn_ada.holdout.questions.models import discarded_copy
-from sklearn_ada.holdout.questions.predictions import Predictions
+from sklearn_ada.holdout.questions.medians.median_settings import MedianSettings
 from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
 from sklearn_ada.holdout.report.notices import (
     certifies_nothing,
@@ -74,21 +92,8 @@ from sklearn_ada.holdout.report.notices import (
 from sklearn_ada.holdout.report.report import HoldoutReport
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.rows.overlap import row_hashes
-from sklearn_ada.holdout.session.ask import put_question
-from sklearn_ada.holdout.session.check_overlap import check_hashes
 from sklearn_ada.holdout.session.closing import close_round
-from sklearn_ada.holdout.session.finding import leave_other, place_of_rows
-from sklearn_ada.holdout.session.plan import (
-    check_defined,
-    is_told_in_cells,
-    plan_question,
-    why_no_interval,
-    worst_question,
-)
-from sklearn_ada.holdout.session.publishing import publish
-from sklearn_ada.holdout.session.rounds import open_round
 from sklearn_ada.holdout.session.session import Session
-from sklearn_ada.holdout.session.sides import check_sides, check_unchanged, held_before
 from sklearn_ada.holdout.terms.asker import check_name
 from sklearn_ada.holdout.terms.policy import check_answers, check_promise
 

@@ -14,30 +14,32 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.digest import id_hashes
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
+from sklearn_ada.holdout.asking.admission import Probe, admitted_one_by_one
+from sklearn_ada.holdout.asking.ask import put_question
+from sklearn_ada.holdout.asking.check_many import check_together
+from sklearn_ada.holdout.asking.declare import declare_family
+from sklearn_ada.holdout.asking.plan import Settings, plan_question
+from sklearn_ada.holdout.asking.publishing import publish
+from sklearn_ada.holdout.asking.sealing import sealed_form
+from sklearn_ada.holdout.asking.select import select_model
+from sklearn_ada.holdout.asking.unsealing import close, unseal
+from sklearn_ada.holdout.asking.validation_rows import compared_metric
+from sklearn_ada.holdout.asking.worst_question import worst_question
+from sklearn_ada.holdout.changing_rows.changed_rows import as_edition
+from sklearn_ada.holdout.changing_rows.check_overlap import check_not_held_out, overlaps
+from sklearn_ada.holdout.changing_rows.finding import check_not_of_others, leave_other, place_of_rows
+from sklearn_ada.holdout.changing_rows.mean_weight import release_mean_weight
+from sklearn_ada.holdout.changing_rows.top_up import is_known, pooled, with_top_up
+from sklearn_ada.holdout.models.keys import model_digest
+from sklearn_ada.holdout.models.pair import as_pair
+from sklearn_ada.holdout.models.predictions import as_asked
 from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.keys import model_digest
-from sklearn_ada.holdout.questions.pair import as_pair
-from sklearn_ada.holdout.questions.predictions import as_asked
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.report.page import export_certificate
 from sklearn_ada.holdout.report.report import HoldoutReport, page_of_summary, report_of, summary_of
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.admission import Probe, admitted_one_by_one
-from sklearn_ada.holdout.session.ask import put_question
-from sklearn_ada.holdout.session.changed_rows import as_edition
-from sklearn_ada.holdout.session.check_many import check_together
-from sklearn_ada.holdout.session.check_overlap import check_not_held_out, overlaps
-from sklearn_ada.holdout.session.declare import declare_family
-from sklearn_ada.holdout.session.finding import check_not_of_others, leave_other, place_of_rows
-from sklearn_ada.holdout.session.mean_weight import release_mean_weight
-from sklearn_ada.holdout.session.plan import Settings, compared_metric, plan_question, worst_question
-from sklearn_ada.holdout.session.publishing import publish
-from sklearn_ada.holdout.session.sealing import sealed_form
-from sklearn_ada.holdout.session.select import select_model
 from sklearn_ada.holdout.session.session import Session
-from sklearn_ada.holdout.session.top_up import is_known, pooled, with_top_up
-from sklearn_ada.holdout.session.unsealing import close, unseal
 from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.seal_key import public_key_text
@@ -235,7 +237,7 @@ class Holdout:
         the holdout's value is in that one, the answer is the guess ("agrees"); else it is the middle of
         another cell ("differs"). The identical question returns the recorded answer, nearly free: the model
         predicts once more and is compared with what is recorded, for .001 nats the first time and less than
-        .05 nats for a thousand times (`sklearn_ada.holdout.session.confirm`). Everything about
+        .05 nats for a thousand times (`sklearn_ada.holdout.asking.confirm`). Everything about
         the question is checked before anything is charged.
 
         Parameters
@@ -561,7 +563,7 @@ class Holdout:
         With G models declared, each check or certify of one of them keeps a failure probability of at least
         ``beta / (4 G)``, with ``beta = 1 - confidence_level``, however much is revealed by then. All other
         questions have half of the failure probability that they would have had. Worth it where many answers
-        are expected to differ from their guesses. Theorem and proof: `sklearn_ada.holdout.session.declare`.
+        are expected to differ from their guesses. Theorem and proof: `sklearn_ada.holdout.asking.declare`.
 
         Parameters
         ----------
@@ -634,9 +636,9 @@ class Holdout:
 
         All intervals of this ledger, old and new, hold together at the same ``confidence_level``, because
         what was revealed about the old rows goes on counting (proof in
-        `sklearn_ada.holdout.session.top_up`). Old answers stay as they are; the same question of the larger
-        holdout is a new one. The smaller holdout still returns what is recorded, and refuses anything new.
-        Adding the same rows again is free, so a script may run again from its start.
+        `sklearn_ada.holdout.changing_rows.top_up`). Old answers stay as they are; the same question of the
+        larger holdout is a new one. The smaller holdout still returns what is recorded, and refuses anything
+        new. Adding the same rows again is free, so a script may run again from its start.
 
         A question that was asked before and is asked again has, as a new one, a smaller share of the failure
         probability, and pays for all nats so far: its interval may be wider than before, although there are

@@ -32,7 +32,7 @@ Array = NDArray[Any]
 
 
 class Difference(Metric):
-    """A metric of one model minus that of another, asked of both as of one (`holdout.questions.pair`).
+    """A metric of one model minus that of another, asked of both as of one (`holdout.models.pair`).
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ import pytest
 
 from sklearn_ada.cli import main
 from sklearn_ada.holdout import Guess
-from tests.holdout.sealed.counts import RightOn, ask, holdout_of
+from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn_ada import Holdout, Metric, Predictions
 from sklearn_ada.digest import canonical_digest, labels_digest
 from sklearn_ada.holdout import session_of
-from sklearn_ada.holdout.questions.keys import model_digest
-from sklearn_ada.holdout.questions.said import observed
+from sklearn_ada.holdout.models.keys import model_digest
+from sklearn_ada.holdout.models.said import observed
 from sklearn_ada.metrics.columns import LEAST_ROWS, Column, UnreadableRowsError, column_of
 
 N = LEAST_ROWS + 1_234

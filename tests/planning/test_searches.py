@@ -18,7 +18,7 @@ from sklearn_ada.guarantees.description_length.planned_cells import PlannedCells
 from sklearn_ada.holdout import Guess
 from sklearn_ada.planning import planner
 from sklearn_ada.planning.searches import splitting_wins
-from tests.holdout.sealed.counts import ask, holdout_of
+from tests.holdout.asking.sealed.counts import ask, holdout_of
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "sequence.csv"
 TOLD, KEPT, ALL = "cells, while searching", "cells, published", "cells, unsealed"

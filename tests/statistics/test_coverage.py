@@ -17,7 +17,7 @@ from benchmarks.validity.populations import HUNDRED_CLASSES, POPULATIONS, Classi
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Holdout
 from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.medians.median_settings import MedianSettings
 from tests import asking
 
 ADAPTIVE = [name for name, analyst in ANALYSTS.items() if analyst.adaptive]

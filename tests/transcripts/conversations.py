@@ -347,8 +347,8 @@ def plain_identities():
         return f"model {getattr(content, 'name_', content)}"
 
     with (
-        mock.patch("sklearn_ada.holdout.questions.keys.canonical_digest", digest_of),
-        mock.patch("sklearn_ada.holdout.questions.keys._VERSIONS", {}),
+        mock.patch("sklearn_ada.holdout.models.keys.canonical_digest", digest_of),
+        mock.patch("sklearn_ada.holdout.models.keys._VERSIONS", {}),
         mock.patch("sklearn_ada.model_selection.reusable.canonical_digest", digest_of),
     ):
         yield

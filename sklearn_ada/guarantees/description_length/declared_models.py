@@ -13,7 +13,7 @@ def ln_declared(ln_beta: float, n_models: int) -> float:
     """Return ``ln(beta / (4 G))``, a declared model's failure probability, whatever is revealed.
 
     Half of beta is for the G models that were declared before the first answer, and each has two fixed
-    questions (`sklearn_ada.holdout.session.declare`).
+    questions (`sklearn_ada.holdout.asking.declare`).
 
     Parameters
     ----------

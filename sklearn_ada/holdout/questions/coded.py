@@ -20,9 +20,9 @@ from sklearn_ada.events import CodedRelease, Event, Symbol
 from sklearn_ada.guarantees.description_length.planned_checks import wilson_deviation
 from sklearn_ada.guarantees.intervals.bernstein import empirical_bernstein
 from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
+from sklearn_ada.holdout.models.said import Observation, observed
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.said import Observation, observed
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome
@@ -70,7 +70,7 @@ class CodedQuestion(NoPrivacy):
     is_chosen : bool
         Whether the asker has chosen the width of a check's cells.
     given_rows : bool
-        Whether it is about predictions that may depend on X (`questions.predictions`): labels are then drawn
+        Whether it is about predictions that may depend on X (`models.predictions`): labels are then drawn
         given X, with a probability of its own for each row.
     """
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.events import CodedRelease, Event, Symbol
+from sklearn_ada.holdout.models.said import Observation, observed
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.question import RefinedCheck
-from sklearn_ada.holdout.questions.said import Observation, observed
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome

@@ -16,9 +16,9 @@ from typing import Any
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.accounting.polya_urn import symbols_of
 from sklearn_ada.events import CodedRelease, Event, Symbol
+from sklearn_ada.holdout.models.keys import metric_identity
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
-from sklearn_ada.holdout.questions.keys import metric_identity
 from sklearn_ada.holdout.questions.question import RefinedCheck
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome

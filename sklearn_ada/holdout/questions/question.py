@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from sklearn_ada.events import Event
+from sklearn_ada.holdout.models.said import Observation, observed
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.said import Observation, observed
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.holdout.terms.outcome import Outcome

@@ -16,11 +16,11 @@ from sklearn_ada.accounting.polya_urn import symbols_of
 from sklearn_ada.events import CountRelease, Event, Symbol
 from sklearn_ada.guarantees.description_length.shares import intersection
 from sklearn_ada.guarantees.universal_inference.theorem import THEOREM
+from sklearn_ada.holdout.models.said import Observation, observed
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.question import RefinedCheck
-from sklearn_ada.holdout.questions.said import Observation, observed
 from sklearn_ada.holdout.questions.sealed_statistics import SealedStatistic
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
@@ -63,7 +63,7 @@ class SealedQuestion(RefinedCheck, NoPrivacy):
     coded: CodedQuestion
     statistic: SealedStatistic
     urn: str = "winner"
-    stream = "cells"  # under which `session.ask.look` notes a failure; `release` gives it its own code
+    stream = "cells"  # under which `asking.ask.look` notes a failure; `release` gives it its own code
     scale = 0.0
     state_name = ""
 

@@ -28,9 +28,9 @@ from sklearn_ada.events import (
 )
 from sklearn_ada.guarantees.description_length.cell_width import planned_questions
 from sklearn_ada.guarantees.privacy_budget import thresholdout_scale
+from sklearn_ada.holdout.models.keys import metric_identity
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
-from sklearn_ada.holdout.questions.keys import metric_identity
 from sklearn_ada.holdout.questions.noisy import NoisyQuestion, bounded_sensitivity
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget

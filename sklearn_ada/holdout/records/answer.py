@@ -69,7 +69,7 @@ class AnswerRecord(ReleaseRecord):
         state_name, mechanism_state : str, dict
             What its mechanism remembers for later questions, and under which name.
         said : str
-            A summary of what the model said on the holdout, hidden (`questions.said`).
+            A summary of what the model said on the holdout, hidden (`models.said`).
         declared : bool
             Whether its share is that of a declared model.
         is_unconfirmed : bool

@@ -11,7 +11,7 @@ __all__ = ["FamilyRecord"]
 
 
 class FamilyRecord(LedgerRecord):
-    """The keys of the declared models: digests of model and metric (`questions.keys.member_key`).
+    """The keys of the declared models: digests of model and metric (`models.keys.member_key`).
 
     "Family" here means the declared models, not the questions that share a gap (`terms.privacy`).
     """

@@ -33,7 +33,7 @@ class SelectionRecord(ReleaseRecord):
     ) -> SelectionRecord:
         """Return the record of a choice among ``count`` models that is made now.
 
-        ``said`` is a summary of the values of all models, hidden (`questions.said`). ``given_rows`` says
+        ``said`` is a summary of the values of all models, hidden (`models.said`). ``given_rows`` says
         whether there are predictions among them that may depend on the holdout's X.
         """
         body = {"kind": cls.kind, "metric": metric, "models": count, **stamp}

@@ -12,11 +12,11 @@ from typing import Any
 from sklearn.base import is_regressor
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada.holdout.questions.median_settings import MedianSettings
+from sklearn_ada.holdout.asking.sealing import foreseen_half_width, is_at_once
+from sklearn_ada.holdout.questions.medians.median_settings import MedianSettings
+from sklearn_ada.holdout.questions.medians.stable_median import StableQuestion
 from sklearn_ada.holdout.questions.question import Question
-from sklearn_ada.holdout.questions.stable_median import StableQuestion
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.sealing import foreseen_half_width, is_at_once
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.registry import WITH_INTERVAL

@@ -15,6 +15,15 @@ import numpy as np
 from sklearn_ada._table import counted
 from sklearn_ada.events import CodedRelease
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
+from sklearn_ada.holdout.asking.admission import (
+    MANY,
+    Probe,
+    admitted_one_by_one,
+    certified,
+    share_ahead,
+)
+from sklearn_ada.holdout.asking.plan import by_default
+from sklearn_ada.holdout.asking.sealing import final_half_width, foreseen_half_width, sealed_form
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess
 from sklearn_ada.holdout.questions.routes import read_outcome
@@ -22,15 +31,6 @@ from sklearn_ada.holdout.questions.sealed import SealedQuestion
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.admission import (
-    MANY,
-    Probe,
-    admitted_one_by_one,
-    certified,
-    share_ahead,
-)
-from sklearn_ada.holdout.session.plan import by_default
-from sklearn_ada.holdout.session.sealing import final_half_width, foreseen_half_width, sealed_form
 from sklearn_ada.metrics import Metric
 
 __all__ = ["Forecast", "Outlook", "headline", "outlook_of"]

@@ -1,1 +1,1 @@
-"""What can be done with a holdout, one module for each: ask, select, declare, open a round, add rows."""
+"""The session of a holdout: its rows, policy, ledger and asker, and what guards a look at the rows."""

@@ -110,7 +110,7 @@ class Session:
         return self.ledger.secret()
 
     def sealing_key(self, key: str) -> bytes:
-        """Return the key that hides what one record keeps of a model's outputs (`questions.said`).
+        """Return the key that hides what one record keeps of a model's outputs (`models.said`).
 
         It depends on the rows, as ledgers of other rows may have the same ``random_state``, and so the same
         secret.

@@ -10,9 +10,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout import Guess, session_of
+from sklearn_ada.holdout.asking.ask import answered_as, keys_of
+from sklearn_ada.holdout.models.keys import model_digest
 from sklearn_ada.holdout.questions.coded import CodedQuestion
-from sklearn_ada.holdout.questions.keys import model_digest
-from sklearn_ada.holdout.session.ask import answered_as, keys_of
 from tests import asking
 
 

@@ -9,7 +9,7 @@ from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout import NoiseSettings
-from sklearn_ada.holdout.session import select
+from sklearn_ada.holdout.asking import select
 from tests import asking
 
 Y = np.array([0, 0, 0, 0, 0, 1, 1, 1])

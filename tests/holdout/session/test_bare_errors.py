@@ -9,8 +9,9 @@ from sklearn_ada import Holdout
 from sklearn_ada.events import Event
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerUnavailableError
 from sklearn_ada.holdout import session_of
-from sklearn_ada.holdout.questions.said import Observation, Said
-from sklearn_ada.holdout.session import ask, check_overlap, mean_weight, select
+from sklearn_ada.holdout.asking import ask, select
+from sklearn_ada.holdout.changing_rows import check_overlap, mean_weight
+from sklearn_ada.holdout.models.said import Observation, Said
 from sklearn_ada.holdout.session.bare_errors import with_bare_errors
 
 RNG = np.random.default_rng(3)

@@ -8,6 +8,7 @@ from scipy import stats
 
 from sklearn_ada.accounting.zcdp_filter import RECORDS
 from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.holdout.asking.admission import certified
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
 from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
@@ -17,7 +18,6 @@ from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.genesis import Genesis
 from sklearn_ada.holdout.records.state import RefusedError
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.admission import certified
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivacyAccount
 from sklearn_ada.metrics import Metric

@@ -1,0 +1,1 @@
+"""Stable medians: a metric on many disjoint subsamples, of which the median is drawn."""

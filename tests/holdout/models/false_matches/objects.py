@@ -1,0 +1,248 @@
+"""Cases of objects, code and memory of this process."""
+
+import abc
+import ctypes
+import functools
+import importlib
+import itertools
+import os
+import sys
+import types
+import weakref
+
+import numpy as np
+import scipy.special
+from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
+from tests.holdout.models.false_matches.models import (
+    BOTH,
+    Signed,
+    X,
+    case,
+    imported_from,
+    made_after,
+    model_of,
+    saying,
+)
+
+
+@case
+def a_closure_over_a_list(tmp_path, monkeypatch):
+    held = [1]
+    model = saying("self.function_()")[0]
+    model.function_ = lambda: held[0]
+    for sign in BOTH:
+        held[0] = sign
+        yield model, sign
+
+
+@case
+def a_default_argument_changed_in_place(tmp_path, monkeypatch):
+    model = model_of("def sign(self, held=[1]): return held[0]")[0]
+    for sign in BOTH:
+        type(model).sign.__defaults__[0][0] = sign
+        yield model, sign
+
+
+@case
+def an_attribute_of_a_class(tmp_path, monkeypatch):
+    model = model_of("factor = 1\ndef sign(self): return self.factor")[0]
+    for sign in BOTH:
+        type(model).factor = sign
+        yield model, sign
+
+
+@case
+def a_patched_function_of_numpy(tmp_path, monkeypatch):
+    yield from made_after(
+        lambda sign: monkeypatch.setattr(np, "trapezoid", lambda values: sign), "np.trapezoid([1, 1])", np=np
+    )
+
+
+@case
+def a_patched_function_of_scipy(tmp_path, monkeypatch):
+    expression = "special.softmax([1])"
+    yield from made_after(
+        lambda sign: monkeypatch.setattr(scipy.special, "softmax", lambda values: sign), expression,
+        special=scipy.special,
+    )  # fmt: skip
+
+
+@case
+def a_patched_mixin_of_sklearn(tmp_path, monkeypatch):
+    original = LinearClassifierMixin.decision_function
+    for sign in BOTH:
+        monkeypatch.setattr(
+            LinearClassifierMixin, "decision_function", lambda self, X, sign=sign: sign * original(self, X)
+        )
+        yield LogisticRegression().fit(X, X[:, 0] > 0), sign
+
+
+@case
+def a_module_edited_and_reloaded(tmp_path, monkeypatch):
+    with imported_from(tmp_path, "helpers_of_a_user", "def sign(): return 1") as helpers:
+        text = "def sign(self):\n    import helpers_of_a_user as helpers\n    return helpers.sign()"
+        for sign in BOTH:
+            (tmp_path / "helpers_of_a_user.py").write_text(f"def sign(): return {sign:+}")
+            importlib.reload(helpers)
+            yield model_of(text)[0], sign
+
+
+@case
+def a_module_changed_in_memory_after_it_was_imported(tmp_path, monkeypatch):
+    text = "def sign(self):\n    import helpers_of_a_user as helpers\n    return helpers.factor"
+    with imported_from(tmp_path, "helpers_of_a_user", "factor = 1") as helpers:
+        for sign in BOTH:
+            helpers.factor = sign
+            yield model_of(text)[0], sign
+
+
+@case
+def a_module_with_attributes_computed_when_read(tmp_path, monkeypatch):
+    module = types.ModuleType("settings_of_a_user")
+    module.__getattr__ = lambda name: int(os.environ["SIGN"])
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    for sign in BOTH:
+        monkeypatch.setenv("SIGN", str(sign))
+        yield saying("__import__('settings_of_a_user').anything")[0], sign
+
+
+@case
+def a_buffer_of_c(tmp_path, monkeypatch):
+    held = ctypes.c_int(1)
+    text = f"ctypes.c_int.from_address({ctypes.addressof(held)}).value"
+    yield from made_after(lambda sign: setattr(held, "value", sign), text, ctypes=ctypes)
+
+
+@case
+def a_function_behind_a_pointer(tmp_path, monkeypatch):
+    kind = ctypes.CFUNCTYPE(ctypes.c_int)
+    functions = {sign: kind(lambda sign=sign: sign) for sign in BOTH}
+    pointer = ctypes.c_void_p(0)
+    text = (
+        f"ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.c_void_p.from_address({ctypes.addressof(pointer)}).value)()"
+    )
+
+    def turn(sign):
+        pointer.value = ctypes.cast(functions[sign], ctypes.c_void_p).value
+
+    yield from made_after(turn, text, ctypes=ctypes)
+
+
+@case
+def an_object_found_by_its_id(tmp_path, monkeypatch):
+    held = [1]
+    text = f"ctypes.cast({id(held)}, ctypes.py_object).value[0]"
+    yield from made_after(lambda sign: held.__setitem__(0, sign), text, ctypes=ctypes)
+
+
+class Held:
+    """Something that a weak reference can refer to."""
+
+
+@case
+def a_weak_reference(tmp_path, monkeypatch):
+    held, model = Held(), saying("self.reference_().sign")[0]
+    model.reference_ = weakref.ref(held)
+    for sign in BOTH:
+        held.sign = sign
+        yield model, sign
+
+
+@case
+def attributes_found_elsewhere(tmp_path, monkeypatch):
+    for sign in BOTH:
+        body = "def __getattr__(self, name):\n    if name != 'factor': raise AttributeError(name)\n"
+        body += "    return globals()['registry'][name]\ndef sign(self): return self.factor"
+        yield model_of(body, registry={"factor": sign})[0], sign
+
+
+@case
+def a_pickle_that_lies(tmp_path, monkeypatch):
+    for sign in BOTH:
+        body = "def __reduce_ex__(self, protocol): return (Signed, ())\n"
+        body += "def __deepcopy__(self, memo): return self\ndef sign(self): return self.sign_"
+        model = model_of(body)[0]
+        model.sign_ = sign
+        yield model, sign
+
+
+@case
+def a_descriptor(tmp_path, monkeypatch):
+    class Elsewhere:
+        def __get__(self, obj, owner=None):
+            return vars(sys)["sign_of_a_user"]
+
+    yield from (
+        (model_of("factor = held\ndef sign(self): return self.factor", held=Elsewhere())[0], sign)
+        for sign in BOTH
+        if monkeypatch.setattr(sys, "sign_of_a_user", sign, raising=False) is None
+    )
+
+
+@case
+def a_metaclass(tmp_path, monkeypatch):
+    class Elsewhere(abc.ABCMeta):
+        @property
+        def factor(cls):
+            return int(os.environ["SIGN"])
+
+    for sign in BOTH:
+        monkeypatch.setenv("SIGN", str(sign))
+        kind = Elsewhere("Model", (Signed,), {"sign": lambda self: type(self).factor})
+        yield kind().fit(), sign
+
+
+@case
+def a_generator_of_the_notebook(tmp_path, monkeypatch):
+    for sign in BOTH:
+        yield saying("next(globals()['numbers'])", numbers=(sign for _ in itertools.count()))[0], sign
+
+
+@case
+def a_generator_in_the_model(tmp_path, monkeypatch):
+    for sign in BOTH:
+        model = saying("next(self.numbers_)")[0]
+        model.numbers_ = itertools.repeat(sign)
+        yield model, sign
+
+
+@case
+def a_tree_edited_in_place(tmp_path, monkeypatch):
+    model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, X[:, 0] > 0)
+    yield model, 1
+    model.tree_.value[:] = 1 - model.tree_.value
+    yield model, -1
+
+
+@case
+def a_name_put_into_builtins(tmp_path, monkeypatch):
+    import builtins
+
+    yield from made_after(
+        lambda sign: monkeypatch.setattr(builtins, "sign_of_a_user", sign, raising=False), "sign_of_a_user"
+    )
+
+
+@case
+def a_class_registered_later(tmp_path, monkeypatch):
+    class Marker(abc.ABC):  # noqa: B024 - what is registered with it counts
+        pass
+
+    model = saying("-1 if isinstance(1, Marker) else 1", Marker=Marker)[0]
+    yield model, 1
+    Marker.register(int)
+    yield model, -1
+
+
+@case
+def a_function_registered_later(tmp_path, monkeypatch):
+    @functools.singledispatch
+    def sign(value):
+        return 1
+
+    model = saying("function(1)", function=sign)[0]
+    yield model, 1
+    sign.register(int, lambda value: -1)
+    yield model, -1

@@ -1,0 +1,23 @@
+"""No model gets the recorded answer of another, however alike they look to the digest."""
+
+import numpy as np
+import pytest
+from tests.holdout.models.false_matches import found_before, left_out, objects, surroundings  # noqa: F401
+from tests.holdout.models.false_matches.models import CASES, X, Y
+
+from sklearn_ada import Holdout
+
+
+def accuracy(sign):
+    return np.mean((X[:, 0] * sign > 0) == Y)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_each_model_gets_the_answer_about_itself(case, tmp_path, monkeypatch):
+    holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db")
+    answers = []
+    for model, sign in case(tmp_path, monkeypatch):
+        answers.append(holdout.certify(model, scoring="accuracy", guess=0.5))
+        assert answers[-1].value == pytest.approx(accuracy(sign), abs=1e-9)
+    assert [answer.repeated for answer in answers] == [False, False]
+    assert answers[0].value - answers[1].value > 0.5
