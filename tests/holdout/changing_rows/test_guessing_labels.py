@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from tests.holdout.changing_rows.test_rows_with_ids import ask, changes_of
 
 from sklearn_ada import Holdout, LedgerMismatchError, ReusableHoldoutCV
 from sklearn_ada.holdout import holdout as holdout_module
 from sklearn_ada.holdout.changing_rows import finding
+from tests.holdout.changing_rows.test_rows_with_ids import ask, changes_of
 
 N, FEW = 60, 6
 RNG = np.random.default_rng(0)

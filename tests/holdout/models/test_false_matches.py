@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.holdout.models.false_matches import found_before, left_out, objects, surroundings  # noqa: F401
-from tests.holdout.models.false_matches.models import CASES, X, Y
 
 from sklearn_ada import Holdout
+from tests.holdout.models.false_matches import found_before, left_out, objects, surroundings  # noqa: F401
+from tests.holdout.models.false_matches.models import CASES, X, Y
 
 
 def accuracy(sign):

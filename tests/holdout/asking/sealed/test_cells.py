@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
-from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 
 from sklearn_ada import Holdout
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
@@ -21,6 +20,7 @@ from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval, tr
 from sklearn_ada.holdout import Guess
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.ledger import open_existing_ledger
+from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 
 REFERENCE = Path(__file__).parents[3] / "reference" / "sequence.csv"
 ROWS = list(csv.DictReader(REFERENCE.open()))

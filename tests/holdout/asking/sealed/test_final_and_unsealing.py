@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 
 from sklearn_ada import Holdout
 from sklearn_ada.accounting import CountCode, unsealing_nats
@@ -19,6 +18,7 @@ from sklearn_ada.guarantees.description_length.wealth import Purse
 from sklearn_ada.holdout import Guess
 from sklearn_ada.holdout.records.conversation import Conversation
 from tests import asking
+from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 
 REFERENCE = Path(__file__).parents[3] / "reference" / "sequence.csv"
 ROWS = list(csv.DictReader(REFERENCE.open()))

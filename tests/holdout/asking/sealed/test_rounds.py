@@ -7,7 +7,6 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
-from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of
 
 from sklearn_ada import ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerDamagedError
@@ -16,6 +15,7 @@ from sklearn_ada.holdout import Guess, close_round, session_of
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.mechanisms.rounding.count_cells import CountCells, candidate_width
 from tests import asking
+from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of
 
 
 def candidates_of(n, size, seed=0):

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 
 from sklearn_ada import ReusableHoldoutCV
 from sklearn_ada.cli import main
@@ -21,6 +20,7 @@ from sklearn_ada.holdout import Guess, session_of
 from sklearn_ada.holdout.models.said import _LAYOUT, Said, _padded
 from sklearn_ada.holdout.records.sealed import shown
 from sklearn_ada.holdout.terms import seal_key as seal_keys
+from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 
 x25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.x25519")
 serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")

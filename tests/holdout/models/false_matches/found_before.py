@@ -12,6 +12,7 @@ import scipy.special
 import sklearn
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
+
 from tests.holdout.models.false_matches.models import (
     BOTH,
     X,

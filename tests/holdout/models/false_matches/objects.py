@@ -15,6 +15,7 @@ import scipy.special
 from sklearn.linear_model import LogisticRegression
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
+
 from tests.holdout.models.false_matches.models import (
     BOTH,
     Signed,

@@ -20,6 +20,7 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+
 from tests.holdout.models.false_matches.models import BOTH, X, case, made_after, saying
 
 
