@@ -59,10 +59,12 @@ class ForgetfulLedger(Ledger[Conversation]):
             self._found[key] = self._records[-1]
         return Record(self._records[-1].seq, key, body, fresh=True)
 
-    def find(self, key: str, otherwise: Callable[[Conversation], Any] | None = None) -> Record | None:
-        """Return the record under ``key``; if there is none, call ``otherwise`` with the state."""
-        found = self._found.get(key)
-        if found is None and otherwise is not None:
+    def find_each(
+        self, keys: Sequence[str], otherwise: Callable[[Conversation], Any] | None = None
+    ) -> list[Record]:
+        """Return the records under some keys; if there is none, call ``otherwise`` with the state."""
+        found = [self._found[key] for key in keys if key in self._found]
+        if not found and otherwise is not None:
             otherwise(self._state)
         return found
 

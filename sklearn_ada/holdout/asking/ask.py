@@ -12,7 +12,12 @@ from typing import Any
 from sklearn_ada._muted import muted
 from sklearn_ada.events import FAILURES, Symbol
 from sklearn_ada.holdout.asking.admission import certified
-from sklearn_ada.holdout.asking.confirm import charge_or_confirm, is_asked_anew, warn_of_asking_anew
+from sklearn_ada.holdout.asking.confirm import (
+    charge_or_confirm,
+    find_versions,
+    is_asked_anew,
+    warn_of_asking_anew,
+)
 from sklearn_ada.holdout.asking.sealing import (
     foreseen_half_width,
     is_at_once,
@@ -108,9 +113,10 @@ def put_question(
     subject, key = keys_of(session, question, model)
     if final and not isinstance(question, SealedQuestion):
         key = f"{FINAL}{key}"
-    key = known_as or as_told(session, key)
-    if once and session.ledger.find_subject(subject) is not None and session.find(key) is None:
+    keys = [known_as] if known_as is not None else told_as(key)
+    if once and session.ledger.find_subject(subject) is not None and not session.find_each(keys):
         return None
+    key = keys[0]
     member, release = member_key(model, question.metric), question.private_release({})
     stamp = session.asker.stamp()
     begun: list[float] = []  # the nats when it was fixed
@@ -192,23 +198,26 @@ def put_question(
         return record
 
     try:
-        found = session.find(key, otherwise=admitted)
-        if found is not None:
+        found = find_versions(session, keys, admitted)
+        if found:
+            key = str(found[0].key)
             begun.append(math.nan)  # should it be another model, nothing is known of the order
         anew = is_asked_anew(session, [estimator], outputs)
-        if found is not None and anew:
+        if found and anew:
             warn_of_asking_anew(session, "Give validation rows: guess_from=(X_val, y_val).")
-        if found is None or anew or not session.policy.is_private:
+        if anew or not (found and session.policy.is_private):
             secret = session.secret
             discarded = discarded_copy(estimator, f"Holdout.{question.purpose}")
-            found = with_bare_errors(look_and_charge)
+            told = with_bare_errors(look_and_charge)
+        else:
+            told = found[0]
     except RefusedError as refused:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell the class counts.
         refusal = RefusalRecord.of(
             question.purpose, str(refused), {**asked, "mechanism": {"name": mechanism["name"]}}
         )
         return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
-    return as_closed(session.ledger, found).answer(found, session.genesis)
+    return as_closed(session.ledger, told).answer(told, session.genesis)
 
 
 def _comparable(session: Session, question: Question, observation: Observation) -> Said:
@@ -241,10 +250,9 @@ def keys_of(session: Session, question: Question, model: str) -> tuple[str, str]
     return subject, key
 
 
-def as_told(session: Session, key: str) -> str:
-    """Return the key of a question, or that of the final in which it was told before, if only there."""
-    final = key if key.startswith(FINAL) else f"{FINAL}{key}"
-    return key if session.find(key) is not None or session.find(final) is None else final
+def told_as(key: str) -> list[str]:
+    """Return the keys under which a question may have been told: its own, and that of a final answer."""
+    return [key] if key.startswith(FINAL) else [key, f"{FINAL}{key}"]
 
 
 def answered_as(
@@ -269,9 +277,7 @@ def answered_as(
         return rows
     if session.policy.answers == "auto" and question.purpose == "certify":
         _, key = keys_of(session, question, model)
-        if session.find(as_told(session, key)) is not None or session.read(
-            lambda state: state.is_first(round_name)
-        ):
+        if session.read(lambda state: state.is_first(round_name)) or session.find_each(told_as(key)):
             return question
     return sealed
 

@@ -64,7 +64,7 @@ def charge_or_confirm(
     decide: Callable[[str, str, Conversation], LedgerRecord],
     asked: dict[str, Any],
     *,
-    found: Record | None,
+    found: Sequence[Record],
     anew: bool = False,
 ) -> Record:
     """Return the record whose model said this; if there is none, record what ``decide`` returns.
@@ -82,14 +82,13 @@ def charge_or_confirm(
         Takes the key of the version that is recorded, the summary to be kept in it, and the state.
     asked : dict
         Purpose, metric and asker, for the record of a comparison.
-    found : Record or None
-        What was found under the key before the look.
+    found : sequence of Record
+        The versions that were found before the look (`find_versions`).
     anew : bool, default=False
         Whether it is a new question in any case (see `is_asked_anew`).
     """
-    compared, versions = 0, [] if found is None else [found]
+    compared, versions = 0, list(found)
     while True:  # until nobody else has recorded a version since the comparison
-        _add_versions(versions, session, key)
         if session.policy.is_private:
             same = versions[0] if versions and not anew else None
         else:
@@ -102,6 +101,22 @@ def charge_or_confirm(
         record = session.charge(name, functools.partial(decide, name, sealed))
         if record.fresh:
             return record
+        _add_versions(versions, session, key)
+
+
+def find_versions(
+    session: Session, keys: Sequence[str], otherwise: Callable[[Conversation], object] | None = None
+) -> list[Record]:
+    """Return all versions of the first of these keys that has any; if none has, call ``otherwise(state)``."""
+    names = [version_key(key, number) for key in keys for number in (1, 2)]
+    found = session.find_each(names, otherwise)
+    if not found:
+        return []
+    key = str(found[0].key)
+    versions = [record for record in found if record.key in (key, version_key(key, 2))]
+    if len(versions) > 1:
+        _add_versions(versions, session, key)
+    return versions
 
 
 def is_asked_anew(session: Session, models: Sequence[Any], outputs: str = "") -> bool:

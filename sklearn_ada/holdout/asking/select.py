@@ -24,7 +24,12 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length.cell_width import planned_questions
 from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
 from sklearn_ada.holdout.asking.ask import another_error, look
-from sklearn_ada.holdout.asking.confirm import charge_or_confirm, is_asked_anew, warn_of_asking_anew
+from sklearn_ada.holdout.asking.confirm import (
+    charge_or_confirm,
+    find_versions,
+    is_asked_anew,
+    warn_of_asking_anew,
+)
 from sklearn_ada.holdout.models.checks import check_model, discarded_copy
 from sklearn_ada.holdout.models.keys import model_digest, selection_key
 from sklearn_ada.holdout.models.predictions import Predictions, as_asked
@@ -68,20 +73,22 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     if epsilon == "auto" and session.read(lambda state: state.privacy is not None):
         named = "auto"
     key = selection_key(metric, digests, named, data.first_like)
-    found = session.find(key, otherwise=lambda state: _admitted(session, state, choice, count))
+    found = find_versions(session, [key], lambda state: _admitted(session, state, choice, count))
     anew = is_asked_anew(session, models)
-    if found is not None and anew:
+    if found and anew:
         what = "A choice has no public rows; questions about single models have: guess_from=(X_val, y_val)."
         warn_of_asking_anew(session, what)
-    if found is None or anew or not session.policy.is_private:
+    if anew or not (found and session.policy.is_private):
         for model in models:
             # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
             discarded_copy(model, "Holdout.select")
         look_and_charge = functools.partial(
             _look_and_charge, session, models, metric, choice, key, found, anew
         )
-        found = with_bare_errors(look_and_charge)
-    chosen = SelectionRecord(found.body).chosen
+        told = with_bare_errors(look_and_charge)
+    else:
+        told = found[0]
+    chosen = SelectionRecord(told.body).chosen
     if isinstance(chosen, str) or chosen >= count:
         why = chosen if isinstance(chosen, str) else "all of them failed"
         raise ValueError(f"The holdout could not choose among {count} models: {why}. It was charged.")
@@ -94,7 +101,7 @@ def _look_and_charge(
     metric: Metric,
     choice: PrivateChoice | None,
     key: str,
-    found: Record | None,
+    found: list[Record],
     anew: bool,
 ) -> Record:
     """Look at the holdout with every model and return the record of the choice (`charge_or_confirm`)."""

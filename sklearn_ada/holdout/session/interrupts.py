@@ -24,6 +24,7 @@ from typing import Any
 __all__ = ["Interrupts", "held_interrupts"]
 
 _NOT_HELD = {"SIGCHLD", "SIGCLD", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGPROF", "SIGPIPE"}
+_HELD = tuple(number for number in signal.valid_signals() if getattr(number, "name", "") not in _NOT_HELD)
 _ENOUGH = 3  # Ctrl-C so many times gives the model up
 _TOLD = b"""
 Interrupted: the answer under way is recorded first. Interrupt twice more to give the model up, which then
@@ -53,9 +54,9 @@ class Interrupts:
         """Hold back every signal that a Python function handles. Only the main thread gets signals."""
         if threading.current_thread() is not threading.main_thread():
             return
-        for number in signal.valid_signals():
+        for number in _HELD:
             handler = signal.getsignal(number)
-            if callable(handler) and getattr(number, "name", "") not in _NOT_HELD:
+            if callable(handler):
                 self._before[int(number)] = handler
                 signal.signal(number, self._hold)
 

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import hmac
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, TypeVar
@@ -147,6 +147,12 @@ class Session:
     def find(self, key: str, otherwise: Callable[[Conversation], object] | None = None) -> Record | None:
         """Return the record of this key; if there is none, call ``otherwise`` with the state."""
         return self.ledger.find(key, otherwise=otherwise)
+
+    def find_each(
+        self, keys: Sequence[str], otherwise: Callable[[Conversation], object] | None = None
+    ) -> list[Record]:
+        """Return the records that there are under some keys; if there is none, call ``otherwise``."""
+        return self.ledger.find_each(keys, otherwise=otherwise)
 
     def read(self, look: Callable[[Conversation], Seen]) -> Seen:
         """Return ``look(state)`` for the state of all records so far."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
@@ -70,17 +70,28 @@ class ChainedLedger(Ledger[State]):
 
         return self._transact(recorded, write=True)
 
-    def find(self, key: str, otherwise: Callable[[State], Any] | None = None) -> Record | None:
-        """Return the record under ``key``; if there is none, call ``otherwise(state)`` and return None."""
+    def find_each(self, keys: Sequence[str], otherwise: Callable[[State], Any] | None = None) -> list[Record]:
+        """Return the records under some keys; if there is none, call ``otherwise(state)``."""
+
+        def looked_up(connection: Connection) -> tuple[list[Record], Any]:
+            connection.catch_up()
+            found = [connection.find("key", key) for key in keys]
+            return [record for record in found if record is not None], connection.state
+
         with lock:
-            found, state = self._transact(lambda connection: _found(connection, "key", key))
-            if found is None and otherwise is not None:
+            records, state = self._transact(looked_up)
+            if not records and otherwise is not None:
                 otherwise(state)
-        return found
+        return records
 
     def find_subject(self, subject: str) -> Record | None:
         """Return the first record whose body has this ``"subject"``, if any."""
-        return self._transact(lambda connection: _found(connection, "subject", subject))[0]
+
+        def looked_up(connection: Connection) -> Record | None:
+            connection.catch_up()
+            return connection.find("subject", subject)
+
+        return self._transact(looked_up)
 
     def read(self, look: Callable[[State], Any]) -> Any:
         """Return ``look(state)`` for the state of all records so far."""
@@ -166,12 +177,6 @@ class ChainedLedger(Ledger[State]):
 def _caught_up(connection: Connection) -> Connection:
     connection.catch_up()
     return connection
-
-
-def _found(connection: Connection, column: str, value: str) -> tuple[Record | None, Any]:
-    """Return a record, if there is one, and the state."""
-    connection.catch_up()
-    return connection.find(column, value), connection.state
 
 
 def _page(connection: Connection, first: int) -> tuple[tuple[int, str], list[Row]]:

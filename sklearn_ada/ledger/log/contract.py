@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -71,11 +71,18 @@ class Ledger(ABC, Generic[State]):
         transaction. An exception that it raises leaves the ledger as it was.
         """
 
-    @abstractmethod
     def find(self, key: str, otherwise: Callable[[State], Any] | None = None) -> Record | None:
         """Return the record under ``key``; if there is none, call ``otherwise(state)`` and return None.
 
         The state is that of all records so far, as for `read`.
+        """
+        return next(iter(self.find_each([key], otherwise)), None)
+
+    @abstractmethod
+    def find_each(self, keys: Sequence[str], otherwise: Callable[[State], Any] | None = None) -> list[Record]:
+        """Return the records that there are under some keys at one moment, in the order of the keys.
+
+        If there is none of them, call ``otherwise(state)``, as `find` does.
         """
 
     @abstractmethod
