@@ -292,7 +292,8 @@ def _scalar(obj: Any) -> bytes | None:
     if kind is complex:
         return b"complex" + struct.pack("<dd", obj.real, obj.imag)
     if kind is str:
-        return b"str" + obj.encode("utf-8", "surrogatepass")
+        text: bytes = obj.encode("utf-8", "surrogatepass")
+        return b"str" + text
     if kind in (bytes, bytearray):
         return b"bytes" + bytes(obj)
     if isinstance(obj, np.generic) and not obj.dtype.hasobject and not obj.dtype.names:

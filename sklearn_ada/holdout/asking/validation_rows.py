@@ -10,8 +10,7 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada._notices import warn_user
 from sklearn_ada.holdout.asking.own_interval import HOW_A_MEDIAN, check_defined, why_no_interval
 from sklearn_ada.holdout.changing_rows.check_overlap import check_not_held_out
-from sklearn_ada.holdout.models.checks import discarded_copy
-from sklearn_ada.holdout.models.pair import Pair
+from sklearn_ada.holdout.models.checks import Pair, discarded_copy
 from sklearn_ada.holdout.models.predictions import (
     Predictions,
     public_predictions,

@@ -47,4 +47,5 @@ class SelectionRecord(ReleaseRecord):
     @property
     def chosen(self) -> int | str:
         """Number of the winner; the number of models if all failed; a text that says why there is none."""
-        return symbols_of(self.event)[-1].value
+        last: int | str = symbols_of(self.event)[-1].value
+        return last

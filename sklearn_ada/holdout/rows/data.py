@@ -324,7 +324,11 @@ class HoldoutData:
                 drawn = whole_groups(some, self.units.unit)
             self._partitions = {key: drawn}
         rows = self._partitions[key]
-        return rows[: n_subsamples * size].reshape(n_subsamples, size) if one_order_serves_all else rows
+        if not one_order_serves_all:
+            return rows
+        first = np.asarray(rows[: n_subsamples * size])
+        blocks: NDArray[np.integer[Any]] = first.reshape(n_subsamples, size)
+        return blocks
 
 
 def _checked_column(y: Any) -> NDArray[Any] | Column:

@@ -156,8 +156,7 @@ class Session:
 
     def read(self, look: Callable[[Conversation], Seen]) -> Seen:
         """Return ``look(state)`` for the state of all records so far."""
-        seen: Seen = self.ledger.read(look)
-        return seen
+        return self.ledger.read(look)
 
     def recorded_answer(self, number: int) -> Answer | None:
         """Return the answer or refusal that a record holds, or None if there is none of that number."""

@@ -131,7 +131,8 @@ def sealed_for(public: str, point: int, context: str) -> str:
     shared = once.exchange(library.public.from_public_bytes(bytes.fromhex(public)))
     cipher = library.cipher(shared, sender, bytes.fromhex(public))
     content = point.to_bytes(_BYTES, "big", signed=True)
-    return (sender + cipher.encrypt(_NONCE, content, context.encode())).hex()
+    envelope: bytes = sender + cipher.encrypt(_NONCE, content, context.encode())
+    return envelope.hex()
 
 
 def opened_with(private: Any, text: str, context: str) -> int:

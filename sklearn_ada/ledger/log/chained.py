@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from sklearn_ada.ledger.log.chain import Row, continued, damage, genesis_row
 from sklearn_ada.ledger.log.connection import Connection, connection_to, lock
-from sklearn_ada.ledger.log.contract import Ledger, Record, State
+from sklearn_ada.ledger.log.contract import Ledger, Record, Seen, State
 from sklearn_ada.ledger.log.head import Head, head_contradiction, parse_head
 from sklearn_ada.ledger.log.interrupts import InterruptsHeld
 from sklearn_ada.ledger.log.transaction import transact
@@ -93,7 +93,7 @@ class ChainedLedger(Ledger[State]):
 
         return self._transact(looked_up)
 
-    def read(self, look: Callable[[State], Any]) -> Any:
+    def read(self, look: Callable[[State], Seen]) -> Seen:
         """Return ``look(state)`` for the state of all records so far."""
         with lock:
             return look(self._transact(_caught_up).state)

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sklearn_ada.ledger.log.head import Head, parse_head
 
-__all__ = ["Fold", "Ledger", "Record", "State"]
+__all__ = ["Fold", "Ledger", "Record", "Seen", "State"]
 
 
 class Fold(Protocol):
@@ -20,6 +20,7 @@ class Fold(Protocol):
 
 
 State = TypeVar("State", bound=Fold)
+Seen = TypeVar("Seen")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Ledger(ABC, Generic[State]):
         """Return the first record whose body has this ``"subject"``, if any."""
 
     @abstractmethod
-    def read(self, look: Callable[[State], Any]) -> Any:
+    def read(self, look: Callable[[State], Seen]) -> Seen:
         """Return ``look(state)`` for the state of all records so far."""
 
     @abstractmethod

@@ -36,7 +36,8 @@ class ShowsScore(BaseEstimator):
         return shown | ({"text/html": self._as_page()} if get_config()["display"] == "diagram" else {})
 
     def _as_page(self) -> str:
-        return estimator_html_repr(self._with_fitted()) + self._score_as_html()
+        page: str = estimator_html_repr(self._with_fitted())
+        return page + self._score_as_html()
 
     def _with_fitted(self) -> ShowsScore:
         """Return this, once fitted with its best model (or its fitted search) in place of the search."""

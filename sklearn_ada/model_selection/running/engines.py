@@ -117,7 +117,8 @@ def last_round(results: dict[str, Any]) -> NDArray[np.bool_]:
     """Return which candidates may win: those of a halving search's last iteration, else all."""
     size = len(results["params"])
     rounds = np.asarray(results.get("iter", np.zeros(size)))
-    return rounds == rounds.max(initial=0)
+    last: NDArray[np.bool_] = rounds == rounds.max(initial=0)
+    return last
 
 
 class _StopIfRefused:

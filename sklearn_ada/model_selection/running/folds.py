@@ -55,7 +55,7 @@ def folds_of_training_rows(cv: Any, train: NDArray[np.int64], n: int) -> Any:
         which = np.asarray(part)
         if which.dtype == bool and len(which) == len(train):
             return np.flatnonzero(which)
-        places = place[every[which]]
+        places: NDArray[np.int64] = place[every[which]]
         return places[places >= 0]
 
     kept = [tuple(of_training_rows(part) for part in pair) for pair in given]
