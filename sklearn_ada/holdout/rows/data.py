@@ -97,7 +97,7 @@ class HoldoutData:
         self.classes: NDArray[Any] | None = _classes_of(self.labels)
         self._digest: str | None = None
         self._table: tuple[bytes, Table] | None = None
-        self._partitions: dict[tuple[bytes, int], Any] = {}
+        self._partitions: dict[tuple[bytes, int], Subsamples] = {}
         self._token = uuid.uuid4().hex  # tells a process whether it has these very rows already
         self._parcel: Parcel | None = None
         self.units: Units | None = None
@@ -326,9 +326,7 @@ class HoldoutData:
         rows = self._partitions[key]
         if not one_order_serves_all:
             return rows
-        first = np.asarray(rows[: n_subsamples * size])
-        blocks: NDArray[np.integer[Any]] = first.reshape(n_subsamples, size)
-        return blocks
+        return np.asarray(rows)[: n_subsamples * size].reshape(n_subsamples, size)
 
 
 def _checked_column(y: Any) -> NDArray[Any] | Column:
