@@ -7,7 +7,8 @@ from typing import Any
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.digest import canonical_digest
-from sklearn_ada.holdout.asking.ask import keys_of, put_question
+from sklearn_ada.holdout.asking.as_answered import keys_of
+from sklearn_ada.holdout.asking.ask import put_question
 from sklearn_ada.holdout.asking.plan import Settings, plan_question
 from sklearn_ada.holdout.asking.rounds import open_round
 from sklearn_ada.holdout.models.keys import model_digest

@@ -17,7 +17,8 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.events import CodedRelease, Symbol
 from sklearn_ada.guarantees.description_length.shares import intersection
 from sklearn_ada.guarantees.description_length.wealth import FINAL as FINAL_SHARE
-from sklearn_ada.holdout.asking.ask import FINAL, answered_as, keys_of, put_question
+from sklearn_ada.holdout.asking.as_answered import FINAL, answered_as, keys_of
+from sklearn_ada.holdout.asking.ask import put_question
 from sklearn_ada.holdout.asking.unsealing import Unsealer, is_unsealed
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess

@@ -23,13 +23,13 @@ from sklearn_ada.events import FAILURES, CodedRelease, Event, ExponentialMechani
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length.cell_width import planned_questions
 from sklearn_ada.guarantees.privacy_budget import exponential_epsilon
-from sklearn_ada.holdout.asking.ask import another_error, look
 from sklearn_ada.holdout.asking.confirm import (
     charge_or_confirm,
     find_versions,
     is_asked_anew,
     warn_of_asking_anew,
 )
+from sklearn_ada.holdout.asking.look import another_error, look
 from sklearn_ada.holdout.models.checks import check_model, discarded_copy
 from sklearn_ada.holdout.models.keys import model_digest, selection_key
 from sklearn_ada.holdout.models.predictions import Predictions, as_asked

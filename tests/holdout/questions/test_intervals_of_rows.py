@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout import Guess, session_of
-from sklearn_ada.holdout.asking.ask import answered_as, keys_of
+from sklearn_ada.holdout.asking.as_answered import answered_as, keys_of
 from sklearn_ada.holdout.models.keys import model_digest
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from tests import asking
