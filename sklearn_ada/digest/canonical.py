@@ -103,9 +103,15 @@ class _Walk:
         self._done: dict[int, tuple[Any, bytes]] = {}  # by id; holds the objects, so that no id is used again
         self._open: dict[int, int] = {}  # numbers of the objects being read, by id
         self._visits = 0
+        self._of_text: dict[str, bytes] = {}  # names of attributes come again and again
         self._of_kind: dict[type, tuple[frozenset[str], Callable[[Any], list[Any]] | None]] = {}
 
     def digest(self, obj: Any) -> bytes:
+        if type(obj) is str:
+            known = self._of_text.get(obj)
+            if known is None:
+                known = self._of_text[obj] = _hash(b"str" + obj.encode("utf-8", "surrogatepass"))
+            return known
         scalar = _scalar(obj)
         if scalar is not None:
             return _hash(scalar)
@@ -124,7 +130,12 @@ class _Walk:
         return result
 
     def _parts(self, obj: Any) -> Iterable[bytes]:
-        if type(obj) in _PLAIN_ARRAYS:
+        kind = type(obj)  # the most frequent ones first
+        if kind is tuple or kind is list:
+            return self._tagged(kind.__name__, *obj)
+        if kind is dict or kind is types.MappingProxyType:
+            return self._tagged("dict", *(part for item in obj.items() for part in item))
+        if kind in _PLAIN_ARRAYS:
             return self._array(obj)
         if isinstance(obj, Column):
             return _parts_of_array(obj.dtype, obj.shape, obj.sha256()[0])
@@ -137,8 +148,8 @@ class _Walk:
             as_any: Any = obj
             matrix = as_any.tocsr().copy()
             matrix.sum_duplicates()
-            kind = "sparse array" if isinstance(obj, sparse.sparray) else "sparse"  # "*" multiplies otherwise
-            return self._tagged(kind, matrix.shape, matrix.data, matrix.indices, matrix.indptr)
+            tag = "sparse array" if isinstance(obj, sparse.sparray) else "sparse"  # "*" multiplies otherwise
+            return self._tagged(tag, matrix.shape, matrix.data, matrix.indices, matrix.indptr)
         if isinstance(obj, types.ModuleType):
             if is_library(obj.__name__):
                 return self._tagged("module", obj.__name__, version(obj.__name__))
@@ -165,12 +176,8 @@ class _Walk:
             return self._tagged(type(obj).__name__, obj.__func__)
         if isinstance(obj, _UNPICKLED):
             return self._unpickled(obj)
-        if type(obj) in (list, tuple):
-            return self._tagged(type(obj).__name__, *obj)
-        if type(obj) in (set, frozenset):
+        if kind is set or kind is frozenset:
             return [b"set", *sorted(self.digest(item) for item in obj)]
-        if type(obj) in (dict, types.MappingProxyType):
-            return self._tagged("dict", *(part for item in obj.items() for part in item))
         content = content_of_container(obj)
         if content is None:
             reader = self._left_out(obj)[1]
@@ -291,9 +298,6 @@ def _scalar(obj: Any) -> bytes | None:
         return b"float" + struct.pack("<d", obj)
     if kind is complex:
         return b"complex" + struct.pack("<dd", obj.real, obj.imag)
-    if kind is str:
-        text: bytes = obj.encode("utf-8", "surrogatepass")
-        return b"str" + text
     if kind in (bytes, bytearray):
         return b"bytes" + bytes(obj)
     if isinstance(obj, np.generic) and not obj.dtype.hasobject and not obj.dtype.names:
@@ -304,6 +308,14 @@ def _scalar(obj: Any) -> bytes | None:
 
 
 def _hash(*parts: bytes) -> bytes:
-    return hashlib.sha256(
-        b"".join([chunk for part in parts for chunk in (len(part).to_bytes(8, "little"), part)])
-    ).digest()
+    chunks = []
+    for part in parts:
+        chunks += (_LENGTHS[len(part)] if len(part) < len(_LENGTHS) else _length(len(part)), part)
+    return hashlib.sha256(b"".join(chunks)).digest()
+
+
+def _length(size: int) -> bytes:
+    return size.to_bytes(8, "little")
+
+
+_LENGTHS = [_length(size) for size in range(256)]
