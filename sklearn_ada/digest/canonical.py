@@ -308,7 +308,7 @@ def _scalar(obj: Any) -> bytes | None:
 
 
 def _hash(*parts: bytes) -> bytes:
-    chunks = []
+    chunks: list[bytes] = []
     for part in parts:
         chunks += (_LENGTHS[len(part)] if len(part) < len(_LENGTHS) else _length(len(part)), part)
     return hashlib.sha256(b"".join(chunks)).digest()
