@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import uuid
 from collections.abc import Callable
@@ -56,11 +57,21 @@ from sklearn_ada.model_selection.running.guesses import (
 )
 from sklearn_ada.model_selection.running.masks import masked, told_to_validate
 from sklearn_ada.model_selection.running.metadata import FitParams
-from sklearn_ada.model_selection.running.own_scores import plain_scoring, score_name, scores_otherwise
+from sklearn_ada.model_selection.running.own_scores import (
+    chooses_by_several,
+    plain_scoring,
+    score_name,
+    scores_otherwise,
+)
 from sklearn_ada.model_selection.running.pairs import check_pairs, is_of_pairs, take_for
 from sklearn_ada.model_selection.running.recording import RecordingScorer, certified_columns
 from sklearn_ada.model_selection.running.simplest import best_of
-from sklearn_ada.model_selection.running.unscored import no_candidate_scored
+from sklearn_ada.model_selection.running.unscored import (
+    NO_METRIC,
+    NO_PREDICT,
+    no_candidate_scored,
+    why_unscored,
+)
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
 from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
@@ -82,6 +93,7 @@ from sklearn_ada.model_selection.setting_up.warnings import (
     warn_of_median,
     warn_of_outcome,
     warn_of_tolerance,
+    warn_of_unasked,
 )
 from sklearn_ada.results import Answer
 
@@ -329,6 +341,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         check_parameters(self)
         self._asked: tuple[str, int] | None = None
         self._certified: Metric | None = None  # the metric as validation rows have tuned it
+        self._unasked = ""  # why the holdout was not asked about the winner, if it was not
         self._digests: dict[int, str] = {}  # of the models that were asked, by their records
         if y is None:
             fix = "It requires y to be passed, but the target y is None."
@@ -343,7 +356,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         if of_pairs:
             is_given = isinstance(self.holdout, Holdout)
             check_pairs(X, session_of(self.holdout).data.n_columns if is_given else None)
-        certifies = self.ask != "winner" or keeps_model(self)
+        certifies = self.ask != "winner" or (keeps_model(self) and not self._names_no_metric())
         metric = chosen_metric(self) if certifies else None
         if metric is not None and self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):
             _ = metric.rule  # raises if only a stable median can certify the metric
@@ -368,6 +381,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self.train_indices_ = np.asarray(train)
         self._takes_pairs_with = (n_rows(X), train) if of_pairs else None
         if metric is None:
+            if keeps_model(self):
+                warn_user(f"{NO_METRIC} Without it the winner is kept, and the holdout is not asked about it.")
             self._search_only(X_train, y_train, params, cv)
             return self
         if self.ask == "candidates" and self.reveal == "all":
@@ -375,12 +390,19 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         else:
             self._ask_winners(X_train, y_train, params, metric, median, cv)
         self._finish(metric)
-        if self.best_answer_.index in self._digests:
-            self._asked = self._digests[self.best_answer_.index], self.best_answer_.index
-        warn_of_outcome(self.answers_, self.best_answer_, self.holdout_, median)
+        if self._unasked:
+            warn_of_unasked(self._unasked, self.search_, self.best_index_)
+        else:
+            if self.best_answer_.index in self._digests:
+                self._asked = self._digests[self.best_answer_.index], self.best_answer_.index
+            warn_of_outcome(self.answers_, self.best_answer_, self.holdout_, median)
         if not isinstance(self.holdout, Holdout):  # else X has no row of it
             remember_rows(self, X, y)
         return self
+
+    def _names_no_metric(self) -> bool:
+        named = self.scoring is not None or isinstance(self.mechanism, HoldoutScorer)
+        return not named and chooses_by_several(self.search)
 
     def _warn_of_folds(self, cv: Any, X: Any, y: Any, groups: Any) -> None:
         """Warn of folds that are blocks of rows; of those that are shuffled for, only where they were not."""
@@ -391,7 +413,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         warn_of_blocks(cv, lambda: (X, y, groups))
 
     def _search_only(self, X: Any, y: Any, params: FitParams, cv: Any) -> None:
-        """Run a search that keeps no model: there is nothing to certify, so nothing is asked."""
+        """Run a search that keeps no model, or names no metric to certify one by: nothing is asked."""
         search = unfitted(self.search, cv)
         with self._reporting(search):
             search.fit(own_copy(X), y, **params.of_search)
@@ -399,10 +421,13 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             self.__dict__.pop(name, None)
         self.search_, self.cv_results_ = search, candidates_of(search)
         self.answers_: list[Answer] = []
-        for name in ("best_index_", "best_params_", "scorer_"):
+        for name in ("best_index_", "best_params_", "best_estimator_", "scorer_"):
             if hasattr(search, name):
                 setattr(self, name, getattr(search, name))
         hand_on(search, self)
+        if keeps_model(self):
+            self._unasked = NO_METRIC
+            return
         warn_user(
             "The search keeps no model (refit=False), so nothing was asked of the holdout and nothing is "
             "certified. Use refit=True or the name of a score, or ReusableHoldoutCV(scoring=...)."
@@ -507,14 +532,23 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             search.fit(own_copy(X), y, **(params.of_asking() if hidden else params.of_search))
         results, scores, order = ranked(search, name)
         chosen = [index for index in order[:count] if np.isfinite(scores[index])]
+        why = ""
         if not chosen:
             first = results["params"][order[0]] if order else {}
             fit = self._fit_of_rows(first, X, y, params)
-            raise no_candidate_scored(
+            why, cause = why_unscored(
                 search, name, metric, fit, X, y, self.validation, params.groups, of_pairs
             )
+            if hidden or not order:
+                raise no_candidate_scored(why) from cause
+            chosen = order[:1]  # as the search itself keeps it
         tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", self.verbose)
         models = refitted(self.search, [results["params"][i] for i in chosen], X, y, params.of_model)
+        if not (why or hidden) and not all(callable(getattr(model, "predict", None)) for model in models):
+            why = NO_PREDICT
+        if why:
+            self._keep_unasked(search, results, chosen[0], models[0], metric, why)
+            return
         size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
         round_name = open_round(session, size, alternatives=among, **about)
         if selecting:
@@ -554,6 +588,19 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self.cv_results_.update(columns_of(self.answers_, chosen, len(scores)))
         self.best_params_ = results["params"][self.best_index_]
 
+    def _keep_unasked(
+        self, search: Any, results: dict[str, Any], index: int, model: Any, metric: Metric, why: str
+    ) -> None:
+        """Keep a winner about which there is no question to ask; what decides it are training rows alone."""
+        for name in OF_BEST:  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self._unasked, self.answers_ = why, []
+        self.search_, self.cv_results_ = search, results
+        self.cv_results_.update(columns_of([], [], len(results["params"])))
+        self.best_index_, self.best_params_, self.best_estimator_ = index, results["params"][index], model
+        self.best_score_, self.best_score_target_ = math.nan, ""
+        self.best_score_interval_ = metric.range or (-math.inf, math.inf)
+
     def _fit_of_rows(
         self, candidate: dict[str, Any], X: Any, y: Any, params: FitParams
     ) -> Callable[[NDArray[Any]], Any]:
@@ -568,7 +615,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
 
     def _finish(self, metric: Metric) -> None:
         """Set the attributes of the winner, and remove the holdout's scorer from the inner search."""
-        self._show_best()
+        if not self._unasked:
+            self._show_best()
         own = getattr(
             self.search_, "scorer_", None
         )  # as its search scores, so does this, where it is one metric
