@@ -126,7 +126,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         gives row by row (pairs of row numbers or masks, a generator of them, a `PredefinedSplit`) are of the
         rows passed to `fit`, less those of the holdout. With ``refit=False`` there is no model in the end:
         with ``ask="winner"`` nothing is then asked nor certified, with ``"candidates"`` they are certified as
-        they were fitted.
+        they were fitted. Nor is anything asked about a winner that a function chose by several scores, unless
+        ``scoring`` names one.
     scoring : str, callable, Metric or None, default=None
         What is certified; by default the search's own scoring (of several, that which its ``refit`` names),
         else accuracy or R^2. Given, the winner is refitted and certified by it with ``refit=False`` too.
@@ -152,8 +153,10 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     ask : "winner", "candidates" or int, default="winner"
         "winner" keeps the search's own cross-validation and refit function, and asks about its winner only
         (an integer: about its best few): one question a search, and none about candidates that the search
-        could not score. "candidates" asks about every candidate, fitted on one part of the rows, with its
-        score on the other part as the guess; it takes searches without a cv or a refit function of their own.
+        could not score. If it could score none, it ends with a warning, the first candidate (or that of its
+        refit function) and a ``best_score_`` of NaN, and nothing is charged. "candidates" asks about every
+        candidate, fitted on one part of the rows, with its score on the other part as the guess; it takes
+        searches without a cv or a refit function of their own.
     reveal : {"all", "winner"}, default="all"
         "winner" reveals only which of the N candidates asked is the best on the holdout, for ``ln N`` nats,
         and its certified score; the scores of the others are not kept anywhere, in ``search_`` neither. With
@@ -205,15 +208,16 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     best_params_ : dict
     best_index_ : int
     best_score_ : float
-        The certified score of ``best_estimator_``; NaN if it fails on the holdout. In cells it is the centre
-        of the cell, until `certify`.
+        The certified score of ``best_estimator_``; NaN if it fails on the holdout, or if nothing was asked as
+        the search could score no candidate. In cells it is the centre of the cell, until `certify`.
     best_score_interval_ : tuple of float
+        Everything that the metric can be, if nothing was asked.
     best_score_target_ : str
         The population quantity that ``best_score_`` estimates and the interval contains, with the range that
         errors are clipped to; of a metric without an interval of its own, its median over random
-        subsamples.
+        subsamples. Empty if nothing was asked.
     best_answer_ : Answer
-        The answer behind ``best_score_``, with its certificate.
+        The answer behind ``best_score_``, with its certificate; none if nothing was asked.
     cv_results_ : dict
         As the search's, with ``certified_low``, ``certified_high``, ``certified_target`` and ``verdict`` (see
         `Answer`) for every candidate asked.
@@ -234,8 +238,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     HoldoutLeakError
         If X contains a given holdout.
     ValueError
-        If the search could score none of the candidates to be certified; the holdout was not asked. If its cv
-        is ordered in time and the holdout would be random rows; no ledger was opened.
+        With ``ask="candidates"``, if none of them got a score. If the search's cv is ordered in time and the
+        holdout would be random rows; no ledger was opened.
     LedgerMismatchError
         If the ledger belongs to other data, another split or another policy.
 
@@ -243,8 +247,9 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     -----
     UserWarning
         With ``mechanism="auto"``, before anything is charged, if only a stable median can certify the metric.
-        In the end, if the winner failed on the holdout, or if the interval of an answer is vacuous, as wide
-        as the metric's range.
+        Before the search, if it will choose its winner by several scores of which none is named. In the end,
+        if the winner failed on the holdout, or if the interval of an answer is vacuous, as wide as the
+        metric's range; or if nothing was asked, as no candidate has a score, or the winner no ``predict``.
 
     Examples
     --------
@@ -382,7 +387,9 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self._takes_pairs_with = (n_rows(X), train) if of_pairs else None
         if metric is None:
             if keeps_model(self):
-                warn_user(f"{NO_METRIC} Without it the winner is kept, and the holdout is not asked about it.")
+                warn_user(
+                    f"{NO_METRIC} Without it the winner is kept, and the holdout is not asked about it."
+                )
             self._search_only(X_train, y_train, params, cv)
             return self
         if self.ask == "candidates" and self.reveal == "all":

@@ -69,8 +69,8 @@ class PublishesBest:
         NotFittedError
             Before `fit`.
         ValueError
-            If ``best_estimator_`` is not as it was when it was asked, or there is none; if rows are needed.
-            Nothing was charged.
+            If ``best_estimator_`` is not as it was when it was asked, if nothing was asked about it, or if
+            there is none; if rows are needed. Nothing was charged.
         BudgetExhaustedError
             If nothing is left of the weights, or the holdout was closed.
         LedgerMismatchError

@@ -110,6 +110,6 @@ def warn_of_unasked(why: str, search: Any, winner: int) -> None:
         chosen = callable(search.get_params(deep=False).get("refit"))
         kept += ", which its refit function chose," if chosen else ", an arbitrary one,"
     warn_user(
-        f"{why} So {kept} is kept as the search keeps it: the holdout was not asked, nothing was charged, and "
-        "best_score_ is NaN."
+        f"{why} So {kept} is kept as the search keeps it: the holdout was not asked, nothing was charged, "
+        "and best_score_ is NaN."
     )
