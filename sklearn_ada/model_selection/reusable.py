@@ -546,7 +546,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             why, cause = why_unscored(
                 search, name, metric, fit, X, y, self.validation, params.groups, of_pairs
             )
-            if hidden or not order:
+            if hidden or not order or isinstance(cause, BudgetExhaustedError):  # which is never a warning
                 raise no_candidate_scored(why) from cause
             chosen = order[:1]  # as the search itself keeps it
         tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", self.verbose)

@@ -308,6 +308,20 @@ def test_a_refusal_stays_an_error(wrap, data):
         wrap(inner, scoring=CLIPPED, tolerance=0.001).fit(*data)
 
 
+def test_exhaustion_of_another_holdout_inside_of_the_scorer_stays_an_error(wrap, data):
+    def exhausted(estimator, X, y):
+        raise BudgetExhaustedError("nothing is left")
+
+    search = wrap(GridSearchCV(Ridge(), GRID, scoring=exhausted), scoring=CLIPPED)
+    with (
+        pytest.warns(UserWarning, match="Scoring failed"),
+        pytest.raises(ValueError, match="BudgetExhaustedError: nothing is left") as caught,
+    ):
+        search.fit(*data)
+    assert isinstance(caught.value.__cause__, BudgetExhaustedError)
+    assert kinds(search) <= {"genesis", "overlap"}
+
+
 class Silent(ClassifierMixin, BaseEstimator):
     """Has a score and no ``predict``."""
 
