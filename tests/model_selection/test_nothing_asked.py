@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, LeaveOneOut, RandomizedSearchCV
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import (
     BudgetExhaustedError,
@@ -45,7 +46,7 @@ def several(estimator, X, y):
 
 @pytest.fixture
 def data(numbered):
-    return numbered[0], numbered[1]["regressor"]
+    return numbered[0][:, 1:], numbered[1]["regressor"]
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def test_a_search_without_scores_keeps_what_it_keeps_by_itself_and_is_not_charge
 def test_a_mechanism_that_chooses_among_a_few_has_nothing_to_choose(wrap, numbered):
     inner = GridSearchCV(LogisticRegression(max_iter=500), {"C": [0.1, 1.0, 10.0]}, scoring=undefined)
     search = wrap(inner, ask=2, mechanism="exponential_mechanism", scoring="accuracy")
-    search.fit(numbered[0], numbered[1]["classifier"])
+    search.fit(numbered[0][:, 1:], numbered[1]["classifier"])
     assert kinds(search) <= {"genesis", "overlap"}
     assert search.best_index_ == 0
     assert math.isnan(search.best_score_)
@@ -135,7 +136,7 @@ def test_a_scorer_of_scikit_learn_that_fails_is_the_cause_too(ask, wrap, numbere
     search = wrap(inner, ask=ask)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        search.fit(numbered[0], np.array(["ill", "well"])[numbered[1]["classifier"]])
+        search.fit(numbered[0][:, 1:], np.array(["ill", "well"])[numbered[1]["classifier"]])
     (told,) = [str(each.message) for each in caught if "No candidate" in str(each.message)]
     assert "pos_label is not specified" in told
     assert search.best_score_interval_ == (-1.0, 0.0)
@@ -161,7 +162,7 @@ def test_the_interval_of_a_classifier_is_everything_that_its_metric_can_be(metri
     inner = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=undefined if metric else "accuracy")
     if metric is None:  # of a search whose own scores are undefined too
         inner = GridSearchCV(WithoutScore(), {"label": [0, 1]})
-    search = wrap(inner, scoring=metric).fit(numbered[0], numbered[1]["classifier"])
+    search = wrap(inner, scoring=metric).fit(numbered[0][:, 1:], numbered[1]["classifier"])
     assert search.best_score_interval_ == bounds
     assert math.isnan(search.best_score_)
     assert search.answers_ == []
@@ -238,7 +239,7 @@ def test_certify_says_how_to_ask_and_that_works(unscored, data, sentence, unchar
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_kept_model_can_be_compared_with_another(wrap, numbered):
-    X, y = numbered[0], numbered[1]["classifier"]
+    X, y = numbered[0][:, 1:], numbered[1]["classifier"]
     kept = wrap(GridSearchCV(WithoutScore(), {"label": [0]})).fit(X, y)
     other = wrap(GridSearchCV(LogisticRegression(max_iter=500), {"C": [1.0]})).fit(X, y)
     answer = other.compare(kept)
@@ -325,11 +326,11 @@ def test_exhaustion_of_another_holdout_inside_of_the_scorer_stays_an_error(wrap,
 class Silent(ClassifierMixin, BaseEstimator):
     """Has a score and no ``predict``."""
 
-    def __init__(self, C=1.0):
-        self.C = C
+    def __init__(self, max_depth=1):
+        self.max_depth = max_depth
 
     def fit(self, X, y):
-        self.model_ = LogisticRegression(C=self.C).fit(X, y)
+        self.model_ = DecisionTreeClassifier(max_depth=self.max_depth, random_state=0).fit(X, y)
         self.classes_ = self.model_.classes_
         return self
 
@@ -339,9 +340,9 @@ class Silent(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("ask", ["winner", 2])
 def test_a_winner_without_predict_is_kept_and_not_asked_about(ask, wrap, numbered):
-    search = wrap(GridSearchCV(Silent(), {"C": [1e-6, 1.0]}), ask=ask)
+    search = wrap(GridSearchCV(Silent(), {"max_depth": [1, 4]}), ask=ask)
     with pytest.warns(UserWarning, match=r"no predict.+So candidate 1 is kept.+not asked.+NaN"):
-        search.fit(numbered[0], numbered[1]["classifier"])
+        search.fit(numbered[0][:, 1:], numbered[1]["classifier"])
     assert search.best_index_ == search.search_.best_index_ == 1  # it is the best by its own scores
     assert search.answers_ == []
     assert kinds(search) <= {"genesis", "overlap"}
@@ -351,9 +352,9 @@ def test_a_winner_without_predict_is_kept_and_not_asked_about(ask, wrap, numbere
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_of_candidates_without_predict_none_is_asked_about(wrap, numbered):
-    search = wrap(GridSearchCV(Silent(), {"C": [1.0]}), ask="candidates")
+    search = wrap(GridSearchCV(Silent(), {"max_depth": [1]}), ask="candidates")
     with pytest.raises(TypeError, match="one of the methods predict"):
-        search.fit(numbered[0], numbered[1]["classifier"])
+        search.fit(numbered[0][:, 1:], numbered[1]["classifier"])
     assert kinds(search) <= {"genesis", "overlap", "round", "round_close"}
 
 
@@ -363,7 +364,7 @@ def least_recall(table):
 
 @pytest.mark.parametrize("scoring", [["accuracy", "recall"], {"a": "accuracy", "recall": "recall"}])
 def test_a_function_of_several_scores_chooses_and_nothing_is_certified(scoring, wrap, numbered, sentence):
-    X, y = numbered[0], numbered[1]["classifier"]
+    X, y = numbered[0][:, 1:], numbered[1]["classifier"]
     grid = {"C": [1e-6, 1.0], "max_iter": [500]}
     search = wrap(GridSearchCV(LogisticRegression(), grid, scoring=scoring, refit=least_recall))
     with pytest.warns(UserWarning, match=r"by several scores.+Name one.+scoring='accuracy'.+not asked"):
@@ -382,7 +383,7 @@ def test_a_function_of_several_scores_chooses_and_nothing_is_certified(scoring, 
 
 
 def test_the_function_gets_its_metric_from_a_mechanism_too(wrap, numbered, tmp_path):
-    X, y = numbered[0], numbered[1]["classifier"]
+    X, y = numbered[0][:, 1:], numbered[1]["classifier"]
     holdout = Holdout(X[200:], y[200:], ledger=tmp_path / "own.db")
     inner = GridSearchCV(
         LogisticRegression(max_iter=500), {"C": [1.0]}, scoring=["f1", "recall"], refit=least_recall
