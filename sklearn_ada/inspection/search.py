@@ -127,7 +127,7 @@ class CertifiedSearchDisplay:
             raise bad_parameter("estimator", _OWNER, "a ReusableHoldoutCV", estimator, fix)
         check_is_fitted(estimator, "search_")
         if not hasattr(estimator, "best_answer_"):
-            fix = "Use refit=True in the search, so that a model is kept and certified."
+            fix = "It needs refit=True and scores of its own, so that a model is kept and certified."
             raise bad_parameter("estimator", _OWNER, "a search that certified a score", "none", fix)
         report = report_from(estimator.holdout_, _OWNER)
         guesses = {entry.index: entry.guess for entry in report.entries}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import uuid
 from collections.abc import Callable
@@ -56,11 +57,21 @@ from sklearn_ada.model_selection.running.guesses import (
 )
 from sklearn_ada.model_selection.running.masks import masked, told_to_validate
 from sklearn_ada.model_selection.running.metadata import FitParams
-from sklearn_ada.model_selection.running.own_scores import plain_scoring, score_name, scores_otherwise
+from sklearn_ada.model_selection.running.own_scores import (
+    chooses_by_several,
+    plain_scoring,
+    score_name,
+    scores_otherwise,
+)
 from sklearn_ada.model_selection.running.pairs import check_pairs, is_of_pairs, take_for
 from sklearn_ada.model_selection.running.recording import RecordingScorer, certified_columns
 from sklearn_ada.model_selection.running.simplest import best_of
-from sklearn_ada.model_selection.running.unscored import no_candidate_scored
+from sklearn_ada.model_selection.running.unscored import (
+    NO_METRIC,
+    NO_PREDICT,
+    no_candidate_scored,
+    why_unscored,
+)
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
 from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
@@ -82,6 +93,7 @@ from sklearn_ada.model_selection.setting_up.warnings import (
     warn_of_median,
     warn_of_outcome,
     warn_of_tolerance,
+    warn_of_unasked,
 )
 from sklearn_ada.results import Answer
 
@@ -114,7 +126,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         gives row by row (pairs of row numbers or masks, a generator of them, a `PredefinedSplit`) are of the
         rows passed to `fit`, less those of the holdout. With ``refit=False`` there is no model in the end:
         with ``ask="winner"`` nothing is then asked nor certified, with ``"candidates"`` they are certified as
-        they were fitted.
+        they were fitted. Nor is anything asked about a winner that a function chose by several scores, unless
+        ``scoring`` names one.
     scoring : str, callable, Metric or None, default=None
         What is certified; by default the search's own scoring (of several, that which its ``refit`` names),
         else accuracy or R^2. Given, the winner is refitted and certified by it with ``refit=False`` too.
@@ -140,8 +153,10 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     ask : "winner", "candidates" or int, default="winner"
         "winner" keeps the search's own cross-validation and refit function, and asks about its winner only
         (an integer: about its best few): one question a search, and none about candidates that the search
-        could not score. "candidates" asks about every candidate, fitted on one part of the rows, with its
-        score on the other part as the guess; it takes searches without a cv or a refit function of their own.
+        could not score. If it could score none, it ends with a warning, the first candidate (or that of its
+        refit function) and a ``best_score_`` of NaN, and nothing is charged. "candidates" asks about every
+        candidate, fitted on one part of the rows, with its score on the other part as the guess; it takes
+        searches without a cv or a refit function of their own.
     reveal : {"all", "winner"}, default="all"
         "winner" reveals only which of the N candidates asked is the best on the holdout, for ``ln N`` nats,
         and its certified score; the scores of the others are not kept anywhere, in ``search_`` neither. With
@@ -193,15 +208,16 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     best_params_ : dict
     best_index_ : int
     best_score_ : float
-        The certified score of ``best_estimator_``; NaN if it fails on the holdout. In cells it is the centre
-        of the cell, until `certify`.
+        The certified score of ``best_estimator_``; NaN if it fails on the holdout, or if nothing was asked as
+        the search could score no candidate. In cells it is the centre of the cell, until `certify`.
     best_score_interval_ : tuple of float
+        Everything that the metric can be, if nothing was asked.
     best_score_target_ : str
         The population quantity that ``best_score_`` estimates and the interval contains, with the range that
         errors are clipped to; of a metric without an interval of its own, its median over random
-        subsamples.
+        subsamples. Empty if nothing was asked.
     best_answer_ : Answer
-        The answer behind ``best_score_``, with its certificate.
+        The answer behind ``best_score_``, with its certificate; none if nothing was asked.
     cv_results_ : dict
         As the search's, with ``certified_low``, ``certified_high``, ``certified_target`` and ``verdict`` (see
         `Answer`) for every candidate asked.
@@ -222,8 +238,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     HoldoutLeakError
         If X contains a given holdout.
     ValueError
-        If the search could score none of the candidates to be certified; the holdout was not asked. If its cv
-        is ordered in time and the holdout would be random rows; no ledger was opened.
+        With ``ask="candidates"``, if none of them got a score. If the search's cv is ordered in time and the
+        holdout would be random rows; no ledger was opened.
     LedgerMismatchError
         If the ledger belongs to other data, another split or another policy.
 
@@ -231,8 +247,9 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     -----
     UserWarning
         With ``mechanism="auto"``, before anything is charged, if only a stable median can certify the metric.
-        In the end, if the winner failed on the holdout, or if the interval of an answer is vacuous, as wide
-        as the metric's range.
+        Before the search, if it will choose its winner by several scores of which none is named. In the end,
+        if the winner failed on the holdout, or if the interval of an answer is vacuous, as wide as the
+        metric's range; or if nothing was asked, as no candidate has a score, or the winner no ``predict``.
 
     Examples
     --------
@@ -329,6 +346,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         check_parameters(self)
         self._asked: tuple[str, int] | None = None
         self._certified: Metric | None = None  # the metric as validation rows have tuned it
+        self._unasked = ""  # why the holdout was not asked about the winner, if it was not
         self._digests: dict[int, str] = {}  # of the models that were asked, by their records
         if y is None:
             fix = "It requires y to be passed, but the target y is None."
@@ -343,7 +361,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         if of_pairs:
             is_given = isinstance(self.holdout, Holdout)
             check_pairs(X, session_of(self.holdout).data.n_columns if is_given else None)
-        certifies = self.ask != "winner" or keeps_model(self)
+        certifies = self.ask != "winner" or (keeps_model(self) and not self._names_no_metric())
         metric = chosen_metric(self) if certifies else None
         if metric is not None and self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):
             _ = metric.rule  # raises if only a stable median can certify the metric
@@ -368,6 +386,10 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self.train_indices_ = np.asarray(train)
         self._takes_pairs_with = (n_rows(X), train) if of_pairs else None
         if metric is None:
+            if keeps_model(self):
+                warn_user(
+                    f"{NO_METRIC} Without it the winner is kept, and the holdout is not asked about it."
+                )
             self._search_only(X_train, y_train, params, cv)
             return self
         if self.ask == "candidates" and self.reveal == "all":
@@ -375,12 +397,19 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         else:
             self._ask_winners(X_train, y_train, params, metric, median, cv)
         self._finish(metric)
-        if self.best_answer_.index in self._digests:
-            self._asked = self._digests[self.best_answer_.index], self.best_answer_.index
-        warn_of_outcome(self.answers_, self.best_answer_, self.holdout_, median)
+        if self._unasked:
+            warn_of_unasked(self._unasked, self.search_, self.best_index_)
+        else:
+            if self.best_answer_.index in self._digests:
+                self._asked = self._digests[self.best_answer_.index], self.best_answer_.index
+            warn_of_outcome(self.answers_, self.best_answer_, self.holdout_, median)
         if not isinstance(self.holdout, Holdout):  # else X has no row of it
             remember_rows(self, X, y)
         return self
+
+    def _names_no_metric(self) -> bool:
+        named = self.scoring is not None or isinstance(self.mechanism, HoldoutScorer)
+        return not named and chooses_by_several(self.search)
 
     def _warn_of_folds(self, cv: Any, X: Any, y: Any, groups: Any) -> None:
         """Warn of folds that are blocks of rows; of those that are shuffled for, only where they were not."""
@@ -391,7 +420,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         warn_of_blocks(cv, lambda: (X, y, groups))
 
     def _search_only(self, X: Any, y: Any, params: FitParams, cv: Any) -> None:
-        """Run a search that keeps no model: there is nothing to certify, so nothing is asked."""
+        """Run a search that keeps no model, or names no metric to certify one by: nothing is asked."""
         search = unfitted(self.search, cv)
         with self._reporting(search):
             search.fit(own_copy(X), y, **params.of_search)
@@ -399,10 +428,13 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             self.__dict__.pop(name, None)
         self.search_, self.cv_results_ = search, candidates_of(search)
         self.answers_: list[Answer] = []
-        for name in ("best_index_", "best_params_", "scorer_"):
+        for name in ("best_index_", "best_params_", "best_estimator_", "scorer_"):
             if hasattr(search, name):
                 setattr(self, name, getattr(search, name))
         hand_on(search, self)
+        if keeps_model(self):
+            self._unasked = NO_METRIC
+            return
         warn_user(
             "The search keeps no model (refit=False), so nothing was asked of the holdout and nothing is "
             "certified. Use refit=True or the name of a score, or ReusableHoldoutCV(scoring=...)."
@@ -507,14 +539,23 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             search.fit(own_copy(X), y, **(params.of_asking() if hidden else params.of_search))
         results, scores, order = ranked(search, name)
         chosen = [index for index in order[:count] if np.isfinite(scores[index])]
+        why = ""
         if not chosen:
             first = results["params"][order[0]] if order else {}
             fit = self._fit_of_rows(first, X, y, params)
-            raise no_candidate_scored(
+            why, cause = why_unscored(
                 search, name, metric, fit, X, y, self.validation, params.groups, of_pairs
             )
+            if hidden or not order or isinstance(cause, BudgetExhaustedError):  # which is never a warning
+                raise no_candidate_scored(why) from cause
+            chosen = order[:1]  # as the search itself keeps it
         tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", self.verbose)
         models = refitted(self.search, [results["params"][i] for i in chosen], X, y, params.of_model)
+        if not (why or hidden) and not all(callable(getattr(model, "predict", None)) for model in models):
+            why = NO_PREDICT
+        if why:
+            self._keep_unasked(search, results, chosen[0], models[0], metric, why)
+            return
         size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
         round_name = open_round(session, size, alternatives=among, **about)
         if selecting:
@@ -554,6 +595,19 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self.cv_results_.update(columns_of(self.answers_, chosen, len(scores)))
         self.best_params_ = results["params"][self.best_index_]
 
+    def _keep_unasked(
+        self, search: Any, results: dict[str, Any], index: int, model: Any, metric: Metric, why: str
+    ) -> None:
+        """Keep a winner about which there is no question to ask; what decides it are training rows alone."""
+        for name in OF_BEST:  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self._unasked, self.answers_ = why, []
+        self.search_, self.cv_results_ = search, results
+        self.cv_results_.update(columns_of([], [], len(results["params"])))
+        self.best_index_, self.best_params_, self.best_estimator_ = index, results["params"][index], model
+        self.best_score_, self.best_score_target_ = math.nan, ""
+        self.best_score_interval_ = metric.range or (-math.inf, math.inf)
+
     def _fit_of_rows(
         self, candidate: dict[str, Any], X: Any, y: Any, params: FitParams
     ) -> Callable[[NDArray[Any]], Any]:
@@ -568,7 +622,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
 
     def _finish(self, metric: Metric) -> None:
         """Set the attributes of the winner, and remove the holdout's scorer from the inner search."""
-        self._show_best()
+        if not self._unasked:
+            self._show_best()
         own = getattr(
             self.search_, "scorer_", None
         )  # as its search scores, so does this, where it is one metric

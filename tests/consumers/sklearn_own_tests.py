@@ -11,7 +11,7 @@ Searches: ``GridSearchCV(...)`` and ``RandomizedSearchCV(...)``, in other files 
 halving searches too, give ``ReusableHoldoutCV(GridSearchCV(...), ask="winner")``. What a search calls ``cv``
 is ``search__cv`` there, so a parameter of the search that a test reads, sets, or gives to ``set_params`` by
 its name is that of the search within. This, and the holdout, is all that the stand-in does; every answer is
-the wrapper's own. A run says where the holdout comes from:
+the wrapper's own. A run says where the holdout comes from, and how the stand-in gets there:
 
 * "taken": the default, a quarter of the rows passed to ``fit``. Many of these tests have four to ten rows, of
   which then too few are left, and many compare with a model of all rows.
@@ -19,11 +19,17 @@ the wrapper's own. A run says where the holdout comes from:
   those of the test, each of them twice: this is no test of statistics, and rows that occur more than once say
   nothing of an overlap. Where there can be no such holdout (no y, several outputs) it is "taken".
 
+* "in place": as whoever puts one name for another in an imported module would do it. The test module is
+  imported as it is, and then its names ``GridSearchCV`` and ``RandomizedSearchCV`` stand for functions that
+  return a plain ``ReusableHoldoutCV(search, ask="winner")``, with the default holdout and its own parameters'
+  names. Classes in parametrisations were read before, and stay scikit-learn's.
+
 Scorers: `cross_validate`, `cross_val_score`, `learning_curve`, `validation_curve`, `permutation_test_score`
 of a classifier get ``ThresholdoutScorer("accuracy", holdout)``, with a holdout as in "apart", in the place of
 ``scoring="accuracy"``, and of none where the classifier is one of scikit-learn's.
 
-The ledgers are temporary files of the run. A case counts as reached if a stand-in was fitted or called in it.
+The ledgers are temporary files of the run. A case counts as reached if a stand-in was fitted or called in it
+(in place: made).
 Of long files only cases are run whose code names one of these searches or functions.
 
 ``python -m tests.consumers.sklearn_own_tests`` runs everything and says what fails and is not listed.
@@ -77,7 +83,7 @@ BY_CHANCE = {"test_enet_cv_grid_search[False-ElasticNetCV-ElasticNet]"}
 _NAMED = rf"SearchCV|\b({'|'.join(SCORED)})\b"
 
 RUNS = {
-    **{f"{SELECTION}test_search, {holdout}": holdout for holdout in ("apart", "taken")},
+    **{f"{SELECTION}test_search, {how}": how for how in ("apart", "taken", "in place")},
     **{f"{SELECTION}test_successive_halving, {holdout}": holdout for holdout in ("apart", "taken")},
     f"{SELECTION}test_validation, scorers": "scorers",
     **{f"{module}, taken": "taken" for module in META},
@@ -146,6 +152,17 @@ def around(kind, beside):
     return make
 
 
+def in_place(kind):
+    """Return a function that makes a wrapped search, and nothing beside that."""
+
+    @functools.wraps(kind, updated=())
+    def make(*args, **params):
+        _Reached.case = True
+        return ReusableHoldoutCV(kind(*args, **params), ask="winner")
+
+    return make
+
+
 def _is_of_scikit_learn(method):
     name = getattr(method, "__module__", "")
     return name.startswith("sklearn.") and ".tests." not in name and "_mocking" not in name
@@ -183,8 +200,14 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Import the test module with stand-ins."""
+    """Import the test module with stand-ins, or put them in it once it is imported."""
+    config.outcomes = {}
     module, holdout = config.getoption("--own-module"), config.getoption("--own-holdout")
+    if holdout == "in place":
+        imported = importlib.import_module(module)
+        for name in PLAIN:
+            setattr(imported, name, in_place(getattr(imported, name)))
+        return
     names = SCORED if holdout == "scorers" else PLAIN if module.endswith(".test_search") else SEARCHES
     kept = {name: getattr(sklearn.model_selection, name) for name in names}
     importlib.import_module(module)  # what it imports must not see the stand-ins, except for itself
@@ -197,7 +220,6 @@ def pytest_configure(config):
     finally:
         for name, kind in kept.items():
             setattr(sklearn.model_selection, name, kind)
-    config.outcomes = {}
 
 
 def pytest_collection_modifyitems(config, items):

@@ -4,7 +4,10 @@ import re
 
 import pytest
 import sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
+from sklearn_ada import ReusableHoldoutCV
 from tests.consumers import sklearn_own_tests as own
 from tests.consumers.table import COUNTS, DIFFERENCES, differences, in_markup, read
 
@@ -39,6 +42,21 @@ def test_the_comparison_tells_of_what_is_not_listed_and_of_what_no_longer_fails(
 def test_the_documentation_has_every_listed_case_with_its_reason_and_no_other():
     assert read(DIFFERENCES) == differences()
     assert {row["why"] for row in read(DIFFERENCES)} == set(map(in_markup, own.listed().values()))
+
+
+def test_in_place_stands_what_a_user_would_put_there():
+    made = own.in_place(GridSearchCV)(LogisticRegression(), {"C": [1.0]}, cv=3)
+    assert type(made) is ReusableHoldoutCV
+    assert type(made.search) is GridSearchCV
+    assert made.search.cv == 3
+    usual = ReusableHoldoutCV(made.search).get_params(deep=False)
+    assert {**made.get_params(deep=False), "search": None} == {**usual, "search": None}
+
+
+def test_in_place_most_cases_pass():
+    (counts,) = [row for row in read(COUNTS) if row["tests"] == "test_search, in place"]
+    assert int(counts["pass"]) >= 115
+    assert int(counts["cases"]) == 141
 
 
 def test_every_listed_case_is_of_a_run_and_has_a_reason():

@@ -114,9 +114,7 @@ def test_a_metric_may_be_named_where_the_search_names_none(case, refit, ask, num
 
 
 @pytest.mark.parametrize("case", SEVERAL)
-@pytest.mark.parametrize(
-    ("refit", "ask"), [(False, "candidates"), (True, "winner"), (lambda table: 0, "winner")]
-)
+@pytest.mark.parametrize(("refit", "ask"), [(False, "candidates"), (True, "winner"), (lambda table: 0, 2)])
 def test_several_of_which_none_is_named_are_refused(case, refit, ask, numbered, tmp_path, sentence):
     inner = GridSearchCV(TREE, GRID, scoring=SEVERAL[case][0], refit=refit)
     with pytest.raises(ValueError, match=sentence("scoring")):

@@ -335,9 +335,11 @@ def test_whole_numbers_of_a_regressor_are_no_classes(numbered, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("ask", "error"), [("candidates", TypeError), ("winner", ValueError)])
-def test_a_metric_that_the_model_cannot_serve_is_named_as_the_cause(ask, error, numbered, tmp_path):
+@pytest.mark.parametrize("ask", ["candidates", "winner"])
+def test_a_metric_that_the_model_cannot_serve_is_named_as_the_cause(ask, numbered, tmp_path):
     search = GridSearchCV(Wavering(), {"act": ["predict"]})
     search = ReusableHoldoutCV(search, ask=ask, scoring="roc_auc", ledger=tmp_path / "ledger.db")
-    with pytest.raises(error, match="decision_function, predict_proba"):
+    cause = "decision_function, predict_proba"
+    is_error = ask == "candidates"
+    with pytest.raises(TypeError, match=cause) if is_error else pytest.warns(UserWarning, match=cause):
         search.fit(numbered[0], numbered[1]["classifier"])

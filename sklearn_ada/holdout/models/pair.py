@@ -17,11 +17,11 @@ __all__ = ["as_pair"]
 def as_pair(a: Any, b: Any, data: HoldoutData) -> Pair:
     """Return two models as one to ask about, or raise before anything is charged.
 
-    A search that has certified its best model stands for that one. Of nobody else's class is it known that
-    it says what its ``best_estimator_`` says.
+    A `ReusableHoldoutCV` that has a best model stands for that one, whether it was asked about or not. Of
+    nobody else's class is it known that it says what its ``best_estimator_`` says.
     """
     owner = "Holdout.compare"
-    a, b = (model.best_estimator_ if hasattr(model, "best_answer_") else model for model in (a, b))
+    a, b = (model.best_estimator_ if _is_search(model) else model for model in (a, b))
     for name, model in (("a", a), ("b", b)):
         if isinstance(model, Predictions):
             raise bad_parameter(
@@ -33,3 +33,7 @@ def as_pair(a: Any, b: Any, data: HoldoutData) -> Pair:
     if first is not None and second is not None and not np.array_equal(np.asarray(first), np.asarray(second)):
         raise bad_parameter("b", owner, "fitted on the classes of a", f"{len(np.asarray(second))} classes")
     return Pair(a, b)
+
+
+def _is_search(model: Any) -> bool:
+    return hasattr(model, "train_indices_") and hasattr(model, "best_estimator_")

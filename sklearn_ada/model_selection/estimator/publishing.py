@@ -35,6 +35,7 @@ class PublishesBest:
     best_answer_: Answer
     answers_: list[Answer]
     _certified: Metric | None = None  # as validation rows have tuned it
+    _unasked: str = ""  # why the holdout was not asked about the best model, if it was not
     _asked: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
 
     def certify(
@@ -68,14 +69,20 @@ class PublishesBest:
         NotFittedError
             Before `fit`.
         ValueError
-            If ``best_estimator_`` is not as it was when it was asked, or there is none; if rows are needed.
-            Nothing was charged.
+            If ``best_estimator_`` is not as it was when it was asked, if nothing was asked about it, or if
+            there is none; if rows are needed. Nothing was charged.
         BudgetExhaustedError
             If nothing is left of the weights, or the holdout was closed.
         LedgerMismatchError
             If X and y are other rows.
         """
         check_is_fitted(self, "search_")
+        if self._unasked:
+            raise bad_parameter(
+                "search", _OWNER, "one whose winner was asked about", "one about which nothing was asked",
+                f"{self._unasked} Or ask about the model that was kept: search.holdout_.certify("
+                "search.best_estimator_, scoring=..., final=True).",
+            )  # fmt: skip
         if not hasattr(self, "best_estimator_") or self._asked is None:
             raise bad_parameter(
                 "search", _OWNER, "one that keeps a model", "refit=False",

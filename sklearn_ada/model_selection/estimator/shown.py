@@ -21,6 +21,7 @@ class ShowsScore(BaseEstimator):
     """Puts the certified answer beneath the diagram, whose table of attributes cuts a target short."""
 
     best_answer_: Answer
+    _unasked: str
     holdout_: Holdout | HoldoutReport
 
     @property
@@ -51,7 +52,8 @@ class ShowsScore(BaseEstimator):
 
     def _score_as_html(self) -> str:
         if not hasattr(self, "best_answer_"):
-            return ""
+            why = html.escape(getattr(self, "_unasked", ""))
+            return f"<p><b>Nothing is certified of best_estimator_</b></p><p>{why}</p>" if why else ""
         left = html.escape(headline_of(self.holdout_))
         return (
             f"<p><b>Certified score of best_estimator_</b></p>{self.best_answer_._repr_html_()}<p>{left}</p>"

@@ -9,7 +9,9 @@ from sklearn import get_config
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.metrics import Metric
 
-__all__ = ["metric_of", "own_scorings", "plain_scoring", "score_name", "scores_otherwise"]
+__all__ = [
+    "chooses_by_several", "metric_of", "own_scorings", "plain_scoring", "score_name", "scores_otherwise",
+]  # fmt: skip
 
 _OWNER = "ReusableHoldoutCV"
 
@@ -31,6 +33,12 @@ def own_scorings(search: Any) -> list[Any]:
     scoring = search.get_params(deep=False).get("scoring")
     named = _named(scoring)
     return [scoring] if named is None else list(named.values())
+
+
+def chooses_by_several(search: Any) -> bool:
+    """Return whether a search's winner is chosen by a function of several scores, of which it names none."""
+    own = search.get_params(deep=False)
+    return _named(own.get("scoring")) is not None and callable(own.get("refit"))
 
 
 def metric_of(search: Any) -> Any:

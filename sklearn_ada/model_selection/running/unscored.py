@@ -1,4 +1,4 @@
-"""A search none of whose candidates has a score of its own: why that is."""
+"""A search about whose winner there is no question to ask: why that is."""
 
 from __future__ import annotations
 
@@ -11,10 +11,19 @@ from sklearn_ada.metrics import Metric, n_rows, take_rows
 from sklearn_ada.model_selection.running.pairs import take_for
 from sklearn_ada.model_selection.scorers.splitter import split_rows
 
-__all__ = ["no_candidate_scored"]
+__all__ = ["NO_METRIC", "NO_PREDICT", "no_candidate_scored", "why_unscored"]
+
+NO_METRIC = (
+    "A function chooses the winner by several scores, so nothing says which to certify. Name one: "
+    "ReusableHoldoutCV(search, scoring='accuracy')."
+)
+NO_PREDICT = (
+    "The best model has no predict, and a question to the holdout is about predictions. Give it one to have "
+    "it certified."
+)
 
 
-def no_candidate_scored(
+def why_unscored(
     search: Any,
     name: str,
     metric: Metric,
@@ -24,8 +33,8 @@ def no_candidate_scored(
     validation: float,
     groups: Any,
     of_pairs: bool = False,
-) -> ValueError:
-    """Return the error for a fitted search whose scores of this name are all NaN or infinite.
+) -> tuple[str, Exception | None]:
+    """Return why a fitted search has only NaN or infinite scores of this name, and the error behind it.
 
     The cause is what its scorer says of a model that ``fit`` makes of one part of the rows, on the rest: the
     search itself has turned it into NaN.
@@ -41,12 +50,14 @@ def no_candidate_scored(
         cause = raised
     if cause is None:
         told = "its scores are NaN or infinite. On folds of one row, or of one class, they may be undefined: "
-        told += "give it a cv with fewer folds"
+        told += "pass more rows, or give it a cv with fewer folds. With error_score='raise' it tells what "
+        told += "failed, if anything did"
     else:
         told = f"its scorer or model raises {type(cause).__name__}: {str(cause).rstrip('.')}. Mend its "
         told += "scoring or its model; with error_score='raise' it tells by itself"
-    error = ValueError(
-        f"No candidate got a score from the search itself, of those to be certified, so none is: {told}."
-    )
-    error.__cause__ = cause
-    return error
+    return f"No candidate got a score from the search itself, of those to be certified: {told}.", cause
+
+
+def no_candidate_scored(why: str) -> ValueError:
+    """Return the error for a search that cannot go on without a score."""
+    return ValueError(f"{why} So nothing is certified, and the holdout was not asked.")

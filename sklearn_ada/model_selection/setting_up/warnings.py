@@ -21,9 +21,10 @@ from sklearn_ada.holdout import (
     worst_question,
 )
 from sklearn_ada.metrics import Metric
+from sklearn_ada.model_selection.running.unscored import NO_PREDICT
 from sklearn_ada.results import Answer
 
-__all__ = ["warn_of_exact_value", "warn_of_median", "warn_of_outcome", "warn_of_tolerance"]
+__all__ = ["warn_of_exact_value", "warn_of_median", "warn_of_outcome", "warn_of_tolerance", "warn_of_unasked"]
 
 
 def warn_of_median(wrapper: Any, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
@@ -100,3 +101,15 @@ def warn_of_outcome(
     session = session_of(holdout)
     n_subsamples = None if median is None else median.subsamples(session.data)
     warn_user(f"{told} {why_vacuous(session, n_subsamples)}")
+
+
+def warn_of_unasked(why: str, search: Any, winner: int) -> None:
+    """Warn that a winner was kept about which the holdout was not asked, and whether it is arbitrary."""
+    kept = f"candidate {winner}"
+    if why != NO_PREDICT:
+        chosen = callable(search.get_params(deep=False).get("refit"))
+        kept += ", which its refit function chose," if chosen else ", an arbitrary one,"
+    warn_user(
+        f"{why} So {kept} is kept as the search keeps it: the holdout was not asked, nothing was charged, "
+        "and best_score_ is NaN."
+    )
