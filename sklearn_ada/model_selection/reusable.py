@@ -4,81 +4,52 @@ from __future__ import annotations
 
 import math
 import os
-import uuid
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import column_or_1d, indexable
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada._notices import warn_user
-from sklearn_ada._progress import tell, with_bar
-from sklearn_ada._table import counted
-from sklearn_ada.digest import Undigestible, canonical_digest
-from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada._progress import tell
 from sklearn_ada.holdout import (
-    FILL,
-    Guess,
     Holdout,
-    MedianSettings,
     Scoring,
-    close_round,
-    model_digest,
-    open_round,
-    plan_question,
-    put_question,
     session_of,
 )
 from sklearn_ada.metrics import Metric, check_labels, n_rows, take_rows
 from sklearn_ada.metrics.rows import own_copy
+from sklearn_ada.model_selection.asking.every_candidate import ask_about_candidates
+from sklearn_ada.model_selection.asking.run import Run, Winner
+from sklearn_ada.model_selection.asking.winners import ask_about_winners
 from sklearn_ada.model_selection.estimator.callbacks import HandsOnCallbacks
 from sklearn_ada.model_selection.estimator.delegation import OF_BEST, DelegatesToBest, hand_on
 from sklearn_ada.model_selection.estimator.publishing import PublishesBest
 from sklearn_ada.model_selection.estimator.rows_of_fit import remember_rows
 from sklearn_ada.model_selection.estimator.wrapping import WrapsSearch
-from sklearn_ada.model_selection.running.candidates import columns_of, n_candidates, ranked, refitted
 from sklearn_ada.model_selection.running.engines import (
     candidates_of,
     keeps_model,
-    last_round,
-    told_to_ask,
     told_to_forget,
 )
 from sklearn_ada.model_selection.running.folds import own_folds, unfitted
-from sklearn_ada.model_selection.running.guesses import (
-    guess_from_folds,
-    guess_from_validation,
-    tuned_by_validation,
-)
-from sklearn_ada.model_selection.running.masks import masked, told_to_validate
 from sklearn_ada.model_selection.running.metadata import FitParams
 from sklearn_ada.model_selection.running.own_scores import (
     chooses_by_several,
     plain_scoring,
-    score_name,
-    scores_otherwise,
 )
 from sklearn_ada.model_selection.running.pairs import check_pairs, is_of_pairs, take_for
-from sklearn_ada.model_selection.running.recording import RecordingScorer, certified_columns
-from sklearn_ada.model_selection.running.simplest import best_of
 from sklearn_ada.model_selection.running.unscored import (
     NO_METRIC,
-    NO_PREDICT,
-    no_candidate_scored,
-    why_unscored,
 )
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
-from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
 from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
     chosen_median,
     chosen_metric,
-    chosen_scorer,
-    is_tuned,
 )
 from sklearn_ada.model_selection.setting_up.ids import ids_of_rows
 from sklearn_ada.model_selection.setting_up.parameters import (
@@ -347,7 +318,6 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self._asked: tuple[str, int] | None = None
         self._certified: Metric | None = None  # the metric as validation rows have tuned it
         self._unasked = ""  # why the holdout was not asked about the winner, if it was not
-        self._digests: dict[int, str] = {}  # of the models that were asked, by their records
         if y is None:
             fix = "It requires y to be passed, but the target y is None."
             raise bad_parameter("y", "ReusableHoldoutCV.fit", "the labels of X", None, fix)
@@ -392,17 +362,17 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
                 )
             self._search_only(X_train, y_train, params, cv)
             return self
-        if self.ask == "candidates" and self.reveal == "all":
-            self._ask_candidates(X_train, y_train, params, metric, median)
-        else:
-            self._ask_winners(X_train, y_train, params, metric, median, cv)
+        run = Run(self, X_train, y_train, params, metric, median, cv, self._reporting)
+        of_all = self.ask == "candidates" and self.reveal == "all"
+        winner = ask_about_candidates(run) if of_all else ask_about_winners(run)
+        self._keep(winner, run.digests)
         self._finish(metric)
-        if self._unasked:
-            warn_of_unasked(self._unasked, self.search_, self.best_index_)
+        if winner.answer is None:
+            self.best_score_, self.best_score_target_ = math.nan, ""
+            self.best_score_interval_ = metric.range or (-math.inf, math.inf)
+            warn_of_unasked(winner.unasked, self.search_, self.best_index_)
         else:
-            if self.best_answer_.index in self._digests:
-                self._asked = self._digests[self.best_answer_.index], self.best_answer_.index
-            warn_of_outcome(self.answers_, self.best_answer_, self.holdout_, median)
+            warn_of_outcome(self.answers_, winner.answer, self.holdout_, median)
         if not isinstance(self.holdout, Holdout):  # else X has no row of it
             remember_rows(self, X, y)
         return self
@@ -440,190 +410,24 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             "certified. Use refit=True or the name of a score, or ReusableHoldoutCV(scoring=...)."
         )
 
-    def _ask_candidates(
-        self, X: Any, y: Any, params: FitParams, metric: Metric, median: MedianSettings | None
-    ) -> None:
-        """Check every candidate, then refit the best on all rows and certify it."""
-        scorer = chosen_scorer(self, metric, self.holdout_, median)
-        candidates = n_candidates(self.search)
-        key = self._round_key(X, y, metric)
-        if candidates is not None:
-            scorer.candidates = candidates
-            scorer.round_name = open_round(
-                session_of(self.holdout_),
-                candidates,
-                purpose="check",
-                scoring=metric,
-                key=key,
-                guess_rows=max(round(n_rows(X) * self.validation), 1),
-                settings=FILL if getattr(scorer, "settings", None) == FILL else None,
-            )
-        recording = RecordingScorer(scorer)
-        search = told_to_ask(self.search, recording, scorer.cv)
-        tell("searching; the holdout is asked about every candidate", self.verbose)
-        try:
-            with self._reporting(search):
-                search.fit(own_copy(X), y, **params.of_asking())
-        except ValueError:  # bad rows make all fits of the one split fail: raise the model's own error
-            fit, _ = next(scorer.cv.split(X, y, params.groups))
-            self._fit_of_rows({}, X, y, params)(fit)
-            raise
-        session = session_of(self.holdout_)
-        close_round(session.ledger, session.asker, key)  # from here on its intervals are narrower
-        results, answers = certified_columns(candidates_of(search), self.holdout_)
-        refused = [answer for answer in answers if answer is not None and answer.verdict == "refused"]
-        if refused:
-            raise BudgetExhaustedError(
-                f"{len(refused)} of {len(answers)} candidates were refused: {refused[0].reason}. The search "
-                "is not finished, so no winner is chosen."
-            )
-        scores = np.where(last_round(results), results["mean_test_score"], np.nan).astype(float)
-        if np.isnan(scores).all():
-            reasons = {str(answer.reason) for answer in answers if answer is not None}
-            if not reasons:  # no question was even put: let the first candidate raise its error here
-                fit, rest = next(scorer.cv.split(X, y, params.groups))
-                model = self._fit_of_rows(results["params"][0], X, y, params)(fit)
-                scorer.answer(model, take_rows(X, rest), take_rows(y, rest))
-            raise ValueError(
-                f"No candidate got a score from the holdout: {'; '.join(sorted(reasons))}. Models may do so "
-                "where the holdout rows have NaN or infinite values."
-            )
-        self.search_, self.cv_results_ = search, results
-        may_win = np.flatnonzero(np.isfinite(scores)).tolist()
-        self.best_index_ = best_of(answers, may_win, results["params"], self.one_standard_error)
-        best = answers[self.best_index_]
-        if best is None:
-            raise TypeError(
-                "The search scored its best candidate on rows that are not from the cv it was given, so "
-                "nothing was asked about it. Use ask='winner'."
-            )
-        self.best_params_ = results["params"][self.best_index_]
-        self.answers_ = [answer for answer in answers if answer is not None]
-        if not keeps_model(
-            self
-        ):  # its score is that of the candidate's model, fitted on one part of the rows
-            self.best_answer_ = best
-            self.__dict__.pop("best_estimator_", None)
-            return
-        tell("refitting the winner on all rows but the holdout's, and certifying it", self.verbose)
-        (self.best_estimator_,) = refitted(self.search, [self.best_params_], X, y, params.of_model)
-        behind = session_of(self.holdout_).guess_behind(best)
-        guess = Guess(best.value, behind.size, behind.deviation, behind.share)
-        self.best_answer_ = self._certify(self.best_estimator_, guess, metric, median, None)
-        self.answers_.append(self.best_answer_)
-
-    def _ask_winners(
-        self, X: Any, y: Any, params: FitParams, metric: Metric, median: MedianSettings | None, cv: Any
-    ) -> None:
-        """Run the search as it is, or on validation rows, then certify its best few, or the best of them."""
-        hidden = self.ask == "candidates"
-        count = n_candidates(self.search) if hidden else 1 if self.ask == "winner" else int(self.ask)
-        assert count is not None  # `check_reveal` has refused other searches
-        drawing = self.mechanism == "exponential_mechanism"
-        selecting = drawing or (self.reveal == "winner" and count > 1)
-        plain = plain_scoring(metric)
-        search = unfitted(self.search, cv)
-        of_pairs = is_of_pairs(self.search)
-        if hidden:
-            search = told_to_validate(search, plain, ValidationSplit(self.holdout_, self.validation))
-        elif scores_otherwise(search, self.scoring):
-            search.set_params(scoring=plain)
-        name, own_scoring = score_name(search, metric)
-        key = self._round_key(X, y, metric)
-        session = session_of(self.holdout_)
-        about: dict[str, Any] = {"purpose": "certify", "scoring": metric, "key": key}
-        size, among = (1, count) if selecting else (count, 1)
-        open_round(session, size, alternatives=among, record=False, **about)  # raises before the long search
-        tell("searching; the holdout is asked when the search is done", self.verbose)
-        with self._reporting(search):
-            search.fit(own_copy(X), y, **(params.of_asking() if hidden else params.of_search))
-        results, scores, order = ranked(search, name)
-        chosen = [index for index in order[:count] if np.isfinite(scores[index])]
-        why = ""
-        if not chosen:
-            first = results["params"][order[0]] if order else {}
-            fit = self._fit_of_rows(first, X, y, params)
-            why, cause = why_unscored(
-                search, name, metric, fit, X, y, self.validation, params.groups, of_pairs
-            )
-            if hidden or not order or isinstance(cause, BudgetExhaustedError):  # which is never a warning
-                raise no_candidate_scored(why) from cause
-            chosen = order[:1]  # as the search itself keeps it
-        tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", self.verbose)
-        models = refitted(self.search, [results["params"][i] for i in chosen], X, y, params.of_model)
-        if not (why or hidden) and not all(callable(getattr(model, "predict", None)) for model in models):
-            why = NO_PREDICT
-        if why:
-            self._keep_unasked(search, results, chosen[0], models[0], metric, why)
-            return
-        size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
-        round_name = open_round(session, size, alternatives=among, **about)
-        if selecting:
-            winner = self.holdout_.select(models, scoring=metric, epsilon="auto" if drawing else None)
-            chosen, models = [chosen[winner]], [models[winner]]
-        t = None if median is None else median.subsample_size(session.data)
-        same_metric = not hidden and own_scoring in (self.scoring, metric, metric.scoring, plain)
-        self.answers_, tuned = [], {}
-        pairs = list(zip(chosen, models, strict=True))
-        for index, model in with_bar(pairs, "certifying", self.verbose):
-            guess, asked = None, metric
-            if median is None and is_tuned(metric):
-                fit = self._fit_of_rows(results["params"][index], X, y, params)
-                asked, guess = tuned_by_validation(
-                    fit, X, y, self.validation, params.groups, metric, of_pairs
-                )
-            elif same_metric:
-                folds = max(int(getattr(search, "n_splits_", 1)), 1)
-                over_folds = results.get(f"std_test_{name}", np.zeros(len(scores)))
-                guess = guess_from_folds(over_folds, scores, index, n_rows(X), folds, metric, t)
-            if guess is None and asked is metric:
-                fit = self._fit_of_rows(results["params"][index], X, y, params)
-                guess = guess_from_validation(fit, X, y, self.validation, params.groups, metric, t, of_pairs)
-            tuned[index] = asked
-            self.answers_.append(self._certify(model, guess, asked, median, round_name))
-        if session.policy.seals:
-            close_round(session.ledger, session.asker, key)
-            told = ((session.recorded_answer(answer.index), answer.repeated) for answer in self.answers_)
-            self.answers_ = [replace(answer, repeated=again) for answer, again in told if answer is not None]
-        answers = dict(zip(chosen, self.answers_, strict=True))
-        self.best_index_ = best_of(answers, chosen, results["params"], self.one_standard_error)
-        self.best_answer_, self._certified = answers[self.best_index_], tuned[self.best_index_]
-        self.best_estimator_ = models[chosen.index(self.best_index_)]
-        if hidden:
-            results = masked(results, self.best_index_, self.best_answer_.value)
-        self.search_, self.cv_results_ = search, results
-        self.cv_results_.update(columns_of(self.answers_, chosen, len(scores)))
-        self.best_params_ = results["params"][self.best_index_]
-
-    def _keep_unasked(
-        self, search: Any, results: dict[str, Any], index: int, model: Any, metric: Metric, why: str
-    ) -> None:
-        """Keep a winner about which there is no question to ask; what decides it are training rows alone."""
+    def _keep(self, winner: Winner, digests: dict[int, str]) -> None:
+        """Set the attributes of the search and its winner, of which nothing is known if nothing was asked."""
         for name in OF_BEST:  # of an earlier fit
             self.__dict__.pop(name, None)
-        self._unasked, self.answers_ = why, []
-        self.search_, self.cv_results_ = search, results
-        self.cv_results_.update(columns_of([], [], len(results["params"])))
-        self.best_index_, self.best_params_, self.best_estimator_ = index, results["params"][index], model
-        self.best_score_, self.best_score_target_ = math.nan, ""
-        self.best_score_interval_ = metric.range or (-math.inf, math.inf)
-
-    def _fit_of_rows(
-        self, candidate: dict[str, Any], X: Any, y: Any, params: FitParams
-    ) -> Callable[[NDArray[Any]], Any]:
-        """Return a function that fits a candidate on the rows of given numbers, with the fit parameters."""
-        of_pairs = is_of_pairs(self.search)
-
-        def fit(rows: NDArray[Any]) -> Any:
-            part = take_for(X, rows, rows, of_pairs), take_rows(y, rows)
-            return refitted(self.search, [candidate], *part, params.take(rows).of_model)[0]
-
-        return fit
+        self.search_, self.cv_results_ = winner.search, winner.results
+        self.answers_ = winner.answers
+        self.best_index_, self.best_params_ = winner.index, winner.params
+        if winner.model is not None:
+            self.best_estimator_ = winner.model
+        self._certified, self._unasked = winner.metric, winner.unasked
+        if winner.answer is not None:
+            self.best_answer_ = winner.answer
+            self._show_best()
+            if winner.answer.index in digests:
+                self._asked = digests[winner.answer.index], winner.answer.index
 
     def _finish(self, metric: Metric) -> None:
         """Set the attributes of the winner, and remove the holdout's scorer from the inner search."""
-        if not self._unasked:
-            self._show_best()
         own = getattr(
             self.search_, "scorer_", None
         )  # as its search scores, so does this, where it is one metric
@@ -636,25 +440,3 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             self.search_.scorer_ = metric.score
             if not hasattr(type(self.search_), "cv_results_"):  # else derived from the same scores
                 self.search_.cv_results_ = self.cv_results_
-
-    def _certify(
-        self, model: Any, guess: Guess | None, metric: Metric, median: Any, round_name: str | None
-    ) -> Answer:
-        digest = model_digest(model)
-        session = session_of(self.holdout_)
-        question = plan_question(session, model, metric, "certify", guess, median, fitted=True)
-        answer = put_question(session, question, model, model=digest, round_name=round_name)
-        assert answer is not None
-        if answer.verdict == "refused":
-            raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
-        self._digests[answer.index] = digest
-        return answer
-
-    def _round_key(self, X: Any, y: Any, metric: Metric) -> str:
-        """Return a digest of this search and these rows: run again, its questions are the same round."""
-        try:
-            how = str(self.mechanism)
-            asked = (self.ask, self.reveal, self.validation, how, metric.describe())
-            return canonical_digest((self.search, X, np.asarray(y), *asked))
-        except Undigestible:
-            return uuid.uuid4().hex

@@ -14,12 +14,10 @@ from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
 from sklearn_ada.holdout import Holdout, HoldoutReport, model_digest, plan_question, publish, session_of
 from sklearn_ada.metrics import Metric
 from sklearn_ada.model_selection.running.folds import own_folds
-from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
-    chosen_median,
-    chosen_metric,
-)
+from sklearn_ada.model_selection.setting_up.chosen_mechanism import chosen_median, chosen_metric
 from sklearn_ada.model_selection.setting_up.ids import ids_of_rows
 from sklearn_ada.model_selection.setting_up.setting_aside import set_aside
+from sklearn_ada.model_selection.wrapper import Wrapper
 from sklearn_ada.results import Answer
 
 __all__ = ["PublishesBest"]
@@ -27,11 +25,9 @@ __all__ = ["PublishesBest"]
 _OWNER = "ReusableHoldoutCV.certify"
 
 
-class PublishesBest:
+class PublishesBest(Wrapper):
     """`certify` and `compare`, for a search whose best model was asked about."""
 
-    holdout: Any
-    holdout_: Any
     best_answer_: Answer
     answers_: list[Answer]
     _certified: Metric | None = None  # as validation rows have tuned it
@@ -198,10 +194,9 @@ class PublishesBest:
                 "X", _OWNER, "what was passed to fit, and y as well", "None",
                 "A pickled search holds no rows of the holdout: certify(X, y).",
             )  # fmt: skip
-        own_ids: Any = self
-        X, ids, _ = ids_of_rows(own_ids.ids, X, ids)
+        X, ids, _ = ids_of_rows(self.ids, X, ids)
         X, y = indexable(X, y)
-        search: Any = own_ids.search
+        search = self.search
         holdout, _, _ = set_aside(self, X, np.ravel(np.asarray(y)), groups, own_folds(search), ids)
         if holdout.fingerprint != self.holdout_.fingerprint:
             raise LedgerMismatchError(

@@ -17,6 +17,7 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.model_selection.running.pairs import is_of_pairs
 from sklearn_ada.model_selection.running.recording import RecordingScorer
 from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
+from sklearn_ada.model_selection.wrapper import Wrapper
 
 __all__ = ["candidates_of", "check_search", "keeps_model", "last_round", "told_to_ask", "told_to_forget"]
 
@@ -36,7 +37,7 @@ def has_own_cv(search: Any) -> bool:
     return given is not None and (by_itself is None or given != by_itself.default)
 
 
-def keeps_model(wrapper: Any) -> bool:
+def keeps_model(wrapper: Wrapper) -> bool:
     """Return whether there is a best model in the end: not for ``refit=False``, unless a metric is named."""
     return wrapper.scoring is not None or wrapper.search.get_params(deep=False).get("refit") is not False
 

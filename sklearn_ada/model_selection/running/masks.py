@@ -17,11 +17,12 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.model_selection.running.candidates import n_candidates
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
+from sklearn_ada.model_selection.wrapper import Wrapper
 
 __all__ = ["check_reveal", "masked", "told_to_validate"]
 
 
-def check_reveal(wrapper: Any) -> None:
+def check_reveal(wrapper: Wrapper) -> None:
     """Raise ValueError for ``reveal="winner"`` where it cannot be kept."""
     if wrapper.reveal != "winner":
         return

@@ -9,11 +9,12 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping, process_routing
 
 from sklearn_ada.metrics import n_rows, take_rows
+from sklearn_ada.model_selection.wrapper import Wrapper
 
 __all__ = ["FitParams", "router_of"]
 
 
-def router_of(wrapper: Any) -> MetadataRouter:
+def router_of(wrapper: Wrapper) -> MetadataRouter:
     """Return how a `ReusableHoldoutCV` routes: it reads ``groups`` and ``ids``, the rest is its search's."""
     own = MetadataRequest(owner=wrapper)
     own.fit.add_request(param="groups", alias=True)
@@ -45,7 +46,7 @@ class FitParams:
         With routing, for what nobody asked for.
     """
 
-    def __init__(self, wrapper: Any, params: dict[str, Any], n: int) -> None:
+    def __init__(self, wrapper: Wrapper, params: dict[str, Any], n: int) -> None:
         self.groups = params.get("groups")
         self.of_search, self.of_model = dict(params), dict(params)
         self.of_model.pop("groups", None)

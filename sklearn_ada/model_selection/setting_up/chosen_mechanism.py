@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
 
 from sklearn.base import is_classifier
 
@@ -14,13 +13,14 @@ from sklearn_ada.metrics.registry import NEED_EVERY_CLASS
 from sklearn_ada.model_selection.running.own_scores import metric_of
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.model_selection.wrapper import Wrapper
 
 __all__ = ["chosen_median", "chosen_metric", "chosen_scorer", "is_tuned", "median_settings"]
 
 _OWNER = "ReusableHoldoutCV"
 
 
-def chosen_metric(wrapper: Any) -> Metric:
+def chosen_metric(wrapper: Wrapper) -> Metric:
     """Return what is certified: ``scoring``, the scorer's metric, the search's own, or the usual one.
 
     Raises
@@ -49,7 +49,7 @@ def chosen_metric(wrapper: Any) -> Metric:
     return of_scorer
 
 
-def chosen_median(wrapper: Any, metric: Metric, holdout: Holdout) -> MedianSettings | None:
+def chosen_median(wrapper: Wrapper, metric: Metric, holdout: Holdout) -> MedianSettings | None:
     """Return the settings of the stable median, or None where the metric has an interval of its own.
 
     With ``mechanism="auto"`` a scorer of scikit-learn's is certified on its own value, or refused: a median
@@ -100,7 +100,7 @@ def median_settings(metric: Metric, holdout: Holdout) -> MedianSettings:
 
 
 def chosen_scorer(
-    wrapper: Any, metric: Metric, holdout: Holdout, median: MedianSettings | None
+    wrapper: Wrapper, metric: Metric, holdout: Holdout, median: MedianSettings | None
 ) -> HoldoutScorer:
     """Return the scorer that asks about every candidate."""
     if isinstance(wrapper.mechanism, HoldoutScorer):

@@ -15,6 +15,7 @@ from sklearn_ada.model_selection.running.simplest import check_rule
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import ValidationSplit, is_share
 from sklearn_ada.model_selection.setting_up.time_order import check_time_order
+from sklearn_ada.model_selection.wrapper import Wrapper
 
 __all__ = ["DEFAULT_ANSWERS", "check_one_output", "check_parameters"]
 
@@ -22,7 +23,7 @@ DEFAULT_ANSWERS = "auto"
 _MECHANISMS = ("auto", "exponential_mechanism", "ladder", "stable_median", "thresholdout")
 
 
-def check_parameters(wrapper: Any) -> None:
+def check_parameters(wrapper: Wrapper) -> None:
     """Raise ValueError for a parameter of a `ReusableHoldoutCV` that cannot be, before anything is fitted."""
     owner = "ReusableHoldoutCV"
     is_object = hasattr(wrapper.search, "get_params") and not isinstance(wrapper.search, type)
@@ -94,7 +95,7 @@ def check_one_output(y: Any) -> None:
         )  # fmt: skip
 
 
-def _check_scorers(wrapper: Any, own: dict[str, Any]) -> None:
+def _check_scorers(wrapper: Wrapper, own: dict[str, Any]) -> None:
     """Raise unless the one scorer that asks a holdout is the mechanism, and its holdout is the only one."""
     owner = "ReusableHoldoutCV"
     if isinstance(wrapper.scoring, HoldoutScorer):

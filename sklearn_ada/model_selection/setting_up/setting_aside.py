@@ -30,6 +30,7 @@ from sklearn_ada.model_selection.scorers.splitter import is_share, split_rows
 from sklearn_ada.model_selection.setting_up.ids import split_by_ids
 from sklearn_ada.model_selection.setting_up.row_order import is_shuffled_for, shuffled
 from sklearn_ada.model_selection.setting_up.time_order import check_time_order
+from sklearn_ada.model_selection.wrapper import Wrapper
 
 __all__ = ["set_aside"]
 
@@ -37,7 +38,7 @@ _POLICY = ("confidence_level", "tolerance", "expected_questions", "answers", "se
 
 
 def set_aside(
-    wrapper: Any, X: Any, y: Any, groups: Any = None, cv: Any = None, ids: Any = None
+    wrapper: Wrapper, X: Any, y: Any, groups: Any = None, cv: Any = None, ids: Any = None
 ) -> tuple[Holdout, NDArray[np.int64], Any]:
     """Return the holdout of a `ReusableHoldoutCV`, the numbers of the rows for training, and their cv.
 

@@ -17,12 +17,13 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
 from sklearn_ada.model_selection.scorers.splitter import is_share
+from sklearn_ada.model_selection.wrapper import Wrapper
 
 __all__ = ["check_time_order", "is_ordered_in_time", "looked_at", "positions"]
 
 
 def check_time_order(
-    wrapper: Any, cv: Any, rows: Callable[[], Sequence[Any]] = tuple, *, is_last: bool = False
+    wrapper: Wrapper, cv: Any, rows: Callable[[], Sequence[Any]] = tuple, *, is_last: bool = False
 ) -> None:
     """Raise ValueError if the search's cv is ordered in time and the holdout is not the last block of rows.
 

@@ -22,12 +22,13 @@ from sklearn_ada.holdout import (
 )
 from sklearn_ada.metrics import Metric
 from sklearn_ada.model_selection.running.unscored import NO_PREDICT
+from sklearn_ada.model_selection.wrapper import Wrapper
 from sklearn_ada.results import Answer
 
 __all__ = ["warn_of_exact_value", "warn_of_median", "warn_of_outcome", "warn_of_tolerance", "warn_of_unasked"]
 
 
-def warn_of_median(wrapper: Any, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
+def warn_of_median(wrapper: Wrapper, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
     """Warn that a median will be certified, unless the user wrote so, and whether it could be."""
     if median is None or wrapper.mechanism != "auto" or is_chosen(metric):
         return
@@ -62,7 +63,9 @@ def warn_of_exact_value(metric: Metric, holdout: Holdout, median: MedianSettings
     )
 
 
-def warn_of_tolerance(wrapper: Any, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
+def warn_of_tolerance(
+    wrapper: Wrapper, metric: Metric, holdout: Holdout, median: MedianSettings | None
+) -> None:
     """Warn, once a ledger and before anything is asked, that the tolerance admits fewer than expected."""
     expected, session = wrapper.expected_questions, session_of(holdout)
     if wrapper.tolerance is None or expected is None or median is not None or not metric.has_interval:
