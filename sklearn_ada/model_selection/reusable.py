@@ -34,7 +34,7 @@ from sklearn_ada.holdout import (
     session_of,
 )
 from sklearn_ada.metrics import Metric, check_labels, n_rows, take_rows
-from sklearn_ada.metrics.rows import own_copy
+from sklearn_ada.metrics.data.rows import own_copy
 from sklearn_ada.model_selection.estimator.callbacks import HandsOnCallbacks
 from sklearn_ada.model_selection.estimator.delegation import OF_BEST, DelegatesToBest, hand_on
 from sklearn_ada.model_selection.estimator.publishing import PublishesBest
