@@ -31,7 +31,8 @@ from sklearn_ada.digest.code import Undigestible, annotations_of, by_name, sourc
 from sklearn_ada.digest.containers import content_of_container
 from sklearn_ada.digest.left_out import counted_state, names_left_out, reader_of
 from sklearn_ada.digest.libraries import home_of, is_library, resolve, version
-from sklearn_ada.metrics.columns import Column, UnreadableRowsError
+from sklearn_ada.metrics.data.columns import Column
+from sklearn_ada.metrics.data.elsewhere import UnreadableRowsError
 
 __all__ = ["Floats", "Undigestible", "canonical_digest"]
 

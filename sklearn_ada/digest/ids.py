@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.metrics.units import is_missing
+from sklearn_ada.metrics.data.labels import is_missing
 
 __all__ = ["id_hashes", "part_of_each"]
 

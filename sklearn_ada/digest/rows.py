@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.digest.canonical import Floats, Undigestible, canonical_digest
-from sklearn_ada.metrics.columns import Column
-from sklearn_ada.metrics.labels import NUMBERS
-from sklearn_ada.metrics.rows import n_rows, take_rows
+from sklearn_ada.metrics.data.columns import Column
+from sklearn_ada.metrics.data.labels import NUMBERS
+from sklearn_ada.metrics.data.rows import n_rows, take_rows
 
 __all__ = ["content_digest", "labels_digest", "rows_digest"]
 

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.guarantees.intervals.paired import paired_zero_one_interval
-from sklearn_ada.metrics.constructions import BettingEnds, Construction, Foreseen, Range
-from sklearn_ada.metrics.interval_rules import Mean, Measured
 from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.metrics.rules.constructions import BettingEnds, Construction, Foreseen, Range
+from sklearn_ada.metrics.rules.mean import Mean
+from sklearn_ada.metrics.rules.rule import Measured
 
 __all__ = ["DIFFERENCE", "OF_TWO", "Difference"]
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 from sklearn.metrics import get_scorer_names
 
-from sklearn_ada.metrics import scores
-from sklearn_ada.metrics.all_rows import AllRowsRule, AveragePrecision, ClassTable, Explained
-from sklearn_ada.metrics.class_auc import AveragedAUC
-from sklearn_ada.metrics.interval_rules import AUC, ClassMean, IntervalRule, Mean, Range, Ratio
-from sklearn_ada.metrics.median_error import MedianError
-from sklearn_ada.metrics.of_a_mean import MicroJaccard, RootMean
-from sklearn_ada.metrics.outputs import (
+from sklearn_ada.metrics.all_rows.average_precision import AveragePrecision
+from sklearn_ada.metrics.all_rows.class_table import ClassTable
+from sklearn_ada.metrics.all_rows.explained import Explained
+from sklearn_ada.metrics.all_rows.median_error import MedianError
+from sklearn_ada.metrics.all_rows.rule import AllRowsRule
+from sklearn_ada.metrics.outputs.forms import (
     ALL_SCORES,
     CLASS_SCORES,
     LABELS,
@@ -22,6 +21,14 @@ from sklearn_ada.metrics.outputs import (
     SCORES,
     Response,
 )
+from sklearn_ada.metrics.rules import scores
+from sklearn_ada.metrics.rules.auc import AUC, AveragedAUC
+from sklearn_ada.metrics.rules.class_mean import ClassMean
+from sklearn_ada.metrics.rules.constructions import Range
+from sklearn_ada.metrics.rules.functions_of_mean import MicroJaccard, RootMean
+from sklearn_ada.metrics.rules.mean import Mean
+from sklearn_ada.metrics.rules.ratio import Ratio
+from sklearn_ada.metrics.rules.rule import IntervalRule
 
 __all__ = [
     "KINDS",

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.metrics.target import UndefinedMetricError
+from sklearn_ada.metrics.rules.defined import UndefinedMetricError
 
 __all__ = ["undefined_metric"]
 

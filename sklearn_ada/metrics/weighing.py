@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sklearn_ada.metrics.stored_outputs import reads_outputs_only
+from sklearn_ada.metrics.outputs.stored import reads_outputs_only
 
 __all__ = ["takes_weights"]
 

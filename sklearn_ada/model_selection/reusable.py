@@ -22,7 +22,7 @@ from sklearn_ada.holdout import (
     session_of,
 )
 from sklearn_ada.metrics import Metric, check_labels, n_rows, take_rows
-from sklearn_ada.metrics.rows import own_copy
+from sklearn_ada.metrics.data.rows import own_copy
 from sklearn_ada.model_selection.asking.every_candidate import ask_about_candidates
 from sklearn_ada.model_selection.asking.run import Run, Winner
 from sklearn_ada.model_selection.asking.winners import ask_about_winners

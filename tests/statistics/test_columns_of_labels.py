@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout import guess_from_rows
-from sklearn_ada.metrics import metric as metric_module
+from sklearn_ada.metrics import scoring as scoring_module
 
 ATOMS, ROWS = 40, 400
 CHANCE = np.random.default_rng(7).beta(0.4, 0.6, ATOMS)
@@ -117,6 +117,6 @@ def test_with_a_measure_that_broadcasts_ratios_miss(monkeypatch):
     def as_said(said, *args, **kwargs):
         return said
 
-    monkeypatch.setattr(metric_module, "canonical", as_said)
-    monkeypatch.setattr("sklearn_ada.metrics.interval_rules.check_two_labels", lambda *args: None)
+    monkeypatch.setattr(scoring_module, "canonical", as_said)
+    monkeypatch.setattr("sklearn_ada.metrics.rules.ratio.check_two_labels", lambda *args: None)
     assert [misses(seed, ("f1", "jaccard")) for seed in range(10)] == [["f1", "jaccard"]] * 10

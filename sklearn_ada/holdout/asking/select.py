@@ -45,8 +45,8 @@ from sklearn_ada.holdout.terms.privacy import PrivateRelease
 from sklearn_ada.ledger import Record
 from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics import Metric, UndefinedMetricError, undefined_metric
-from sklearn_ada.metrics.interval_rules import IntervalRule
-from sklearn_ada.metrics.rows import guarded
+from sklearn_ada.metrics.data.rows import guarded
+from sklearn_ada.metrics.rules.rule import IntervalRule
 
 __all__ = ["select_model"]
 

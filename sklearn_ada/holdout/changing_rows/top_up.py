@@ -71,7 +71,7 @@ from sklearn_ada.holdout.records.top_up import TopUpRecord
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.policy import Policy
-from sklearn_ada.metrics.rows import stack_rows
+from sklearn_ada.metrics.data.rows import stack_rows
 
 __all__ = ["is_known", "pooled", "with_top_up"]
 

@@ -22,7 +22,7 @@ import sklearn
 
 from sklearn_ada.digest.canonical import Undigestible, canonical_digest
 from sklearn_ada.metrics import Metric
-from sklearn_ada.metrics.response import Given
+from sklearn_ada.metrics.outputs.asking import Given
 
 __all__ = [
     "member_key",

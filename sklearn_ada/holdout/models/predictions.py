@@ -44,11 +44,11 @@ from sklearn_ada.digest import id_hashes
 from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric
-from sklearn_ada.metrics.columns import Column, UnreadableRowsError, column_of, lies_elsewhere
-from sklearn_ada.metrics.interval_rules import Mean
-from sklearn_ada.metrics.labels import are_classes, family, of_one_type
-from sklearn_ada.metrics.response import Given
-from sklearn_ada.metrics.units import is_missing
+from sklearn_ada.metrics.data.columns import Column, column_of
+from sklearn_ada.metrics.data.elsewhere import UnreadableRowsError, lies_elsewhere
+from sklearn_ada.metrics.data.labels import are_classes, family, is_missing, of_one_type
+from sklearn_ada.metrics.outputs.asking import Given
+from sklearn_ada.metrics.rules.mean import Mean
 
 __all__ = ["Predictions", "as_asked", "check_predictions", "on_these_rows", "public_predictions"]
 

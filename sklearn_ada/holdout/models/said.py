@@ -48,7 +48,7 @@ from sklearn_ada.digest import canonical_digest
 from sklearn_ada.events import Symbol
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.metrics import Metric, StoredOutputs
-from sklearn_ada.metrics.columns import Column
+from sklearn_ada.metrics.data.columns import Column
 
 __all__ = ["Observation", "Said", "observed", "unit_of"]
 

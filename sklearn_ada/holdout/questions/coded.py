@@ -31,7 +31,7 @@ from sklearn_ada.holdout.terms.privacy import NoPrivacy
 from sklearn_ada.mechanisms.rounding.cells import LEAST_CELL, Cells
 from sklearn_ada.mechanisms.rounding.log_buckets import LogBuckets
 from sklearn_ada.metrics import Measured, Metric
-from sklearn_ada.metrics.interval_rules import IntervalRule
+from sklearn_ada.metrics.rules.rule import IntervalRule
 
 __all__ = ["CodedQuestion", "foreseen_variance"]
 

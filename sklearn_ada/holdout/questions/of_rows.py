@@ -2,7 +2,7 @@
 
 The value is told as by any certify, then both ends of the interval, each as a point of a lattice that is
 fixed beforehand, rounded outwards. The symbol of an end is its distance from where the guess and the value
-foresee it (`sklearn_ada.metrics.constructions`). The interval holds at the level of the asking: it is a
+foresee it (`sklearn_ada.metrics.rules.constructions`). The interval holds at the level of the asking: it is a
 function of the rows that was fixed, tuning and level included, before anything was said of this question;
 that its ends are released is paid for by later questions
 (`sklearn_ada.guarantees.description_length.theorem`).

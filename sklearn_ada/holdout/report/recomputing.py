@@ -37,8 +37,10 @@ from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.mechanisms.rounding.cells import Cells
 from sklearn_ada.metrics import Metric
-from sklearn_ada.metrics.interval_rules import IntervalRule, Mean, Ratio
 from sklearn_ada.metrics.registry import WITH_INTERVAL
+from sklearn_ada.metrics.rules.mean import Mean
+from sklearn_ada.metrics.rules.ratio import Ratio
+from sklearn_ada.metrics.rules.rule import IntervalRule
 
 __all__ = ["Verified", "verify_certificate"]
 

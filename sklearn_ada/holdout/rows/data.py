@@ -21,9 +21,10 @@ from sklearn_ada.holdout.rows.ray_transport import as_ray_sends
 from sklearn_ada.holdout.rows.transport import Parcel, in_this_process, unpacked_once
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Metric, Units, check_labels, unequal
-from sklearn_ada.metrics.columns import Column, column_of, is_dask, lies_elsewhere
-from sklearn_ada.metrics.interval_rules import IntervalRule
-from sklearn_ada.metrics.rows import Subsamples, n_rows, take_rows
+from sklearn_ada.metrics.data.columns import Column, column_of
+from sklearn_ada.metrics.data.elsewhere import is_dask, lies_elsewhere
+from sklearn_ada.metrics.data.rows import Subsamples, n_rows, take_rows
+from sklearn_ada.metrics.rules.rule import IntervalRule
 
 __all__ = ["HoldoutData"]
 

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaln, logsumexp
 
-from sklearn_ada.metrics.rows import n_rows
+from sklearn_ada.metrics.data.rows import n_rows
 
 __all__ = ["FALSE_ALARM", "is_leak", "ln_tail_of_cross_pairs", "row_hashes", "tail_of_lone_values"]
 

@@ -27,7 +27,7 @@ from sklearn_ada.holdout.terms.asker import Asker
 from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.seal_key import check_library, sealed_for
 from sklearn_ada.ledger import Ledger, Record, is_of_session, open_ledger
-from sklearn_ada.metrics.rows import Subsamples
+from sklearn_ada.metrics.data.rows import Subsamples
 from sklearn_ada.results import Answer
 
 __all__ = ["Session"]

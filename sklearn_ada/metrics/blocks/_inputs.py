@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.metrics.blocks._blocks import encode
-from sklearn_ada.metrics.labels import all_finite, are_classes, family, of_one_type, pieces
+from sklearn_ada.metrics.data.labels import all_finite, are_classes, family, of_one_type, pieces
 
 __all__ = [
     "as_labels",

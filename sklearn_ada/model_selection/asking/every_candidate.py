@@ -8,7 +8,7 @@ from sklearn_ada._progress import tell
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import FILL, Guess, close_round, open_round
 from sklearn_ada.metrics import n_rows, take_rows
-from sklearn_ada.metrics.rows import own_copy
+from sklearn_ada.metrics.data.rows import own_copy
 from sklearn_ada.model_selection.asking.run import Run, Winner
 from sklearn_ada.model_selection.running.candidates import n_candidates
 from sklearn_ada.model_selection.running.engines import candidates_of, keeps_model, last_round, told_to_ask

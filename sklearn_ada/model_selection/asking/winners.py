@@ -13,7 +13,7 @@ from sklearn_ada._table import counted
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout import Guess, close_round, open_round
 from sklearn_ada.metrics import Metric, n_rows
-from sklearn_ada.metrics.rows import own_copy
+from sklearn_ada.metrics.data.rows import own_copy
 from sklearn_ada.model_selection.asking.run import Run, Winner
 from sklearn_ada.model_selection.running.candidates import columns_of, n_candidates, ranked
 from sklearn_ada.model_selection.running.folds import unfitted

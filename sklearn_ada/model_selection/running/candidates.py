@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSample
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_ada.digest import Undigestible, canonical_digest
-from sklearn_ada.metrics.rows import own_copy
+from sklearn_ada.metrics.data.rows import own_copy
 from sklearn_ada.model_selection.running.engines import candidates_of, last_round
 from sklearn_ada.results import Answer
 

@@ -13,8 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, StableHoldoutScorer
 from sklearn_ada.holdout import MedianSettings, session_of
 from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.metrics import Metric, response
+from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.blocks import _blocks
+from sklearn_ada.metrics.outputs import asking
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -151,7 +152,7 @@ def test_answers_do_not_depend_on_the_size_of_chunks(monkeypatch, scoring, tmp_p
     model = DecisionTreeClassifier(max_depth=4).fit(X[:200], y[:200])
     answers = []
     for cells, chunk_bytes in ((2**23, 2**22), (800, 2**22), (2**23, 1), (123, 2**12)):
-        monkeypatch.setattr(response, "CHUNK_CELLS", cells)
+        monkeypatch.setattr(asking, "CHUNK_CELLS", cells)
         monkeypatch.setattr(_blocks, "CHUNK_BYTES", chunk_bytes)
         holdout = Holdout(X[200:], y[200:], ledger=tmp_path / f"{cells} {chunk_bytes}.db", random_state=0)
         score = StableHoldoutScorer(Metric(scoring, kind="general"), holdout)(model, X[:200], y[:200])

@@ -22,9 +22,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_ada import Metric
-from sklearn_ada.metrics import UnusableOutputsError, response
+from sklearn_ada.metrics import UnusableOutputsError
 from sklearn_ada.metrics.blocks import BLOCK_SCORERS
-from sklearn_ada.metrics.stored_outputs import reads_outputs_only
+from sklearn_ada.metrics.outputs import asking
+from sklearn_ada.metrics.outputs.stored import reads_outputs_only
 
 X, Y = make_classification(600, 6, n_informative=4, flip_y=0.2, random_state=0)
 ROWS = np.random.default_rng(0).permutation(600).reshape(10, 60)
@@ -151,18 +152,18 @@ def test_predicting_in_chunks_alters_no_answer(monkeypatch, container, scoring, 
     model.fit(rows, y)
     values, outputs = [], []
     for cells in (2**23, 2000, 700):
-        monkeypatch.setattr(response, "CHUNK_CELLS", cells)
+        monkeypatch.setattr(asking, "CHUNK_CELLS", cells)
         values.append(Metric(scoring).blocks(model, rows, y, ROWS))
-        outputs.append(response.respond(model, rows, ("predict_proba",))[1])
+        outputs.append(asking.respond(model, rows, ("predict_proba",))[1])
     for value, output in zip(values[1:], outputs[1:], strict=True):
         assert_array_equal(value, values[0])
         assert_array_equal(output, outputs[0])
 
 
 def test_chunks_have_the_size_that_is_documented(monkeypatch):
-    monkeypatch.setattr(response, "CHUNK_CELLS", 600)
+    monkeypatch.setattr(asking, "CHUNK_CELLS", 600)
     model = counting(DecisionTreeClassifier)(max_depth=2).fit(X, Y)
-    response.respond(model, X, ("predict",))
+    asking.respond(model, X, ("predict",))
     assert model.asked == [100] * 6
 
 
@@ -171,13 +172,13 @@ def test_labels_of_different_lengths_are_not_cut_short(monkeypatch):
         def predict(self, X):
             return np.array(["yes" if x > 2 else "y" for x in X[:, 0]])
 
-    monkeypatch.setattr(response, "CHUNK_CELLS", 2)
-    _, got = response.respond(Spelling(), np.arange(5)[:, None], ("predict",))
+    monkeypatch.setattr(asking, "CHUNK_CELLS", 2)
+    _, got = asking.respond(Spelling(), np.arange(5)[:, None], ("predict",))
     assert got.tolist() == ["y", "y", "y", "yes", "yes"]
 
 
 def test_outputs_of_a_wrong_shape_are_not_usable_in_chunks_either(monkeypatch):
-    monkeypatch.setattr(response, "CHUNK_CELLS", 2)
+    monkeypatch.setattr(asking, "CHUNK_CELLS", 2)
 
     class Silent(DummyClassifier):
         def predict(self, X):
@@ -189,4 +190,4 @@ def test_outputs_of_a_wrong_shape_are_not_usable_in_chunks_either(monkeypatch):
 
     for model in (Silent(), Growing()):
         with pytest.raises(UnusableOutputsError, match="wrong shape"):
-            response.respond(model, np.arange(6)[:, None], ("predict",))
+            asking.respond(model, np.arange(6)[:, None], ("predict",))

@@ -39,7 +39,7 @@ from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.holdout.terms.privacy import PrivateRelease, TransferShare
 from sklearn_ada.mechanisms.rounding.grid import Grid
 from sklearn_ada.metrics import Metric
-from sklearn_ada.metrics.rows import Subsamples
+from sklearn_ada.metrics.data.rows import Subsamples
 
 __all__ = ["StableQuestion"]
 

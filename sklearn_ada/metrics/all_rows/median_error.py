@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import median_absolute_error
 
 from sklearn_ada.guarantees.medians.exact_median import median_ranks
-from sklearn_ada.metrics.all_rows import AllRowsEnds, AllRowsRule
-from sklearn_ada.metrics.constructions import Foreseen, Range
-from sklearn_ada.metrics.interval_rules import Measured
-from sklearn_ada.metrics.target import UndefinedMetricError
+from sklearn_ada.metrics.all_rows.rule import AllRowsEnds, AllRowsRule
+from sklearn_ada.metrics.rules.constructions import Foreseen, Range
+from sklearn_ada.metrics.rules.defined import UndefinedMetricError
+from sklearn_ada.metrics.rules.rule import Measured
 
 __all__ = ["MedianError"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada.metrics.blocks import encode
-from sklearn_ada.metrics.labels import are_classes, family
+from sklearn_ada.metrics.data.labels import are_classes, family
 
 __all__ = [
     "UndefinedMetricError",

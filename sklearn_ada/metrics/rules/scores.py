@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from sklearn_ada.metrics.target import UndefinedMetricError, check_known
+from sklearn_ada.metrics.rules.defined import UndefinedMetricError, check_known
 
 __all__ = [
     "UserScores",

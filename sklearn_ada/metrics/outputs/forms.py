@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.metrics.labels import all_finite, are_classes, family, of_one_type
+from sklearn_ada.metrics.data.labels import all_finite, are_classes, family, of_one_type
 
 __all__ = [
     "ALL_SCORES",
@@ -129,8 +129,8 @@ def canonical(
     >>> canonical(np.array([0.2, 0.9, 0.4]), "labels", "predict", y, name="accuracy")
     Traceback (most recent call last):
         ...
-    sklearn_ada.metrics.outputs.UnusableOutputsError: The 'estimator' parameter of accuracy must be a model \
-whose predict gives class labels. Got 'numbers with a fraction, or not finite' instead.
+    sklearn_ada.metrics.outputs.forms.UnusableOutputsError: The 'estimator' parameter of accuracy must be a \
+model whose predict gives class labels. Got 'numbers with a fraction, or not finite' instead.
     """
     try:
         return _FORMS[form](said, method, y, classes, positive)

@@ -1,4 +1,4 @@
-"""How a model is asked for its outputs; `sklearn_ada.metrics.outputs` judges them.
+"""How a model is asked for its outputs; `sklearn_ada.metrics.outputs.forms` judges them.
 
 A model is shown many rows in chunks of `CHUNK_CELLS` numbers, so that what it needs for its work stays
 bounded however large the holdout is. The chunks depend on X alone, and a model predicts row by row, so they
@@ -15,22 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.metrics.columns import (
-    Column,
-    as_column,
-    is_dask,
-    lies_elsewhere,
-    predicted_by_dask,
-    release,
-    scratch,
-)
-from sklearn_ada.metrics.labels import family, of_one_type
-from sklearn_ada.metrics.outputs import UnusableOutputsError
-from sklearn_ada.metrics.rows import guarded, n_rows, own_copy, take_rows
+from sklearn_ada.metrics.data.elsewhere import release
+from sklearn_ada.metrics.data.labels import family, of_one_type
+from sklearn_ada.metrics.data.rows import guarded, n_rows, own_copy, take_rows
+from sklearn_ada.metrics.outputs.forms import UnusableOutputsError
 
-__all__ = ["Given", "available_response", "classes_of", "predicted_column", "respond"]
-
-Judge = Callable[[NDArray[Any], str, Any], NDArray[Any]]
+__all__ = ["Given", "available_response", "classes_of", "respond", "rows_in_chunk", "said_of"]
 
 CHUNK_CELLS = 2**23
 """Numbers in a chunk of X: 64 MB of float64. A row of a sparse matrix counts its mean number of entries."""
@@ -100,73 +90,7 @@ def respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> tuple[str, NDAr
     return method, _in_chunks(getattr(estimator, method), X)
 
 
-def predicted_column(estimator: Any, X: Any, y: Column, methods: tuple[str, ...], judged: Judge) -> Column:
-    """Return what the first available method says of rows whose labels are read block by block.
-
-    Outputs of rows that lie elsewhere do so, too: in a temporary file, or where Dask computes them.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-    X : array-like, frame, sparse matrix, list or Dask array
-    y : Column
-        Labels of the rows.
-    methods : tuple of str
-    judged : callable
-        Takes outputs, the name of the method and the labels of a chunk; returns one label for each row.
-    """
-    if isinstance(estimator, Given):
-        return as_column(estimator.known_outputs)
-    method = available_response(estimator, methods)
-
-    def of_chunk(rows: Any, labels: Column) -> NDArray[Any]:
-        return judged(_said(getattr(estimator, method), rows), method, labels)
-
-    if is_dask(X):
-        return Column(predicted_by_dask(of_chunk, X, y.dtype))
-    n, step = n_rows(X), _rows_in_chunk(X)
-    outputs = np.empty(0)
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
-        chunk = take_rows(X, rows)
-        part = of_chunk(chunk, y.rows(rows))
-        if start == 0:
-            outputs = scratch(n, part.dtype) if lies_elsewhere(y.source) else np.empty(n, dtype=part.dtype)
-        if part.dtype != outputs.dtype:
-            raise UnusableOutputsError("The outputs are of several types.")
-        outputs[rows] = part
-        release(chunk)
-        release(outputs[rows])
-    return Column(outputs)
-
-
-def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
-    """Return the outputs of all rows."""
-    n, step = n_rows(X), _rows_in_chunk(X)
-    if n <= step:
-        return _said(predict, X)
-    outputs = np.empty(0)
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
-        chunk = take_rows(X, rows)
-        part = _said(predict, chunk)
-        release(chunk)
-        if start == 0:
-            outputs = np.empty((n, *part.shape[1:]), dtype=part.dtype)
-        if part.shape != outputs[rows].shape:
-            raise UnusableOutputsError("The outputs of a chunk of rows are of the wrong shape.")
-        if part.dtype != outputs.dtype:  # texts of another length
-            if family(part) != family(outputs):
-                raise UnusableOutputsError("The outputs are of several types.")
-            both = np.promote_types(outputs.dtype, part.dtype)
-            if both.kind == "f" and outputs.dtype.kind in "biu" and part.dtype.kind in "biu":
-                raise UnusableOutputsError("The outputs are integers that no type holds together.")
-            outputs = outputs.astype(both)
-        outputs[rows] = part
-    return outputs
-
-
-def _said(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
+def said_of(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
     """Return what a model says of rows that it cannot change; one that insists on it gets a copy."""
     try:
         said = predict(guarded(X))
@@ -182,10 +106,36 @@ def _said(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
         raise UnusableOutputsError("The outputs are no array: their rows are of several lengths.") from None
 
 
-def _rows_in_chunk(X: Any) -> int:
+def rows_in_chunk(X: Any) -> int:
     """Return how many rows a model is shown at once."""
     if hasattr(X, "nnz"):
         cells = X.nnz / max(n_rows(X), 1)
     else:
         cells = math.prod(X.shape[1:]) if hasattr(X, "shape") else LIST_CELLS
     return max(int(CHUNK_CELLS // max(cells, 1)), 1)
+
+
+def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
+    """Return the outputs of all rows."""
+    n, step = n_rows(X), rows_in_chunk(X)
+    if n <= step:
+        return said_of(predict, X)
+    outputs = np.empty(0)
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        chunk = take_rows(X, rows)
+        part = said_of(predict, chunk)
+        release(chunk)
+        if start == 0:
+            outputs = np.empty((n, *part.shape[1:]), dtype=part.dtype)
+        if part.shape != outputs[rows].shape:
+            raise UnusableOutputsError("The outputs of a chunk of rows are of the wrong shape.")
+        if part.dtype != outputs.dtype:  # texts of another length
+            if family(part) != family(outputs):
+                raise UnusableOutputsError("The outputs are of several types.")
+            both = np.promote_types(outputs.dtype, part.dtype)
+            if both.kind == "f" and outputs.dtype.kind in "biu" and part.dtype.kind in "biu":
+                raise UnusableOutputsError("The outputs are integers that no type holds together.")
+            outputs = outputs.astype(both)
+        outputs[rows] = part
+    return outputs

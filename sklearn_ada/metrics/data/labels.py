@@ -15,9 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.metrics.units import is_missing
 
-__all__ = ["NUMBERS", "all_finite", "are_classes", "check_labels", "family", "of_one_type", "pieces"]
+__all__ = [
+    "NUMBERS",
+    "all_finite",
+    "are_classes",
+    "check_labels",
+    "family",
+    "is_missing",
+    "of_one_type",
+    "pieces",
+]
 
 Array = NDArray[Any]
 
@@ -97,6 +105,14 @@ def of_one_type(values: Array, name: str, owner: str) -> Array:
     raise bad_parameter(
         name, owner, "such that 64 bits hold every number of it", "larger integers", "Number them anew."
     )
+
+
+def is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN, NaT or pandas.NA."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas.NA is neither equal nor unequal
+        return True
 
 
 def family(values: Typed) -> str:

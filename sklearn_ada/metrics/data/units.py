@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada.guarantees.intervals.effective_size import bounded_weight_size, kish_size
+from sklearn_ada.metrics.data.labels import is_missing
 
-__all__ = ["Units", "is_missing"]
+__all__ = ["Units"]
 
 _GROWTH = 1.05  # mean weights are told apart to five percent
 
@@ -85,14 +86,6 @@ class Units:
             if " at the " in of_records
             else f"{of_records} at the holdout's {marks}"
         )
-
-
-def is_missing(label: Any) -> bool:
-    """Return whether a label is None, NaN, NaT or pandas.NA."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:  # pandas.NA is neither equal nor unequal
-        return True
 
 
 def _check_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:

@@ -10,8 +10,8 @@ from sklearn.metrics import get_scorer
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_ada.metrics.blocks import loop_scores
-from sklearn_ada.metrics.outputs import UnusableOutputsError, canonical
-from sklearn_ada.metrics.response import classes_of, respond
+from sklearn_ada.metrics.outputs.asking import classes_of, respond
+from sklearn_ada.metrics.outputs.forms import UnusableOutputsError, canonical
 
 __all__ = ["StoredOutputs", "reads_outputs_only"]
 

@@ -10,10 +10,6 @@ what was counted in it; and the hash stays on one worker, to which the others se
 from __future__ import annotations
 
 import hashlib
-import mmap
-import os
-import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -21,38 +17,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "LEAST_ROWS",
-    "Column",
-    "UnreadableRowsError",
-    "as_column",
-    "column_of",
-    "is_dask",
-    "lies_elsewhere",
-    "over_blocks",
-    "predicted_by_dask",
-    "release",
-    "scratch",
-]
+from sklearn_ada.metrics.data.dask_tasks import carried_on, of_each_chunk
+from sklearn_ada.metrics.data.distinct import distinct_of, joined
+from sklearn_ada.metrics.data.elsewhere import (
+    UnreadableRowsError,
+    file_of,
+    is_dask,
+    opened,
+    release,
+    stamp_of,
+)
+
+__all__ = ["LEAST_ROWS", "Column", "as_column", "column_of", "over_blocks"]
 
 Array = NDArray[Any]
-
-
-class UnreadableRowsError(RuntimeError):
-    """Rows that lie elsewhere could not be read to the end, or are not those that were first read.
-
-    Noticed before the look at the holdout, nothing is charged. In the middle of a look it is recorded and
-    paid for as a failure, as all that is raised there.
-    """
-
 
 LEAST_ROWS = 2**16
 """Arrays and files of fewer rows are read at once."""
 BLOCK_ROWS = 2**17
 """Rows in a block: its temporaries stay in the processor's cache."""
-_WINDOW = 2**23  # rows of Dask that are read at a time to be hashed, so that they do not pile up before it
-_PATIENCE = 2.0  # seconds, after which it is looked whether a worker is still there
-_FEW = 2**16  # whole numbers in so narrow a range are counted without being sorted
 
 
 class Column:
@@ -88,7 +71,7 @@ class Column:
         stamp: tuple[int, ...] | None = None,
     ) -> None:
         self.source, self.block_rows = source, block_rows
-        self._stamp = _stamp_of(source) if stamp is None else stamp
+        self._stamp = stamp_of(source) if stamp is None else stamp
         self.dtype: np.dtype[Any] = np.dtype(source.dtype if dtype is None else dtype)
         self._convert = convert
 
@@ -111,7 +94,7 @@ class Column:
         return whole if dtype is None else whole.astype(dtype, copy=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        file = _file_of(self.source)  # pickled, a memory map would be its rows
+        file = file_of(self.source)  # pickled, a memory map would be its rows
         return {**self.__dict__, "source": self.source if file is None else file}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -120,7 +103,7 @@ class Column:
             self.__dict__.update(state)
             return
         try:
-            self.__dict__.update(state, source=_opened(source))
+            self.__dict__.update(state, source=opened(source))
         except (OSError, ValueError) as error:
             raise UnreadableRowsError(f"{error}. A pickle of rows in a file holds its name only.") from error
         self.check_unchanged()
@@ -136,7 +119,7 @@ class Column:
 
     def check_unchanged(self) -> None:
         """Raise `UnreadableRowsError` if the file of the rows is gone, or has changed since."""
-        if self._stamp is not None and _stamp_of(self.source) != self._stamp:
+        if self._stamp is not None and stamp_of(self.source) != self._stamp:
             raise UnreadableRowsError(
                 "The file of the rows was changed, replaced or removed since they were first read. Put back "
                 "what it held, or copy the rows: y[:]."
@@ -188,10 +171,10 @@ class Column:
     @cached_property
     def _distinct(self) -> tuple[Array, NDArray[np.int64]] | None:
         found: tuple[Array, NDArray[np.int64]] | None = None
-        for block in over_blocks(_distinct_of, self):
+        for block in over_blocks(distinct_of, self):
             if block is None:
                 return None
-            found = block if found is None else _joined(found, block)
+            found = block if found is None else joined(found, block)
         return found
 
     @property
@@ -202,16 +185,6 @@ class Column:
         if np.ma.isMaskedArray(rows):
             raise ValueError("Labels may not be masked: leave such rows out.")
         return np.asarray(rows) if self._convert is None else self._convert(np.asarray(rows))
-
-
-def lies_elsewhere(values: Any) -> bool:
-    """Return whether values are in a memory-mapped file or in Dask."""
-    return is_dask(values) or _root_of(values) is not None
-
-
-def is_dask(values: Any) -> bool:
-    """Return whether values are a Dask array, series or frame."""
-    return hasattr(values, "__dask_graph__")
 
 
 def column_of(values: Any) -> Column | None:
@@ -252,104 +225,9 @@ def over_blocks(function: Callable[..., Any], *columns: Column) -> list[Any]:
     if leader is None:
         blocks = zip(*(column.blocks(columns[0].block_rows) for column in columns), strict=True)
         return [function(*block) for block in blocks]
-    import dask
-
-    of_chunks = zip(*(_chunks(column, leader) for column in columns), strict=True)
-    sizes = leader.source.chunks[0]
-    tasks = (
-        dask.delayed(_over_chunk)(function, size, list(chunk))
-        for size, chunk in zip(sizes, of_chunks, strict=True)
-    )
-    made = dask.compute(*tasks)
+    of_chunks = map(list, zip(*(_chunks(column, leader) for column in columns), strict=True))
+    made = of_each_chunk(partial(_over_chunk, function), leader.source.chunks[0], of_chunks)
     return [each for chunk in made for each in chunk]
-
-
-def release(rows: Any) -> None:
-    """Give back the pages of a memory-mapped file that were read: they stay in the system's cache."""
-    root = _root_of(rows)
-    if root is None or not hasattr(mmap, "MADV_DONTNEED") or rows.nbytes == 0 or not rows.flags.c_contiguous:
-        return
-    begin = root.offset % mmap.ALLOCATIONGRANULARITY + _address(rows) - _address(root)
-    aligned = begin - begin % mmap.PAGESIZE
-    root.base.madvise(mmap.MADV_DONTNEED, aligned, begin - aligned + rows.nbytes)
-
-
-def scratch(n: int, dtype: np.dtype[Any]) -> Array:
-    """Return room for a column in a temporary file, which is removed when nothing refers to it."""
-    with tempfile.TemporaryFile() as file:
-        return np.memmap(file, dtype=dtype, mode="w+", shape=(n,))
-
-
-def predicted_by_dask(of_chunk: Callable[[Any, Column], Array], X: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the Dask array of what is said of each chunk of rows of another, kept where it is computed.
-
-    ``dtype`` is that of the labels of the rows.
-    """
-    import dask
-
-    rows = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
-    said = partial(_of_dask_chunk, of_chunk, dtype)
-    filled = next((number for number, size in enumerate(X.chunks[0]) if size), 0)
-    (first,) = dask.compute(dask.delayed(_dtype_of)(said, rows.blocks[filled]))
-    made = rows.map_blocks(
-        partial(_or_nothing, said, first),
-        dtype=first,
-        drop_axis=list(range(1, X.ndim)),
-        meta=np.empty(0, dtype=first),
-    )
-    (kept,) = dask.persist(made)
-    return kept
-
-
-def _of_dask_chunk(of_chunk: Callable[[Any, Column], Array], dtype: np.dtype[Any], rows: Array) -> Array:
-    labels = Column(np.broadcast_to(np.zeros((), dtype=dtype), (len(rows),)))  # only their number is read
-    return of_chunk(rows, labels)
-
-
-def _or_nothing(said: Callable[[Array], Array], dtype: np.dtype[Any], rows: Array) -> Array:
-    return said(rows) if len(rows) else np.empty(0, dtype=dtype)  # no model is asked about no rows
-
-
-def _dtype_of(said: Callable[[Array], Array], rows: Array) -> np.dtype[Any]:
-    return said(rows).dtype
-
-
-def _root_of(values: Any) -> Any:
-    """Return the memory map that values are rows of, None for others and for those with unsaved changes."""
-    while isinstance(values, np.memmap) and isinstance(values.base, np.memmap):
-        values = values.base
-    if not isinstance(values, np.memmap) or not isinstance(values.base, mmap.mmap):
-        return None
-    return values if values.mode != "c" else None
-
-
-def _address(values: Array) -> int:
-    return int(values.__array_interface__["data"][0])
-
-
-def _file_of(values: Any) -> dict[str, Any] | None:
-    """Return where the rows of a memory map lie, None for others."""
-    root = _root_of(values)
-    if root is None or root.filename is None or not values.flags.c_contiguous:
-        return None
-    offset = root.offset + _address(values) - _address(root)
-    return {"filename": root.filename, "dtype": values.dtype, "offset": offset, "shape": values.shape}
-
-
-def _stamp_of(values: Any) -> tuple[int, ...] | None:
-    """Return what changes when the file of a memory map does, (-1,) if it is gone; None without a file."""
-    root = _root_of(values)
-    if root is None or root.filename is None:
-        return None
-    try:
-        found = os.stat(root.filename)
-    except OSError:
-        return (-1,)
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _opened(file: dict[str, Any]) -> Array:
-    return np.memmap(mode="r", **file)
 
 
 def _chunks(column: Column, leader: Column) -> Iterable[Any]:
@@ -399,48 +277,9 @@ def _ended(state: Any, after: Sequence[bytes]) -> list[bytes]:
 
 def _hashed_by_dask(column: Column, before: bytes, after: Sequence[bytes]) -> list[bytes]:
     """Return the hash from a chain of tasks, all on one worker: its state cannot be pickled."""
-    import dask
-
-    where, wait = _one_worker()
-    state = dask.delayed(hashlib.sha256)(before)
-    waiting = 0
-    for rows, chunk in zip(column.source.chunks[0], _chunks(column, column), strict=True):
-        if waiting + rows > _WINDOW:
-            (state,) = dask.persist(state, **where)
-            wait(state)
-            waiting = 0
-        state = dask.delayed(_hashed_chunk)(state, rows, chunk)
-        waiting += rows
-    (made,) = dask.persist(dask.delayed(_ended)(state, list(after)), **where)
-    wait(made)
-    (ends,) = dask.compute(made, **where)
+    begin, end = partial(hashlib.sha256, before), partial(_ended, after=list(after))
+    ends = carried_on(begin, _hashed_chunk, end, column.source.chunks[0], _chunks(column, column))
     return list(ends)
-
-
-def _one_worker() -> tuple[dict[str, Any], Callable[[Any], Any]]:
-    """Return where tasks run that must run together, and what waits for them."""
-    distributed = sys.modules.get("distributed")
-    try:
-        client = None if distributed is None else distributed.default_client()
-    except ValueError:
-        client = None
-    if distributed is None or client is None:
-        return {}, lambda state: None
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    if not workers:
-        raise UnreadableRowsError("The cluster has no workers to read the rows.")
-    return {"workers": [min(workers)]}, partial(_wait_for, client, min(workers))
-
-
-def _wait_for(client: Any, worker: str, state: Any) -> None:
-    """Wait for what one worker computes; raise if it is gone, as nobody else can go on with a hash."""
-    while True:
-        try:
-            sys.modules["distributed"].wait(state, timeout=_PATIENCE)
-            return
-        except TimeoutError:
-            if worker not in client.scheduler_info(n_workers=-1)["workers"]:
-                raise UnreadableRowsError("The worker that hashed the rows is gone: ask again.") from None
 
 
 def _itself(block: Array) -> Array:
@@ -449,31 +288,3 @@ def _itself(block: Array) -> Array:
 
 def _is_finite(block: Array) -> bool:
     return bool(np.isfinite(block).all())
-
-
-def _distinct_of(block: Array) -> tuple[Array, NDArray[np.int64]] | None:
-    """Return the distinct whole numbers of a block and their counts; None if there are others."""
-    if block.dtype.kind == "b":
-        ones = int(np.count_nonzero(block))
-        both = np.array([len(block) - ones, ones], dtype=np.int64)
-        return np.array([False, True])[both > 0], both[both > 0]
-    low, high = block.min(), block.max()
-    if block.dtype.kind == "f" and not (np.isfinite([low, high]).all() and (np.floor(block) == block).all()):
-        return None
-    if int(high) - int(low) >= _FEW:
-        values, counts = np.unique(block, return_counts=True)
-        return values, counts.astype(np.int64)
-    wide: Any = {"i": np.int64, "u": np.uint64, "f": np.float64}[block.dtype.kind]
-    numbers = np.bincount((block.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False))
-    found = np.flatnonzero(numbers)
-    return (found.astype(wide) + wide(low)).astype(block.dtype), numbers[found].astype(np.int64)
-
-
-def _joined(
-    one: tuple[Array, NDArray[np.int64]], other: tuple[Array, NDArray[np.int64]]
-) -> tuple[Array, NDArray[np.int64]]:
-    if np.array_equal(one[0], other[0]):
-        return one[0], one[1] + other[1]
-    values, where = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
-    counts = np.bincount(where.ravel(), weights=np.concatenate([one[1], other[1]]))
-    return values, counts.astype(np.int64)

@@ -15,15 +15,9 @@ from numpy.typing import NDArray
 
 from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding_half_width
-from sklearn_ada.metrics.constructions import BettingEnds, Construction, Foreseen
-from sklearn_ada.metrics.interval_rules import (
-    IntervalRule,
-    Mean,
-    Measured,
-    Range,
-    clipped,
-    count_interval,
-)
+from sklearn_ada.metrics.rules.constructions import BettingEnds, Construction, Foreseen, Range
+from sklearn_ada.metrics.rules.mean import Mean
+from sklearn_ada.metrics.rules.rule import IntervalRule, Measured, clipped, count_interval
 
 __all__ = ["MicroJaccard", "RootMean"]
 

@@ -23,8 +23,11 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.accounting.zcdp_filter import SAME_WEIGHT
 from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
-from sklearn_ada.metrics.interval_rules import ClassMean, IntervalRule, Mean, Measured, Range, clipped
-from sklearn_ada.metrics.units import Units
+from sklearn_ada.metrics.data.units import Units
+from sklearn_ada.metrics.rules.class_mean import ClassMean
+from sklearn_ada.metrics.rules.constructions import Range
+from sklearn_ada.metrics.rules.mean import Mean
+from sklearn_ada.metrics.rules.rule import IntervalRule, Measured, clipped
 
 __all__ = ["UnequalMean", "unequal"]
 

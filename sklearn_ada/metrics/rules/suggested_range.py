@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.metrics.target import UndefinedMetricError
+from sklearn_ada.metrics.rules.defined import UndefinedMetricError
 
 __all__ = ["TOO_NARROW", "check_within", "most_beyond", "suggested_range"]
 

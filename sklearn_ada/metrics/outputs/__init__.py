@@ -1,0 +1,1 @@
+"""What a model says of rows: how it is asked, what a metric takes of that, and how it is kept."""

@@ -1,0 +1,1 @@
+"""How the value of a metric becomes an interval, one module for each kind of metric."""
