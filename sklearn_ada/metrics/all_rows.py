@@ -25,10 +25,10 @@ from sklearn.metrics import (
     precision_score,
 )
 
-from sklearn_ada.guarantees.intervals.average_precision import average_precision_interval
-from sklearn_ada.guarantees.intervals.class_averages import average_ratio_interval
-from sklearn_ada.guarantees.intervals.mcc import mcc_interval
-from sklearn_ada.guarantees.intervals.r_squared import (
+from sklearn_ada.guarantees.intervals.of_metrics.average_precision import average_precision_interval
+from sklearn_ada.guarantees.intervals.of_metrics.macro_average import average_ratio_interval
+from sklearn_ada.guarantees.intervals.of_metrics.mcc import mcc_interval
+from sklearn_ada.guarantees.intervals.of_metrics.r_squared import (
     ExpectedLosses,
     d2_pinball_interval,
     r_squared_interval,

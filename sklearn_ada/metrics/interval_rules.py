@@ -21,11 +21,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn_ada.accounting.zcdp_filter import RECORDS, SAME_CLASS
 from sklearn_ada.guarantees.intervals.bentkus import bentkus
 from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
-from sklearn_ada.guarantees.intervals.class_means import counts_are_narrower
 from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
 from sklearn_ada.guarantees.intervals.effective_size import class_mean_size
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding, hoeffding_half_width
-from sklearn_ada.guarantees.intervals.ratio import ratio_half_width, ratio_interval
+from sklearn_ada.guarantees.intervals.of_metrics.ratio_of_counts import ratio_half_width, ratio_interval
+from sklearn_ada.guarantees.intervals.of_metrics.recall_and_balanced_accuracy import counts_are_narrower
 from sklearn_ada.metrics.columns import Column, as_column, over_blocks
 from sklearn_ada.metrics.constructions import BettingEnds, ClassCountEnds, Construction, Foreseen
 from sklearn_ada.metrics.target import UndefinedMetricError, check_known, check_positive, check_two_labels
@@ -373,7 +373,8 @@ class Ratio(IntervalRule):
 
     J, the precision or the Jaccard index, is the true positives over the denominator N, and
     ``F1 = 2J / (1 + J)``. N depends on the predictions, so it is released (coarsely, rounded down) and
-    priced; the interval does not condition on it (`sklearn_ada.guarantees.intervals.ratio`).
+    priced; the interval does not condition on it
+    (`sklearn_ada.guarantees.intervals.of_metrics.ratio_of_counts`).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Chernoff's interval for weighted means, which is narrower than Hoeffding's near 0 and 1."""
+"""Chernoff's interval for a weighted mean, which is narrower than Hoeffding's near 0 and 1."""
 
 from __future__ import annotations
 
