@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
-from sklearn_ada.guarantees.intervals.paired import paired_zero_one_interval
+from sklearn_ada.guarantees.intervals.of_metrics.paired_difference import paired_zero_one_interval
 
 __all__ = ["compared"]
 

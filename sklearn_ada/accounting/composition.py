@@ -1,4 +1,4 @@
-"""Closed-form composition of (epsilon, delta)-differential privacy: basic and advanced.
+"""Composition by basic and advanced formulas: how private several (epsilon, delta)-DP answers are together.
 
 *Composition* is the privacy of several mechanisms together: here k of them, each (epsilon, delta)-DP whatever
 came before, each chosen with the earlier outputs in view.

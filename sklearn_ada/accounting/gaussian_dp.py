@@ -1,4 +1,4 @@
-"""Gaussian differential privacy: the exact privacy curve of composed Gaussian noise.
+"""Gaussian differential privacy (GDP): how private many answers with Gaussian noise are together, exactly.
 
 A mechanism is mu-GDP if telling two neighbours apart from its output is no easier than telling N(0, 1) from
 N(mu, 1) (Dong, Roth, Su 2022). Gaussian noise of ``noise_multiplier`` s is exactly (1/s)-GDP, and k such

@@ -1,4 +1,4 @@
-"""Optimal composition of k equal (epsilon, delta)-DP mechanisms.
+"""Optimal composition: exactly how private k equally (epsilon, delta)-private answers are together.
 
 The guarantee is exact: k leaky randomised responses attain it, and every k-fold adaptive composition of
 (epsilon, delta)-DP mechanisms is a post-processing of them (Kairouz, Oh, Viswanath 2015, Theorem 3.3).

@@ -1,4 +1,4 @@
-"""The privacy loss of a mechanism as a random variable (lecture 11).
+"""Privacy loss: how much likelier an answer is with one data set than with its neighbour (lecture 11).
 
 For output laws P = A(x) and Q = A(x') of two neighbours the privacy loss is ``ln(P(y)/Q(y))`` with y drawn
 from P. Composition adds independent losses, so for finite laws convolution gives the exact privacy curve,

@@ -1,4 +1,4 @@
-"""Prices of unsealing: an exact value is said at last, whose cell was released when it was asked.
+"""Prices of unsealing: what it costs to tell an exact value of which only a range (its cell) was told before.
 
 A *sealed* value was computed when its question was asked, and only its cell was released. To *unseal* it is
 to say one of the values of that cell (or that it cannot be recomputed): with the public weights w of

@@ -1,4 +1,4 @@
-"""Zero-concentrated differential privacy: the price of every event.
+"""Zero-concentrated differential privacy (zCDP): the price rho of an answer, where prices add up.
 
 A mechanism is rho-zCDP if for all neighbours and all orders ``a > 1`` the Renyi divergence of order a
 between its two output laws is at most ``a * rho`` (Bun, Steinke 2016, Definition 1.1). Prices add up, also

@@ -1,4 +1,4 @@
-"""From zCDP to (epsilon, delta)-differential privacy and back, optimal and simple."""
+"""From a price rho in zCDP to (epsilon, delta)-differential privacy and back: optimal and simple."""
 
 from __future__ import annotations
 

@@ -37,14 +37,14 @@ from sklearn_ada.guarantees.intervals.bentkus import bentkus
 from sklearn_ada.guarantees.intervals.bernstein import empirical_bernstein
 from sklearn_ada.guarantees.intervals.betting import betting_fixed, betting_predictable
 from sklearn_ada.guarantees.intervals.chernoff import bernoulli_kl, chernoff_kl
-from sklearn_ada.guarantees.intervals.class_means import class_mean_interval
 from sklearn_ada.guarantees.intervals.clopper_pearson import binomial_tail_ends, clopper_pearson
-from sklearn_ada.guarantees.intervals.differences import difference_half_width
 from sklearn_ada.guarantees.intervals.effective_size import bounded_weight_size, class_mean_size, kish_size
 from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
+from sklearn_ada.guarantees.intervals.expected_width_of_difference import difference_half_width
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding, hoeffding_half_width
-from sklearn_ada.guarantees.intervals.ratio import ratio_half_width, ratio_interval
-from sklearn_ada.guarantees.intervals.weighted import bounded_weights_kl, fixed_shares_kl
+from sklearn_ada.guarantees.intervals.of_metrics.ratio_of_counts import ratio_half_width, ratio_interval
+from sklearn_ada.guarantees.intervals.of_metrics.recall_and_balanced_accuracy import class_mean_interval
+from sklearn_ada.guarantees.intervals.weighted_mean import bounded_weights_kl, fixed_shares_kl
 from sklearn_ada.guarantees.ladder import LadderBound, blum_hardt_2015, ladder_transcripts
 from sklearn_ada.guarantees.learner import private_learner_sample_size
 from sklearn_ada.guarantees.medians.exact_median import (

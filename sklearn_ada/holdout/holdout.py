@@ -454,8 +454,8 @@ class Holdout:
 
         Notes
         -----
-        Source: `sklearn_ada.guarantees.intervals.paired`; given the disagreements of two classifiers it is
-        McNemar's test (1947) in its exact form.
+        Source: `sklearn_ada.guarantees.intervals.of_metrics.paired_difference`; given the disagreements of
+        two classifiers it is McNemar's test (1947) in its exact form.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Learn a finite class of hypotheses privately."""
+"""A private learner: one of finitely many models is chosen by its error, and no record matters much."""
 
 from __future__ import annotations
 

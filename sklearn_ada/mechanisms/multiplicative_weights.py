@@ -1,4 +1,4 @@
-"""Private multiplicative weights: very many mean questions over a finite universe."""
+"""Private multiplicative weights: very many means at once, if finitely many different rows can occur."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Two models that agree on most rows have small differences, however much their scores vary, so the interval of
 the difference is much narrower than the difference of two intervals
-(`sklearn_ada.guarantees.intervals.paired`).
+(`sklearn_ada.guarantees.intervals.of_metrics.paired_difference`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._checks import bad_parameter
-from sklearn_ada.guarantees.intervals.paired import paired_zero_one_interval
+from sklearn_ada.guarantees.intervals.of_metrics.paired_difference import paired_zero_one_interval
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.metrics.rules.constructions import BettingEnds, Construction, Foreseen, Range
 from sklearn_ada.metrics.rules.mean import Mean

@@ -1,4 +1,4 @@
-"""The assumptions of a plan, such as the expected score, besides two of rows, questions and width."""
+"""What a plan assumes, such as the expected score, besides what is given of rows, questions and width."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ from sklearn_ada.guarantees.description_length.planned_checks import (
     plan_checks,
     wilson_deviation,
 )
-from sklearn_ada.guarantees.intervals.differences import difference_half_width
 from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
+from sklearn_ada.guarantees.intervals.expected_width_of_difference import difference_half_width
 from sklearn_ada.guarantees.ladder import blum_hardt_2015
 from sklearn_ada.guarantees.medians.exact_median import (
     MEDIAN_DEVIATION,

@@ -1,4 +1,4 @@
-"""A recommendation for searches in a row: cells or splitting, and which of them wins when."""
+"""A recommendation for searches in a row: coarse answers (cells) from all rows, or new rows for each."""
 
 from __future__ import annotations
 

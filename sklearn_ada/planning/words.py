@@ -1,4 +1,4 @@
-"""Parts of sentences about plans."""
+"""Phrases that several recommendations share, such as a number with its noun."""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Intervals for a bounded mean by betting: about as wide as the normal interval, and valid for every n.
 
+These are the published procedures, which serve the mean of a loss or score;
+`sklearn_ada.guarantees.intervals.fixed_bets` is for ratios too, weighs its bets and fixes their sizes once
+for all ratios, where fixed bets here weigh alike and are capped for each mean that is tested.
+
 To test whether the mean of variables in [0, 1] is m or less, start with a wealth of 1 and bet on each row
 that it is above m: the wealth is multiplied by ``1 + l (x - m)``, with a stake l of at most ``.95 / m``, so
 that it stays positive. Were the mean at most m, the wealth could not be expected to grow, and is above
@@ -41,6 +45,7 @@ from sklearn_ada._checks import bad_parameter, check_real
 from sklearn_ada._constants import OUTWARDS
 from sklearn_ada._solving import enclosed_root
 from sklearn_ada.guarantees.intervals._sides import ln_side, mirrored
+from sklearn_ada.guarantees.intervals.fixed_bets import ln_products
 
 __all__ = ["MOST_ROWS_ONE_BY_ONE", "betting_fixed", "betting_half_width", "betting_predictable"]
 
@@ -52,8 +57,6 @@ _Column = NDArray[np.float64]
 _STAKES = np.array([0.4, 0.7, 1.0, 1.4, 2.0])
 _CAP = 0.95
 _LEAST_MEAN = 1e-12
-_FACTORS = 16  # multiplied before a logarithm is taken: within the range of floats from _LEAST_MEAN on
-_ROWS = 65_536  # at a time, so that a million rows need little memory
 _PRIOR_ROWS = 2.0  # the guess of the variance counts as so many rows,
 _PRIOR_SHARE = 0.02  # or, where stakes lean, as this share of all rows if that is more
 _LEAN = 1.2  # times skewness / sqrt(n) is added to the factor of a leaning stake, and to this:
@@ -226,14 +229,7 @@ def _low_of_fixed(x: _Column, variance: float, bound: float) -> float:
 
 def _ln_wealth(x: _Column, m: float, stakes: _Column) -> float:
     """Logarithm of the mean over the stakes of the products over all rows."""
-    totals = np.zeros(len(stakes))
-    for start in range(0, len(x), _ROWS):
-        centred = x[start : start + _ROWS] - m
-        whole = len(centred) // _FACTORS * _FACTORS
-        for j, stake in enumerate(stakes):
-            factors = stake * centred + 1.0
-            products = factors[:whole].reshape(_FACTORS, -1).prod(axis=0)
-            totals[j] += np.log(products).sum() + np.log(factors[whole:]).sum()
+    totals = ln_products(x, 1.0, m, stakes)
     top = totals.max()
     return float(top + math.log(np.exp(totals - top).mean()))
 

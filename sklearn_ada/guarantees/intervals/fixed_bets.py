@@ -1,5 +1,9 @@
 r"""Tests of a mean, or of a ratio of two means, by bets whose sizes are fixed before the rows are looked at.
 
+Most intervals of `sklearn_ada.guarantees.intervals.of_metrics` are made of them. The mean of a loss or
+score has the published variant instead (`sklearn_ada.guarantees.intervals.betting`), whose bets weigh alike
+and are capped for each mean that is tested.
+
 Row i gives a numerator :math:`a_i` and a denominator :math:`b_i`; the ratio is ``sum E a_i / sum E b_i``, for
 a mean all denominators are 1. Someone who bets that the ratio is above r gains or loses a share
 :math:`l z_i(r)` of the wealth with each row, ``z_i(r) = a_i - r b_i``. A wealth of 1 is divided among five
@@ -39,14 +43,14 @@ from sklearn_ada._checks import bad_parameter, check_integer, check_real
 from sklearn_ada._solving import enclosed_root
 from sklearn_ada.guarantees.intervals._sides import ln_side
 
-__all__ = ["bet_sizes", "fixed_bets_mean", "ln_wealth", "lowest_ratio"]
+__all__ = ["bet_sizes", "fixed_bets_mean", "ln_products", "ln_wealth", "lowest_ratio"]
 
 _MULTIPLES = np.array((0.4, 0.7, 1.0, 1.4, 2.0))
 _WEIGHTS = np.array((0.1, 0.2, 0.4, 0.2, 0.1))
 _MOST_LOST = 0.95  # of the wealth, by one row at the ratio foreseen
 _ALL = 1.0 - 1e-12  # a bet that can lose more has no wealth
-_BLOCK = 1 << 15  # rows at a time, so that memory does not grow with n
-_FACTORS = 16  # multiplied before a logarithm is taken: from 1e-192 on
+_BLOCK = 65_536  # rows at a time, so that memory does not grow with n
+_FACTORS = 16  # multiplied before a logarithm is taken: within the range of floats from 1e-12 on
 _MARGIN = 1e-9  # of logarithms, against rounding errors
 _HALVINGS = 32
 
@@ -112,19 +116,44 @@ def ln_wealth(
     """
     if bets.size == 0:
         return -math.inf
-    sums = np.zeros(bets.size)
-    if counts is not None:
-        gains = numerator - ratio * denominator
-        sums = np.log1p(np.multiply.outer(bets, gains)) @ counts
+    if counts is None:
+        sums = ln_products(numerator, denominator, ratio, bets)
     else:
-        for start in range(0, len(numerator), _BLOCK):
-            rows = slice(start, start + _BLOCK)
-            below = denominator[rows] if isinstance(denominator, np.ndarray) else denominator
-            sums += _ln_products(numerator[rows] - ratio * below, bets)
+        sums = np.log1p(np.multiply.outer(bets, numerator - ratio * denominator)) @ counts
     top = float(sums.max())
     if top == -math.inf:
         return top
     return top + math.log(math.fsum(_WEIGHTS[: bets.size] * np.exp(sums - top)))
+
+
+def ln_products(
+    numerator: NDArray[np.float64],
+    denominator: NDArray[np.float64] | float,
+    ratio: float,
+    bets: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the logarithm of what each bet alone makes of a wealth of 1; few logarithms are taken.
+
+    Parameters are those of `ln_wealth`.
+
+    Examples
+    --------
+    >>> np.exp(ln_products(np.array([1.0, 0.0, 1.0, 1.0]), 1.0, 0.5, np.array([0.5, 1.0]))).round(4).tolist()
+    [1.4648, 1.6875]
+    """
+    sums = np.zeros(len(bets))
+    for start in range(0, len(numerator), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        below = denominator[rows] if isinstance(denominator, np.ndarray) else denominator
+        gains = numerator[rows] - ratio * below
+        whole = len(gains) // _FACTORS * _FACTORS
+        factors = np.empty_like(gains)
+        for j, bet in enumerate(bets):
+            np.multiply(gains, bet, out=factors)
+            factors += 1.0
+            products = factors[:whole].reshape(_FACTORS, -1).prod(axis=0)
+            sums[j] += np.log(products).sum() + np.log(factors[whole:]).sum()
+    return sums
 
 
 def lowest_ratio(
@@ -234,15 +263,3 @@ def fixed_bets_mean(
         )
 
     return low_end(rows, mean), 1.0 - low_end(1.0 - rows, 1.0 - mean)
-
-
-def _ln_products(gains: NDArray[np.float64], bets: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logarithm of the product of ``1 + bet * gain`` for each bet; few logarithms are taken."""
-    whole = len(gains) // _FACTORS * _FACTORS
-    table, rest = gains[:whole].reshape(_FACTORS, -1), gains[whole:]
-    factors, result = np.empty_like(table), np.empty(bets.size)
-    for j, bet in enumerate(bets):
-        np.multiply(table, bet, out=factors)
-        factors += 1.0
-        result[j] = np.log(factors.prod(axis=0)).sum() + np.log1p(bet * rest).sum()
-    return result

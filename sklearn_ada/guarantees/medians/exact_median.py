@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 from sklearn_ada._checks import check_integer, check_real
 from sklearn_ada._constants import OUTWARDS
+from sklearn_ada._solving import largest_integer
 from sklearn_ada.guarantees.intervals._sides import ln_side
 from sklearn_ada.guarantees.intervals.clopper_pearson import LOG_TAIL_FROM, clopper_pearson
 
@@ -100,10 +101,7 @@ def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
     if side < -LOG_TAIL_FROM:  # smaller than floats tell: by Hoeffding's bound of the tail
         low = max(math.floor(n / 2.0 - math.sqrt(-n * side / 2.0)) + 1, 0)
         return low, n + 1 - low
-    low, high = 0, n // 2  # the largest r at most n/2 of which the tail is small enough
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if binom.logcdf(middle - 1, n, 0.5) <= side else (low, middle - 1)
+    low = largest_integer(lambda r: bool(binom.logcdf(r - 1, n, 0.5) <= side), n // 2)
     return low, n + 1 - low
 
 

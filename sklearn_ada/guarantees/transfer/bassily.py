@@ -1,4 +1,4 @@
-"""Bassily, Nissim, Smith, Steinke, Stemmer, Ullman (STOC 2016): the theorem of lecture 19."""
+"""The transfer theorem of Bassily, Nissim, Smith, Steinke, Stemmer, Ullman (STOC 2016), as in lecture 19."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld (ITCS 2020): the theorems of lecture 23."""
+"""Transfer theorems of Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld (ITCS 2020): lecture 23."""
 
 from __future__ import annotations
 

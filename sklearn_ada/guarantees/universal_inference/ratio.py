@@ -7,7 +7,8 @@ symbols are in L.
 Theorem. r is excluded from below if ``r < s_low`` and ``N_low kl(s_low, r) >= ln(1/b) + L``; the other side
 by symmetry. Rows need not be of one law.
 
-Proof. By `sklearn_ada.guarantees.intervals.ratio`, ``E exp(l H - N ln(1 - r + r e^l)) <= 1`` for every l.
+Proof. ``E exp(l H - N ln(1 - r + r e^l)) <= 1`` for every l, by
+`sklearn_ada.guarantees.intervals.of_metrics.ratio_of_counts`.
 Take the l at which ``l s_low - ln(1 - r + r e^l)`` is largest, ``ln[s_low (1 - r) / (r (1 - s_low))] > 0``,
 where it is ``kl(s_low, r)``. On the event that the released symbols tell, the exponent is ``N (l s - ln(1 -
 r + r e^l)) >= N_low kl(s_low, r)``, so by Markov's inequality that event has at most the probability

@@ -1,4 +1,4 @@
-"""A number rounded to a grid, so that it becomes a symbol of a code."""
+"""A number rounded to a grid: one of finitely many answers, each of which has a price."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-from sklearn_ada.guarantees.intervals.average_precision import average_precision_interval
+from sklearn_ada.guarantees.intervals.of_metrics.average_precision import average_precision_interval
 from sklearn_ada.metrics.all_rows.rule import AllRowsEnds, AllRowsRule
 from sklearn_ada.metrics.rules.constructions import Foreseen, Range
 from sklearn_ada.metrics.rules.defined import UndefinedMetricError

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix, f1_score, jaccard_score, matthews_corrcoef, precision_score
 
-from sklearn_ada.guarantees.intervals.class_averages import average_ratio_interval
-from sklearn_ada.guarantees.intervals.mcc import mcc_interval
+from sklearn_ada.guarantees.intervals.of_metrics.macro_average import average_ratio_interval
+from sklearn_ada.guarantees.intervals.of_metrics.mcc import mcc_interval
 from sklearn_ada.metrics.all_rows.rule import AllRowsEnds, AllRowsRule
 from sklearn_ada.metrics.rules.constructions import Foreseen, Range
 from sklearn_ada.metrics.rules.defined import UndefinedMetricError, check_known

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.guarantees.intervals.r_squared import (
+from sklearn_ada.guarantees.intervals.of_metrics.r_squared import (
     ExpectedLosses,
     d2_pinball_interval,
     r_squared_interval,

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada.accounting.zcdp_filter import SAME_CLASS
-from sklearn_ada.guarantees.intervals.class_means import counts_are_narrower
 from sklearn_ada.guarantees.intervals.effective_size import class_mean_size
 from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
+from sklearn_ada.guarantees.intervals.of_metrics.recall_and_balanced_accuracy import counts_are_narrower
 from sklearn_ada.metrics.rules.constructions import ClassCountEnds, Construction, Foreseen, Range
 from sklearn_ada.metrics.rules.defined import (
     UndefinedMetricError,

@@ -26,7 +26,7 @@ from sklearn_ada.guarantees.intervals.betting import (
     betting_half_width,
     betting_predictable,
 )
-from sklearn_ada.guarantees.intervals.class_means import class_mean_interval
+from sklearn_ada.guarantees.intervals.of_metrics.recall_and_balanced_accuracy import class_mean_interval
 
 __all__ = ["BettingEnds", "ClassCountEnds", "Construction", "Foreseen"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.guarantees.intervals.ratio import ratio_half_width, ratio_interval
+from sklearn_ada.guarantees.intervals.of_metrics.ratio_of_counts import ratio_half_width, ratio_interval
 from sklearn_ada.metrics.rules.constructions import Range
 from sklearn_ada.metrics.rules.defined import UndefinedMetricError, check_positive, check_two_labels
 from sklearn_ada.metrics.rules.rule import IntervalRule, Measured, clipped
@@ -22,7 +22,8 @@ class Ratio(IntervalRule):
 
     J, the precision or the Jaccard index, is the true positives over the denominator N, and
     ``F1 = 2J / (1 + J)``. N depends on the predictions, so it is released (coarsely, rounded down) and
-    priced; the interval does not condition on it (`sklearn_ada.guarantees.intervals.ratio`).
+    priced; the interval does not condition on it
+    (`sklearn_ada.guarantees.intervals.of_metrics.ratio_of_counts`).
 
     Parameters
     ----------

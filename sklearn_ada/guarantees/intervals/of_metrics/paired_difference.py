@@ -1,5 +1,7 @@
 r"""Intervals for how much better one model is than another, from the differences of their losses row by row.
 
+How wide they will be is planned by `sklearn_ada.guarantees.intervals.expected_width_of_difference`.
+
 The target is ``E[loss_a - loss_b]``: positive where b is better. Two models that agree on most rows have
 small differences, however large their losses are, so this is much narrower than the difference of two
 intervals.
@@ -50,8 +52,8 @@ def paired_zero_one_interval(
 
     Rows are independent. Each side gets delta/2.
 
-    Source: theorems of `sklearn_ada.guarantees.intervals.paired`; given the disagreements the test is
-    McNemar's (1947) in its exact form.
+    Source: theorems of `sklearn_ada.guarantees.intervals.of_metrics.paired_difference`; given the
+    disagreements the test is McNemar's (1947) in its exact form.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""How wide the interval for a difference of two models will be: where both say the same, it has no variance.
+"""How wide the interval for a difference of two models will be, for plans: by how often they disagree.
+
+Where both say the same, the difference has no variance. The interval itself, from the rows, is in
+`sklearn_ada.guarantees.intervals.of_metrics.paired_difference`.
 
 Theorem (Bennett, JASA 1962, with the second moment in place of the variance). Let D_1, ..., D_n be
 independent and at most 1, with mean mu and ``E D^2 <= d``. Then for ``t > 0``, with

@@ -114,7 +114,7 @@ def r_squared_interval(
     The target is ``1 - E e^2 / Var y`` of the population, where y and the prediction are clipped to
     ``target_range`` and ``|e|`` to ``most_error``; rows are independent. Each side gets delta/2.
 
-    Source: theorems of `sklearn_ada.guarantees.intervals.r_squared`.
+    Source: theorems of `sklearn_ada.guarantees.intervals.of_metrics.r_squared`.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def d2_pinball_interval(
     population, clipped as for `r_squared_interval`; rows are independent and of one law. Each side gets
     delta/2.
 
-    Source: theorems of `sklearn_ada.guarantees.intervals.r_squared`.
+    Source: theorems of `sklearn_ada.guarantees.intervals.of_metrics.r_squared`.
 
     Parameters
     ----------

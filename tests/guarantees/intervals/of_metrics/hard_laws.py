@@ -8,18 +8,21 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import binom, norm
 
-from sklearn_ada.guarantees.intervals.average_precision import average_precision_interval
-from sklearn_ada.guarantees.intervals.class_averages import average_ratio_interval
-from sklearn_ada.guarantees.intervals.mcc import mcc_interval
-from sklearn_ada.guarantees.intervals.paired import paired_loss_interval, paired_zero_one_interval
-from sklearn_ada.guarantees.intervals.r_squared import (
+from sklearn_ada.guarantees.intervals.of_metrics.average_precision import average_precision_interval
+from sklearn_ada.guarantees.intervals.of_metrics.f_beta_kappa_jaccard import (
+    confusion_ratio_interval,
+    confusion_terms,
+)
+from sklearn_ada.guarantees.intervals.of_metrics.macro_average import average_ratio_interval
+from sklearn_ada.guarantees.intervals.of_metrics.mcc import mcc_interval
+from sklearn_ada.guarantees.intervals.of_metrics.paired_difference import (
+    paired_loss_interval,
+    paired_zero_one_interval,
+)
+from sklearn_ada.guarantees.intervals.of_metrics.r_squared import (
     ExpectedLosses,
     d2_pinball_interval,
     r_squared_interval,
-)
-from sklearn_ada.guarantees.intervals.ratio_of_means import (
-    confusion_ratio_interval,
-    confusion_terms,
 )
 
 # Shares of the classes, and the law of the prediction in each of them.

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import d2_absolute_error_score, d2_pinball_score, r2_score
 
-from sklearn_ada.guarantees.intervals.r_squared import (
+from sklearn_ada.guarantees.intervals.of_metrics.r_squared import (
     ExpectedLosses,
     d2_pinball_interval,
     r_squared_interval,

@@ -1,5 +1,8 @@
 r"""Intervals for a ratio of two counts, such as precision, whose denominator is random, too.
 
+Nothing but the two counts is needed. From a whole confusion matrix, at given class shares, see
+`sklearn_ada.guarantees.intervals.of_metrics.f_beta_kappa_jaccard`.
+
 Of n independent records H are hits and N >= H count in the denominator; ``r = E[H] / E[N]`` is the population
 value. *Given* N the hits are binomial only if all records follow one law, which they do not at a fixed class
 mix, so what is used here does not condition on N.
@@ -51,7 +54,7 @@ def ratio_interval(
 ) -> tuple[float, float]:
     """Return an interval for ``E[H] / E[N]`` that misses with probability at most delta.
 
-    Theorem of `sklearn_ada.guarantees.intervals.ratio`.
+    Theorem of `sklearn_ada.guarantees.intervals.of_metrics.ratio_of_counts`.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
-"""Chernoff's interval for weighted means, which is narrower than Hoeffding's near 0 and 1."""
+"""Chernoff's interval for a weighted mean, which is narrower than Hoeffding's near 0 and 1."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from sklearn_ada._checks import check_integer, check_real
+from sklearn_ada._constants import OUTWARDS
 from sklearn_ada._solving import enclosed_root
 from sklearn_ada.guarantees.intervals._sides import check_range, ln_side, mirrored, to_unit
 from sklearn_ada.guarantees.intervals.chernoff import bernoulli_kl, chernoff_kl
@@ -125,4 +126,4 @@ def _low(value: float, part: float, limit: float) -> float:
     if kept(least) > 0.0:
         return 0.0
     low, _ = enclosed_root(kept, least, value)
-    return low * (1.0 - 1e-12)
+    return low * (1.0 - OUTWARDS)

@@ -53,7 +53,7 @@ def average_precision_interval(
     score broken at random. Positives are independent and of one law, and so are negatives. Each side gets
     delta/2.
 
-    Source: theorem of `sklearn_ada.guarantees.intervals.average_precision`.
+    Source: theorem of `sklearn_ada.guarantees.intervals.of_metrics.average_precision`.
 
     Parameters
     ----------

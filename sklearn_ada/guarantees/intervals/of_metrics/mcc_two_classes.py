@@ -33,6 +33,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_ada._solving import largest_integer
 from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
 
 __all__ = ["binary_mcc", "binary_mcc_low"]
@@ -46,7 +47,7 @@ _MARGIN = 1e-9  # of logarithms, against rounding errors
 _PIECES = 64
 _ROUNDS = 12
 _MOST_PIECES = 256
-_HALVINGS = 20
+_STEP = 2.0**-19  # of the coefficients that are tried
 
 Array = NDArray[np.float64]
 
@@ -105,12 +106,13 @@ def binary_mcc_low(counts: Array, expected: Array, ln_level: float) -> float:
         for row, size in zip(counts, sizes, strict=True)
     )
 
-    low, high = -1.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        rejected = _is_rejected(middle, share, box, ln_wealth, _MARGIN - ln_level - _LN_BETS)
-        low, high = (middle, high) if rejected else (low, middle)
-    return low
+    least = _MARGIN - ln_level - _LN_BETS
+
+    def rejects(steps: int) -> bool:
+        return _is_rejected(steps * _STEP - 1.0, share, box, ln_wealth, least)
+
+    most = round(2.0 / _STEP) - 1
+    return largest_integer(rejects, most, start=(most + 1) // 2) * _STEP - 1.0
 
 
 def _is_rejected(

@@ -1,9 +1,11 @@
-r"""Intervals for averages over the classes, such as F1-macro, that are hardly wider than those of one ratio.
+r"""Intervals for macro and weighted averages over the classes: of F-beta, precision and Jaccard.
 
-With the terms of `sklearn_ada.guarantees.intervals.ratio_of_means` class c has the ratio ``r_c = N_c /
-D_c`` of two means over rows, and the average is ``sum_c w_c r_c``. Averaging the ends of C intervals at
-delta/C each is valid, but far too wide for many classes, whose errors mostly cancel. For any constants
-:math:`q_c` and :math:`d_c > 0`, with ``x_c = N_c - q_c D_c``,
+For the macro average of the recall see
+`sklearn_ada.guarantees.intervals.of_metrics.recall_and_balanced_accuracy`. With the terms of
+`sklearn_ada.guarantees.intervals.of_metrics.f_beta_kappa_jaccard` class c has the ratio ``r_c = N_c / D_c``
+of two means over rows, and the average is ``sum_c w_c r_c``. Its interval is hardly wider than that of one
+ratio. Averaging the ends of C intervals at delta/C each is valid, but far too wide for many classes, whose
+errors mostly cancel. For any constants :math:`q_c` and :math:`d_c > 0`, with ``x_c = N_c - q_c D_c``,
 
 .. math:: \sum_c w_c r_c = \sum_c w_c \Big(q_c + \frac{x_c}{d_c}\Big)
           + \sum_c w_c x_c \Big(\frac{1}{D_c} - \frac{1}{d_c}\Big).
@@ -25,10 +27,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._checks import check_option, check_real
 from sklearn_ada.guarantees.intervals._sides import ln_side
-from sklearn_ada.guarantees.intervals.ratio_of_means import (
+from sklearn_ada.guarantees.intervals.of_metrics.centred_bets import centred_interval, check_tables, laws_of
+from sklearn_ada.guarantees.intervals.of_metrics.f_beta_kappa_jaccard import (
     RATIO_METRICS,
-    centred_interval,
-    check_tables,
     confusion_terms,
 )
 
@@ -56,13 +57,13 @@ def average_ratio_interval(
     which are independent given their classes. A class that the rows do not have counts, too, as
     scikit-learn's does for the ``labels`` that it is given. Each side gets delta/2.
 
-    Source: theorem of `sklearn_ada.guarantees.intervals.class_averages`.
+    Source: theorem of `sklearn_ada.guarantees.intervals.of_metrics.macro_average`.
 
     Parameters
     ----------
     metric : {"f_beta", "jaccard", "precision"}
     confusion, ln_delta, expected, beta
-        As for `sklearn_ada.guarantees.intervals.ratio_of_means.confusion_ratio_interval`.
+        As for `sklearn_ada.guarantees.intervals.of_metrics.f_beta_kappa_jaccard.confusion_ratio_interval`.
     average : {"macro", "weighted"}, default="macro"
         Whether classes have equal weights or their shares among these rows.
 
@@ -143,6 +144,4 @@ def _mean(values: Table, counts: Table, expected: Table, level: float) -> Ends:
 
 def _at_mix(expected: Table, sizes: Table) -> Table:
     """Return the counts foreseen of so many rows of each class."""
-    known = expected.sum(axis=1, keepdims=True)
-    laws = np.where(known > 0.0, expected / np.where(known > 0.0, known, 1.0), 1.0 / len(expected))
-    return np.asarray(laws * sizes[:, None])
+    return laws_of(expected) * sizes[:, None]

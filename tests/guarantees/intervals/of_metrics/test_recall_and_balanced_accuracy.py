@@ -1,0 +1,44 @@
+"""Recall and balanced accuracy: reference numbers, and where Hoeffding's interval stays."""
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+
+from sklearn_ada.guarantees.intervals.effective_size import class_mean_size
+from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
+from sklearn_ada.guarantees.intervals.of_metrics.recall_and_balanced_accuracy import (
+    class_mean_interval,
+    counts_are_narrower,
+)
+
+REFERENCE = Path(__file__).parents[3] / "reference" / "recall_balanced.csv"
+CLASSES = list(csv.DictReader(REFERENCE.open()))
+
+
+@pytest.mark.parametrize("row", CLASSES, ids=lambda r: f"{r['case']}-{r['delta']}")
+def test_reference_numbers_of_classes_are_met(row):
+    rows, hits = ([int(n) for n in row[f"{name}_per_class"].split()] for name in ("rows", "hits"))
+    ln_delta = math.log(float(row["delta"]))
+    first = class_mean_interval(hits[:1], rows[:1], ln_delta)
+    assert first[0] == pytest.approx(float(row["recall_first_class_lower"]), abs=1e-9)
+    assert first[1] == pytest.approx(float(row["recall_first_class_upper"]), abs=1e-9)
+    low, high = class_mean_interval(hits, rows, ln_delta)
+    assert low == pytest.approx(float(row["balanced_lower_cp"]), abs=1e-9)
+    assert high == pytest.approx(float(row["balanced_upper_cp"]), abs=1e-9)
+    value = float(row["balanced_accuracy"])
+    low, high = hoeffding(value, value, class_mean_size(tuple(rows)), ln_delta)
+    assert low == pytest.approx(float(row["balanced_lower_hoeffding"]), abs=1e-9)
+    assert high == pytest.approx(float(row["balanced_upper_hoeffding"]), abs=1e-9)
+
+
+def test_hoeffding_stays_where_classes_are_many_and_small():
+    assert counts_are_narrower([0.9] * 3, [100, 200, 300], math.log(0.05))
+    assert not counts_are_narrower([0.5] * 50, [20] * 50, math.log(0.05))
+
+
+@pytest.mark.parametrize("hits", [[], [1, 2], [5]])
+def test_bad_counts_are_named(hits):
+    with pytest.raises(ValueError, match="must be"):
+        class_mean_interval(hits, [4], math.log(0.05))
