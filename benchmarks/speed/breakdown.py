@@ -16,9 +16,9 @@ STEPS = {
     "fit": ("linear_model/_logistic.py", "fit"),
     "all of the scorer": ("scorers/base.py", "answer"),
     "digest of the guess rows": ("digest/rows.py", "rows_digest"),
-    "digest of the model": ("questions/keys.py", "model_digest"),
+    "digest of the model": ("models/keys.py", "model_digest"),
     "guess and question": ("scorers/scorers.py", "_plan"),
-    "look at the holdout": ("session/ask.py", "look"),
+    "look at the holdout": ("asking/look.py", "look"),
     "charge": ("ledger/log/chained.py", "charge"),
     "of it the durable commit": ("ledger/sqlite/file.py", "commit"),
 }
