@@ -37,8 +37,9 @@ class Cost:
 class Certificate:
     """What is guaranteed about an answer.
 
-    With probability at least ``confidence_level`` over the draw of the holdout, all intervals given out
-    by one ledger contain their ``target`` at once, however adaptively the questions were chosen.
+    With probability at least ``confidence_level`` over the draws of the holdout and of the ledger's secret,
+    all intervals given out by one ledger contain their ``target`` at once, however adaptively the questions
+    were chosen.
 
     Attributes
     ----------

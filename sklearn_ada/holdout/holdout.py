@@ -146,7 +146,8 @@ class Holdout:
         What was told, and whoever has rows and models, it does not protect from.
     random_state : int or None, default=None
         Seeds the ledger's secret, from which noise and subsamples are drawn, so that an experiment can be
-        repeated. Against somebody who knows it, answers with noise guarantee nothing.
+        repeated. Against somebody who knows it, answers with noise guarantee nothing, and the intervals of
+        mean errors (MAE, RMSE, log loss, R2 and the like), whose ends are drawn, miss more often.
     split : dict or None, default=None
         How the rows were chosen, ready for JSON; kept in the ledger's first record.
     who, label : str or None, default=None

@@ -72,7 +72,7 @@ class Difference(Metric):
             base.methods,
             base.response,
         )
-        self.chosen_general = False
+        self.chosen_general, self.most_beyond = False, base.most_beyond
         self._rule = PairedMean(
             rule.scores, two_classes=rule.two_classes, positive=rule.positive, at_class_mix=rule.at_class_mix,
             base=rule, base_bounds=(low, high),

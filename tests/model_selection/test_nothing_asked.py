@@ -391,3 +391,15 @@ def test_the_function_gets_its_metric_from_a_mechanism_too(wrap, numbered, tmp_p
     mechanism = StableHoldoutScorer("f1", holdout)
     search = ReusableHoldoutCV(inner, mechanism=mechanism, holdout=holdout).fit(X[:200], y[:200])
     assert search.best_answer_.answered
+
+
+def test_of_several_scores_of_one_function_another_function_chooses(data, wrap):
+    inner = GridSearchCV(Ridge(), GRID, scoring=several, refit=lambda results: 1)
+    with pytest.warns(UserWarning, match="A function chooses the winner by several scores.+refit function"):
+        search = wrap(inner).fit(*data)
+    assert (search.best_index_, search.best_params_) == (1, {"alpha": 0.1})
+    assert math.isnan(search.best_score_)
+    assert search.holdout_.report().asked == {"check": 0, "certify": 0}
+    named = wrap(inner, scoring="r2").fit(*data)
+    assert named.best_index_ == 1
+    assert named.answers_ == [named.best_answer_]

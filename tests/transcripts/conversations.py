@@ -349,7 +349,7 @@ def plain_identities():
     with (
         mock.patch("sklearn_ada.holdout.models.keys.canonical_digest", digest_of),
         mock.patch("sklearn_ada.holdout.models.keys._VERSIONS", {}),
-        mock.patch("sklearn_ada.model_selection.reusable.canonical_digest", digest_of),
+        mock.patch("sklearn_ada.model_selection.asking.run.canonical_digest", digest_of),
     ):
         yield
 

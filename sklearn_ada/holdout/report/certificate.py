@@ -92,8 +92,9 @@ def certificate_of(prefix: Prefix) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "statement": (
-            f"With probability at least {genesis.confidence_level:.12g} over the draw of the holdout, all "
-            "intervals below contain their targets at once, however the questions were chosen."
+            f"With probability at least {genesis.confidence_level:.12g} over the draws of the holdout and of "
+            "the ledger's secret, all intervals below contain their targets at once, however the questions "
+            "were chosen."
         ),
         "holdout": {name: genesis.body.get(name) for name in _FIXED} | {"rows_now": state.rows},
         "asked": {**state.asked, "refused": state.refused, "asked by": dict(state.askers)},

@@ -63,12 +63,6 @@ class Explained(AllRowsRule):
             f"+-{self.most_error:g}"
         )
 
-    def known_size(self, y: Array) -> float:
-        """Return the number of records; UndefinedMetricError if there is nothing to explain."""
-        if len(y) and np.min(y) == np.max(y):
-            raise UndefinedMetricError("y is constant")
-        return super().known_size(y)
-
     def tuned_by(self, y: Array, outputs: Array) -> Explained:
         """Return the rule with the range of y on some rows, a quarter wider, and that of errors."""
         low, high = float(np.min(y)), float(np.max(y))
@@ -84,7 +78,7 @@ class Explained(AllRowsRule):
         """Return the value with everything clipped, and what these rows foresee of other ones."""
         clip = self._clip
         seen = ExpectedLosses.of_rows(y, outputs, quantile=self.quantile, **clip)
-        if seen.baseline <= 0.0:
+        if seen.baseline <= 0.0:  # news about the holdout, so it fails and is paid for
             raise UndefinedMetricError("y is constant")
         unexplained = seen.loss / seen.baseline
         mixed = (

@@ -25,7 +25,12 @@ from sklearn_ada.model_selection.running.guesses import (
 from sklearn_ada.model_selection.running.masks import masked, told_to_validate
 from sklearn_ada.model_selection.running.own_scores import plain_scoring, score_name, scores_otherwise
 from sklearn_ada.model_selection.running.simplest import best_of
-from sklearn_ada.model_selection.running.unscored import NO_PREDICT, no_candidate_scored, why_unscored
+from sklearn_ada.model_selection.running.unscored import (
+    NO_METRIC,
+    NO_PREDICT,
+    no_candidate_scored,
+    why_unscored,
+)
 from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
 from sklearn_ada.model_selection.setting_up.chosen_mechanism import is_tuned
 from sklearn_ada.results import Answer
@@ -62,7 +67,12 @@ def ask_about_winners(run: Run) -> Winner:
         search.fit(own_copy(run.X), run.y, **(run.params.of_asking() if hidden else run.params.of_search))
     results, scores, order = ranked(search, name)
     chosen = [index for index in order[:count] if np.isfinite(scores[index])]
-    why = "" if chosen else _why_unscored(run, search, name, results, order, hidden)
+    if chosen:
+        why = ""
+    elif f"mean_test_{name}" not in results:  # of several scores of one function another function chooses
+        why = NO_METRIC if wrapper.scoring is None else ""
+    else:
+        why = _why_unscored(run, search, name, results, order, hidden)
     chosen = chosen or order[:1]  # as the search itself keeps it
     tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", wrapper.verbose)
     models = run.refit([results["params"][i] for i in chosen])

@@ -30,11 +30,12 @@ def n_candidates(search: Any) -> int | None:
 def ranked(search: Any, name: str) -> tuple[dict[str, Any], NDArray[np.float64], list[int]]:
     """Return a fitted search's table, its mean scores of this name, and its candidates from the best down.
 
-    A search whose ``refit`` is a function has its best by that. Of candidates with equal parameters, such as
-    those of several rounds, the first stands for all.
+    Without such scores they are NaN. A search whose ``refit`` is a function has its best by that. Of
+    candidates with equal parameters, such as those of several rounds, the first stands for all.
     """
     results = candidates_of(search)
-    scores = np.asarray(results[f"mean_test_{name}"], dtype=float)
+    unknown = np.full(len(results["params"]), np.nan)
+    scores = np.asarray(results.get(f"mean_test_{name}", unknown), dtype=float)
     order = np.lexsort((-np.nan_to_num(scores, nan=-np.inf), ~last_round(results))).tolist()
     if callable(search.get_params(deep=False).get("refit")):
         order.insert(0, int(search.best_index_))

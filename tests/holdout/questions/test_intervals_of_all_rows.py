@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
 from sklearn_ada.metrics.registry import OF_ALL_ROWS
+from sklearn_ada.metrics.rules.suggested_range import TOO_NARROW
 
 
 class Says(ClassifierMixin, BaseEstimator):
@@ -429,6 +430,7 @@ def test_nor_does_it_in_a_comparison(tmp_path):
         warnings.simplefilter("ignore")
         alike = holdout.compare(known, known, scoring="neg_mean_absolute_error", guess_from=near)
     assert alike.verdict == "failed"
+    assert TOO_NARROW in alike.reason  # and not that the answer has no symbol
     told = holdout.compare(constant, known, scoring="neg_mean_absolute_error", guess_from=near)
     assert told.value < -0.2  # within the range of the constant: the known one is seen to be worse
     labels = (y > 0).astype(int)
@@ -437,6 +439,7 @@ def test_nor_does_it_in_a_comparison(tmp_path):
     for pair in ((tree, DummyClassifier().fit(X, labels)), (DummyClassifier().fit(X, labels), tree)):
         told = holdout.compare(*pair, scoring="neg_log_loss", guess_from=(X[:300], labels[:300]))
         assert told.verdict == "failed"  # it is beyond the range in half of the rows
+        assert TOO_NARROW in told.reason
 
 
 @pytest.mark.parametrize("scoring", ["r2", "d2_absolute_error_score"])
@@ -452,10 +455,22 @@ def test_a_model_without_an_error_on_the_rows_of_the_guess_has_an_interval(scori
 
 
 @pytest.mark.parametrize("scoring", ["r2", "d2_absolute_error_score"])
-def test_a_constant_y_is_refused_before_it_is_paid_for(scoring, tmp_path):
+def test_that_y_is_constant_is_told_as_a_failure_which_is_paid_for(scoring, tmp_path):
     X, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200.0)
     model = KNeighborsRegressor(1).fit(X[:100], y[:100])
     holdout = Holdout(X[100:], np.full(100, 2.5), ledger=tmp_path / "ledger.db")
+    answer = holdout.certify(model, scoring=scoring, guess_from=(X[:50], y[:50] + 1.0))
+    assert answer.verdict == "failed"
+    assert "metric is undefined" in answer.reason
+    assert holdout.report().asked == {"check": 0, "certify": 1}
+    assert holdout.report().nats > 5.0
+
+
+@pytest.mark.parametrize("scoring", ["r2", "d2_absolute_error_score"])
+def test_validation_rows_with_a_constant_y_are_refused_before_anything_is_paid_for(scoring, tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200.0)
+    model = KNeighborsRegressor(1).fit(X[:100], y[:100])
+    holdout = Holdout(X[100:], y[100:], ledger=tmp_path / "ledger.db")
     with pytest.raises(ValueError, match="y is constant"):
-        holdout.certify(model, scoring=scoring, guess_from=(X[:50], y[:50] + 1.0))
+        holdout.certify(model, scoring=scoring, guess_from=(X[:50], np.full(50, 2.5)))
     assert holdout.report().asked == {"check": 0, "certify": 0}

@@ -183,7 +183,7 @@ def _by_disagreements(better: int, worse: int, n: int, level: float) -> tuple[fl
     """Return both ends for rows of one law, each at the level given."""
     count = better + worse
     if count == 0:
-        disagree = binomial_tail_ends(0, 0, n, level, identical_rows=True)[1]
+        disagree = binomial_tail_ends(0, 0, n, level + _LN_DISAGREE, identical_rows=True)[1]
         return -disagree, disagree
     least, most = binomial_tail_ends(count, count, n, level + _LN_DISAGREE, identical_rows=True)
     ends = [
