@@ -38,7 +38,8 @@ def check_positive(y: Array, positive: Any) -> None:
 
     None is any class.
     """
-    if len(np.unique(y)) > 2:
+    others = y[y != y[0]] if len(y) else y  # much quicker than to list all values
+    if len(others) and (others != others[0]).any():
         raise UndefinedMetricError("it is a metric of two classes")
     if positive is not None and not np.any(y == positive):
         raise UndefinedMetricError(f"it needs records of class {positive!r}")
