@@ -47,6 +47,7 @@ from sklearn_ada.guarantees.intervals.of_metrics.recall_and_balanced_accuracy im
 from sklearn_ada.guarantees.intervals.weighted_mean import bounded_weights_kl, fixed_shares_kl
 from sklearn_ada.guarantees.ladder import LadderBound, blum_hardt_2015, ladder_transcripts
 from sklearn_ada.guarantees.learner import private_learner_sample_size
+from sklearn_ada.guarantees.medians.distance_to_mean import MeanDeviation, mean_deviation
 from sklearn_ada.guarantees.medians.exact_median import (
     median_is_covered,
     outer_levels,
@@ -64,8 +65,6 @@ from sklearn_ada.guarantees.medians.feldman_steinke import (
     feldman_steinke_2017_theorem_4_7,
 )
 from sklearn_ada.guarantees.medians.stable_median import (
-    MeanDeviation,
-    mean_deviation,
     median_level_direct,
     median_level_jung,
     median_rank_error,

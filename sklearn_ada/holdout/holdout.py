@@ -14,12 +14,12 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.digest import id_hashes
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
-from sklearn_ada.holdout.asking.admission import Probe, admitted_one_by_one
 from sklearn_ada.holdout.asking.ask import put_question
 from sklearn_ada.holdout.asking.check_many import check_together
 from sklearn_ada.holdout.asking.declare import declare_family
 from sklearn_ada.holdout.asking.plan import Settings, plan_question
 from sklearn_ada.holdout.asking.publishing import publish
+from sklearn_ada.holdout.asking.questions_left import Probe, admitted_one_by_one
 from sklearn_ada.holdout.asking.sealing import sealed_form
 from sklearn_ada.holdout.asking.select import select_model
 from sklearn_ada.holdout.asking.unsealing import close, unseal

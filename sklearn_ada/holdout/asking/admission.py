@@ -1,74 +1,79 @@
-"""How many more questions a holdout admits: those whose answers cannot be wider than the tolerance.
+"""Whether a question is admitted: earlier records decide, never what the holdout would answer.
 
-That is computed from the ledger's records and from a *probe*, a question that stands for those to come, and
-never from what the holdout would answer.
+A refusal that depended on the answer would reveal something about it, for nothing. So a question is refused
+if its interval could be wider than the tolerance, its mechanism or its holdout answers no more, or nothing is
+left that could certify it.
 """
 
 from __future__ import annotations
 
 import math
 
-from sklearn_ada._solving import largest_integer
 from sklearn_ada.holdout.asking.sealing import foreseen_half_width, is_at_once
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.filled import FilledCheck
-from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
-from sklearn_ada.holdout.questions.medians.stable_median import StableQuestion
+from sklearn_ada.holdout.questions.of_rows import RowsQuestion
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.sealed import SealedQuestion
 from sklearn_ada.holdout.records.conversation import Conversation
 from sklearn_ada.holdout.records.state import RefusedError
+from sklearn_ada.holdout.session.session import Session
 from sklearn_ada.holdout.terms.failure_budget import FailureBudget
 
-__all__ = ["MANY", "Probe", "admitted_at_once", "admitted_one_by_one", "certified", "share_ahead"]
-
-Probe = CodedQuestion | FilledCheck | GaussianQuestion | SealedQuestion | StableQuestion
-
-MANY = 10**9
-"""Questions are counted no further."""
+__all__ = ["admitted", "certified", "may_be_declared"]
 
 
-def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives: int = 1) -> int:
-    """Return how many questions like ``probe``, up to ``most``, are admitted as one round.
+def admitted(
+    session: Session,
+    question: Question,
+    state: Conversation,
+    round_name: str | None,
+    member: str,
+    *,
+    final: bool,
+) -> FailureBudget:
+    """Return what a question may spend of the failure probability, after these records.
 
-    ``alternatives`` is among how many questions the holdout chooses before each of them is asked.
+    Parameters
+    ----------
+    session : Session
+    question : Question
+    state : Conversation
+    round_name : str or None
+        The round that it belongs to.
+    member : str
+        Its key among declared models; empty if there is none.
+    final : bool
+        Whether it publishes: the tolerance does not refuse it.
+
+    Raises
+    ------
+    RefusedError
+        If it is not admitted.
     """
-
-    def admits(size: int) -> bool:
-        share = state.share(probe.purpose, size, at_once=is_at_once(probe)).among(alternatives)
-        return _admits(state, probe, share, size)
-
-    return largest_integer(admits, most)
-
-
-def admitted_one_by_one(state: Conversation, probe: Probe) -> int:
-    """Return how many questions like ``probe`` are admitted one after the other if all guesses hold."""
-
-    def admits(count: int) -> bool:
-        return _admits(state, probe, share_ahead(state, probe, count - 1), count)
-
-    # Weights fall within the expected questions and again beyond them, and rise in between.
-    expected = (state.policy.expected_questions or 0) if probe.purpose == "check" else 0
-    within = max(expected - state.asked[probe.purpose], 0)
-    count = largest_integer(admits, within)
-    return count if count < within else largest_integer(admits, MANY)
-
-
-def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | None = None) -> FailureBudget:
-    """Return the share of the question that comes after ``count`` more like ``probe``, if their guesses hold.
-
-    A guess that holds is cheap, not free, so the share includes the nats of these questions. ``purpose`` is
-    that of the question, by default the probe's; a question of the other purpose does not lose weight to
-    them.
-    """
-    own = purpose in (None, probe.purpose)
-    at_once = own and is_at_once(probe)
+    mechanism_state = state.mechanism_states.get(question.state_name, {})
+    exhausted = state.outgrown(session.fingerprint) or question.exhausted(mechanism_state)
+    if exhausted is not None:
+        raise RefusedError(exhausted)
+    is_sealed = isinstance(question, SealedQuestion)
     share = state.share(
-        purpose or probe.purpose, ahead=count if own or state.purse is not None else 0, at_once=at_once
+        question.purpose,
+        round_name=state.open_round(round_name),
+        at_once=is_at_once(question),
+        final=final and not is_sealed,
     )
-    return share.after(
-        sum(state.account.price_of_repeats(symbol, count) for symbol in probe.expected_symbols(share))
-    )
+    if may_be_declared(question):
+        share = state.declared(member, share)
+    share = certified(state, question, share)
+    admits_all = final or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
+    if not admits_all and not state.admits(*foreseen_half_width(state, question, share)):
+        kept = "certify the model that is kept, " if question.purpose == "check" else ""
+        raise RefusedError(
+            f"the next {question.purpose} could be less precise than the tolerance of "
+            f"{state.policy.tolerance:g}; {kept}add fresh rows (top_up; plan_holdout says how many), or "
+            "take rows that nobody has asked about"
+        )
+    return share
 
 
 def certified(state: Conversation, question: Question, share: FailureBudget, count: int = 1) -> FailureBudget:
@@ -89,8 +94,6 @@ def certified(state: Conversation, question: Question, share: FailureBudget, cou
     return state.certified(question.private_release(mechanism_state), share, count)
 
 
-def _admits(state: Conversation, probe: Probe, share: FailureBudget, count: int) -> bool:
-    try:
-        return state.admits(*foreseen_half_width(state, probe, certified(state, probe, share, count)))
-    except RefusedError:
-        return False
+def may_be_declared(question: Question) -> bool:
+    """Return whether a question about a declared model gets the share of that."""
+    return isinstance(question, CodedQuestion | FilledCheck | SealedQuestion | RowsQuestion)

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from sklearn_ada.events import FAILURES, Symbol
-from sklearn_ada.holdout.asking.admission import certified
+from sklearn_ada.holdout.asking.admission import admitted, may_be_declared
 from sklearn_ada.holdout.asking.as_answered import FINAL, answered_as, keys_of, told_as
 from sklearn_ada.holdout.asking.confirm import (
     charge_or_confirm,
@@ -20,18 +20,13 @@ from sklearn_ada.holdout.asking.confirm import (
 )
 from sklearn_ada.holdout.asking.look import comparable, look
 from sklearn_ada.holdout.asking.sealing import (
-    foreseen_half_width,
-    is_at_once,
     published_half_width,
     told_of,
 )
 from sklearn_ada.holdout.models.checks import discarded_copy, name_of_model
 from sklearn_ada.holdout.models.keys import member_key
 from sklearn_ada.holdout.models.predictions import Predictions
-from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.draw import Draw
-from sklearn_ada.holdout.questions.filled import FilledCheck
-from sklearn_ada.holdout.questions.of_rows import RowsQuestion
 from sklearn_ada.holdout.questions.question import Question
 from sklearn_ada.holdout.questions.routes import read_outcome
 from sklearn_ada.holdout.questions.sealed import SealedQuestion
@@ -227,7 +222,7 @@ class _Inquiry:
             said=said,
             is_unconfirmed=session.policy.is_private and not self._outputs,
             given_rows=isinstance(self._estimator, Predictions),
-            declared=_may_be_declared(question) and state.is_declared(self._member_of(version)),
+            declared=may_be_declared(question) and state.is_declared(self._member_of(version)),
         )
         if sealed is not None:
             assert isinstance(record, SealedRecord)
@@ -242,41 +237,6 @@ class _Inquiry:
         return self._member if version == self._key else ""
 
     def _admitted(self, state: Conversation, version: str) -> FailureBudget:
-        """Return what the question may spend; earlier records decide, never what the holdout would answer.
-
-        A refusal that depended on the answer would reveal something about it, for nothing.
-
-        Raises
-        ------
-        RefusedError
-            If it is not admitted.
-        """
-        session, question, final = self._session, self._question, self._final
-        mechanism_state = state.mechanism_states.get(question.state_name, {})
-        exhausted = state.outgrown(session.fingerprint) or question.exhausted(mechanism_state)
-        if exhausted is not None:
-            raise RefusedError(exhausted)
-        is_sealed = isinstance(question, SealedQuestion)
-        share = state.share(
-            question.purpose,
-            round_name=state.open_round(self._round_name),
-            at_once=is_at_once(question),
-            final=final and not is_sealed,
-        )
-        if _may_be_declared(question):
-            share = state.declared(self._member_of(version), share)
-        share = certified(state, question, share)
-        admits_all = final or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
-        if not admits_all and not state.admits(*foreseen_half_width(state, question, share)):
-            kept = "certify the model that is kept, " if question.purpose == "check" else ""
-            raise RefusedError(
-                f"the next {question.purpose} could be less precise than the tolerance of "
-                f"{state.policy.tolerance:g}; {kept}add fresh rows (top_up; plan_holdout says how many), or "
-                "take rows that nobody has asked about"
-            )
-        return share
-
-
-def _may_be_declared(question: Question) -> bool:
-    """Return whether a question about a declared model gets the share of that."""
-    return isinstance(question, CodedQuestion | FilledCheck | SealedQuestion | RowsQuestion)
+        """Return what the question may spend; RefusedError if it is not admitted."""
+        member = self._member_of(version)
+        return admitted(self._session, self._question, state, self._round_name, member, final=self._final)

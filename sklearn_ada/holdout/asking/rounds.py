@@ -10,8 +10,9 @@ from sklearn_ada._checks import check_integer, check_option
 from sklearn_ada._table import counted
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
-from sklearn_ada.holdout.asking.admission import Probe, admitted_at_once, certified
+from sklearn_ada.holdout.asking.admission import certified
 from sklearn_ada.holdout.asking.plan import Settings
+from sklearn_ada.holdout.asking.questions_left import Probe, admitted_at_once
 from sklearn_ada.holdout.asking.sealing import foreseen_half_width, is_at_once, sealed_form
 from sklearn_ada.holdout.asking.worst_question import worst_question
 from sklearn_ada.holdout.records.conversation import Conversation

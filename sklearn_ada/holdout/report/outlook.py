@@ -15,14 +15,9 @@ import numpy as np
 from sklearn_ada._table import counted
 from sklearn_ada.events import CodedRelease
 from sklearn_ada.guarantees.description_length.weights import PURPOSES
-from sklearn_ada.holdout.asking.admission import (
-    MANY,
-    Probe,
-    admitted_one_by_one,
-    certified,
-    share_ahead,
-)
+from sklearn_ada.holdout.asking.admission import certified
 from sklearn_ada.holdout.asking.plan import by_default
+from sklearn_ada.holdout.asking.questions_left import MANY, Probe, admitted_one_by_one, share_ahead
 from sklearn_ada.holdout.asking.sealing import final_half_width, foreseen_half_width, sealed_form
 from sklearn_ada.holdout.questions.coded import CodedQuestion
 from sklearn_ada.holdout.questions.guess import Guess

@@ -16,7 +16,7 @@ from sklearn_ada._checks import bad_parameter
 from sklearn_ada.digest import canonical_digest, content_digest, labels_digest
 from sklearn_ada.holdout.rows.known_rows import Table, fingerprint_of, keyed_table
 from sklearn_ada.holdout.rows.overlap import row_hashes
-from sklearn_ada.holdout.rows.partition import dealt_out, shuffled_rows, whole_groups
+from sklearn_ada.holdout.rows.partition import cut, dealt_out, shuffled_rows, size_of_subsamples, whole_groups
 from sklearn_ada.holdout.rows.ray_transport import as_ray_sends
 from sklearn_ada.holdout.rows.transport import Parcel, in_this_process, unpacked_once
 from sklearn_ada.holdout.terms.policy import Policy
@@ -298,7 +298,8 @@ class HoldoutData:
 
     def subsample_size(self, n_subsamples: int, *, stratify: bool = False) -> int:
         """Return how many units (records, or groups) each of so many subsamples has."""
-        return int((self.class_counts // n_subsamples).sum()) if stratify else self.n_units // n_subsamples
+        counts = self.class_counts if stratify else np.array([self.n_units])
+        return size_of_subsamples(counts, n_subsamples)
 
     def partition(self, secret: bytes, n_subsamples: int, *, stratify: bool = False) -> Subsamples:
         """Return row numbers of disjoint subsamples of equally many units (records or groups).
@@ -312,7 +313,6 @@ class HoldoutData:
             raise bad_parameter(
                 "n_subsamples", "Holdout", f"between 1 and the {most} {what} of the holdout", n_subsamples
             )
-        size = self.subsample_size(n_subsamples, stratify=stratify)
         one_order_serves_all = not stratify and not self.has_groups
         key = (secret, 0 if one_order_serves_all else n_subsamples)
         if key not in self._partitions:
@@ -321,13 +321,10 @@ class HoldoutData:
             if stratify:
                 drawn = dealt_out(order, self.y, n_subsamples)
             elif self.units is not None and self.has_groups:
-                some = order[: n_subsamples * size].reshape(n_subsamples, size)
-                drawn = whole_groups(some, self.units.unit)
+                drawn = whole_groups(cut(order, n_subsamples), self.units.unit)
             self._partitions = {key: drawn}
         rows = self._partitions[key]
-        if not one_order_serves_all:
-            return rows
-        return np.asarray(rows)[: n_subsamples * size].reshape(n_subsamples, size)
+        return cut(np.asarray(rows), n_subsamples) if one_order_serves_all else rows
 
 
 def _checked_column(y: Any) -> NDArray[Any] | Column:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["dealt_out", "shuffled_rows", "whole_groups"]
+__all__ = ["cut", "dealt_out", "shuffled_rows", "size_of_subsamples", "whole_groups"]
 
 
 def shuffled_rows(n: int, secret: bytes) -> NDArray[np.integer]:
@@ -26,6 +26,37 @@ def shuffled_rows(n: int, secret: bytes) -> NDArray[np.integer]:
     return order
 
 
+def size_of_subsamples(counts: NDArray[np.integer[Any]], n_subsamples: int) -> int:
+    """Return how many rows each of so many subsamples has; what cannot be divided evenly is left out.
+
+    Parameters
+    ----------
+    counts : ndarray of int
+        How many rows there are: of each class where subsamples have equal class counts, else of all.
+    n_subsamples : int
+
+    Examples
+    --------
+    >>> size_of_subsamples(np.array([100]), 7), size_of_subsamples(np.array([60, 40]), 7)
+    (14, 13)
+    """
+    return int((counts // n_subsamples).sum())
+
+
+def cut(order: NDArray[np.integer[Any]], n_subsamples: int) -> NDArray[np.integer[Any]]:
+    """Return disjoint subsamples of equal size, as row numbers of shape (n_subsamples, t), in this order.
+
+    Examples
+    --------
+    >>> cut(np.arange(7), 3)
+    array([[0, 1],
+           [2, 3],
+           [4, 5]])
+    """
+    size = size_of_subsamples(np.array([len(order)]), n_subsamples)
+    return order[: n_subsamples * size].reshape(n_subsamples, size)
+
+
 def dealt_out(order: NDArray[np.integer], y: NDArray[Any], n_subsamples: int) -> NDArray[np.integer]:
     """Return subsamples with equal class counts, as row numbers of shape (n_subsamples, t).
 
@@ -40,9 +71,7 @@ def dealt_out(order: NDArray[np.integer], y: NDArray[Any], n_subsamples: int) ->
     labels = y[order]
     shares = []
     for label in np.unique(y):
-        rows = order[labels == label]
-        size = len(rows) // n_subsamples
-        shares.append(rows[: n_subsamples * size].reshape(n_subsamples, size))
+        shares.append(cut(order[labels == label], n_subsamples))
     return np.concatenate(shares, axis=1)
 
 

@@ -10,7 +10,12 @@ from scipy.special import ndtri
 from sklearn_ada.guarantees import baselines, gaussian_direct, gaussian_jung, gaussian_rogers, ladder, learner
 from sklearn_ada.guarantees.description_length import planned_checks
 from sklearn_ada.guarantees.intervals import expected_width
-from sklearn_ada.guarantees.medians import feldman_steinke, stable_median, stable_median_plan
+from sklearn_ada.guarantees.medians import (
+    distance_to_mean,
+    feldman_steinke,
+    stable_median,
+    stable_median_plan,
+)
 from sklearn_ada.guarantees.transfer import (
     bassily,
     direct,
@@ -122,7 +127,7 @@ CALLS = [
         learner.private_learner_sample_size,
         {"n_hypotheses": 10, "alpha": 0.1, "epsilon": 0.1, "beta": 0.05},
     ),
-    (stable_median.mean_deviation, {"level": 0.25}),
+    (distance_to_mean.mean_deviation, {"level": 0.25}),
     (stable_median.median_level_direct, {"mean_rank_error": 0.05, "rho": 0.01, "ln_beta": LN_BETA}),
     (
         stable_median.median_level_jung,
@@ -237,7 +242,16 @@ def _numbers(result):
 def test_the_list_of_calls_is_complete():
     modules = (
         *(baselines, expected_width, feldman_steinke, ladder, learner, planned_checks),
-        *(stable_median, stable_median_plan, bassily, direct, gaussian_noise, jung, laplace_noise),
+        *(
+            distance_to_mean,
+            stable_median,
+            stable_median_plan,
+            bassily,
+            direct,
+            gaussian_noise,
+            jung,
+            laplace_noise,
+        ),
         *(max_information, multiplicative_weights, mutual_information, pure_dp, thresholdout, verification),
     )
     public = {name for module in modules for name in module.__all__ if name.islower()}
@@ -422,7 +436,7 @@ def test_what_says_nothing_is_called_vacuous():
     assert not feldman_steinke.OverfittingBound(0.4, 0.1).vacuous
     assert stable_median.median_level_direct(0.5, 0.01, LN_BETA) == 0.0
     assert stable_median.median_level_jung(0.3, -12.0, 1.0, LN_BETA) == 0.0
-    assert stable_median.mean_deviation(0.0).standard_deviations == math.inf
+    assert distance_to_mean.mean_deviation(0.0).standard_deviations == math.inf
     assert pure_dp.pure_dp_interval(0.0, 1.0, 0.1, 100, LN_BETA) == (0.0, 1.0)
     assert feldman_steinke.feldman_steinke_2017_theorem_4_7(10**6, 10, 0.1, 1e-3, 0.05) == 0.0
 
@@ -433,7 +447,7 @@ def test_mean_deviation_is_attained():
     values, law = np.array([0.0, 1.0]), np.array([1.0 - level, level])
     mean = values @ law
     sd, mad = math.sqrt(law @ (values - mean) ** 2), law @ np.abs(values - mean)
-    multiples = stable_median.mean_deviation(level)
+    multiples = distance_to_mean.mean_deviation(level)
     assert multiples.standard_deviations * sd == pytest.approx(1.0 - mean)
     assert multiples.mean_absolute_deviations * mad == pytest.approx(1.0 - mean)
 
