@@ -16,11 +16,7 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada._notices import warn_user
 from sklearn_ada._progress import tell
-from sklearn_ada.holdout import (
-    Holdout,
-    Scoring,
-    session_of,
-)
+from sklearn_ada.holdout import Holdout, MedianSettings, Scoring, session_of
 from sklearn_ada.metrics import Metric, check_labels, n_rows, take_rows
 from sklearn_ada.metrics.data.rows import own_copy
 from sklearn_ada.model_selection.asking.every_candidate import ask_about_candidates
@@ -318,48 +314,29 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self._asked: tuple[str, int] | None = None
         self._certified: Metric | None = None  # the metric as validation rows have tuned it
         self._unasked = ""  # why the holdout was not asked about the winner, if it was not
-        if y is None:
-            fix = "It requires y to be passed, but the target y is None."
-            raise bad_parameter("y", "ReusableHoldoutCV.fit", "the labels of X", None, fix)
-        X, ids, self._id_column = ids_of_rows(self.ids, X, ids)
-        X, y = indexable(X, y)
-        if getattr(y, "ndim", 1) == 2 and np.shape(y)[1] == 1:
-            y = column_or_1d(y, warn=True)
-        check_one_output(y)
-        check_labels(y)
-        of_pairs = is_of_pairs(self.search)
-        if of_pairs:
-            is_given = isinstance(self.holdout, Holdout)
-            check_pairs(X, session_of(self.holdout).data.n_columns if is_given else None)
+        X, y, ids = self._checked_rows(X, y, ids)
         certifies = self.ask != "winner" or (keeps_model(self) and not self._names_no_metric())
         metric = chosen_metric(self) if certifies else None
         if metric is not None and self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):
             _ = metric.rule  # raises if only a stable median can certify the metric
         passed = FitParams(self, fit_params, n_rows(X))
         self.holdout_, train, cv = set_aside(self, X, y, passed.groups, own_folds(self.search), ids)
-        X_train, y_train, params = (
-            take_for(X, train, train, of_pairs),
-            take_rows(y, train),
-            passed.take(train),
-        )
+        of_pairs = is_of_pairs(self.search)
+        X_train, y_train = take_for(X, train, train, of_pairs), take_rows(y, train)
+        params = passed.take(train)
         tell(f"{self.holdout_.n_rows:,} rows are held out, {len(train):,} are for the search", self.verbose)
         median = None if metric is None else chosen_median(self, metric, self.holdout_)
         if metric is not None:
-            warn_of_median(self, metric, self.holdout_, median)  # before anything is spent
-            if self.ask != "candidates" or self.reveal == "winner":
-                warn_of_exact_value(metric, self.holdout_, median)
-            warn_of_tolerance(self, metric, self.holdout_, median)
+            self._warn_before_asking(metric, median)
         if metric is None or self.ask != "candidates":  # else its cv looks at the same rows
             self.holdout_.check_overlap(X_train)
-        if metric is not None and self.ask != "candidates":
-            self._warn_of_folds(cv, X_train, y_train, params.groups)
+            if metric is not None:
+                self._warn_of_folds(cv, X_train, y_train, params.groups)
         self.train_indices_ = np.asarray(train)
         self._takes_pairs_with = (n_rows(X), train) if of_pairs else None
         if metric is None:
             if keeps_model(self):
-                warn_user(
-                    f"{NO_METRIC} Without it the winner is kept, and the holdout is not asked about it."
-                )
+                warn_user(f"{NO_METRIC} Without it the winner is kept, and nothing is asked about it.")
             self._search_only(X_train, y_train, params, cv)
             return self
         run = Run(self, X_train, y_train, params, metric, median, cv, self._reporting)
@@ -376,6 +353,29 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         if not isinstance(self.holdout, Holdout):  # else X has no row of it
             remember_rows(self, X, y)
         return self
+
+    def _checked_rows(self, X: Any, y: Any, ids: Any) -> tuple[Any, Any, Any]:
+        """Return X without its column of ids, y as a vector, and the ids; ValueError if they are unusable."""
+        if y is None:
+            fix = "It requires y to be passed, but the target y is None."
+            raise bad_parameter("y", "ReusableHoldoutCV.fit", "the labels of X", None, fix)
+        X, ids, self._id_column = ids_of_rows(self.ids, X, ids)
+        X, y = indexable(X, y)
+        if getattr(y, "ndim", 1) == 2 and np.shape(y)[1] == 1:
+            y = column_or_1d(y, warn=True)
+        check_one_output(y)
+        check_labels(y)
+        if is_of_pairs(self.search):
+            is_given = isinstance(self.holdout, Holdout)
+            check_pairs(X, session_of(self.holdout).data.n_columns if is_given else None)
+        return X, y, ids
+
+    def _warn_before_asking(self, metric: Metric, median: MedianSettings | None) -> None:
+        """Warn of what the metric means for the answers, before anything is spent."""
+        warn_of_median(self, metric, self.holdout_, median)
+        if self.ask != "candidates" or self.reveal == "winner":
+            warn_of_exact_value(metric, self.holdout_, median)
+        warn_of_tolerance(self, metric, self.holdout_, median)
 
     def _names_no_metric(self) -> bool:
         named = self.scoring is not None or isinstance(self.mechanism, HoldoutScorer)
@@ -428,9 +428,7 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
 
     def _finish(self, metric: Metric) -> None:
         """Set the attributes of the winner, and remove the holdout's scorer from the inner search."""
-        own = getattr(
-            self.search_, "scorer_", None
-        )  # as its search scores, so does this, where it is one metric
+        own = getattr(self.search_, "scorer_", None)  # as its search scores, so does this, if by one metric
         is_own = own is not None and self.scoring is None and not isinstance(self.mechanism, HoldoutScorer)
         self.scorer_: Any = own if self.ask != "candidates" and is_own else metric.score
         hand_on(self.search_, self)
