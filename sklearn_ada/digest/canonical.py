@@ -46,6 +46,7 @@ _COMPILED = (
     types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType,
     types.GetSetDescriptorType,
 )  # fmt: skip
+_MOST_TEXTS = 10_000  # that are remembered while an object is read
 _PLAIN_ARRAYS = (np.ndarray, np.memmap)  # joblib makes large arrays memory maps in its workers
 _UNPICKLED = (
     property, functools.cached_property, functools.partial, weakref.ref,
@@ -111,7 +112,9 @@ class _Walk:
         if type(obj) is str:
             known = self._of_text.get(obj)
             if known is None:
-                known = self._of_text[obj] = _hash(b"str" + obj.encode("utf-8", "surrogatepass"))
+                known = _hash(b"str" + obj.encode("utf-8", "surrogatepass"))
+                if len(self._of_text) < _MOST_TEXTS:
+                    self._of_text[obj] = known
             return known
         scalar = _scalar(obj)
         if scalar is not None:

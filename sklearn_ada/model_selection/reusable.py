@@ -34,19 +34,11 @@ from sklearn_ada.model_selection.running.engines import (
 )
 from sklearn_ada.model_selection.running.folds import own_folds, unfitted
 from sklearn_ada.model_selection.running.metadata import FitParams
-from sklearn_ada.model_selection.running.own_scores import (
-    chooses_by_several,
-    plain_scoring,
-)
+from sklearn_ada.model_selection.running.own_scores import chooses_by_several, has_usual_metric, plain_scoring
 from sklearn_ada.model_selection.running.pairs import check_pairs, is_of_pairs, take_for
-from sklearn_ada.model_selection.running.unscored import (
-    NO_METRIC,
-)
+from sklearn_ada.model_selection.running.unscored import NO_METRIC, NO_USUAL_METRIC, NOT_FINISHED
 from sklearn_ada.model_selection.scorers.base import HoldoutScorer
-from sklearn_ada.model_selection.setting_up.chosen_mechanism import (
-    chosen_median,
-    chosen_metric,
-)
+from sklearn_ada.model_selection.setting_up.chosen_mechanism import chosen_median, chosen_metric
 from sklearn_ada.model_selection.setting_up.ids import ids_of_rows
 from sklearn_ada.model_selection.setting_up.parameters import (
     DEFAULT_ANSWERS,
@@ -176,7 +168,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
     best_index_ : int
     best_score_ : float
         The certified score of ``best_estimator_``; NaN if it fails on the holdout, or if nothing was asked as
-        the search could score no candidate. In cells it is the centre of the cell, until `certify`.
+        the search could score no candidate. In cells it is the centre of the cell, until `certify`. Absent,
+        with its interval and target, if nothing says what it is a score of, as of a search of scikit-learn.
     best_score_interval_ : tuple of float
         Everything that the metric can be, if nothing was asked.
     best_score_target_ : str
@@ -313,9 +306,10 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         check_parameters(self)
         self._asked: tuple[str, int] | None = None
         self._certified: Metric | None = None  # the metric as validation rows have tuned it
-        self._unasked = ""  # why the holdout was not asked about the winner, if it was not
+        self._unasked = NOT_FINISHED  # why the holdout was not asked about the winner, if it was not
         X, y, ids = self._checked_rows(X, y, ids)
-        certifies = self.ask != "winner" or (keeps_model(self) and not self._names_no_metric())
+        without = self._why_no_metric() if self.ask == "winner" else ""
+        certifies = self.ask != "winner" or (keeps_model(self) and not without)
         metric = chosen_metric(self) if certifies else None
         if metric is not None and self.mechanism in ("exponential_mechanism", "ladder", "thresholdout"):
             _ = metric.rule  # raises if only a stable median can certify the metric
@@ -336,8 +330,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self._takes_pairs_with = (n_rows(X), train) if of_pairs else None
         if metric is None:
             if keeps_model(self):
-                warn_user(f"{NO_METRIC} Without it the winner is kept, and nothing is asked about it.")
-            self._search_only(X_train, y_train, params, cv)
+                warn_user(f"{without} Without it the winner is kept, and the holdout is not asked about it.")
+            self._search_only(X_train, y_train, params, cv, without)
             return self
         run = Run(self, X_train, y_train, params, metric, median, cv, self._reporting)
         of_all = self.ask == "candidates" and self.reveal == "all"
@@ -345,8 +339,9 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
         self._keep(winner, run.digests)
         self._finish(metric)
         if winner.answer is None:
-            self.best_score_, self.best_score_target_ = math.nan, ""
-            self.best_score_interval_ = metric.range or (-math.inf, math.inf)
+            if winner.unasked != NO_METRIC:  # a search whose winner a function chose by several has no score
+                self.best_score_, self.best_score_target_ = math.nan, ""
+                self.best_score_interval_ = metric.range or (-math.inf, math.inf)
             warn_of_unasked(winner.unasked, self.search_, self.best_index_)
         else:
             warn_of_outcome(self.answers_, winner.answer, self.holdout_, median)
@@ -377,9 +372,13 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             warn_of_exact_value(metric, self.holdout_, median)
         warn_of_tolerance(self, metric, self.holdout_, median)
 
-    def _names_no_metric(self) -> bool:
-        named = self.scoring is not None or isinstance(self.mechanism, HoldoutScorer)
-        return not named and chooses_by_several(self.search)
+    def _why_no_metric(self) -> str:
+        """Return why nothing says what to certify; empty if something does."""
+        if self.scoring is not None or isinstance(self.mechanism, HoldoutScorer):
+            return ""
+        if chooses_by_several(self.search):
+            return NO_METRIC
+        return "" if has_usual_metric(self.search) else NO_USUAL_METRIC
 
     def _warn_of_folds(self, cv: Any, X: Any, y: Any, groups: Any) -> None:
         """Warn of folds that are blocks of rows; of those that are shuffled for, only where they were not."""
@@ -389,8 +388,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             cv = check_cv(cv, y, classifier=is_classifier(self.search.estimator))
         warn_of_blocks(cv, lambda: (X, y, groups))
 
-    def _search_only(self, X: Any, y: Any, params: FitParams, cv: Any) -> None:
-        """Run a search that keeps no model, or names no metric to certify one by: nothing is asked."""
+    def _search_only(self, X: Any, y: Any, params: FitParams, cv: Any, without: str) -> None:
+        """Run a search that keeps no model, or names no metric to certify one by (``without`` says why)."""
         search = unfitted(self.search, cv)
         with self._reporting(search):
             search.fit(own_copy(X), y, **params.of_search)
@@ -402,8 +401,8 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             if hasattr(search, name):
                 setattr(self, name, getattr(search, name))
         hand_on(search, self)
-        if keeps_model(self):
-            self._unasked = NO_METRIC
+        self._unasked = without if keeps_model(self) else ""
+        if self._unasked:
             return
         warn_user(
             "The search keeps no model (refit=False), so nothing was asked of the holdout and nothing is "

@@ -162,3 +162,14 @@ def test_verbose_of_the_search_prints_what_it_does(ask, folds, numbered, tmp_pat
 @pytest.mark.skipif(hasattr(GridSearchCV, "set_callbacks"), reason="scikit-learn has callbacks")
 def test_before_1_9_there_are_no_callbacks(tmp_path):
     assert not hasattr(wrap(tmp_path), "set_callbacks")
+
+
+@has_callbacks
+def test_one_progress_bar_is_enough(tmp_path):
+    from sklearn.callback import ProgressBar
+
+    X, y = np.random.default_rng(0).normal(size=(120, 3)), np.arange(120) % 2
+    inner = GridSearchCV(TREE, GRID, cv=2).set_callbacks(ProgressBar())
+    search = wrap(tmp_path, search=inner).set_callbacks(ProgressBar())
+    search.fit(X, y)  # two bars of one search raise a KeyError when it ends
+    assert search.best_answer_.answered

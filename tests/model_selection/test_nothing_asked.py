@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.cluster import KMeans
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, LeaveOneOut, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.metaestimators import available_if
 
 from sklearn_ada import (
     BudgetExhaustedError,
@@ -398,8 +400,88 @@ def test_of_several_scores_of_one_function_another_function_chooses(data, wrap):
     with pytest.warns(UserWarning, match="A function chooses the winner by several scores.+refit function"):
         search = wrap(inner).fit(*data)
     assert (search.best_index_, search.best_params_) == (1, {"alpha": 0.1})
-    assert math.isnan(search.best_score_)
+    assert not hasattr(search, "best_score_")  # as of a search of scikit-learn
     assert search.holdout_.report().asked == {"check": 0, "certify": 0}
     named = wrap(inner, scoring="r2").fit(*data)
     assert named.best_index_ == 1
     assert named.answers_ == [named.best_answer_]
+
+
+class Either(Silent):
+    """Has ``predict`` if it is told so."""
+
+    def __init__(self, max_depth=1, predicts=True):
+        super().__init__(max_depth)
+        self.predicts = predicts
+
+    @available_if(lambda self: self.predicts)
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+def test_of_the_best_few_those_are_asked_about_that_can_be(wrap, numbered):
+    grid = [{"max_depth": [4], "predicts": [False]}, {"max_depth": [1], "predicts": [True]}]
+    search = wrap(GridSearchCV(Either(), grid), ask=2)
+    with pytest.warns(UserWarning, match="Of the best 2 models 1 cannot be asked about"):
+        search.fit(numbered[0][:, 1:], numbered[1]["classifier"])
+    assert search.best_params_ == {"max_depth": 1, "predicts": True}
+    assert search.answers_ == [search.best_answer_]
+
+
+class Sure(ClassifierMixin, BaseEstimator):
+    """Has probabilities and no ``predict``."""
+
+    def __init__(self, max_depth=1):
+        self.max_depth = max_depth
+
+    def fit(self, X, y):
+        self.model_ = DecisionTreeClassifier(max_depth=self.max_depth, random_state=0).fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)
+
+
+def test_a_model_is_asked_by_the_method_that_the_metric_takes(wrap, numbered):
+    X, y = numbered[0][:, 1:], numbered[1]["classifier"]
+    search = wrap(GridSearchCV(Sure(), {"max_depth": [1, 2]}, scoring="roc_auc")).fit(X, y)
+    assert search.best_answer_.answered
+    model = Sure().fit(X, y)
+    with pytest.raises(TypeError, match="predict"):
+        search.holdout_.certify(model, scoring="accuracy", guess=0.5)
+
+
+def partly(estimator, X, y):
+    """Return no score of one candidate."""
+    return math.nan if estimator.alpha == 10.0 else estimator.score(X, y)
+
+
+@pytest.mark.parametrize("ask", ["winner", 2])
+def test_the_choice_of_a_function_that_has_no_score_is_kept_and_not_asked_about(ask, wrap, data):
+    inner = GridSearchCV(Ridge(), GRID, scoring=partly, refit=lambda results: 2)
+    search = wrap(inner, scoring="r2", ask=ask)
+    with pytest.warns(UserWarning, match="The candidate that the search's refit function chose has no score"):
+        search.fit(*data)
+    assert search.best_params_ == {"alpha": 10.0}
+    assert search.answers_ == []
+
+
+def test_of_a_clustering_nothing_says_which_metric_of_labels_is_meant(wrap, numbered):
+    X, y = numbered[0][:, 1:], numbered[1]["classifier"]
+    search = wrap(GridSearchCV(KMeans(random_state=0, n_init=1), {"n_clusters": [2, 3]}))
+    with pytest.warns(UserWarning, match="neither a classifier nor a regressor.+Name one"):
+        search.fit(X, y)
+    assert search.best_params_ == {"n_clusters": 3}  # by inertia
+    assert kinds(search) <= {"genesis", "overlap"}
+    with pytest.raises(ValueError, match="neither a classifier"):
+        search.certify()
+
+
+def test_after_a_fit_that_did_not_end_nothing_is_published(wrap, data):
+    search = wrap(GridSearchCV(Ridge(), GRID)).fit(*data)
+    search.set_params(search=GridSearchCV(Ridge(), GRID, scoring=broken, error_score="raise"))
+    with pytest.raises(RuntimeError, match="out of ink"):
+        search.fit(*data)
+    with pytest.raises(ValueError, match="The last call of fit did not end"):
+        search.certify()

@@ -12,7 +12,8 @@ would tell an asker who makes models that differ on one chosen row whether that 
   question then, recorded as another version of the key and admitted as any other. If that is refused,
   "different" is paid for nevertheless.
 
-Whoever asks a third time is compared with both versions at once, and told which of them, if any: "the same
+Whoever asks a third time is compared with all versions that there were before the look at once (with those
+that somebody else has recorded since, in a further comparison), and told which of them, if any: "the same
 or different" is one symbol, and which of k versions it is, another: of ``ln k`` nats the first time, less for
 a version that comes again and again. "The same or different" is learnt apart from that of proposals with one
 version: a model which predicts at random, a new version each time, counts there as one that was different,

@@ -18,6 +18,7 @@ from sklearn_ada.holdout.rows.data import HoldoutData
 __all__ = ["Pair", "check_model", "discarded_copy", "name_of_model"]
 
 _LONGEST = 60
+_SAYING = ("predict", "predict_proba", "decision_function")  # one of them is what a metric reads of a model
 
 
 class Pair:
@@ -49,15 +50,15 @@ def check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = Fa
     Raises
     ------
     TypeError
-        If it has no ``predict``.
+        If it has no ``predict``, ``predict_proba`` or ``decision_function``.
     NotFittedError
         If it is not fitted.
     ValueError
         If it was fitted on other columns, or lacks a class of the holdout.
     """
-    if not callable(getattr(estimator, "predict", None)):
+    if not any(callable(getattr(estimator, method, None)) for method in _SAYING):
         raise TypeError(
-            f"The 'estimator' parameter of {owner} must be a fitted model. "
+            f"The 'estimator' parameter of {owner} must be a fitted model, with one of {', '.join(_SAYING)}. "
             f"Got {type(estimator).__name__} instead."
         )
     if hasattr(estimator, "fit") and not fitted:

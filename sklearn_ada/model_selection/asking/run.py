@@ -98,6 +98,10 @@ class Run:
         """Return the models of some candidates, fitted on all training rows."""
         return refitted(self.wrapper.search, candidates, self.X, self.y, self.params.of_model)
 
+    def can_ask_about(self, model: Any) -> bool:
+        """Return whether a model has one of the methods that the metric takes."""
+        return any(callable(getattr(model, method, None)) for method in self.metric.methods or ("predict",))
+
     def certify(self, model: Any, guess: Guess | None, metric: Metric, round_name: str | None) -> Answer:
         """Ask for the metric of one refitted model.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_ada._notices import warn_user
 from sklearn_ada._progress import tell, with_bar
 from sklearn_ada._table import counted
 from sklearn_ada.exceptions import BudgetExhaustedError
@@ -28,6 +29,7 @@ from sklearn_ada.model_selection.running.simplest import best_of
 from sklearn_ada.model_selection.running.unscored import (
     NO_METRIC,
     NO_PREDICT,
+    UNSCORED_CHOICE,
     no_candidate_scored,
     why_unscored,
 )
@@ -66,21 +68,21 @@ def ask_about_winners(run: Run) -> Winner:
     with run.reporting(search):
         search.fit(own_copy(run.X), run.y, **(run.params.of_asking() if hidden else run.params.of_search))
     results, scores, order = ranked(search, name)
-    chosen = [index for index in order[:count] if np.isfinite(scores[index])]
-    if chosen:
-        why = ""
-    elif f"mean_test_{name}" not in results:  # of several scores of one function another function chooses
-        why = NO_METRIC if wrapper.scoring is None else ""
-    else:
-        why = _why_unscored(run, search, name, results, order, hidden)
-    chosen = chosen or order[:1]  # as the search itself keeps it
+    chosen, why = _chosen(run, search, name, results, scores, order[:count], hidden)
     tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", wrapper.verbose)
     models = run.refit([results["params"][i] for i in chosen])
-    if not (why or hidden) and not all(callable(getattr(model, "predict", None)) for model in models):
+    able = [run.can_ask_about(model) for model in models]
+    if not (why or hidden or any(able)):
         why = NO_PREDICT
     if why:
         results.update(columns_of([], [], len(scores)))
         return Winner(search, results, chosen[0], models[0], [], None, unasked=why)
+    if not (hidden or all(able)):
+        warn_user(
+            f"Of the best {len(able)} models {len(able) - sum(able)} cannot be asked about: they have no "
+            "predict, or whichever method the metric takes."
+        )
+        chosen, models = ([x for x, can in zip(of, able, strict=True) if can] for of in (chosen, models))
     size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
     round_name = open_round(run.session, size, alternatives=among, **about)
     if selecting:
@@ -114,6 +116,28 @@ def _prepared(run: Run, hidden: bool) -> Any:
     if scores_otherwise(search, wrapper.scoring):
         search.set_params(scoring=plain)
     return search
+
+
+def _chosen(
+    run: Run,
+    search: Any,
+    name: str,
+    results: dict[str, Any],
+    scores: NDArray[np.float64],
+    order: list[int],
+    hidden: bool,
+) -> tuple[list[int], str]:
+    """Return the best few candidates to ask about; or the one that the search keeps, and why none is.
+
+    ``order`` are the best few by the search's own scores of that name, in ``scores``.
+    """
+    if f"mean_test_{name}" not in results:  # of several scores of one function another function chooses
+        return order[:1], NO_METRIC if run.wrapper.scoring is None else ""
+    by_function = callable(search.get_params(deep=False).get("refit"))
+    if by_function and np.isfinite(scores).any() and not np.isfinite(scores[order[0]]):
+        return order[:1], UNSCORED_CHOICE
+    scored = [index for index in order if np.isfinite(scores[index])]
+    return (scored, "") if scored else (order[:1], _why_unscored(run, search, name, results, order, hidden))
 
 
 def _why_unscored(

@@ -14,8 +14,11 @@ from typing import Any
 from sklearn.utils.metaestimators import available_if
 
 try:
-    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import CallbackSupportMixin, ProgressBar
+
+    _ONLY_ONE = {ProgressBar}  # two of them in one search end in an error of scikit-learn's
 except ImportError:  # before 1.9
+    _ONLY_ONE = set()
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Nothing: there are no callbacks."""
@@ -56,8 +59,10 @@ class HandsOnCallbacks(CallbackSupportMixin):
     def _reporting(self, search: Any) -> Iterator[None]:
         """Let a copy of the search report to the callbacks set on this estimator while it is fitted."""
         before, own = vars(search).get(_CALLBACKS, []), vars(self).get(_CALLBACKS, [])
+        kinds = {type(one) for one in before} & _ONLY_ONE
         if own:
-            search.set_callbacks(*before, *(one for one in own if one not in before))
+            more = (one for one in own if one not in before and type(one) not in kinds)
+            search.set_callbacks(*before, *more)
         if _TASK in vars(self):
             setattr(search, _TASK, getattr(self, _TASK))
         try:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn import get_config
+from sklearn.utils import get_tags
 
 from sklearn_ada._checks import bad_parameter
 from sklearn_ada.metrics import Metric
 
 __all__ = [
-    "chooses_by_several", "metric_of", "own_scorings", "plain_scoring", "score_name", "scores_otherwise",
+    "chooses_by_several", "has_usual_metric", "metric_of", "own_scorings", "plain_scoring", "score_name",
+    "scores_otherwise",
 ]  # fmt: skip
 
 _OWNER = "ReusableHoldoutCV"
@@ -39,6 +41,15 @@ def chooses_by_several(search: Any) -> bool:
     """Return whether a search's winner is chosen by a function of several scores, of which it names none."""
     own = search.get_params(deep=False)
     return _named(own.get("scoring")) is not None and callable(own.get("refit"))
+
+
+def has_usual_metric(search: Any) -> bool:
+    """Return whether a search names its metric, or its model has one by itself.
+
+    Of what is neither a classifier nor a regressor, such as a clustering, the score is none of labels.
+    """
+    named = search.get_params(deep=False).get("scoring") is not None
+    return named or get_tags(search.estimator).estimator_type in ("classifier", "regressor", None)
 
 
 def metric_of(search: Any) -> Any:

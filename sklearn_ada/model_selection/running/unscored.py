@@ -11,15 +11,27 @@ from sklearn_ada.metrics import Metric, n_rows, take_rows
 from sklearn_ada.model_selection.running.pairs import take_for
 from sklearn_ada.model_selection.scorers.splitter import split_rows
 
-__all__ = ["NO_METRIC", "NO_PREDICT", "no_candidate_scored", "why_unscored"]
+__all__ = [
+    "NOT_FINISHED", "NO_METRIC", "NO_PREDICT", "NO_USUAL_METRIC", "UNSCORED_CHOICE", "no_candidate_scored",
+    "why_unscored",
+]  # fmt: skip
 
+NOT_FINISHED = "The last call of fit did not end, so nothing is known to be asked about the best model."
 NO_METRIC = (
     "A function chooses the winner by several scores, so nothing says which to certify. Name one: "
     "ReusableHoldoutCV(search, scoring='accuracy')."
 )
+NO_USUAL_METRIC = (
+    "The model is neither a classifier nor a regressor, so nothing says which metric of its labels to "
+    "certify. Name one: ReusableHoldoutCV(search, scoring='accuracy')."
+)
 NO_PREDICT = (
-    "The best model has no predict, and a question to the holdout is about predictions. Give it one to have "
-    "it certified."
+    "The best model has no predict, or whichever method the metric takes, and a question to the holdout is "
+    "about what that says. Give it one to have it certified."
+)
+UNSCORED_CHOICE = (
+    "The candidate that the search's refit function chose has no score of its own, which would be the guess. "
+    "Mend its scores, or choose among those that have one."
 )
 
 
