@@ -8,29 +8,105 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from sklearn_ada import _session_token  # names the session before any worker is started  # noqa: F401
+from sklearn_ada import _notices  # names the session before any worker is started  # noqa: F401
 
 if TYPE_CHECKING:
-    from sklearn_ada._api import *  # noqa: F403
+    from sklearn_ada.answer import Answer, Certificate, Cost
+    from sklearn_ada.exceptions import (
+        BudgetExhaustedError,
+        HoldoutLeakError,
+        LedgerDamagedError,
+        LedgerError,
+        LedgerMismatchError,
+        LedgerUnavailableError,
+        UnsupportedEventError,
+    )
+    from sklearn_ada.holdout.holdout import Holdout
+    from sklearn_ada.holdout.report import HoldoutReport
+    from sklearn_ada.inspection import AnswersDisplay, CertifiedSearchDisplay, HoldoutBudgetDisplay
+    from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds
+    from sklearn_ada.metrics.metric import Metric
+    from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
+    from sklearn_ada.model_selection.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
+    from sklearn_ada.planning.display import PlanDisplay
+    from sklearn_ada.planning.plan import HoldoutPlan, plan_holdout
+    from sklearn_ada.questions.ladder_check import LadderSettings
+    from sklearn_ada.questions.noisy import NoiseSettings
+    from sklearn_ada.questions.question import Guess
+    from sklearn_ada.questions.stable_median import MedianSettings
+    from sklearn_ada.terms.models import Predictions
 
 __version__ = "0.1.0"
 
-
-def _public_names() -> dict[str, Any]:
-    """Return the names of the module ``_api``, which are imported at the first use of one of them."""
-    module = importlib.import_module("sklearn_ada._api")
-    return {"__all__": module.__all__, **{name: getattr(module, name) for name in module.__all__}}
+_NAMES = {
+    "answer": ("Answer", "Certificate", "Cost"),
+    "exceptions": (
+        "BudgetExhaustedError",
+        "HoldoutLeakError",
+        "LedgerDamagedError",
+        "LedgerError",
+        "LedgerMismatchError",
+        "LedgerUnavailableError",
+        "UnsupportedEventError",
+    ),
+    "holdout.holdout": ("Holdout",),
+    "holdout.report": ("HoldoutReport",),
+    "inspection": ("AnswersDisplay", "CertifiedSearchDisplay", "HoldoutBudgetDisplay"),
+    "mechanisms.effective_rounds": ("EffectiveRounds",),
+    "metrics.metric": ("Metric",),
+    "model_selection.reusable": ("ReusableHoldoutCV",),
+    "model_selection.scorers": ("LadderScorer", "StableHoldoutScorer", "ThresholdoutScorer"),
+    "planning.display": ("PlanDisplay",),
+    "planning.plan": ("HoldoutPlan", "plan_holdout"),
+    "questions.ladder_check": ("LadderSettings",),
+    "questions.noisy": ("NoiseSettings",),
+    "questions.question": ("Guess",),
+    "questions.stable_median": ("MedianSettings",),
+    "terms.models": ("Predictions",),
+}
+"""Public names by module, imported at the first use of one of them."""
+__all__ = [
+    "Answer",
+    "AnswersDisplay",
+    "BudgetExhaustedError",
+    "Certificate",
+    "CertifiedSearchDisplay",
+    "Cost",
+    "EffectiveRounds",
+    "Guess",
+    "Holdout",
+    "HoldoutBudgetDisplay",
+    "HoldoutLeakError",
+    "HoldoutPlan",
+    "HoldoutReport",
+    "LadderScorer",
+    "LadderSettings",
+    "LedgerDamagedError",
+    "LedgerError",
+    "LedgerMismatchError",
+    "LedgerUnavailableError",
+    "MedianSettings",
+    "Metric",
+    "NoiseSettings",
+    "PlanDisplay",
+    "Predictions",
+    "ReusableHoldoutCV",
+    "StableHoldoutScorer",
+    "ThresholdoutScorer",
+    "UnsupportedEventError",
+    "plan_holdout",
+]
 
 
 def __getattr__(name: str) -> Any:
+    for module, names in _NAMES.items():
+        if name in names:
+            globals()[name] = value = getattr(importlib.import_module(f"sklearn_ada.{module}"), name)
+            return value
     if not name.startswith("_") and importlib.util.find_spec(f"sklearn_ada.{name}") is not None:
         return importlib.import_module(f"sklearn_ada.{name}")
-    names = _public_names() if name == "__all__" or not name.startswith("_") else {}
-    if name not in names:
-        raise AttributeError(f"module 'sklearn_ada' has no attribute {name!r}")
-    globals().update(names)
-    return names[name]
+    raise AttributeError(f"module 'sklearn_ada' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_public_names()})
+    return sorted({*globals(), *__all__})

@@ -1,15 +1,232 @@
-"""Warnings that point at the line of the user's code, and can be limited to one a process.
+"""Who called: whether a function of another package is on the stack.
+
+Warnings of one thread kept quiet, without the filters of the process.
+
+``warnings.catch_warnings`` puts the filters of the whole process aside and puts them back later. Two threads
+that do so by turns undo each other's work: what one meant to silence is shown, and afterwards nothing is
+shown at all. A filter of one's own is no way out, as scikit-learn sends the list of filters to its workers.
+
+All warnings of CPython, those of C code too, go to ``warnings._showwarnmsg`` once the filters have let them
+through, and ``catch_warnings`` leaves that alone. While at least one block of :func:`muted` runs, a function
+stands there that drops some and hands on the others. Dropped is what comes
+
+- from a thread inside such a block,
+- from a thread that did not exist when a block that still runs began, such as joblib's within a ``predict``;
+  from the same thread later, too, as long as any block runs. A thread that enters a block itself is heard.
+
+What a block records of its own warnings by ``catch_warnings(record=True)`` it gets: what it does may depend
+on them. A thread that existed before is not known to work for a block: a pool of threads that a model set up
+earlier is heard. A filter that turns warnings into errors still does so: the error is raised where the
+warning was. Processes that a block starts by loky or spawn have filters of their own and write to standard
+error.
+
+Warnings that point at the line of the user's code, and can be limited to one a process.
 
 Python's own filter cannot keep a repeated warning quiet here: it forgets what it has shown whenever somebody
 enters ``warnings.catch_warnings``, as every task of a search does.
+
+Progress of long work: a line a stage, and a bar where there are several things to do.
+
+Nothing is shown unless it is asked for. The bar is tqdm's (``pip install 'sklearn-ada[progress]'``), in a
+terminal or a notebook only: in a log it would be noise, so there, and without tqdm, lines are printed.
+
+Which interpreter and its children share the temporary ledgers: a folder, named in the environment.
+
+The name is set when the package is imported, before any worker is started, so that workers inherit it: a
+search that they build themselves goes on paying from the same budget. A worker that was started before the
+import cannot know the name, and passes on that there is none. Every import of the package runs this, so it
+uses the standard library only, and little of it.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import inspect
+import os
+import re
+import secrets
+import shutil
+import sys
+import tempfile
+import threading
 import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sized
+from types import FrameType
+from typing import Any, TypeVar
 
-__all__ = ["warn_user"]
+
+def is_called_by_function(package: str, names: frozenset[str]) -> bool:
+    """Return whether a function of one of these names, in a package or one in it, is among the callers.
+
+    Examples
+    --------
+    >>> is_called_by_function("doctest", frozenset({"run"}))
+    True
+    >>> is_called_by_function("sklearn.model_selection", frozenset({"run"}))
+    False
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__"))
+        if frame.f_code.co_name in names and (module == package or module.startswith(package + ".")):
+            return True
+        frame = frame.f_back
+    return False
+
+
+_PLACE = "_showwarnmsg"
+_HAS_PLACE = hasattr(warnings, _PLACE)
+# Since Python 3.14 filters may belong to a context instead of the process.
+_FILTERS_OF_CONTEXT = bool(getattr(sys.flags, "context_aware_warnings", False))
+
+
+class _Blocks:
+    """The blocks that run now."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # a handler of a signal may warn, too
+        self._running: dict[object, tuple[threading.Thread, dict[int, threading.Thread]]] = {}
+        self._places: dict[object, FrameType | None] = {}  # where the block stands
+        self._heard: weakref.WeakSet[threading.Thread] = weakref.WeakSet()  # entered a block themselves
+        self._hired: weakref.WeakSet[threading.Thread] = weakref.WeakSet()  # came up while a block ran
+        self._hook: Callable[[Any], None] | None = None
+        self._before: Callable[[Any], None] | None = None
+
+    def begin(self, block: object, place: FrameType | None) -> None:
+        thread = threading.current_thread()
+        with self._lock:
+            self._places[block] = place
+            self._heard.add(thread)
+            self._hired.discard(thread)
+            # Threads themselves, not their numbers: those are given again.
+            self._running[block] = thread, {id(each): each for each in threading.enumerate()}
+            if self._hook is None:
+                self._put_hook()
+
+    def end(self, block: object) -> None:
+        with self._lock:
+            self._places.pop(block, None)
+            _, there = self._running.pop(block, (None, None))
+            if there is None:  # begun by another thread of a process that forked since
+                return
+            self._hired.update(
+                each for each in threading.enumerate() if id(each) not in there and each not in self._heard
+            )
+            if not self._running:
+                self._take_hook()
+
+    def keep_of_this_thread(self) -> None:
+        """In a forked child no other thread goes on."""
+        self._lock = threading.RLock()
+        thread = threading.current_thread()
+        self._running = {block: run for block, run in self._running.items() if run[0] is thread}
+        self._places = {block: self._places[block] for block in self._running}
+        if not self._running:
+            self._take_hook()
+
+    def _put_hook(self) -> None:
+        before = getattr(warnings, _PLACE)
+
+        def hook(message: Any) -> None:
+            if not self._is_muted():
+                before(message)
+                return
+            _forget(message)
+            log = getattr(getattr(warnings, "_showwarnmsg_impl", None), "__self__", None)
+            if isinstance(log, list) and self._holds_inside(log):
+                log.append(message)  # the block records its own
+
+        self._hook, self._before = hook, before
+        setattr(warnings, _PLACE, hook)
+
+    def _take_hook(self) -> None:
+        """Put back what was there, unless somebody has put something else there since."""
+        if self._hook is not None and getattr(warnings, _PLACE) is self._hook:
+            setattr(warnings, _PLACE, self._before)
+        self._hook = self._before = None
+
+    def _holds_inside(self, log: list[Any]) -> bool:
+        """Return whether a function of this thread holds a list, from the one that warns out to the block."""
+        with self._lock:
+            ends = [place for place in self._places.values() if place is not None]
+        for frame in _frames():
+            if any(frame is end for end in ends):
+                return False
+            if any(value is log for value in frame.f_locals.values()):
+                return True
+        return False
+
+    def _is_muted(self) -> bool:
+        thread = threading.current_thread()
+        with self._lock:
+            if any(owner is thread for owner, _ in self._running.values()):
+                return True
+            if not self._running or thread in self._heard:
+                return False
+            return thread in self._hired or any(
+                id(thread) not in there for owner, there in self._running.values() if owner.is_alive()
+            )
+
+
+def _forget(message: Any) -> None:
+    """Take a dropped warning off the lists of those shown, which hold its text and would silence it later."""
+    category = message.category
+    registries = [
+        place.get("__warningregistry__") for place in (vars(sys), *(f.f_globals for f in _frames()))
+    ]
+    for text in (str(message.message), *map(str, message.message.args)):  # a category may say it otherwise
+        getattr(warnings, "onceregistry", {}).pop((text, category), None)
+        for registry in registries:
+            if isinstance(registry, dict):
+                for key in ((text, category, message.lineno), (text, category, 0), (text, category)):
+                    registry.pop(key, None)
+
+
+def _frames() -> Iterator[FrameType]:
+    """Yield the frames of this thread outside of this module, the innermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals is not globals():
+            yield frame
+        frame = frame.f_back
+
+
+_blocks = _Blocks()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_blocks.keep_of_this_thread)
+
+
+@contextlib.contextmanager
+def muted() -> Iterator[None]:
+    """Drop what this thread warns of within the block, and what threads do that come up meanwhile.
+
+    No filter is changed, and nothing of this stays when the last block has ended. A block may be entered
+    within another one and in several threads at once.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     with muted():
+    ...         warnings.warn("within")
+    ...     warnings.warn("after")
+    >>> [str(each.message) for each in caught]
+    ['after']
+    """
+    with contextlib.ExitStack() as stack:
+        if _FILTERS_OF_CONTEXT or not _HAS_PLACE:
+            stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")
+        if _HAS_PLACE:
+            caller = sys._getframe(1).f_back  # of contextlib's own
+            block = object()
+            stack.callback(_blocks.end, block)  # first, as an error may come at any time
+            _blocks.begin(block, caller)
+            del caller
+        yield
+
 
 _said: set[tuple[str, ...]] = set()
 
@@ -47,3 +264,123 @@ def _level_of_caller() -> int:
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
         level, frame = level + 1, frame.f_back
     return level
+
+
+Item = TypeVar("Item")
+
+
+def tell(text: str, verbose: int) -> None:
+    """Print a line about what is done now, if ``verbose`` is at least 1.
+
+    Examples
+    --------
+    >>> tell("refitting the winner", 1)
+    [sklearn_ada] refitting the winner
+    >>> tell("refitting the winner", 0)
+    """
+    if verbose:
+        print(f"[sklearn_ada] {text}", flush=True)
+
+
+def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
+    """Yield the items, with a bar where somebody can see it, else with a line each.
+
+    Parameters
+    ----------
+    items : iterable
+    text : str
+        What is done with each.
+    verbose : int
+        0 is silent.
+
+    Examples
+    --------
+    >>> list(with_bar([3, 4], "certifying", 1))
+    [sklearn_ada] certifying 1 of 2
+    [sklearn_ada] certifying 2 of 2
+    [3, 4]
+    """
+    if not verbose:
+        yield from items
+        return
+    kept = items if isinstance(items, Sized) else list(items)
+    if _is_watched():
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            pass
+        else:
+            yield from tqdm(kept, desc=f"[sklearn_ada] {text}")
+            return
+    for number, item in enumerate(kept, 1):
+        tell(f"{text} {number} of {len(kept)}", verbose)
+        yield item
+
+
+def _is_watched() -> bool:
+    """Return whether somebody is there to see a bar: in a terminal, or in a notebook."""
+    return "ipykernel" in sys.modules or sys.stderr.isatty()
+
+
+VARIABLE = "SKLEARN_ADA_SESSION"
+_UNKNOWN = "unknown"  # to a worker that was started before the import, and to its own children
+_NAME = re.compile(r"sklearn_ada_(\d+)_[0-9a-f]{16}")
+
+
+def _begin() -> str:
+    multiprocessing = sys.modules.get("multiprocessing")
+    if multiprocessing is not None and multiprocessing.parent_process() is not None:
+        return _UNKNOWN
+    try:
+        place = tempfile.gettempdir()
+    except OSError:  # there is none, which matters to who needs a temporary ledger
+        place = os.path.abspath("no folder for temporary files")
+    return os.path.join(place, f"sklearn_ada_{os.getpid()}_{secrets.token_hex(8)}")
+
+
+def session_folder() -> str | None:
+    """Return the folder of this session's temporary ledgers; whoever needs it makes it.
+
+    None in a worker that does not know it. ValueError if the environment names none of this package's.
+    """
+    if _folder == _UNKNOWN:
+        return None
+    found = _NAME.fullmatch(os.path.basename(_folder))
+    if found is None or not os.path.isabs(_folder) or os.path.normpath(_folder) != _folder:
+        raise ValueError(
+            f"The environment variable {VARIABLE} is not one that sklearn_ada has set: unset it."
+        )
+    return _folder
+
+
+def began_here() -> bool:
+    """Return whether the session began in this very process, which cleans up after it."""
+    return _began == os.getpid()
+
+
+def has_ended() -> bool:
+    """Return whether the interpreter that began the session is known to have ended."""
+    found = _NAME.fullmatch(os.path.basename(_folder))
+    if found is None or os.name != "posix":
+        return False
+    try:
+        os.kill(int(found[1]), 0)  # asks whether there is such a process
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        pass
+    return False
+
+
+def _clean_up() -> None:
+    if began_here():  # a forked child must not take the ledgers with it
+        shutil.rmtree(_folder, ignore_errors=True)
+
+
+_began = -1  # the process that began the session, if it was this one or one that this was forked from
+if VARIABLE not in os.environ:
+    os.environ[VARIABLE] = _begin()
+    if os.environ[VARIABLE] != _UNKNOWN:
+        _began = os.getpid()
+        atexit.register(_clean_up)  # also where only children have made ledgers
+_folder = os.environ[VARIABLE]

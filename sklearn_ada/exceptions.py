@@ -3,15 +3,7 @@
 None is a ``ValueError``: search classes swallow those.
 """
 
-__all__ = [
-    "BudgetExhaustedError",
-    "HoldoutLeakError",
-    "LedgerDamagedError",
-    "LedgerError",
-    "LedgerMismatchError",
-    "LedgerUnavailableError",
-    "UnsupportedEventError",
-]
+from __future__ import annotations
 
 
 class BudgetExhaustedError(RuntimeError):

@@ -1,7 +1,9 @@
 """What scorers do with a holdout, for tests that need more than its users call."""
 
-from sklearn_ada.holdout import open_round as open_round_of_session
-from sklearn_ada.holdout import plan_question, put_question, session_of
+from sklearn_ada.holdout.asking import put_question
+from sklearn_ada.holdout.framing import plan_question
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.holdout.rounds import open_round as open_round_of_session
 
 __all__ = ["ask", "open_round", "plan", "put"]
 

@@ -6,7 +6,7 @@ import secrets
 
 import pytest
 
-from sklearn_ada import _session_token
+from sklearn_ada import _notices
 from sklearn_ada.ledger import opening
 from tests.ledger.postgresql_server import NoServerError, Server
 from tests.ledgers_in_memory import forget_ledgers_in_memory, names_of_ledgers_in_memory
@@ -35,8 +35,8 @@ def _own_session(monkeypatch, tmp_path_factory):
     """Give each test a session of its own: holdouts of the same labels share a temporary ledger in one."""
     name = f"sklearn_ada_{os.getpid()}_{secrets.token_hex(8)}"
     folder = os.path.join(tmp_path_factory.getbasetemp(), name)
-    monkeypatch.setattr(_session_token, "_folder", folder)
-    monkeypatch.setenv(_session_token.VARIABLE, folder)
+    monkeypatch.setattr(_notices, "_folder", folder)
+    monkeypatch.setenv(_notices.VARIABLE, folder)
     monkeypatch.setattr(opening, "_noted", set())
     before = names_of_ledgers_in_memory()
     yield

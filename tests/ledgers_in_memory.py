@@ -2,8 +2,7 @@
 
 from collections.abc import Collection
 
-from sklearn_ada.ledger import memory
-from sklearn_ada.ledger.log import connection
+from sklearn_ada.ledger import memory, transactions
 
 __all__ = ["forget_ledgers_in_memory", "names_of_ledgers_in_memory"]
 
@@ -18,7 +17,7 @@ def forget_ledgers_in_memory(names: Collection[str] | None = None) -> None:
     names = names_of_ledgers_in_memory() if names is None else names
     for name in names:
         del memory._books[name]
-    for slot in [slot for slot in connection._connections if slot[0] in names]:
-        connection._connections[slot].forget()
-    for slot in [slot for slot in connection._seen if slot[0] in names]:
-        del connection._seen[slot]
+    for slot in [slot for slot in transactions._connections if slot[0] in names]:
+        transactions._connections[slot].forget()
+    for slot in [slot for slot in transactions._seen if slot[0] in names]:
+        del transactions._seen[slot]

@@ -24,10 +24,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from benchmarks.speed.finding import Finding
 from benchmarks.speed.stored import StoredPredictions, labels, row_numbers, variants
 from benchmarks.speed.timing import by_turns, timed
-from sklearn_ada.holdout.rows.data import HoldoutData
 from sklearn_ada.metrics import Metric
 from sklearn_ada.metrics.blocks import block_scores, response_method
-from sklearn_ada.metrics.outputs.asking import CHUNK_CELLS
+from sklearn_ada.metrics.outputs import CHUNK_CELLS
+from sklearn_ada.terms.holdout_data import HoldoutData
 
 TARGETS = {"accuracy": 100, "neg_log_loss": 100, "r2": 100, "roc_auc": 12, "average_precision": 12}
 MEMORY_TARGET = 6.0

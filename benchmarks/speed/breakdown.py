@@ -14,13 +14,13 @@ __all__ = ["breakdown"]
 
 STEPS = {
     "fit": ("linear_model/_logistic.py", "fit"),
-    "all of the scorer": ("scorers/base.py", "answer"),
+    "all of the scorer": ("model_selection/scorers.py", "answer"),
     "digest of the guess rows": ("digest/rows.py", "rows_digest"),
-    "digest of the model": ("models/keys.py", "model_digest"),
-    "guess and question": ("scorers/scorers.py", "_plan"),
-    "look at the holdout": ("asking/look.py", "look"),
-    "charge": ("ledger/log/chained.py", "charge"),
-    "of it the durable commit": ("ledger/sqlite/file.py", "commit"),
+    "digest of the model": ("terms/models.py", "model_digest"),
+    "guess and question": ("model_selection/scorers.py", "_plan"),
+    "look at the holdout": ("holdout/session.py", "look"),
+    "charge": ("ledger/transactions.py", "charge"),
+    "of it the durable commit": ("ledger/sqlite_file.py", "commit"),
 }
 
 

@@ -14,7 +14,7 @@ from benchmarks.speed.many_checks import check
 from benchmarks.speed.stored import StoredPredictions, labels, row_numbers, variants
 from benchmarks.speed.timing import timed
 from sklearn_ada import Holdout
-from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.questions.stable_median import MedianSettings
 
 FLAT = 1.20
 N_ROWS = 1_000  # few, so that the ledger is most of the cost

@@ -19,10 +19,10 @@ from benchmarks.speed.many_checks import check
 from benchmarks.speed.stored import labels, row_numbers, variants
 from benchmarks.speed.timing import by_turns, timed
 from sklearn_ada import Holdout
-from sklearn_ada.events import event_from_dict
-from sklearn_ada.holdout.records.checkpoint import EVERY, CheckpointRecord
+from sklearn_ada.accounting.events import event_from_dict
+from sklearn_ada.holdout.records import EVERY, CheckpointRecord
 from sklearn_ada.ledger import canonical_json
-from sklearn_ada.ledger.log.chain import Row, next_row
+from sklearn_ada.ledger.hash_chain import Row, next_row
 
 N_ROWS = 1_000
 N_PROCESSES = 8

@@ -24,7 +24,7 @@ _MEGABYTES = 300.0
 _RUN = """
 import json, resource, sys, time
 from sklearn_ada.cli import main
-from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records import Conversation
 from sklearn_ada.ledger import open_existing_ledger
 command, path = json.loads(sys.argv[1]), sys.argv[2]
 began = time.perf_counter()

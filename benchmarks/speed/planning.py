@@ -13,12 +13,10 @@ from benchmarks.speed.stored import StoredPredictions
 from benchmarks.speed.timing import timed
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import plan_holdout
-from sklearn_ada.events import Symbol
-from sklearn_ada.holdout.asking.admission import certified
-from sklearn_ada.holdout.questions.coded import CodedQuestion
-from sklearn_ada.holdout.questions.draw import Draw
-from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.routes import read_outcome
+from sklearn_ada.accounting.events import Symbol
+from sklearn_ada.holdout.asking import certified, read_outcome
+from sklearn_ada.questions.coded import CodedQuestion
+from sklearn_ada.questions.question import Draw, Guess
 
 PLAN_SECONDS = 5.0
 CERTIFICATE_MS = 1.0

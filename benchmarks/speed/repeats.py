@@ -21,9 +21,8 @@ from benchmarks.speed.bare_sqlite import BareLog
 from benchmarks.speed.finding import Finding
 from benchmarks.speed.timing import by_turns
 from sklearn_ada import Holdout
-from sklearn_ada.holdout import model_digest
-from sklearn_ada.holdout.models.said import Said
 from sklearn_ada.ledger import canonical_json
+from sklearn_ada.terms.models import Said, model_digest
 
 __all__ = ["measure"]
 

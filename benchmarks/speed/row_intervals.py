@@ -17,9 +17,9 @@ from sklearn.base import BaseEstimator
 from benchmarks.speed.finding import Finding
 from benchmarks.speed.timing import by_turns
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.holdout import session_of
-from sklearn_ada.holdout.asking.plan import plan_question
-from sklearn_ada.holdout.questions.of_rows import of_rows
+from sklearn_ada.holdout.framing import plan_question
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.questions.of_rows import of_rows
 
 __all__ = ["measure"]
 

@@ -15,10 +15,10 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.medians.median_settings import MedianSettings
-from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
-from sklearn_ada.mechanisms.rounding.grid import UniformGrid
+from sklearn_ada.mechanisms.rounding import UniformGrid
+from sklearn_ada.questions.noisy import NoiseSettings
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.stable_median import MedianSettings
 
 __all__ = ["BOOKED", "Booked"]
 

@@ -27,8 +27,11 @@ from numpy.typing import NDArray
 from benchmarks.validity.guess_and_check import smallest_tau
 from benchmarks.validity.searches import single_use
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada.holdout import Guess, close_round, put_question, session_of
-from sklearn_ada.results import Answer
+from sklearn_ada.answer import Answer
+from sklearn_ada.holdout.asking import put_question
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.holdout.session import close_round
+from sklearn_ada.questions.question import Guess
 
 __all__ = ["asked", "draw", "publish_best", "widths"]
 

@@ -20,8 +20,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
-from sklearn_ada.guarantees.intervals.of_metrics.paired_difference import paired_zero_one_interval
+from sklearn_ada.guarantees.intervals import clopper_pearson
+from sklearn_ada.guarantees.scores import paired_zero_one_interval
 
 __all__ = ["compared"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, rel_entr
 
-from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
+from sklearn_ada.guarantees.intervals import chernoff_kl
 
 __all__ = ["GuessAndCheck", "answers_all", "smallest_tau"]
 

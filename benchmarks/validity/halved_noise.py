@@ -2,7 +2,7 @@
 
     python -m benchmarks.validity.halved_noise [--only TEXT]
 
-A place is an expression in `sklearn_ada.mechanisms`, or in a call of its kernels in `sklearn_ada.holdout`,
+A place is an expression in `sklearn_ada.mechanisms`, or in a call of its kernels in `sklearn_ada.questions`,
 that fixes how much noise there is, found by reading the syntax: the scale of a draw, the exponent of a
 weight, arithmetic with epsilon on the way to a draw, an epsilon handed on to another mechanism. Events are
 left as they are (but for that other mechanism's own), so a change is a lie about privacy or about accuracy,
@@ -26,7 +26,7 @@ from pathlib import Path
 __all__ = ["Place", "changed", "places"]
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("sklearn_ada/mechanisms", "sklearn_ada/holdout")
+FOLDERS = ("sklearn_ada/mechanisms", "sklearn_ada/questions", "sklearn_ada/holdout")
 TESTS = ("tests/mechanisms", "tests/statistics/test_laws_of_answers.py")
 FACTORS = {"halved": 0.5, "doubled": 2.0}
 

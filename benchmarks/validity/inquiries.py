@@ -16,16 +16,14 @@ from numpy.typing import NDArray
 
 from benchmarks.validity.populations import Classifier, Population, Says
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada.guarantees.intervals.clopper_pearson import clopper_pearson
-from sklearn_ada.holdout import session_of
-from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.ladder import LadderSettings
-from sklearn_ada.holdout.questions.medians.median_settings import MedianSettings
-from sklearn_ada.holdout.questions.medians.stable_median import StableQuestion
-from sklearn_ada.holdout.questions.question import Question
-from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
+from sklearn_ada.answer import Answer
+from sklearn_ada.guarantees.intervals import clopper_pearson
+from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.metrics import Metric
-from sklearn_ada.results import Answer
+from sklearn_ada.questions.ladder_check import LadderSettings
+from sklearn_ada.questions.noisy import NoiseSettings
+from sklearn_ada.questions.question import Guess, Question
+from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 
 __all__ = ["BETA", "MECHANISMS", "Inquiry", "Mechanism", "NaiveInquiry"]
 

@@ -12,9 +12,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from sklearn_ada.mechanisms.medians.binary_search import noisy_search
-from sklearn_ada.mechanisms.medians.exponential import exponential_quantile
 from sklearn_ada.mechanisms.noise import with_laplace, with_normal
+from sklearn_ada.mechanisms.quantiles import exponential_quantile, noisy_search
 from sklearn_ada.mechanisms.selection import exponential_mechanism
 
 __all__ = ["laplace_times", "normal_times", "quantile_times", "replaced", "search_times", "selection_times"]

@@ -45,24 +45,22 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_ada.guarantees.intervals.bentkus import bentkus
-from sklearn_ada.guarantees.intervals.betting import betting_half_width, betting_predictable
-from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
-from sklearn_ada.guarantees.intervals.effective_size import class_mean_size
-from sklearn_ada.guarantees.intervals.fixed_bets import fixed_bets_mean
-from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
-from sklearn_ada.guarantees.intervals.of_metrics.average_precision import average_precision_interval
-from sklearn_ada.guarantees.intervals.of_metrics.f_beta_kappa_jaccard import confusion_ratio_interval
-from sklearn_ada.guarantees.intervals.of_metrics.macro_average import average_ratio_interval
-from sklearn_ada.guarantees.intervals.of_metrics.mcc import mcc_interval
-from sklearn_ada.guarantees.intervals.of_metrics.r_squared import (
+from sklearn_ada.guarantees.bets import bentkus, betting_half_width, betting_predictable, fixed_bets_mean
+from sklearn_ada.guarantees.class_tables import (
+    average_ratio_interval,
+    class_mean_interval,
+    confusion_ratio_interval,
+    mcc_interval,
+    ratio_interval,
+)
+from sklearn_ada.guarantees.intervals import chernoff_kl, class_mean_size, hoeffding
+from sklearn_ada.guarantees.medians import quantile_interval
+from sklearn_ada.guarantees.scores import (
     ExpectedLosses,
+    average_precision_interval,
     d2_pinball_interval,
     r_squared_interval,
 )
-from sklearn_ada.guarantees.intervals.of_metrics.ratio_of_counts import ratio_interval
-from sklearn_ada.guarantees.intervals.of_metrics.recall_and_balanced_accuracy import class_mean_interval
-from sklearn_ada.guarantees.medians.exact_median import quantile_interval
 
 __all__ = ["COLUMNS", "ROWS", "TABLE", "Row", "measured"]
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.validity.guess_and_check import smallest_tau
 from benchmarks.validity.simulated import SimulatedHoldout
+from sklearn_ada.answer import Answer
 from sklearn_ada.guarantees import (
     clopper_pearson,
     gaussian_direct,
@@ -27,8 +28,7 @@ from sklearn_ada.guarantees import (
     rounding_half_width,
     sample_splitting_half_width,
 )
-from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.results import Answer
+from sklearn_ada.questions.question import Guess
 
 __all__ = ["CELLS", "certify_ratio", "checked", "comparison", "draw", "single_use"]
 

@@ -7,7 +7,7 @@ elsewhere in brackets. Those of splitting and of the two Gaussian bounds were se
 methods have variants, so only their order of magnitude compares: rounding (here the union bound is over the
 transcripts that can occur before each question), Bassily et al. 2016 (here Laplace noise and the constants
 of lecture 19), and Jung et al. from the zCDP cost of Gaussian noise (here with the optimal conversion and
-the best c and d). "direct" is proved in `sklearn_ada.guarantees.transfer.direct`.
+the best c and d). "direct" is proved in `sklearn_ada.guarantees.transfer`.
 """
 
 import math
@@ -20,9 +20,8 @@ from scipy.special import ndtri_exp
 from sklearn_ada.accounting import zcdp_delta
 from sklearn_ada.guarantees import laplace_plan, smallest_integer
 from sklearn_ada.guarantees.baselines import rounding_half_width, sample_splitting_half_width
-from sklearn_ada.guarantees.transfer.gaussian_noise import gaussian_direct, gaussian_jung
-from sklearn_ada.guarantees.transfer.jung import jung_2020_best
-from sklearn_ada.guarantees.transfer.mutual_information import gaussian_rogers
+from sklearn_ada.guarantees.noisy_answers import gaussian_direct, gaussian_jung, gaussian_rogers
+from sklearn_ada.guarantees.transfer import jung_2020_best
 
 TAU, BETA = 0.1, 0.05
 LN_BETA = math.log(BETA)

@@ -34,15 +34,14 @@ from benchmarks.validity.kernels import (
 )
 from benchmarks.validity.populations import COINS, HUNDRED_CLASSES, Population
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada.accounting.count_code import ln_count_prior
-from sklearn_ada.accounting.polya_urn import DescriptionLength, symbols_of
-from sklearn_ada.guarantees.description_length import weights
-from sklearn_ada.guarantees.description_length.theorem import ln_delta
-from sklearn_ada.holdout.questions.coded import CodedQuestion
-from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.sealed import Told
-from sklearn_ada.holdout.records.state import RefusedError
-from sklearn_ada.mechanisms.rounding.cells import Cells
+from sklearn_ada.accounting.codes import DescriptionLength, ln_count_prior, symbols_of
+from sklearn_ada.guarantees import weights
+from sklearn_ada.guarantees.weights import ln_delta
+from sklearn_ada.holdout.state import RefusedError
+from sklearn_ada.mechanisms.rounding import Cells
+from sklearn_ada.questions.coded import CodedQuestion
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.sealed import Told
 
 __all__ = ["MUTANTS", "Mutant", "coins"]
 
@@ -86,7 +85,7 @@ def _coin_at_the_edge(rng: np.random.Generator) -> bool:
 
 
 def _one_side() -> AbstractContextManager[Any]:
-    return patch("sklearn_ada.guarantees.intervals.clopper_pearson.ln_side", lambda ln, owner: min(ln, -_LN2))
+    return patch("sklearn_ada.guarantees.intervals.ln_side", lambda ln, owner: min(ln, -_LN2))
 
 
 def _no_share() -> AbstractContextManager[Any]:
@@ -99,9 +98,7 @@ def _no_union() -> AbstractContextManager[Any]:
 
 
 def _no_price() -> AbstractContextManager[Any]:
-    return patch(
-        "sklearn_ada.holdout.records.state.ln_delta", lambda ln, weight, nats: ln_delta(ln, weight, 0)
-    )
+    return patch("sklearn_ada.holdout.state.ln_delta", lambda ln, weight, nats: ln_delta(ln, weight, 0))
 
 
 def _no_ends() -> AbstractContextManager[Any]:
@@ -147,13 +144,13 @@ def _coins_in_cells(rng: np.random.Generator, n: int = 500, questions: int = 60,
 def _no_own_price() -> AbstractContextManager[Any]:
     """Let the transcript's test leave out what its own answer costs."""
     told = lambda state, question, event: Told(state.policy.ln_transcript, state.account.nats)  # noqa: E731
-    return patch("sklearn_ada.holdout.asking.ask.told_of", told)
+    return patch("sklearn_ada.holdout.asking.told_of", told)
 
 
 def _free_unsealing() -> AbstractContextManager[Any]:
     """Tell what is sealed for nothing."""
     return patch(
-        "sklearn_ada.accounting.polya_urn.ln_count_prior",
+        "sklearn_ada.accounting.codes.ln_count_prior",
         lambda symbol: 0.0 if symbol.stream == "unsealed" else ln_count_prior(symbol),
     )
 

@@ -16,8 +16,8 @@ from benchmarks.validity.real_sets import FAMILIES, PREPARATIONS, SETTINGS, WORS
 from benchmarks.validity.searches import AFTER
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess, Metric
+from sklearn_ada.answer import Answer
 from sklearn_ada.guarantees import chernoff_kl, clopper_pearson
-from sklearn_ada.results import Answer
 
 __all__ = ["BETA", "KINDS", "SCHEMES", "SEARCHES", "SEED", "TRIALS", "Conversation", "optuna_version"]
 

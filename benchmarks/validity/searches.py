@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 
 from benchmarks.validity.guess_and_check import smallest_tau
 from benchmarks.validity.simulated import SimulatedHoldout
+from sklearn_ada.answer import Answer
 from sklearn_ada.guarantees import clopper_pearson
-from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.results import Answer
+from sklearn_ada.questions.question import Guess
 
 __all__ = ["AFTER", "draw", "schemes", "single_use"]
 

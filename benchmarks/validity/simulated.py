@@ -16,17 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada import Holdout
-from sklearn_ada.holdout import open_round, plan_question, publish, put_question, session_of
-from sklearn_ada.holdout.asking.plan import Settings
-from sklearn_ada.holdout.questions.coded import CodedQuestion
-from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
-from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.question import Question
-from sklearn_ada.holdout.records.conversation import Conversation
-from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.answer import Answer
+from sklearn_ada.holdout.asking import put_question
+from sklearn_ada.holdout.framing import Settings, plan_question
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.holdout.publishing import publish
+from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.metrics import Metric
-from sklearn_ada.results import Answer
+from sklearn_ada.questions.coded import CodedQuestion
+from sklearn_ada.questions.noisy import GaussianQuestion
+from sklearn_ada.questions.question import Guess, Question
+from sklearn_ada.terms.policy import Policy
 
 __all__ = ["ForgetfulLedger", "SimulatedHoldout"]
 
@@ -124,7 +126,7 @@ class SimulatedHoldout(Holdout):
     ) -> None:
         policy = Policy if check_share is None else partial(Policy, check_share=check_share)
         with (
-            patch("sklearn_ada.holdout.session.session.open_ledger", _forgetful),
+            patch("sklearn_ada.holdout.session.open_ledger", _forgetful),
             patch("sklearn_ada.holdout.holdout.Policy", policy),
         ):
             ledger = ":memory:" if temporary else "nowhere"
@@ -174,7 +176,7 @@ class SimulatedHoldout(Holdout):
 
     def select_new(self, models: Sequence[Any], epsilon: float) -> int:
         """Select among models that are taken to be new."""
-        with patch("sklearn_ada.holdout.asking.select.model_digest", lambda model: self._next_name()):
+        with patch("sklearn_ada.holdout.choice.model_digest", lambda model: self._next_name()):
             return self.select(models, scoring=_ACCURACY, epsilon=epsilon)
 
     def ask_count(

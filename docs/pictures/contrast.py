@@ -9,7 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from matplotlib.figure import Figure
 
-from sklearn_ada.cli.contrast import TRUTH, Contrast, contrasts
+from sklearn_ada.cli.commands import TRUTH, Contrast, contrasts
 
 COUNTS = (1, 3, 10, 30, 100, 300, 1000)
 SEEDS = 50

@@ -6,57 +6,51 @@ delta), zero-concentrated differential privacy (rho, "zCDP") and Gaussian differ
 Composition theorems say what many answers cost together.
 """
 
-from sklearn_ada.accounting.codes import Code
-from sklearn_ada.accounting.composition import (
-    EpsilonDelta,
-    advanced_composition,
-    advanced_composition_simple,
-    basic_composition,
-    heterogeneous_composition,
-)
-from sklearn_ada.accounting.count_code import CountCode
-from sklearn_ada.accounting.gaussian_dp import (
-    GaussianPrivacyLoss,
-    gaussian_composition,
-    gaussian_delta,
-    gaussian_epsilon,
-    gaussian_log_delta,
-    gaussian_mu,
-)
-from sklearn_ada.accounting.odometer import ZCDPOdometer
-from sklearn_ada.accounting.optimal_composition import (
-    optimal_composition_delta,
-    optimal_composition_epsilon,
-)
-from sklearn_ada.accounting.polya_urn import DescriptionLength, PolyaUrn
-from sklearn_ada.accounting.privacy_loss import (
-    PrivacyLossDistribution,
-    finite_privacy_loss,
-    leaky_randomized_response_loss,
-    randomized_response_loss,
-)
-from sklearn_ada.accounting.pure_dp import approximate_dp_cost, pure_dp_cost, thresholdout_epsilon
-from sklearn_ada.accounting.unsealing import (
+from sklearn_ada.accounting.codes import (
+    Code,
+    CountCode,
+    DescriptionLength,
+    PolyaUrn,
     failed_unsealing_nats,
     largest_unsealing_nats,
     released_ends_nats,
     unsealing_nats,
 )
-from sklearn_ada.accounting.zcdp import (
+from sklearn_ada.accounting.composition import (
+    EpsilonDelta,
+    PrivacyLossDistribution,
+    advanced_composition,
+    advanced_composition_simple,
+    basic_composition,
+    finite_privacy_loss,
+    heterogeneous_composition,
+    leaky_randomized_response_loss,
+    optimal_composition_delta,
+    optimal_composition_epsilon,
+    randomized_response_loss,
+)
+from sklearn_ada.accounting.differential_privacy import (
+    GaussianPrivacyLoss,
+    approximate_dp_cost,
     exponential_mechanism_zcdp,
+    gaussian_composition,
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_log_delta,
+    gaussian_mu,
     gaussian_zcdp,
     laplace_zcdp,
+    pure_dp_cost,
     pure_dp_zcdp,
+    thresholdout_epsilon,
     thresholdout_zcdp,
     zcdp_cost,
-)
-from sklearn_ada.accounting.zcdp_conversion import (
     zcdp_delta,
     zcdp_delta_simple,
     zcdp_epsilon,
     zcdp_epsilon_simple,
 )
-from sklearn_ada.accounting.zcdp_filter import ZCDPFilter, admits
+from sklearn_ada.accounting.filters import ZCDPFilter, ZCDPOdometer, admits
 
 __all__ = [
     "Code",

@@ -1,4 +1,8 @@
-"""Codes: how likely each possible answer is taken to be, fixed before the answer exists.
+"""The price of several events together, where prices add up.
+
+Exact sums of costs: a budget must not be passed by steps that are too small to change a float.
+
+Codes: how likely each possible answer is taken to be, fixed before the answer exists.
 
 A *code* gives each outcome of a question a probability, at most 1 in sum; an outcome of probability p costs
 ``-ln p`` *nats*, the unit of information with natural logarithms. An outcome is a `Symbol`: mostly an
@@ -8,7 +12,7 @@ code keeps some probability for them. All functions return natural logarithms.
 There is one code for each kind of answer, which `Symbol` calls its *stream*:
 
 - "cells", the coarse answer of a check: geometric, with a Cauchy tail; a Polya urn then learns from the
-  answers given (`sklearn_ada.accounting.polya_urn`).
+  answers given (`sklearn_ada.accounting.codes`).
 - "lattice", the exact value of a certify, and "grid", a median on a grid: Cauchy around the guess, with the
   scale that the guess's precision suggests.
 - "spread", "count": a distance between two quantiles, a coarse count; Cauchy as well.
@@ -23,30 +27,127 @@ There is one code for each kind of answer, which `Symbol` calls its *stream*:
 - "which": which of several recorded answers it is. Its ``scale`` is its probability, which follows from how
   often each of them was confirmed before.
 - "relabelled": whether rows of known ids have labels that they never had before. "No" is paid for once, when
-  the rows are recorded (`sklearn_ada.holdout.changing_rows.top_up`).
+  the rows are recorded (`sklearn_ada.holdout.changes`).
+
+The code of counts around a guess: how likely each cell, or each single count, is taken to be.
+
+The holdout's count is expected at n times the guess, with the standard error tau that sampling the holdout
+and the guess's own rows explains. Of the mass that failures leave, 99 % lie as a Student law of 30 degrees of
+freedom, whose tails are those of a normal law but for models a little worse than their guesses, and 1 % as a
+Cauchy law of three times the width, so that a guess that is far off costs two nats for every factor e of
+distance. A cell has the mass between its borders, half a count outside its first and its last count, so cells
+that do not overlap never have more than 1 in all, whatever their widths.
+
+The Polya urn: what an answer costs in nats, given the answers before it, and the sum of all prices.
+
+The number z of a cell has the probability ``p(z) = (count(z) + a * prior(z)) / (N + a)`` after N answers, of
+which ``count(z)`` were z. So the cell in which guesses are confirmed becomes cheap, and the total does not
+depend on the order of the answers. Confirmations, whether a model that is found by its digest says on the
+holdout what is recorded of it, have two urns of their own. Other kinds of answers have codes that stay as
+they are.
+
+With N fixed the probabilities sum to ``(N + a * sum of the prior) / (N + a)``, at most 1, whatever prior the
+next question has: it may be another one for every question, as its precision differs. An urn learns how
+often guesses hold, so questions whose guesses are of another kind (the winner of a search, all candidates of
+a search) have an urn of their own.
+
+Source: the urn is that of Blackwell and MacQueen (1973); coding with it, Krichevsky and Trofimov (1981).
+
+Prices of unsealing: what it costs to tell an exact value of which only a range (its cell) was told before.
+
+A *sealed* value was computed when its question was asked, and only its cell was released. To *unseal* it is
+to say one of the values of that cell (or that it cannot be recomputed): with the public weights w of
+`sklearn_ada.accounting.codes`, value k has the probability ``(1 - e0) w(k) / sum of w over the cell``,
+so that the cell and the value in it cost together what the value alone would have cost, but for what the urn
+has learnt in between.
+
+What is released instead of a value may be the two ends of an interval that is any function of all rows; they
+are two integers on a lattice. All prices are in nats, fixed by what is public; everything that is asked later
+pays them. A question that is still sealed keeps the failure probability of its asking.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
-from sklearn_ada._checks import bad_parameter, check_integer, check_real
-from sklearn_ada._constants import LN_2
-from sklearn_ada.events import FAILURES, MOST_OFFSET, Symbol
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, stdtr
+
+from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_real
+from sklearn_ada.accounting.events import (
+    FAILURES,
+    MOST_OFFSET,
+    ComposedEvent,
+    CountSymbol,
+    CoveredRelease,
+    Event,
+    SelfComposedEvent,
+    Symbol,
+)
 from sklearn_ada.exceptions import UnsupportedEventError
 
-__all__ = [
-    "CONFIRMATION_WEIGHT",
-    "DIFFERENT_MASS",
-    "FAILURE_MASS",
-    "RELABELLED_MASS",
-    "URN_WEIGHT",
-    "Code",
-    "arctan_difference",
-    "ln_cauchy",
-    "ln_geometric",
-]
+
+def total_price(event: Event, price: Callable[[Event], float], owner: str) -> float:
+    """Return the sum of ``price`` over the events that ``event`` is composed of.
+
+    ``fsum`` and the product are both correctly rounded, so n copies of an event cost exactly what the
+    event composed with itself n times costs. A price that is not finite is no price.
+    """
+    if not isinstance(event, Event):
+        raise bad_parameter("event", owner, "an event", event)
+    try:
+        match event:
+            case ComposedEvent(events=events):
+                cost = math.fsum(total_price(e, price, owner) for e in events)
+            case SelfComposedEvent(event=repeated, count=count):
+                cost = count * total_price(repeated, price, owner)
+            case CoveredRelease():
+                cost = 0.0  # an event recorded earlier has paid for it
+            case _:
+                cost = price(event)
+    except OverflowError:
+        cost = math.inf
+    if not math.isfinite(cost):
+        raise UnsupportedEventError(
+            f"{owner}: the price of this {event.type_name} is too large to write down."
+        )
+    return cost
+
+
+def unsupported(event: Event, owner: str, why: str) -> UnsupportedEventError:
+    """Return the error that says that ``event`` has no price in this currency."""
+    return UnsupportedEventError(f"{owner} has no price for {event.type_name}: {why}.")
+
+
+def exactly(value: float) -> Fraction:
+    """Return the number that a finite float is written as: 0.1 is a tenth, and ten of them are 1.
+
+    Examples
+    --------
+    >>> sum(exactly(0.1) for _ in range(10)) == 1
+    True
+    """
+    return Fraction(repr(float(value)))
+
+
+def within(total: Fraction | float, budget: float) -> bool:
+    """Return whether an exact total is at most a budget, which may be infinite; NaN fails.
+
+    Examples
+    --------
+    >>> within(3 * exactly(0.1), 0.3), within(1 + exactly(1e-20), 1.0)
+    (True, False)
+    """
+    if not math.isfinite(budget):
+        return budget == math.inf
+    return total <= exactly(budget)
+
 
 CONFIRMATION_WEIGHT = 10.0
 """The prior of an urn of confirmations counts as so many earlier ones.
@@ -65,7 +166,7 @@ URN_WEIGHT = 10.0
 """The prior of a Polya urn counts as this many earlier answers."""
 
 FAILURE_MASS = 0.001
-"""Prior mass of all `sklearn_ada.events.FAILURES` together."""
+"""Prior mass of all `sklearn_ada.accounting.events.FAILURES` together."""
 
 
 def ln_geometric(value: int, decay: float) -> float:
@@ -203,3 +304,495 @@ def _ln_of_two(symbol: Symbol, mass: float) -> float:
         }.get(symbol.stream, "0 (the same) or 1 (different)")
         raise bad_parameter("value", "Symbol", expected, symbol.value)
     return math.log(mass) if symbol.value else math.log1p(-mass)
+
+
+_FREEDOM = 30.0
+_CAUCHY_SHARE = 0.01
+_CAUCHY_SCALE = 3.0
+
+
+@dataclass(frozen=True)
+class CountCode:
+    """A mixture of a Student and a Cauchy law on the integers, and a little mass for failures.
+
+    Parameters
+    ----------
+    centre : float
+        The count expected, n times the guess; it need not be whole.
+    tau : float
+        The standard error of the count around it, positive.
+    failure_mass : float, default=FAILURE_MASS
+        Mass of all `sklearn_ada.accounting.events.FAILURES` together, in (0, 1).
+
+    Examples
+    --------
+    >>> code = CountCode(centre=425.6, tau=9.2)
+    >>> round(-code.ln_mass(403, 448), 4), round(-code.ln_mass(357, 402), 2)
+    (0.0248, 4.58)
+    """
+
+    centre: float
+    tau: float
+    failure_mass: float = FAILURE_MASS
+
+    def __post_init__(self) -> None:
+        check_real(self.centre, "centre", "CountCode", low=-MOST_OFFSET, high=MOST_OFFSET)
+        check_real(self.tau, "tau", "CountCode", low=0.0)
+        check_real(self.failure_mass, "failure_mass", "CountCode", low=0.0, high=1.0)
+
+    def ln_mass(self, low_count: int, high_count: int) -> float:
+        """Return the logarithm of the mass of all integers from ``low_count`` to ``high_count``.
+
+        Integers that no count can be (below 0, above n) have mass as well.
+
+        Parameters
+        ----------
+        low_count, high_count : int
+            Both ends belong to the range.
+        """
+        return math.log1p(-self.failure_mass) + self._ln_between(low_count, high_count, "CountCode.ln_mass")
+
+    def ln_failure(self) -> float:
+        """Return the logarithm of the mass of one way to fail.
+
+        Examples
+        --------
+        >>> round(-CountCode(425.6, 9.2).ln_failure(), 2)
+        8.85
+        """
+        return math.log(self.failure_mass / len(FAILURES))
+
+    def ln_within(self, count: int, low_count: int, high_count: int) -> float:
+        """Return the log mass of one count where it is known to be from ``low_count`` to ``high_count``.
+
+        ``ln[(1 - e0) w(count) / sum of w]``, w the mass of a single count and e0 that of failures: the masses
+        of the counts of the range and of all failures sum to 1.
+
+        Parameters
+        ----------
+        count : int
+            In the range.
+        low_count, high_count : int
+            Both ends belong to the range.
+
+        Examples
+        --------
+        >>> code = CountCode(centre=425.6, tau=9.2)
+        >>> round(-code.ln_within(426, 403, 448), 2), code.ln_within(426, 426, 426) > -0.0011
+        (3.13, True)
+        """
+        owner = "CountCode.ln_within"
+        count = check_integer(count, "count", owner, low=-MOST_OFFSET)
+        if not low_count <= count <= high_count:
+            raise bad_parameter("count", owner, f"an integer from {low_count} to {high_count}", count)
+        share = self._ln_between(count, count, owner) - self._ln_between(low_count, high_count, owner)
+        return math.log1p(-self.failure_mass) + min(share, 0.0)
+
+    def _ln_between(self, low_count: int, high_count: int, owner: str) -> float:
+        low_count = check_integer(low_count, "low_count", owner, low=-MOST_OFFSET, high=MOST_OFFSET)
+        high_count = check_integer(high_count, "high_count", owner, low=low_count, high=MOST_OFFSET)
+        low, high = (low_count - 0.5 - self.centre) / self.tau, (high_count + 0.5 - self.centre) / self.tau
+        student = float(stdtr(_FREEDOM, high) - stdtr(_FREEDOM, low))  # far out all mass is the other law's
+        wide = _CAUCHY_SCALE * self.tau
+        angle = arctan_difference(
+            low / _CAUCHY_SCALE, high / _CAUCHY_SCALE, (high_count - low_count + 1) / wide
+        )
+        return math.log((1.0 - _CAUCHY_SHARE) * max(student, 0.0) + _CAUCHY_SHARE * angle / math.pi)
+
+
+def ln_count_prior(symbol: CountSymbol) -> float:
+    """Return the log probability of a symbol about a count, before an urn has learnt from others.
+
+    Examples
+    --------
+    >>> round(-ln_count_prior(CountSymbol("winner", 0, 403, 46, 425.6, 9.2)), 4)
+    0.0248
+    >>> round(-ln_count_prior(CountSymbol("unsealed", 426, 403, 46, 425.6, 9.2)), 3)
+    3.133
+    """
+    code = CountCode(symbol.centre, symbol.tau)
+    if isinstance(symbol.value, str):
+        return code.ln_failure()
+    last = symbol.first + symbol.width - 1
+    if symbol.stream == "unsealed":
+        return code.ln_within(symbol.value, symbol.first, last)
+    shift = symbol.value * symbol.width
+    return code.ln_mass(symbol.first + shift, last + shift)
+
+
+_URNS = ("cells", "winner", "candidate", "confirmation", "version")
+_OF_CELLS = ("cells", "winner", "candidate")
+
+
+def symbols_of(event: Event) -> tuple[Any, ...]:
+    """Return everything an event revealed, in order: a `Symbol` or a `CountSymbol` each.
+
+    A continuous release has no finite price.
+
+    Raises
+    ------
+    UnsupportedEventError
+        If some output of the event was not a symbol of a countable code.
+    ValueError
+        If ``event`` is not an event.
+    """
+    if not isinstance(event, Event):
+        raise bad_parameter("event", "DescriptionLength", "an event", event)
+    if isinstance(event, ComposedEvent):
+        return tuple(s for part in event.events for s in symbols_of(part))
+    if isinstance(event, SelfComposedEvent):
+        return symbols_of(event.event) * event.count
+    symbols: tuple[Any, ...] | None = getattr(event, "symbols", None)
+    if not symbols:
+        raise UnsupportedEventError(
+            f"{event.type_name} released something that is not a symbol of a code, so it has no price "
+            "in nats. Round the answer to a grid."
+        )
+    return symbols
+
+
+class PolyaUrn:
+    """The values said so far, and what each possible next one would cost.
+
+    Parameters
+    ----------
+    weight : float, default=URN_WEIGHT
+        a, positive: the prior counts as this many values.
+
+    Attributes
+    ----------
+    counts : Counter
+        How often each value was said.
+    size : int
+        N, how many were said.
+
+    Examples
+    --------
+    >>> urn = PolyaUrn()
+    >>> first = urn.price(0, math.log(0.975))
+    >>> urn.record(0)
+    >>> round(first, 4), round(urn.price(0, math.log(0.97)), 4)
+    (0.0253, 0.0277)
+    """
+
+    def __init__(self, weight: float = URN_WEIGHT) -> None:
+        self.weight = check_real(weight, "weight", "PolyaUrn", low=0.0)
+        self.counts: Counter[int | str] = Counter()
+        self.size = 0
+
+    def price(self, value: int | str, ln_prior: float) -> float:
+        """Return what the value would cost now, in nats; nothing is recorded.
+
+        Parameters
+        ----------
+        value : int or str
+            The number of a cell, or the name of a failure.
+        ln_prior : float
+            Logarithm of its prior probability, at most 0, in the code of this question.
+        """
+        ln_prior = check_real(ln_prior, "ln_prior", "PolyaUrn.price", high=0.0, closed="high")
+        return max(-self.ln_probability(value, ln_prior), 0.0)
+
+    def record(self, value: int | str) -> None:
+        """Add a value that was said.
+
+        Parameters
+        ----------
+        value : int or str
+            The symbol's value.
+        """
+        self.counts[value] += 1
+        self.size += 1
+
+    def ln_probability(self, value: int | str, ln_prior: float, more_seen: int = 0, more: int = 0) -> float:
+        """Return a value's log mass after ``more`` values beyond those recorded, ``more_seen`` the same.
+
+        Parameters
+        ----------
+        value : int or str
+        ln_prior : float
+            Its log mass before anything was recorded.
+        more_seen, more : int, default=0
+        """
+        seen = self.counts[value] + more_seen
+        if seen:
+            return math.log(seen + self.weight * math.exp(ln_prior)) - math.log(
+                self.size + more + self.weight
+            )
+        return math.log(self.weight) + ln_prior - math.log(self.size + more + self.weight)
+
+
+class DescriptionLength:
+    """Running total L, in nats, of everything a ledger has revealed.
+
+    Parameters
+    ----------
+    code : Code
+
+    Attributes
+    ----------
+    nats : float
+        The total so far.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting.events import CodedRelease
+    >>> account = DescriptionLength(Code())
+    >>> held = CodedRelease((Symbol("cells", 0),))
+    >>> surprise = CodedRelease((Symbol("cells", 1),))
+    >>> account.price(held) < 0.01 < 5.0 < account.price(surprise)
+    True
+    """
+
+    def __init__(self, code: Code) -> None:
+        if not isinstance(code, Code):
+            raise bad_parameter("code", "DescriptionLength", "a Code", code)
+        self.code = code
+        self.nats = 0.0
+        weights = dict.fromkeys(_OF_CELLS, code.urn_weight)
+        self._urns = {stream: PolyaUrn(weights.get(stream, CONFIRMATION_WEIGHT)) for stream in _URNS}
+        self._ln_priors: dict[Symbol, float] = {}  # of urns only, whose symbols come again and again
+
+    def price(self, event: Event) -> float:
+        """Return what the event would cost now, in nats; nothing is recorded.
+
+        Parameters
+        ----------
+        event : Event
+            What would be released.
+        """
+        return self._price(symbols_of(event))
+
+    def price_of_repeats(self, symbol: Symbol | CountSymbol, count: int) -> float:
+        """Return what the same symbol ``count`` times in a row would cost now; nothing is recorded.
+
+        The product of an urn's probabilities in closed form, so that a million is as quick as one.
+
+        Parameters
+        ----------
+        symbol : Symbol or CountSymbol
+            What would be said each time.
+        count : int
+            How often, at least 0.
+
+        Examples
+        --------
+        >>> round(DescriptionLength(Code()).price_of_repeats(Symbol("cells", 0), 1000), 2)
+        0.14
+        """
+        ln_prior = ln_count_prior(symbol) if isinstance(symbol, CountSymbol) else self.code.ln_prior(symbol)
+        if symbol.stream not in self._urns:
+            return -ln_prior * count
+        urn = self._urns[symbol.stream]
+        seen = urn.counts[symbol.value] + urn.weight * math.exp(ln_prior)
+        size = urn.size + urn.weight
+        ln_ways = math.lgamma(size + count) - math.lgamma(size)
+        return max(ln_ways - (math.lgamma(seen + count) - math.lgamma(seen)), 0.0)
+
+    def record(self, event: Event) -> float:
+        """Add the event to the total and let the urns learn from it; return its price.
+
+        Parameters
+        ----------
+        event : Event
+            What was released.
+        """
+        symbols = symbols_of(event)
+        price = self._price(symbols)
+        for symbol in symbols:
+            if symbol.stream in self._urns:
+                self._urns[symbol.stream].record(symbol.value)
+        self.nats += price
+        return price
+
+    def held(self, stream: str) -> Counter[int | str]:
+        """Return how often each symbol of an urn's stream was recorded.
+
+        Parameters
+        ----------
+        stream : str
+            The name of the stream that the symbols belong to.
+
+        Examples
+        --------
+        >>> DescriptionLength(Code()).held("confirmation")
+        Counter()
+        """
+        return self._urns[stream].counts.copy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the total and what the urns hold, ready for JSON.
+
+        Other urns than that of checks are left out while they are empty: states of older releases have none.
+        """
+        told = {name: urn for name, urn in self._urns.items() if urn.counts or name == "cells"}
+        return {
+            "nats": self.nats,
+            "urns": {name: [*map(list, urn.counts.items())] for name, urn in told.items()},
+        }
+
+    def restore(self, told: dict[str, Any]) -> None:
+        """Go on from what `to_dict` told.
+
+        Parameters
+        ----------
+        told : dict
+            Of a `DescriptionLength` with the same code.
+        """
+        self.nats = told["nats"]
+        for name, urn in self._urns.items():
+            urn.counts = Counter(dict(told["urns"].get(name, ())))
+            urn.size = urn.counts.total()
+
+    def _price(self, symbols: tuple[Any, ...]) -> float:
+        if len(symbols) == 1:  # nearly always, and replay is quicker without the rest
+            return -self._ln_probability(symbols[0], 0, 0)
+        total, fresh = 0.0, Counter[object]()
+        for symbol in symbols:
+            name = symbol.stream, symbol.value
+            total -= self._ln_probability(symbol, fresh[name], fresh[symbol.stream])
+            fresh.update((name, symbol.stream))
+        return total
+
+    def _ln_probability(self, symbol: Symbol | CountSymbol, more_seen: int, more: int) -> float:
+        """Return a symbol's log mass after ``more`` symbols of its stream, ``more_seen`` of them the same."""
+        urn = self._urns.get(symbol.stream)
+        if isinstance(symbol, CountSymbol):  # its prior is its own, and hardly ever comes again
+            ln_own = ln_count_prior(symbol)
+            return ln_own if urn is None else urn.ln_probability(symbol.value, ln_own, more_seen, more)
+        if urn is None:
+            return self.code.ln_prior(symbol)
+        ln_prior = self._ln_priors.get(symbol)
+        if ln_prior is None:
+            ln_prior = self._ln_priors[symbol] = self.code.ln_prior(symbol)
+        return urn.ln_probability(symbol.value, ln_prior, more_seen, more)
+
+
+def urn_nats(n_questions: int, surprises: NDArray[np.int_], code: Code) -> NDArray[np.float64]:
+    """Return the urn's price of ``n_questions`` answers of which some were off by one cell.
+
+    The surprises are split evenly between the two neighbours. Closed form of the urn's product.
+
+    Parameters
+    ----------
+    n_questions : int
+    surprises : ndarray of int
+        How many were off, each in [0, n_questions].
+    code : Code
+        The prior masses of cells.
+
+    Examples
+    --------
+    >>> np.round(urn_nats(100, np.array([0, 1]), Code()), 2)
+    array([0.07, 9.37])
+    """
+    weight = code.urn_weight
+    prior = [weight * math.exp(code.ln_prior(Symbol("cells", z))) for z in (0, 1, -1)]
+    counts = [n_questions - surprises, surprises - surprises // 2, surprises // 2]
+    total = np.full(surprises.shape, gammaln(weight + n_questions) - gammaln(weight))
+    for alpha, count in zip(prior, counts, strict=True):
+        total -= gammaln(alpha + count) - gammaln(alpha)
+    return total
+
+
+def unsealing_nats(count: int, low_count: int, high_count: int, code: CountCode) -> float:
+    """Return ``-ln[(1 - e0) w(count) / sum of w over the cell]``, the price of one value of a released cell.
+
+    Parameters
+    ----------
+    count : int
+        The value.
+    low_count, high_count : int
+        First and last value of its cell, which the transcript already tells: clipped to the values that
+        there can be.
+    code : CountCode
+        The weights w and the mass e0 of failures, fixed when the question was asked.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the value is not one of the cell's.
+
+    Examples
+    --------
+    >>> round(unsealing_nats(426, 403, 448, CountCode(425.6, 9.2)), 3)
+    3.133
+    """
+    return -code.ln_within(count, low_count, high_count)
+
+
+def largest_unsealing_nats(low_count: int, high_count: int, code: CountCode) -> float:
+    """Return the price of the dearest value of a released cell: for admission, which must not tell the value.
+
+    The weights fall to both sides of their centre, so the dearest value is at an end of the cell. A failure
+    may cost more; admission by this price stays independent of the value, which is all that it needs.
+
+    Parameters
+    ----------
+    low_count, high_count, code
+        As for `unsealing_nats`.
+
+    Examples
+    --------
+    >>> round(largest_unsealing_nats(403, 448, CountCode(425.6, 9.2)), 2)
+    5.95
+    """
+    return max(unsealing_nats(end, low_count, high_count, code) for end in (low_count, high_count))
+
+
+def failed_unsealing_nats(code: CountCode) -> float:
+    """Return the price of saying that a sealed value cannot be had, and in which of the ways to fail.
+
+    Parameters
+    ----------
+    code : CountCode
+        The code that was fixed when the question was asked.
+
+    Examples
+    --------
+    >>> round(failed_unsealing_nats(CountCode(425.6, 9.2)), 2)
+    8.85
+    """
+    return -code.ln_failure()
+
+
+def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high_code: CountCode) -> float:
+    """Return the price of both ends of an interval on a lattice of ``size + 1`` points.
+
+    The lower end is coded among 0 to ``size``, the upper one from the lower end on; only the first of the two
+    codes keeps mass for failures, as there is one release.
+
+    Parameters
+    ----------
+    low, high : int
+        The ends, ``0 <= low <= high <= size``; they were rounded outwards to the lattice.
+    size : int
+        Number of the last lattice point.
+    low_code, high_code : CountCode
+        Centred at the ends that are foreseen without the holdout.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the ends are not in order on the lattice.
+
+    Examples
+    --------
+    >>> foreseen = CountCode(800.0, 10.0), CountCode(880.0, 10.0)
+    >>> round(released_ends_nats(795, 884, 1000, *foreseen), 2)
+    6.68
+    """
+    owner = "released_ends_nats"
+    size = check_integer(size, "size", owner)
+    low = check_integer(low, "low", owner, low=0, high=size)
+    high = check_integer(high, "high", owner, low=low, high=size)
+    ln_no_failure = math.log1p(-high_code.failure_mass)
+    return -low_code.ln_within(low, 0, size) - high_code.ln_within(high, low, size) + ln_no_failure

@@ -1,4 +1,8 @@
-"""A digest of the content of any Python object: the same after refitting or pickling, and in another process.
+"""The content of frames, series, indexes and special arrays, for their digest.
+
+Pandas objects are not read by what pickle stores, because that includes caches and how columns share memory.
+
+A digest of the content of any Python object: the same after refitting or pickling, and in another process.
 
 The hash of a pickle would not do. It stays the same when a function is redefined, and differs between equal
 objects, whose parts may be shared differently or padded with other bytes. Here an object is read recursively:
@@ -6,7 +10,7 @@ arrays by dtype, shape and values; functions and classes of the user by their co
 libraries by name and version. The order of a dict counts, as a model may depend on it; that of attributes
 does not.
 
-What predictions do not depend on is left out (`sklearn_ada.digest.left_out`). An object with a part that
+What predictions do not depend on is left out (`sklearn_ada.digest.code`). An object with a part that
 cannot be read has no digest.
 """
 
@@ -16,6 +20,7 @@ import copyreg
 import functools
 import hashlib
 import struct
+import sys
 import types
 import typing
 import weakref
@@ -27,14 +32,83 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_ada.digest.code import Undigestible, annotations_of, by_name, source, used_by
-from sklearn_ada.digest.containers import content_of_container
-from sklearn_ada.digest.left_out import counted_state, names_left_out, reader_of
-from sklearn_ada.digest.libraries import home_of, is_library, resolve, version
-from sklearn_ada.metrics.data.columns import Column
-from sklearn_ada.metrics.data.elsewhere import UnreadableRowsError
+from sklearn_ada.data.columns import Column, UnreadableRowsError
+from sklearn_ada.digest.code import (
+    Undigestible,
+    annotations_of,
+    by_name,
+    counted_state,
+    home_of,
+    is_library,
+    names_left_out,
+    reader_of,
+    resolve,
+    source,
+    used_by,
+    version,
+)
 
-__all__ = ["Floats", "Undigestible", "canonical_digest"]
+_OF_ANY_MASKED_ARRAY = frozenset(vars(np.ma.array([0])))
+
+
+def content_of_container(obj: Any) -> list[Any] | None:
+    """Return everything that a container holds, without its type; None for an object of another kind.
+
+    Parameters
+    ----------
+    obj : object
+        A masked array, an object of a subclass of ndarray, or a frame, series, index or dtype of pandas, or a
+        frame of polars; anything else has no content here.
+    """
+    if obj is np.ma.masked:  # the one object of its type
+        return []
+    if isinstance(obj, np.ma.MaskedArray):
+        of_user = [item for item in _attributes(obj) if item[0] not in _OF_ANY_MASKED_ARRAY]
+        plain = np.asarray(obj.fill_value).item()  # pickle may truncate a text, or turn it into a str
+        fill_value = np.asarray(plain, dtype=obj.dtype)
+        return [obj.data, np.ma.getmaskarray(obj), fill_value, obj.hardmask, of_user]
+    if isinstance(obj, np.ndarray):
+        return [np.asarray(obj), _attributes(obj)]
+    library = type(obj).__module__.partition(".")[0]
+    if library == "polars" and hasattr(obj, "columns"):
+        columns = [obj[:, j] for j in range(obj.shape[1])]
+        read = [(np.asarray(column), np.asarray(column.is_null())) for column in columns]  # None is no NaN
+        return [list(obj.columns), repr(obj.dtypes), read]
+    pandas = sys.modules.get("pandas")
+    return None if pandas is None else _of_pandas(obj, pandas)
+
+
+def _attributes(array: np.ndarray) -> list[tuple[str, Any]]:
+    """Return attributes that were set on an array: pickle loses them, but a model may use them."""
+    state: Any = object.__getstate__(array)
+    parts = state if isinstance(state, tuple) else (state,)  # of a class with slots, theirs come second
+    return sorted(item for part in parts if part for item in part.items())
+
+
+def _of_pandas(obj: Any, pandas: Any) -> list[Any] | None:
+    if isinstance(obj, pandas.DataFrame):
+        columns = [_values(obj.iloc[:, j]) for j in range(obj.shape[1])]
+        return [obj.columns, obj.index, columns, _state(obj)]
+    if isinstance(obj, pandas.Series):
+        return [obj.index, _values(obj), _state(obj)]
+    if isinstance(obj, pandas.MultiIndex):
+        return [list(obj.names), list(obj.levels), [np.asarray(code) for code in obj.codes]]
+    if isinstance(obj, pandas.Index):
+        return [list(obj.names), _values(obj), getattr(obj, "freq", None)]
+    if isinstance(obj, pandas.api.extensions.ExtensionDtype):
+        return [getattr(obj, name) for name in obj._metadata]  # by which pandas compares dtypes
+    return None
+
+
+def _values(column: Any) -> tuple[Any, Any]:
+    return column.dtype, np.asarray(column)
+
+
+def _state(obj: Any) -> list[tuple[str, Any]]:
+    """Return name, attrs and flags, and the attributes that a user has set."""
+    state = {k: v for k, v in obj.__getstate__().items() if k != "_mgr"}
+    return sorted((state | {k: v for k, v in vars(obj).items() if not k.startswith("_")}).items())
+
 
 _NOT_CODE = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl",

@@ -11,18 +11,8 @@ import math
 
 from scipy.special import betaln
 
-from sklearn_ada._checks import check_integer, check_real
-from sklearn_ada._constants import LN_2
-from sklearn_ada.guarantees._minimising import best_scale
-from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
-from sklearn_ada.guarantees.intervals.expected_width_of_difference import difference_half_width
-
-__all__ = [
-    "nonadaptive_half_width",
-    "rounding_half_width",
-    "sample_splitting_half_width",
-    "verdict_half_width",
-]
+from sklearn_ada._validation import LN_2, check_integer, check_real
+from sklearn_ada.guarantees.intervals import best_scale, difference_half_width, expected_half_width
 
 
 def nonadaptive_half_width(

@@ -49,7 +49,7 @@ route
     noise to answers and bounds what they reveal with a *transfer theorem*.
 unit
     An *independent unit* is what intervals count: a record, or a group of records. A *privacy unit*
-    (`sklearn_ada.accounting.zcdp_filter.Unit`) is what one has to replace to get a neighbouring data set: a
+    (`sklearn_ada.accounting.filters.Unit`) is what one has to replace to get a neighbouring data set: a
     record, or one of several disjoint subsamples.
 verdict
     The word that says what came of a question, such as "agrees" or "refused".
@@ -57,90 +57,20 @@ vacuous
     Said of an interval that holds everything the metric can be.
 """
 
-from sklearn_ada.holdout.asking.ask import put_question
-from sklearn_ada.holdout.asking.own_interval import check_defined, why_no_interval
-from sklearn_ada.holdout.asking.plan import plan_question
-from sklearn_ada.holdout.asking.publishing import publish
-from sklearn_ada.holdout.asking.rounds import open_round
-from sklearn_ada.holdout.asking.worst_question import is_told_in_cells, worst_question
-from sklearn_ada.holdout.changing_rows.check_overlap import check_hashes
-from sklearn_ada.holdout.changing_rows.finding import leave_other, place_of_rows
-from sklearn_ada.holdout.changing_rows.sides import check_sides, check_unchanged, held_before
-from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_of
-from sklearn_ada.holdout.models.checks import discarded_copy
-from sklearn_ada.holdout.models.keys import model_digest, subject_key
-from sklearn_ada.holdout.models.predictions import Predictions
-from sklearn_ada.holdout.questions.filled import FILL
-from sklearn_ada.holdout.questions.guess import (
-    Guess,
-    guess_from_rows,
-    median_guess_from_rows,
-    metric_of_all_rows,
-    metric_with_range,
-)
-from sklearn_ada.holdout.questions.ladder import LadderSettings
-from sklearn_ada.holdout.questions.medians.median_settings import MedianSettings
-from sklearn_ada.holdout.questions.thresholdout import NoiseSettings
-from sklearn_ada.holdout.report.notices import (
-    certifies_nothing,
-    is_chosen,
-    median_notice,
-    too_few_rows,
-    warn_if_vacuous,
-    why_vacuous,
-)
-from sklearn_ada.holdout.report.report import HoldoutReport
-from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.rows.overlap import row_hashes
-from sklearn_ada.holdout.session.closing import close_round
-from sklearn_ada.holdout.session.session import Session
-from sklearn_ada.holdout.terms.asker import check_name
-from sklearn_ada.holdout.terms.policy import check_answers, check_promise
+from sklearn_ada.holdout.holdout import Holdout
+from sklearn_ada.holdout.report import HoldoutReport
+from sklearn_ada.questions.ladder_check import LadderSettings
+from sklearn_ada.questions.noisy import NoiseSettings
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.models import Predictions
 
 __all__ = [
-    "FILL",
     "Guess",
     "Holdout",
-    "HoldoutData",
     "HoldoutReport",
     "LadderSettings",
     "MedianSettings",
     "NoiseSettings",
     "Predictions",
-    "Scoring",
-    "Session",
-    "certifies_nothing",
-    "check_answers",
-    "check_defined",
-    "check_hashes",
-    "check_name",
-    "check_promise",
-    "check_sides",
-    "check_unchanged",
-    "close_round",
-    "discarded_copy",
-    "guess_from_rows",
-    "headline_of",
-    "held_before",
-    "is_chosen",
-    "is_told_in_cells",
-    "leave_other",
-    "median_guess_from_rows",
-    "median_notice",
-    "metric_of_all_rows",
-    "metric_with_range",
-    "model_digest",
-    "open_round",
-    "place_of_rows",
-    "plan_question",
-    "publish",
-    "put_question",
-    "row_hashes",
-    "session_of",
-    "subject_key",
-    "too_few_rows",
-    "warn_if_vacuous",
-    "why_no_interval",
-    "why_vacuous",
-    "worst_question",
 ]

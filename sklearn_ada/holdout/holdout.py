@@ -9,49 +9,58 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._checks import bad_parameter, check_option
 from sklearn_ada._notices import warn_user
-from sklearn_ada.digest import id_hashes
+from sklearn_ada._validation import bad_parameter, check_option
+from sklearn_ada.answer import Answer
+from sklearn_ada.data.labels import check_labels
+from sklearn_ada.digest.rows import id_hashes
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
-from sklearn_ada.guarantees.description_length.weights import PURPOSES
-from sklearn_ada.holdout.asking.ask import put_question
-from sklearn_ada.holdout.asking.check_many import check_together
-from sklearn_ada.holdout.asking.declare import declare_family
-from sklearn_ada.holdout.asking.plan import Settings, plan_question
-from sklearn_ada.holdout.asking.publishing import publish
-from sklearn_ada.holdout.asking.questions_left import Probe, admitted_one_by_one
-from sklearn_ada.holdout.asking.sealing import sealed_form
-from sklearn_ada.holdout.asking.select import select_model
-from sklearn_ada.holdout.asking.unsealing import close, unseal
-from sklearn_ada.holdout.asking.validation_rows import compared_metric
-from sklearn_ada.holdout.asking.worst_question import worst_question
-from sklearn_ada.holdout.changing_rows.changed_rows import as_edition
-from sklearn_ada.holdout.changing_rows.check_overlap import check_not_held_out, overlaps
-from sklearn_ada.holdout.changing_rows.finding import check_not_of_others, leave_other, place_of_rows
-from sklearn_ada.holdout.changing_rows.mean_weight import release_mean_weight
-from sklearn_ada.holdout.changing_rows.top_up import is_known, pooled, with_top_up
-from sklearn_ada.holdout.models.keys import model_digest
-from sklearn_ada.holdout.models.pair import as_pair
-from sklearn_ada.holdout.models.predictions import as_asked
-from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.records.conversation import Conversation
-from sklearn_ada.holdout.report.notices import warn_if_vacuous, warn_of_median
-from sklearn_ada.holdout.report.page import export_certificate
-from sklearn_ada.holdout.report.report import HoldoutReport, page_of_summary, report_of, summary_of
-from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.session.session import Session
-from sklearn_ada.holdout.terms.asker import Asker
-from sklearn_ada.holdout.terms.policy import Policy
-from sklearn_ada.holdout.terms.seal_key import public_key_text
-from sklearn_ada.ledger import Ledger
-from sklearn_ada.metrics import Metric, as_metric, check_labels
-from sklearn_ada.metrics.difference import Difference
-from sklearn_ada.results import Answer
+from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.holdout.asking import put_question, sealed_form
+from sklearn_ada.holdout.certificate import export_certificate
+from sklearn_ada.holdout.changes import (
+    as_edition,
+    check_not_held_out,
+    check_not_of_others,
+    is_known,
+    leave_other,
+    overlaps,
+    place_of_rows,
+    pooled,
+    release_mean_weight,
+    with_top_up,
+)
+from sklearn_ada.holdout.choice import select_model
+from sklearn_ada.holdout.framing import Settings, compared_metric, plan_question
+from sklearn_ada.holdout.publishing import close, publish, unseal
+from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.report import (
+    HoldoutReport,
+    page_of_summary,
+    report_of,
+    summary_of,
+    warn_if_vacuous,
+    warn_of_median,
+)
+from sklearn_ada.holdout.rounds import (
+    Probe,
+    admitted_one_by_one,
+    check_together,
+    declare_family,
+    worst_question,
+)
+from sklearn_ada.holdout.session import Session
+from sklearn_ada.ledger.hash_chain import Ledger
+from sklearn_ada.metrics.metric import Difference, Metric, as_metric
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.models import as_asked, as_pair, model_digest
+from sklearn_ada.terms.policy import Asker, Policy
+from sklearn_ada.terms.seal_key import public_key_text
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
-__all__ = ["Holdout", "Scoring", "headline_of", "session_of"]
 
 Scoring = str | Callable[..., Any] | Metric
 
@@ -238,7 +247,7 @@ class Holdout:
         the holdout's value is in that one, the answer is the guess ("agrees"); else it is the middle of
         another cell ("differs"). The identical question returns the recorded answer, nearly free: the model
         predicts once more and is compared with what is recorded, for .001 nats the first time and less than
-        .05 nats for a thousand times (`sklearn_ada.holdout.asking.confirm`). Everything about
+        .05 nats for a thousand times (`sklearn_ada.holdout.asking`). Everything about
         the question is checked before anything is charged.
 
         Parameters
@@ -455,7 +464,7 @@ class Holdout:
 
         Notes
         -----
-        Source: `sklearn_ada.guarantees.intervals.of_metrics.paired_difference`; given the disagreements of
+        Source: `sklearn_ada.guarantees.scores`; given the disagreements of
         two classifiers it is McNemar's test (1947) in its exact form.
 
         Examples
@@ -564,7 +573,7 @@ class Holdout:
         With G models declared, each check or certify of one of them keeps a failure probability of at least
         ``beta / (4 G)``, with ``beta = 1 - confidence_level``, however much is revealed by then. All other
         questions have half of the failure probability that they would have had. Worth it where many answers
-        are expected to differ from their guesses. Theorem and proof: `sklearn_ada.holdout.asking.declare`.
+        are expected to differ from their guesses. Theorem and proof: `sklearn_ada.holdout.rounds`.
 
         Parameters
         ----------
@@ -637,7 +646,7 @@ class Holdout:
 
         All intervals of this ledger, old and new, hold together at the same ``confidence_level``, because
         what was revealed about the old rows goes on counting (proof in
-        `sklearn_ada.holdout.changing_rows.top_up`). Old answers stay as they are; the same question of the
+        `sklearn_ada.holdout.changes`). Old answers stay as they are; the same question of the
         larger holdout is a new one. The smaller holdout still returns what is recorded, and refuses anything
         new. Adding the same rows again is free, so a script may run again from its start.
 

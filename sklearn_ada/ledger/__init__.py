@@ -5,9 +5,15 @@ order in which they were charged, each chained to the one before. What a record 
 folds them: the state of a conversation is a function of the log and nothing else.
 """
 
-from sklearn_ada.ledger.log.contract import Ledger, Record
-from sklearn_ada.ledger.log.head import Head, parse_head
-from sklearn_ada.ledger.log.writing import canonical_json, chain_hash, secret_digest
+from sklearn_ada.ledger.hash_chain import (
+    Head,
+    Ledger,
+    Record,
+    canonical_json,
+    chain_hash,
+    parse_head,
+    secret_digest,
+)
 from sklearn_ada.ledger.memory import MemoryLedger
 from sklearn_ada.ledger.opening import (
     is_begun,
@@ -20,9 +26,8 @@ from sklearn_ada.ledger.opening import (
     open_ledger,
     open_ledger_to_write,
 )
-from sklearn_ada.ledger.postgresql.ledger import SQLLedger
-from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
-from sklearn_ada.ledger.sqlite.temporary import temporary_ledger_path
+from sklearn_ada.ledger.postgresql import SQLLedger
+from sklearn_ada.ledger.sqlite import SQLiteLedger, temporary_ledger_path
 
 __all__ = [
     "Head",

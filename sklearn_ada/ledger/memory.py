@@ -9,13 +9,8 @@ from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger.log.chain import Row, check_schema, compare_genesis, genesis_row
-from sklearn_ada.ledger.log.chained import ChainedLedger
-from sklearn_ada.ledger.log.connection import Connection, lock
-from sklearn_ada.ledger.log.contract import State
-from sklearn_ada.ledger.log.writing import parse_json
-
-__all__ = ["MemoryLedger"]
+from sklearn_ada.ledger.hash_chain import Row, State, check_schema, compare_genesis, genesis_row, parse_json
+from sklearn_ada.ledger.transactions import ChainedLedger, Connection, lock
 
 _ELSEWHERE = (
     "A ledger in memory cannot leave its process: a copy would be a second budget. Use threads instead of "

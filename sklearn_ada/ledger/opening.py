@@ -7,25 +7,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from sklearn_ada._checks import bad_parameter
+from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger.log.contract import Ledger, State
+from sklearn_ada.ledger.hash_chain import Ledger, State
 from sklearn_ada.ledger.memory import MemoryLedger
-from sklearn_ada.ledger.postgresql.ledger import SQLLedger, is_url
-from sklearn_ada.ledger.sqlite.ledger import SQLiteLedger
-from sklearn_ada.ledger.sqlite.temporary import is_temporary, temporary_ledger_path, temporary_ledgers
-
-__all__ = [
-    "is_begun",
-    "is_of_session",
-    "ledger_address",
-    "ledgers_of_kind",
-    "note_ids",
-    "noted_ledgers",
-    "open_existing_ledger",
-    "open_ledger",
-    "open_ledger_to_write",
-]
+from sklearn_ada.ledger.postgresql import SQLLedger, is_url
+from sklearn_ada.ledger.sqlite import SQLiteLedger, is_temporary, temporary_ledger_path, temporary_ledgers
 
 Address = str | os.PathLike[str]
 _MEMORY = ":memory:"

@@ -4,45 +4,66 @@ Each returns a `Release`: the answer, and the event that says what happened. Wha
 say but `sklearn_ada.accounting`'s. Randomness comes from the generator that is passed in.
 """
 
-from sklearn_ada.mechanisms.effective_rounds import EffectiveRounds, EffectiveRoundsAnswer
+from sklearn_ada.accounting.events import Release
+from sklearn_ada.mechanisms.effective_rounds import (
+    EffectiveRounds,
+    EffectiveRoundsAnswer,
+    Verification,
+    verification_sample_size,
+)
 from sklearn_ada.mechanisms.ladder import Ladder, ParameterFreeLadder
-from sklearn_ada.mechanisms.learner import private_learner
-from sklearn_ada.mechanisms.medians.binary_search import (
-    binary_search_error,
-    binary_search_quantile,
-    n_counting_questions,
-    search_quantile,
-)
-from sklearn_ada.mechanisms.medians.exact import exact_quantile, grid_quantile
-from sklearn_ada.mechanisms.medians.exponential import (
-    exponential_quantile,
-    private_quantile,
-    quantile_log_law,
-    rank_error,
-)
 from sklearn_ada.mechanisms.multiplicative_weights import (
     PrivateMultiplicativeWeights,
     multiplicative_weights_median,
     multiplicative_weights_sample_size,
 )
-from sklearn_ada.mechanisms.noise import gaussian_mechanism, laplace_mechanism, randomized_response
-from sklearn_ada.mechanisms.release import Release
-from sklearn_ada.mechanisms.rounding.cells import Cells
-from sklearn_ada.mechanisms.rounding.count_cells import CountCells, candidate_width, guess_error
-from sklearn_ada.mechanisms.rounding.grid import ExplicitGrid, Grid, LogGrid, UniformGrid
-from sklearn_ada.mechanisms.rounding.rounded import Rounding, rounded
+from sklearn_ada.mechanisms.noise import (
+    SampleSplitting,
+    StatefulMechanism,
+    gaussian_mechanism,
+    laplace_mechanism,
+    randomized_response,
+)
+from sklearn_ada.mechanisms.quantiles import (
+    binary_search_error,
+    binary_search_quantile,
+    exact_quantile,
+    exponential_quantile,
+    grid_quantile,
+    n_counting_questions,
+    private_quantile,
+    quantile_log_law,
+    rank_error,
+    search_quantile,
+)
+from sklearn_ada.mechanisms.rounding import (
+    Cells,
+    CountCells,
+    ExplicitGrid,
+    Grid,
+    LogGrid,
+    Rounding,
+    UniformGrid,
+    candidate_width,
+    guess_error,
+    rounded,
+)
 from sklearn_ada.mechanisms.selection import (
     exponential_mechanism,
     permute_and_flip,
+    private_learner,
     private_minimum,
     report_noisy_max,
     selection_error,
 )
-from sklearn_ada.mechanisms.sparse_vector import SparseVector, above_threshold, sparse_vector_error
-from sklearn_ada.mechanisms.splitting import SampleSplitting
-from sklearn_ada.mechanisms.state import StatefulMechanism
-from sklearn_ada.mechanisms.thresholdout import Thresholdout, ThresholdoutAnswer, gaussian_thresholdout
-from sklearn_ada.mechanisms.verification import Verification, verification_sample_size
+from sklearn_ada.mechanisms.thresholdout import (
+    SparseVector,
+    Thresholdout,
+    ThresholdoutAnswer,
+    above_threshold,
+    gaussian_thresholdout,
+    sparse_vector_error,
+)
 
 __all__ = [
     "Cells",

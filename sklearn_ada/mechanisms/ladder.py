@@ -8,13 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._checks import bad_parameter, check_integer, check_real
-from sklearn_ada.events import CodedRelease, Symbol
-from sklearn_ada.mechanisms._inputs import check_values, describe
-from sklearn_ada.mechanisms.release import Release
-from sklearn_ada.mechanisms.state import StatefulMechanism
-
-__all__ = ["Ladder", "ParameterFreeLadder"]
+from sklearn_ada._validation import bad_parameter, check_integer, check_real, check_values, describe
+from sklearn_ada.accounting.events import CodedRelease, Release, Symbol
+from sklearn_ada.mechanisms.noise import StatefulMechanism
 
 
 @dataclass

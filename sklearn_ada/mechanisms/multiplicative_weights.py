@@ -9,23 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
-from sklearn_ada._checks import bad_parameter, check_integer, check_real
-from sklearn_ada.events import Event, LaplaceEvent
+from sklearn_ada._validation import (
+    bad_parameter,
+    check_generator,
+    check_indices,
+    check_integer,
+    check_real,
+    check_values,
+    describe,
+)
+from sklearn_ada.accounting.events import Event, LaplaceEvent, Release, composed
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.mechanisms._inputs import check_generator, check_indices, check_values, describe
-from sklearn_ada.mechanisms.medians.binary_search import search_quantile
-from sklearn_ada.mechanisms.noise import with_laplace
-from sklearn_ada.mechanisms.release import Release, composed
-from sklearn_ada.mechanisms.rounding.grid import Grid
-from sklearn_ada.mechanisms.rounding.lattice import on_lattice
-from sklearn_ada.mechanisms.sparse_vector import SparseVector
-from sklearn_ada.mechanisms.state import StatefulMechanism
-
-__all__ = [
-    "PrivateMultiplicativeWeights",
-    "multiplicative_weights_median",
-    "multiplicative_weights_sample_size",
-]
+from sklearn_ada.mechanisms.noise import StatefulMechanism, with_laplace
+from sklearn_ada.mechanisms.quantiles import search_quantile
+from sklearn_ada.mechanisms.rounding import Grid, on_lattice
+from sklearn_ada.mechanisms.thresholdout import SparseVector
 
 
 @dataclass(eq=False)

@@ -4,22 +4,33 @@ All Laplace and normal noise of the package is drawn here, by `with_laplace` and
 
 A question of declared sensitivity s is any number that changes by at most s when one record is replaced
 (a mean of [0, 1] losses over n records has s = 1/n). Nothing checks the declaration.
+
+Mechanisms with a state, such as a count of corrections, that can be written to JSON and restored.
+
+Sample splitting: every question gets records that no other question has seen (a baseline).
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 
-from sklearn_ada._checks import bad_parameter, check_real
-from sklearn_ada.events import Event, GaussianEvent, LaplaceEvent, RandomizedResponseEvent, Symbol
-from sklearn_ada.mechanisms._inputs import check_generator
-from sklearn_ada.mechanisms.release import Release
-from sklearn_ada.mechanisms.rounding.lattice import on_lattice
-from sklearn_ada.mechanisms.rounding.rounded import Rounding, check_rounding
-
-__all__ = ["gaussian_mechanism", "laplace_mechanism", "randomized_response", "with_laplace", "with_normal"]
+from sklearn_ada._validation import bad_parameter, check_generator, check_integer, check_real, check_state
+from sklearn_ada.accounting.events import (
+    Event,
+    GaussianEvent,
+    LaplaceEvent,
+    RandomizedResponseEvent,
+    Release,
+    Symbol,
+)
+from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.mechanisms.rounding import Rounding, check_rounding, on_lattice, rounded
 
 
 def with_laplace(value: float, scale: float, rng: np.random.Generator) -> float:
@@ -237,3 +248,115 @@ class _Finish:
             return answer, None
         index = int(self.rounding.grid.index(answer))
         return self.rounding.grid.value(index), (self.rounding.symbol(index, "lattice"),)
+
+
+class StatefulMechanism(ABC):
+    """A dataclass whose fields, parameters and what it keeps between answers, are its whole state.
+
+    The state is as secret as the holdout: it holds the noise that protects it.
+
+    Examples
+    --------
+    >>> from sklearn_ada.mechanisms import SparseVector
+    >>> issubclass(SparseVector, StatefulMechanism)
+    True
+    """
+
+    @property
+    @abstractmethod
+    def exhausted(self) -> bool:
+        """Whether every further question is refused with `BudgetExhaustedError`."""
+
+    def state(self) -> dict[str, Any]:
+        """Return everything the mechanism knows, ready for JSON."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {key: v.tolist() if isinstance(v, np.ndarray) else v for key, v in values.items()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Return the mechanism that `state` described; ValueError if the state is not one of its own.
+
+        Parameters
+        ----------
+        state : dict
+            What `state` returned, also after a round trip through JSON.
+        """
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        return cls(**check_state(state, names, cls.__name__))
+
+    def _refuse_if_exhausted(self) -> None:
+        if self.exhausted:
+            raise BudgetExhaustedError(f"{type(self).__name__} is exhausted: it answers no further question.")
+
+    def _check_memory(self, count: str, limit: int) -> None:
+        """Check the noise of the open threshold and the number of hits so far."""
+        owner = type(self).__name__
+        noise = getattr(self, "threshold_noise", None)
+        if noise is not None:
+            check_real(noise, "threshold_noise", owner)
+        if check_integer(getattr(self, count), count, owner, low=0) > limit:
+            raise bad_parameter(count, owner, f"at most {limit}", getattr(self, count))
+
+
+@dataclass
+class SampleSplitting(StatefulMechanism):
+    """Answer each question on a slice of its own; exhausted after the last.
+
+    An answer is as good as on a holdout of one slice's size that was never used before.
+
+    Parameters
+    ----------
+    n_slices : int
+        How many disjoint slices there are: how many questions can be asked.
+    used : int
+        Memory: how many slices have answered.
+
+    Examples
+    --------
+    >>> from sklearn_ada.mechanisms import UniformGrid
+    >>> splitting = SampleSplitting(n_slices=2)
+    >>> rounding = Rounding(UniformGrid(0.0, 1.0, 1001), guess=0.8)
+    >>> [splitting.ask([0.81, 0.79].__getitem__, rounding).answer for _ in range(2)]
+    [0.81, 0.79]
+    >>> splitting.exhausted
+    True
+    """
+
+    n_slices: int
+    used: int = 0
+
+    def __post_init__(self) -> None:
+        self.n_slices = check_integer(self.n_slices, "n_slices", "SampleSplitting")
+        self._check_memory("used", self.n_slices)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every slice has answered."""
+        return self.used == self.n_slices
+
+    def ask(self, slice_value: Callable[[int], float], rounding: Rounding) -> Release[float]:
+        """Answer with ``slice_value(i)`` of the next slice i, rounded to a grid.
+
+        Parameters
+        ----------
+        slice_value : callable
+            Takes the number of a slice and returns the value on it.
+        rounding : Rounding
+            The grid to which it is rounded.
+
+        Returns
+        -------
+        Release
+            The rounded value; a `CodedRelease` of one "lattice" symbol.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If every slice has answered.
+        """
+        if not callable(slice_value):
+            raise bad_parameter("slice_value", "SampleSplitting", "a callable", slice_value)
+        self._refuse_if_exhausted()
+        release = rounded(slice_value(self.used), rounding)
+        self.used += 1
+        return release

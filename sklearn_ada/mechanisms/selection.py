@@ -1,4 +1,7 @@
-"""Choose one of finitely many candidates by its score on the holdout, privately."""
+"""Choose one of finitely many candidates by its score on the holdout, privately.
+
+A private learner: one of finitely many models is chosen by its error, and no record matters much.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,16 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._checks import bad_parameter, check_integer, check_option, check_real
-from sklearn_ada.events import ExponentialMechanismEvent, PermuteAndFlipEvent, Symbol
-from sklearn_ada.mechanisms._inputs import check_generator, check_values
-from sklearn_ada.mechanisms.release import Release
-
-__all__ = [
-    "exponential_mechanism",
-    "permute_and_flip",
-    "private_minimum",
-    "report_noisy_max",
-    "selection_error",
-]
+from sklearn_ada._validation import (
+    bad_parameter,
+    check_generator,
+    check_integer,
+    check_option,
+    check_real,
+    check_values,
+    describe,
+)
+from sklearn_ada.accounting.events import ExponentialMechanismEvent, PermuteAndFlipEvent, Release, Symbol
 
 
 def exponential_mechanism(
@@ -267,3 +268,53 @@ def _exponents(scores: ArrayLike, sensitivity: float, epsilon: float, owner: str
 
 def _index_symbol(index: int, n_candidates: int) -> Symbol:
     return Symbol("index", index, float(n_candidates))
+
+
+def private_learner(
+    errors: ArrayLike, *, epsilon: float, rng: np.random.Generator, sampler: str = "inverse"
+) -> Release[int]:
+    """Learn a finite class privately: the exponential mechanism on minus the empirical error.
+
+    Epsilon-DP; with `guarantees.private_learner_sample_size` records the hypothesis returned has a population
+    error within alpha of the best in the class, except with probability beta.
+
+    Parameters
+    ----------
+    errors : array of 0 and 1, shape (n_hypotheses, n_records)
+        Whether each hypothesis errs on each record.
+    epsilon, rng, sampler
+        As in `exponential_mechanism`.
+
+    Returns
+    -------
+    Release
+        The index of a hypothesis; an `ExponentialMechanismEvent`.
+
+    Raises
+    ------
+    ValueError
+        For a parameter outside its range; nothing has been drawn then.
+
+    References
+    ----------
+    Kasiviswanathan et al., "What can we learn privately?", SIAM J. Comput. 2011. Sorrell, Theory of
+    Replicable ML, lecture 16, Algorithm 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(1000) / 1000
+    >>> thresholds = np.arange(11) / 10
+    >>> errors = (x >= thresholds[:, None]) != (x >= 0.3)
+    >>> private_learner(errors, epsilon=0.5, rng=np.random.default_rng(0)).answer
+    3
+    """
+    array = np.asarray(errors)
+    if array.ndim != 2 or array.size == 0 or not np.isin(array, (0, 1)).all():
+        expected = "a non-empty array of 0 and 1 of shape (n_hypotheses, n_records)"
+        raise bad_parameter("errors", "private_learner", expected, describe(array))
+    n_records = array.shape[1]
+    scores = -array.mean(axis=1, dtype=np.float64)
+    return exponential_mechanism(
+        scores, sensitivity=1.0 / n_records, epsilon=epsilon, rng=rng, sampler=sampler
+    )

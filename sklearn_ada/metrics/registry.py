@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 from sklearn.metrics import get_scorer_names
 
-from sklearn_ada.metrics.all_rows.average_precision import AveragePrecision
-from sklearn_ada.metrics.all_rows.class_table import ClassTable
-from sklearn_ada.metrics.all_rows.explained import Explained
-from sklearn_ada.metrics.all_rows.median_error import MedianError
-from sklearn_ada.metrics.all_rows.rule import AllRowsRule
-from sklearn_ada.metrics.outputs.forms import (
+from sklearn_ada.metrics import means as scores
+from sklearn_ada.metrics.base import AllRowsRule, IntervalRule, Range
+from sklearn_ada.metrics.classes import ClassTable
+from sklearn_ada.metrics.means import ClassMean, Mean, MicroJaccard, Ratio, RootMean
+from sklearn_ada.metrics.outputs import (
     ALL_SCORES,
     CLASS_SCORES,
     LABELS,
@@ -21,28 +20,8 @@ from sklearn_ada.metrics.outputs.forms import (
     SCORES,
     Response,
 )
-from sklearn_ada.metrics.rules import scores
-from sklearn_ada.metrics.rules.auc import AUC, AveragedAUC
-from sklearn_ada.metrics.rules.class_mean import ClassMean
-from sklearn_ada.metrics.rules.constructions import Range
-from sklearn_ada.metrics.rules.functions_of_mean import MicroJaccard, RootMean
-from sklearn_ada.metrics.rules.mean import Mean
-from sklearn_ada.metrics.rules.ratio import Ratio
-from sklearn_ada.metrics.rules.rule import IntervalRule
-
-__all__ = [
-    "KINDS",
-    "KNOWN_RANGES",
-    "NO_INTERVAL",
-    "OF_ALL_ROWS",
-    "POSITIVE",
-    "REFUSED",
-    "RESPONSES",
-    "WITH_INTERVAL",
-    "Classified",
-    "classify_scorers",
-    "example_range",
-]
+from sklearn_ada.metrics.ranking import AUC, AveragedAUC, AveragePrecision
+from sklearn_ada.metrics.regression import Explained, MedianError
 
 _UNIT, _UNBOUNDED = (0.0, 1.0), None
 _AVERAGES = ("", "_macro", "_micro", "_weighted")

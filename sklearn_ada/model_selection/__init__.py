@@ -1,8 +1,12 @@
 """Drop-in scorers, their splitter, and the wrapper around any search."""
 
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
-from sklearn_ada.model_selection.scorers.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
-from sklearn_ada.model_selection.scorers.splitter import ValidationSplit
+from sklearn_ada.model_selection.scorers import (
+    LadderScorer,
+    StableHoldoutScorer,
+    ThresholdoutScorer,
+    ValidationSplit,
+)
 
 __all__ = [
     "LadderScorer",

@@ -1,65 +1,612 @@
-"""`ReusableHoldoutCV`: a search with a holdout set aside before it, and a certified score after it."""
+"""Callbacks of scikit-learn 1.9 and later, such as its progress bar: those of the wrapper are its search's.
+
+A search reports on itself and takes no notice of who runs it. So it gets the callbacks that were set around
+it, and where the wrapper itself is fitted by a search that reports, it takes the wrapper's place there. What
+callbacks see are training rows: the holdout is not passed to them.
+
+Whether rows that are scored are those that were passed to fit, most of which the model was trained on.
+
+A digest of each fitted search is kept in this process only: in a pickle it would let anybody test a guess of
+the labels.
+
+What a fitted search hands on to its best estimator.
+
+Publishing what a search keeps: the exact score of its best model, in the end.
+
+How a fitted search is shown in a notebook: with its certified score, and what is left of its holdout.
+
+What scikit-learn asks of an estimator that wraps a search: tags, routing, copies, pickles.
+
+`ReusableHoldoutCV`: a search with a holdout set aside before it, and a certified score after it.
+
+Drop-in scorers, their splitter, and the wrapper around any search.
+
+How large a scorer is, said to dask, so that joblib's dask backend sends the holdout once.
+
+That backend scatters an argument that is large, and sends its key from then on; but dask takes an object of a
+class that it does not know for a few bytes, whatever it holds. scikit-learn sends a scorer as an argument,
+alone or with others, and from 1.9 on once more within the search that calls. Dask finds `register` by the
+entry point ``dask.sizeof``; where there is no dask, nothing loads this module.
+
+What scikit-learn asks of an estimator that wraps a search.
+"""
 
 from __future__ import annotations
 
+import copy
+import html
 import math
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import is_classifier
+from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.model_selection import BaseCrossValidator, check_cv
-from sklearn.utils import column_or_1d, indexable
+from sklearn.utils import column_or_1d, estimator_html_repr, get_tags, indexable
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from sklearn_ada._checks import bad_parameter
-from sklearn_ada._notices import warn_user
-from sklearn_ada._progress import tell
-from sklearn_ada.holdout import Holdout, MedianSettings, Scoring, session_of
-from sklearn_ada.metrics import Metric, check_labels, n_rows, take_rows
-from sklearn_ada.metrics.data.rows import own_copy
-from sklearn_ada.model_selection.asking.every_candidate import ask_about_candidates
-from sklearn_ada.model_selection.asking.run import Run, Winner
-from sklearn_ada.model_selection.asking.winners import ask_about_winners
-from sklearn_ada.model_selection.estimator.callbacks import HandsOnCallbacks
-from sklearn_ada.model_selection.estimator.delegation import OF_BEST, DelegatesToBest, hand_on
-from sklearn_ada.model_selection.estimator.publishing import PublishesBest
-from sklearn_ada.model_selection.estimator.rows_of_fit import remember_rows
-from sklearn_ada.model_selection.estimator.wrapping import WrapsSearch
-from sklearn_ada.model_selection.running.engines import (
+from sklearn_ada._notices import tell, warn_user
+from sklearn_ada._validation import bad_parameter
+from sklearn_ada.answer import Answer
+from sklearn_ada.data.labels import check_labels, n_rows, own_copy, take_rows
+from sklearn_ada.digest.canonical import canonical_digest
+from sklearn_ada.digest.code import Undigestible
+from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
+from sklearn_ada.holdout.framing import plan_question
+from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_of
+from sklearn_ada.holdout.publishing import publish
+from sklearn_ada.holdout.report import HoldoutReport
+from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.model_selection.certifying import Run, Winner, ask_about_candidates, ask_about_winners
+from sklearn_ada.model_selection.engines import (
+    FitParams,
+    Wrapper,
     candidates_of,
+    check_pairs,
+    chooses_by_several,
+    has_usual_metric,
+    is_of_pairs,
     keeps_model,
+    own_folds,
+    plain_scoring,
+    router_of,
+    take_for,
     told_to_forget,
+    unfitted,
 )
-from sklearn_ada.model_selection.running.folds import own_folds, unfitted
-from sklearn_ada.model_selection.running.metadata import FitParams
-from sklearn_ada.model_selection.running.own_scores import chooses_by_several, has_usual_metric, plain_scoring
-from sklearn_ada.model_selection.running.pairs import check_pairs, is_of_pairs, take_for
-from sklearn_ada.model_selection.running.unscored import NO_METRIC, NO_USUAL_METRIC, NOT_FINISHED
-from sklearn_ada.model_selection.scorers.base import HoldoutScorer
-from sklearn_ada.model_selection.setting_up.chosen_mechanism import chosen_median, chosen_metric
-from sklearn_ada.model_selection.setting_up.ids import ids_of_rows
-from sklearn_ada.model_selection.setting_up.parameters import (
+from sklearn_ada.model_selection.guesses import NO_METRIC, NO_USUAL_METRIC, NOT_FINISHED
+from sklearn_ada.model_selection.scorers import HoldoutScorer
+from sklearn_ada.model_selection.setting_aside import (
     DEFAULT_ANSWERS,
     check_one_output,
     check_parameters,
-)
-from sklearn_ada.model_selection.setting_up.row_order import is_shuffled_for, warn_of_blocks
-from sklearn_ada.model_selection.setting_up.setting_aside import set_aside
-from sklearn_ada.model_selection.setting_up.warnings import (
+    chosen_median,
+    chosen_metric,
+    ids_of_rows,
+    is_shuffled_for,
+    set_aside,
+    warn_of_blocks,
     warn_of_exact_value,
     warn_of_median,
     warn_of_outcome,
     warn_of_tolerance,
     warn_of_unasked,
+    without_column,
 )
-from sklearn_ada.results import Answer
+from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.models import model_digest
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-__all__ = ["ReusableHoldoutCV"]
+
+try:
+    from sklearn.callback import CallbackSupportMixin, ProgressBar
+
+    _ONLY_ONE = {ProgressBar}  # two of them in one search end in an error of scikit-learn's
+except ImportError:  # before 1.9
+    _ONLY_ONE = set()
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing: there are no callbacks."""
+
+
+# What scikit-learn sets on an estimator: the callbacks themselves, and the task that it is part of.
+_CALLBACKS, _TASK = "_skl_callbacks", "_parent_callback_ctx"
+
+
+def _search_reports(self: Any) -> bool:
+    return hasattr(self.search, "set_callbacks")
+
+
+class HandsOnCallbacks(CallbackSupportMixin):
+    """Hands the callbacks that were set on it on to the search that it runs."""
+
+    search: Any
+
+    @available_if(_search_reports)
+    def set_callbacks(self, *callbacks: Any) -> Any:
+        """Set callbacks for the search (scikit-learn 1.9 or later), such as ``ProgressBar()``.
+
+        They are told of what the search does, on training rows, and not of the certificate.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+
+        Returns
+        -------
+        self
+        """
+        return super().set_callbacks(*callbacks)
+
+    @contextmanager
+    def _reporting(self, search: Any) -> Iterator[None]:
+        """Let a copy of the search report to the callbacks set on this estimator while it is fitted."""
+        before, own = vars(search).get(_CALLBACKS, []), vars(self).get(_CALLBACKS, [])
+        kinds = {type(one) for one in before} & _ONLY_ONE
+        if own:
+            more = (one for one in own if one not in before and type(one) not in kinds)
+            search.set_callbacks(*before, *more)
+        if _TASK in vars(self):
+            setattr(search, _TASK, getattr(self, _TASK))
+        try:
+            yield
+        finally:
+            search.__dict__.pop(_TASK, None)
+            if own:
+                search.set_callbacks(*before)
+
+
+_ROWS = 256  # of X, evenly spaced; of y all
+
+_of_fit: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+
+def remember_rows(search: Any, X: Any, y: Any) -> None:
+    """Remember which rows a search is fitted on."""
+    _of_fit.pop(search, None)
+    digest = _digest(X, y)
+    if digest is not None:
+        _of_fit[search] = digest
+
+
+def warn_of_rows_of_fit(search: Any, X: Any, y: Any) -> None:
+    """Warn, once a search and process, if these are the rows that it was fitted on."""
+    known = _of_fit.get(search)
+    if known is None or y is None or _digest(X, y) != known:
+        return
+    warn_user(
+        "These are the rows that were passed to fit, and the model was trained on all of them but the "
+        "holdout's: this score is too good, and is no part of a certificate. The certified score is "
+        "best_score_ (certify() publishes it); score other rows, or none.",
+        once=("rows of fit", known),
+    )
+
+
+def _digest(X: Any, y: Any) -> str | None:
+    try:
+        at = np.linspace(0, n_rows(X) - 1, min(n_rows(X), _ROWS)).astype(int)
+        return canonical_digest((take_rows(X, at), np.asarray(y)))
+    except (Undigestible, ValueError, TypeError, IndexError):  # such rows were not passed to fit
+        return None
+
+
+OF_BEST = (
+    "best_answer_", "best_estimator_", "best_index_", "best_params_", "best_score_", "best_score_interval_",
+    "best_score_target_",
+)  # fmt: skip
+"""What is known of the best candidate."""
+
+_OF_SEARCH = (
+    "max_resources_", "min_resources_", "multimetric_", "n_candidates_", "n_iterations_",
+    "n_possible_iterations_", "n_remaining_candidates_", "n_required_iterations_", "n_resources_",
+    "n_splits_", "refit_time_",
+)  # fmt: skip
+"""Fitted attributes of scikit-learn's searches that are the wrapper's too."""
+
+
+def hand_on(search: Any, wrapper: Any) -> None:
+    """Set on the wrapper what a search of scikit-learn says of itself, and nothing of an earlier one."""
+    for name in _OF_SEARCH:
+        wrapper.__dict__.pop(name, None)
+        if hasattr(search, name):
+            setattr(wrapper, name, getattr(search, name))
+
+
+def _delegated(method: str) -> Any:
+    def has(self: Any) -> bool:
+        if hasattr(self, "best_estimator_"):
+            getattr(self.best_estimator_, method)
+        elif not keeps_model(self):
+            raise AttributeError(
+                f"This {type(self).__name__} has a search with `refit=False`. {method} is available only "
+                "after refitting on the best parameters. Use refit=True, or fit a model with best_params_."
+            )
+        else:
+            getattr(self.search.estimator, method)
+        return True
+
+    return available_if(has)
+
+
+class DelegatesToBest:
+    """Methods and attributes of ``best_estimator_``; the methods exist where the estimator has them."""
+
+    search: Any
+    scorer_: Any
+    best_estimator_: Any
+    _id_column: str | None = None  # which no model sees
+    _takes_pairs_with: tuple[int, NDArray[Any]] | None = None  # of how many rows, which are for training
+
+    @_delegated("predict")
+    def predict(self, X: Any) -> Any:
+        """Predict with ``best_estimator_``."""
+        return self._fitted().predict(self._columns(X))
+
+    @_delegated("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """Predict probabilities with ``best_estimator_``."""
+        return self._fitted().predict_proba(self._columns(X))
+
+    @_delegated("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> Any:
+        """Predict log-probabilities with ``best_estimator_``."""
+        return self._fitted().predict_log_proba(self._columns(X))
+
+    @_delegated("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """Return the decision function of ``best_estimator_``."""
+        return self._fitted().decision_function(self._columns(X))
+
+    @_delegated("score_samples")
+    def score_samples(self, X: Any) -> Any:
+        """Return the score of every row by ``best_estimator_``."""
+        return self._fitted().score_samples(self._columns(X))
+
+    @_delegated("transform")
+    def transform(self, X: Any) -> Any:
+        """Transform with ``best_estimator_``."""
+        return self._fitted().transform(self._columns(X))
+
+    @_delegated("inverse_transform")
+    def inverse_transform(self, X: Any) -> Any:
+        """Transform back with ``best_estimator_``."""
+        return self._fitted().inverse_transform(X)
+
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+        """Return the plain metric on the X given; asks the holdout nothing.
+
+        A warning tells if these are the rows of `fit`, on most of which the model was trained.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+        y : array-like of shape (n,) or None, default=None
+        **params : dict
+            ``sample_weight``; with metadata routing whatever the scorer requests.
+        """
+        model, scorer = self._fitted(), self.scorer_
+        if params.keys() - {"sample_weight"} and not get_config()["enable_metadata_routing"]:
+            raise bad_parameter(
+                "**params", "ReusableHoldoutCV.score", "sample_weight at most: metadata is only supported if "
+                "enable_metadata_routing=True", sorted(params), "Set it: sklearn.set_config(...).",
+            )  # fmt: skip
+        if self._takes_pairs_with is None:
+            warn_of_rows_of_fit(self, without_column(X, self._id_column), y)
+        refit = self.search.get_params(deep=False).get("refit")
+        if isinstance(scorer, dict):
+            return float(scorer[refit](model, self._columns(X), y, **params))
+        score = scorer(model, self._columns(X), y, **params)
+        return float(score[refit] if isinstance(score, dict) else score)
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    def _columns(self, X: Any) -> Any:
+        """Return X without ids; of pairs with all rows that were passed, those with the rows fitted on."""
+        X = without_column(X, self._id_column)
+        return X if self._takes_pairs_with is None else X[:, self._takes_pairs_with[1]]
+
+    @property
+    def classes_(self) -> Any:
+        """Class labels of ``best_estimator_``."""
+        self._of_best("classes_")
+        return self.best_estimator_.classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns that `predict` takes; AttributeError before fit."""
+        self._of_best("n_features_in_")
+        if self._takes_pairs_with is None:
+            return int(self.best_estimator_.n_features_in_)
+        return self._takes_pairs_with[0]
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Feature names of ``best_estimator_``, where it has them."""
+        self._of_best("feature_names_in_")
+        return self.best_estimator_.feature_names_in_
+
+    def _of_best(self, attribute: str) -> None:
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} is not fitted, so it has no {attribute!r}.")
+
+
+_OWNER = "ReusableHoldoutCV.certify"
+
+
+class PublishesBest(Wrapper):
+    """`certify` and `compare`, for a search whose best model was asked about."""
+
+    best_answer_: Answer
+    answers_: list[Answer]
+    _certified: Metric | None = None  # as validation rows have tuned it
+    _unasked: str = ""  # why the holdout was not asked about the best model, if it was not
+    _asked: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
+
+    def certify(
+        self,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Answer:
+        """Publish: ask for the exact score of ``best_estimator_``, with most of what is left of the weights.
+
+        Updates ``best_score_``, ``best_score_interval_``, ``best_score_target_`` and ``best_answer_``. For
+        the model that is kept, after the last search: see `Holdout.certify` with ``final=True``. Where
+        answers are exact, the winner was certified when it was found, and nothing is asked.
+
+        Where another model was published before, a warning says so before anything is charged, so
+        ``warnings.simplefilter("error")`` stops it there.
+
+        Parameters
+        ----------
+        X, y, ids, groups : array-like or None, default=None
+            As they were passed to `fit`. Needed after unpickling, as pickles hold no rows of the holdout.
+
+        Returns
+        -------
+        Answer
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If ``best_estimator_`` is not as it was when it was asked, if nothing was asked about it, or if
+            there is none; if rows are needed. Nothing was charged.
+        BudgetExhaustedError
+            If nothing is left of the weights, or the holdout was closed.
+        LedgerMismatchError
+            If X and y are other rows.
+        """
+        check_is_fitted(self, "search_")
+        if self._unasked:
+            raise bad_parameter(
+                "search", _OWNER, "one whose winner was asked about", "one about which nothing was asked",
+                f"{self._unasked} Or ask about the model that was kept: search.holdout_.certify("
+                "search.best_estimator_, scoring=..., final=True).",
+            )  # fmt: skip
+        if not hasattr(self, "best_estimator_") or self._asked is None:
+            raise bad_parameter(
+                "search", _OWNER, "one that keeps a model", "refit=False",
+                "Fit one, and certify it: holdout.certify(model, final=True).",
+            )  # fmt: skip
+        digest, number = self._asked
+        model = model_digest(self.best_estimator_)
+        if model != digest and not digest.startswith("nonce"):
+            raise bad_parameter(
+                "best_estimator_", _OWNER, "as it was when it was asked", "a model that was changed since",
+                "It is another model than the one that was found: holdout.certify(model, final=True).",
+            )  # fmt: skip
+        holdout = self._with_rows(X, y, ids, groups)
+        session = session_of(holdout)
+        if not session.policy.seals:
+            return self.best_answer_
+        asked = session.recorded_answer(number)
+        if asked is None:
+            raise LedgerMismatchError("The ledger has no record of this search: it is another one.")
+        metric = self._certified or chosen_metric(self)
+        median = chosen_median(self, metric, holdout)
+        guess = session.guess_behind(asked)
+        question = plan_question(session, self.best_estimator_, metric, "certify", guess, median, fitted=True)
+        answer = publish(session, question, self.best_estimator_, model=model, number=number)
+        if answer.verdict == "refused":
+            raise BudgetExhaustedError(f"The winner could not be published: {answer.reason}.")
+        if answer not in self.answers_:
+            self.answers_.append(answer)
+        self.holdout_, self.best_answer_ = holdout, answer
+        self._show_best()
+        return answer
+
+    def compare(
+        self,
+        incumbent: Any,
+        *,
+        scoring: Any = None,
+        guess_from: tuple[Any, ArrayLike] | None = None,
+    ) -> Answer:
+        """Ask how much better ``best_estimator_`` is than another model, such as the one in use.
+
+        The interval of the difference holds together with all others of the ledger. It is told at once and
+        paid for as one question: see `Holdout.compare`.
+
+        Parameters
+        ----------
+        incumbent : fitted estimator
+            It must not have been trained on rows of the holdout: the winner of an earlier search on this
+            ledger was not.
+        scoring : str, callable or Metric, default=None
+            A mean of bounded scores; None is the metric of the search.
+        guess_from : tuple (X, y) or None, default=None
+            Rows that neither model was trained on, nor are the holdout's: they say how often the two differ.
+
+        Returns
+        -------
+        Answer
+            Its value is the score of ``best_estimator_`` minus that of the incumbent.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If there is no best model, or the search was pickled; and as for `Holdout.compare`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.model_selection import GridSearchCV
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from sklearn_ada import ReusableHoldoutCV
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> grids = ({"max_depth": [1]}, {"max_depth": [2, 3]})
+        >>> old, new = (
+        ...     ReusableHoldoutCV(GridSearchCV(DecisionTreeClassifier(random_state=0), grid)).fit(X, y)
+        ...     for grid in grids
+        ... )
+        >>> new.compare(old.best_estimator_).target
+        "population accuracy of b minus a at the holdout's class mix"
+        """
+        check_is_fitted(self, "search_")
+        owner = "ReusableHoldoutCV.compare"
+        if not hasattr(self, "best_estimator_"):
+            fix = "Fit one, and compare it: holdout.compare(incumbent, model, scoring=...)."
+            raise bad_parameter("search", owner, "one that keeps a model", "refit=False", fix)
+        if not isinstance(self.holdout_, Holdout):
+            raise bad_parameter(
+                "X", owner, "there", "a search that was pickled, which dropped the rows of the holdout",
+                "Open the holdout on its ledger: Holdout(X, y, ledger=...).compare(incumbent, model, ...).",
+            )  # fmt: skip
+        metric = (self._certified or chosen_metric(self)) if scoring is None else scoring
+        return self.holdout_.compare(incumbent, self.best_estimator_, scoring=metric, guess_from=guess_from)
+
+    def _show_best(self) -> None:
+        """Set the attributes that tell the score of the winner."""
+        self.best_score_ = self.best_answer_.value
+        self.best_score_interval_ = self.best_answer_.interval
+        assert self.best_answer_.certificate is not None  # it was not refused
+        self.best_score_target_ = self.best_answer_.certificate.target
+
+    def _with_rows(self, X: Any, y: Any, ids: Any, groups: Any) -> Holdout:
+        """Return the holdout with its rows: the one that was asked, or one of the rows that are passed."""
+        if isinstance(self.holdout_, Holdout):
+            return self.holdout_
+        if isinstance(self.holdout, HoldoutReport):
+            raise bad_parameter(
+                "holdout", _OWNER, "there", "a search that was pickled, which dropped it",
+                "Make it again, on its ledger, and use holdout.certify(model, final=True).",
+            )  # fmt: skip
+        if X is None or y is None:
+            raise bad_parameter(
+                "X", _OWNER, "what was passed to fit, and y as well", "None",
+                "A pickled search holds no rows of the holdout: certify(X, y).",
+            )  # fmt: skip
+        X, ids, _ = ids_of_rows(self.ids, X, ids)
+        X, y = indexable(X, y)
+        search = self.search
+        holdout, _, _ = set_aside(self, X, np.ravel(np.asarray(y)), groups, own_folds(search), ids)
+        if holdout.fingerprint != self.holdout_.fingerprint:
+            raise LedgerMismatchError(
+                "These rows, or their ledger, are not those that the search was fitted with: pass the same "
+                "X, y and ids, and keep the ledger (ledger=None ends with its session)."
+            )
+        return holdout
+
+
+class ShowsScore(BaseEstimator):
+    """Puts the certified answer beneath the diagram, whose table of attributes cuts a target short."""
+
+    best_answer_: Answer
+    _unasked: str
+    holdout_: Holdout | HoldoutReport
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        if get_config()["display"] != "diagram":
+            raise AttributeError(
+                "There is a page only where the 'display' of sklearn.set_config is 'diagram'."
+            )
+        return self._as_page
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown = {"text/plain": repr(self)}
+        return shown | ({"text/html": self._as_page()} if get_config()["display"] == "diagram" else {})
+
+    def _as_page(self) -> str:
+        page: str = estimator_html_repr(self._with_fitted())
+        return page + self._score_as_html()
+
+    def _with_fitted(self) -> ShowsScore:
+        """Return this, once fitted with its best model (or its fitted search) in place of the search."""
+        if not hasattr(self, "search_"):
+            return self
+        other = object.__new__(type(self))
+        other.__dict__.update(vars(self), search=copy.copy(self.search_))
+        if hasattr(self, "best_estimator_"):
+            other.search.best_estimator_ = self.best_estimator_
+        return other
+
+    def _score_as_html(self) -> str:
+        if not hasattr(self, "best_answer_"):
+            why = html.escape(getattr(self, "_unasked", ""))
+            return f"<p><b>Nothing is certified of best_estimator_</b></p><p>{why}</p>" if why else ""
+        left = html.escape(headline_of(self.holdout_))
+        return (
+            f"<p><b>Certified score of best_estimator_</b></p>{self.best_answer_._repr_html_()}<p>{left}</p>"
+        )
+
+
+class WrapsSearch(MetaEstimatorMixin, ShowsScore):
+    """An estimator around a search, with a holdout of which there is only one."""
+
+    search: Any
+
+    def get_metadata_routing(self) -> Any:
+        """Return the routing: ``groups`` are read here too, everything else is the search's."""
+        return router_of(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.search)
+        model = inner if inner.estimator_type else get_tags(self.search.estimator)  # not all searches say
+        tags.estimator_type = model.estimator_type
+        tags.classifier_tags, tags.regressor_tags = model.classifier_tags, model.regressor_tags
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.pairwise = is_of_pairs(self.search)
+        tags.target_tags.required = True
+        return tags
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Copy everything but the holdout, of which there is only one."""
+        other = object.__new__(type(self))
+        memo[id(self)] = other
+        for name, value in vars(self).items():
+            setattr(other, name, copy.deepcopy(value, memo))
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Drop holdout rows and secret: a pickled fitted search keeps plain results and the report."""
+        state = dict(super().__getstate__())
+        if "holdout_" not in state:
+            return state
+        for name in ("holdout_", "holdout"):
+            if isinstance(state[name], Holdout):
+                state[name] = state[name].report()
+        if isinstance(state["mechanism"], HoldoutScorer):  # its holdout is that of the search
+            state["mechanism"] = repr(state["mechanism"])
+        return state
 
 
 class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsSearch):
@@ -437,3 +984,39 @@ class ReusableHoldoutCV(HandsOnCallbacks, PublishesBest, DelegatesToBest, WrapsS
             self.search_.scorer_ = metric.score
             if not hasattr(type(self.search_), "cv_results_"):  # else derived from the same scores
                 self.search_.cv_results_ = self.cv_results_
+
+
+def register(sizeof: Any) -> None:
+    """Register sizes with dask: each once something of its package is measured, as imports take time.
+
+    Parameters
+    ----------
+    sizeof : dask.utils.Dispatch
+    """
+    sizeof.register_lazy("sklearn_ada", lambda: _register_scorers(sizeof))
+    sizeof.register_lazy("sklearn", lambda: _register_holders(sizeof))
+
+
+def _register_scorers(sizeof: Any) -> None:
+    from sklearn_ada.holdout.holdout import Holdout
+    from sklearn_ada.holdout.session import Session
+    from sklearn_ada.model_selection.scorers import HoldoutScorer, RecordingScorer
+    from sklearn_ada.terms.holdout_data import HoldoutData
+
+    sizeof.register((Holdout, HoldoutData, HoldoutScorer, RecordingScorer, Session), _with_content(sizeof))
+
+
+def _register_holders(sizeof: Any) -> None:
+    from sklearn.base import MetaEstimatorMixin
+    from sklearn.metrics import check_scoring
+
+    several = check_scoring(scoring=["accuracy"])
+    sizeof.register(type(several), _with_content(sizeof))
+
+    @sizeof.register(MetaEstimatorMixin)
+    def size_of_search(search: Any) -> int:  # with another scorer it is as small as it was
+        return sys.getsizeof(search) + int(sizeof(getattr(search, "scoring", None)))
+
+
+def _with_content(sizeof: Any) -> Callable[[Any], int]:
+    return lambda thing: sys.getsizeof(thing) + int(sizeof(vars(thing)))

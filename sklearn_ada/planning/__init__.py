@@ -5,8 +5,7 @@ A method is a half-width as a function of the records and the questions; its for
 """
 
 from sklearn_ada.planning.display import PlanDisplay
-from sklearn_ada.planning.holdout_plan import HoldoutPlan
-from sklearn_ada.planning.method_plan import MethodPlan
-from sklearn_ada.planning.planner import plan_holdout
+from sklearn_ada.planning.methods import MethodPlan
+from sklearn_ada.planning.plan import HoldoutPlan, plan_holdout
 
 __all__ = ["HoldoutPlan", "MethodPlan", "PlanDisplay", "plan_holdout"]

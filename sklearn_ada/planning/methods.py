@@ -1,49 +1,136 @@
-"""The methods that a plan compares, each a half-width that depends on records and questions."""
+"""What a plan assumes, such as the expected score, besides what is given of rows, questions and width.
+
+The methods that a plan compares, each a half-width that depends on records and questions.
+
+The fewest rows, or the most questions, with which a half-width is as small as wanted.
+
+One row of a plan: for one method, whichever of rows, questions and width was left out.
+
+The rows of a plan, and the best of them.
+"""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scipy.special import ndtri
 from scipy.stats import poisson
 
-from sklearn_ada._constants import LN_2
+from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_real, largest_integer
 from sklearn_ada.guarantees.baselines import (
     nonadaptive_half_width,
     rounding_half_width,
     sample_splitting_half_width,
     verdict_half_width,
 )
-from sklearn_ada.guarantees.description_length.declared_models import ln_declared
-from sklearn_ada.guarantees.description_length.planned_cells import PlannedCells
-from sklearn_ada.guarantees.description_length.planned_checks import (
+from sklearn_ada.guarantees.cells import (
+    PlannedCells,
     PlannedChecks,
     plan_certifies,
     plan_checks,
     wilson_deviation,
 )
-from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
-from sklearn_ada.guarantees.intervals.expected_width_of_difference import difference_half_width
-from sklearn_ada.guarantees.ladder import blum_hardt_2015
-from sklearn_ada.guarantees.medians.exact_median import (
+from sklearn_ada.guarantees.intervals import difference_half_width, expected_half_width
+from sklearn_ada.guarantees.medians import (
+    DRAWN_POINTS,
     MEDIAN_DEVIATION,
+    feldman_steinke_2017_theorem_4_3,
     quantile_interval,
+    stable_median_level,
     uniform_code_level,
 )
-from sklearn_ada.guarantees.medians.feldman_steinke import feldman_steinke_2017_theorem_4_3
-from sklearn_ada.guarantees.medians.stable_median_plan import stable_median_level
-from sklearn_ada.guarantees.transfer.gaussian_noise import gaussian_bassily, gaussian_direct, gaussian_jung
-from sklearn_ada.guarantees.transfer.laplace_noise import laplace_bassily
-from sklearn_ada.guarantees.transfer.mutual_information import gaussian_rogers
-from sklearn_ada.guarantees.transfer.thresholdout import thresholdout_direct
-from sklearn_ada.planning.assumptions import Assumptions
+from sklearn_ada.guarantees.noisy_answers import (
+    blum_hardt_2015,
+    gaussian_bassily,
+    gaussian_direct,
+    gaussian_jung,
+    gaussian_rogers,
+    laplace_bassily,
+    thresholdout_direct,
+)
+from sklearn_ada.guarantees.transfer import is_vacuous
+from sklearn_ada.guarantees.weights import ln_declared
 
-__all__ = [
-    "ALL", "AT_END", "BEST_SO_FAR", "KEPT", "LEVEL", "MEAN", "ONE", "VERDICTS", "WINNERS",
-    "Method", "methods",
-]  # fmt: skip
+
+@dataclass(frozen=True)
+class Assumptions:
+    """See `plan_holdout` for each of them; a bad one is refused in its name."""
+
+    confidence_level: float = 0.95
+    expected_value: float | None = 0.85
+    guess_rows: int | None = None
+    surprise_rate: float = 0.0
+    subsample_size: int = 20
+    grid_size: int = DRAWN_POINTS
+    verdicts: bool = False
+    passes: int | None = None
+    disagreement: float | None = None
+
+    def __post_init__(self) -> None:
+        owner = "plan_holdout"
+        checked: dict[str, float] = {
+            "confidence_level": check_real(
+                self.confidence_level, "confidence_level", owner, low=0.0, high=1.0
+            )
+        }
+        if self.expected_value is not None:
+            checked["expected_value"] = check_real(
+                self.expected_value, "expected_value", owner, low=0.0, high=1.0,
+                fix="It is a share such as an accuracy; None plans for the worst mean of values in [0, 1].",
+            )  # fmt: skip
+        checked["surprise_rate"] = check_real(
+            self.surprise_rate, "surprise_rate", owner, low=0.0, high=1.0, closed="both"
+        )
+        if self.guess_rows is not None:
+            checked["guess_rows"] = check_integer(
+                self.guess_rows, "guess_rows", owner, fix="None plans for as many as the holdout has."
+            )
+        checked["subsample_size"] = check_integer(self.subsample_size, "subsample_size", owner)
+        checked["grid_size"] = check_integer(self.grid_size, "grid_size", owner, low=2)
+        if not isinstance(self.verdicts, bool):
+            raise bad_parameter("verdicts", owner, "True or False", self.verdicts)
+        for name in ("passes", "disagreement"):
+            if getattr(self, name) is not None and not self.verdicts:
+                fix = "It is planned for pass or fail only: set 'verdicts' to True."
+                expected = "None where 'verdicts' is False"
+                raise bad_parameter(name, owner, expected, getattr(self, name), fix)
+        if self.passes is not None:
+            checked["passes"] = check_integer(
+                self.passes,
+                "passes",
+                owner,
+                fix="None plans for a process that goes on whatever the verdicts.",
+            )
+        if self.disagreement is not None:
+            checked["disagreement"] = check_real(
+                self.disagreement, "disagreement", owner, low=0.0, high=1.0, closed="high",
+                fix="It is a share of records; None plans for verdicts about one model.",
+            )  # fmt: skip
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def beta(self) -> float:
+        """Failure probability of the whole conversation."""
+        return 1.0 - self.confidence_level
+
+    @property
+    def ln_beta(self) -> float:
+        """Its logarithm."""
+        return math.log1p(-self.confidence_level)
+
+    @property
+    def value(self) -> float:
+        """The share whose sampling error guesses have: the expected one, or the most uncertain."""
+        return 0.5 if self.expected_value is None else self.expected_value
+
+    def guess_error(self, n: int) -> float:
+        """Return the standard error of the difference between a share of n holdout records and its guess."""
+        return math.sqrt(self.value * (1.0 - self.value) * (1.0 / n + 1.0 / (self.guess_rows or n)))
+
 
 MEAN, LEVEL = "mean", "quantile level"
 ALL, KEPT, ONE = "every answer", "the model kept", "one answer"
@@ -241,7 +328,7 @@ def _noisy(given: Assumptions) -> tuple[Method, ...]:
     return (
         Method(
             "Gaussian noise, direct", lambda n, k: gaussian_direct(n, k, ln_beta).half_width, ALL,
-            "transfer theorem of sklearn_ada.guarantees.transfer.direct",
+            "transfer theorem of sklearn_ada.guarantees.transfer",
         ),
         Method(
             "Gaussian noise, Jung", lambda n, k: gaussian_jung(n, k, ln_beta).half_width, ALL,
@@ -316,3 +403,206 @@ def _medians(given: Assumptions) -> tuple[Method, ...]:
             "Theorem 4.3 of 2017: the level 1/4 or nothing; confidence above 0.5",
         ),
     )  # fmt: skip
+
+
+MOST_ROWS = 10**12
+"""No plan for more records than this."""
+MOST_QUESTIONS = 10**9
+"""No plan for more questions than this."""
+
+_STRIDE = 8  # ratio of the numbers tried until the crossing is behind
+
+
+def fewest_rows(half_width: Callable[[int], float], width: float, most: int = MOST_ROWS) -> int | None:
+    """Return the smallest n with ``half_width(n) <= width``, for a half-width that falls; None if none.
+
+    Examples
+    --------
+    >>> fewest_rows(lambda n: n**-0.5, 0.01), fewest_rows(lambda n: 0.25, 0.01)
+    (10000, None)
+    """
+    n = _last(lambda value: not value <= width, half_width, width, most) + 1
+    return n if n <= most else None
+
+
+def most_questions(half_width: Callable[[int], float], width: float) -> int:
+    """Return the largest k with ``half_width(k) <= width``, for a half-width that rises; 0 if none.
+
+    It may fall at first, as that of a certify after checks does, whose cells are chosen for their number.
+    Then k is beyond the dip, and 0 if neither the powers of 8 along the fall nor what is tried between them
+    are narrow enough.
+
+    Examples
+    --------
+    >>> most_questions(lambda k: 0.001 * k**0.5, 0.01), most_questions(lambda k: k / 10, 0.01)
+    (100, 0)
+    """
+    start, value = 1, half_width(1)
+    while value > width and start < MOST_QUESTIONS and (later := half_width(_STRIDE * start)) < value:
+        start, value = _STRIDE * start, later
+    return _last(lambda value: value <= width, half_width, width, MOST_QUESTIONS, min(start, MOST_QUESTIONS))
+
+
+def _last(
+    holds: Callable[[float], bool],
+    half_width: Callable[[int], float],
+    width: float,
+    most: int,
+    start: int = 1,
+) -> int:
+    """Return the last x in [1, most] at which ``half_width(x)`` holds; 0 if there is none."""
+    crossing = _FalsePosition()
+
+    def noted(x: int) -> bool:
+        value = half_width(x)
+        crossing.gaps[x] = math.log(value / width) if 0.0 < value < math.inf else math.nan
+        return holds(value)
+
+    return largest_integer(noted, most, start=start, stride=_STRIDE, guess=crossing)
+
+
+@dataclass
+class _FalsePosition:
+    """Guesses by false position in logarithms (the Illinois rule): half-widths are nearly powers.
+
+    Where it stalls, or where a half-width is infinite, the geometric middle is guessed.
+    """
+
+    gaps: defaultdict[int, float] = field(default_factory=lambda: defaultdict(lambda: math.nan))
+    # ln(half-width/width) wherever it was computed
+    ends: tuple[int, int] | None = None
+    held: bool | None = None  # at the last guess
+    stalled: int = 0
+
+    def __call__(self, low: int, high: int) -> int:
+        if self.ends is not None:
+            held = low != self.ends[0]
+            self.stalled = self.stalled + 1 if high - low > (self.ends[1] - self.ends[0]) // 2 else 0
+            if held is self.held:  # the other end was kept twice: it counts half from now on
+                self.gaps[high if held else low] *= 0.5
+            self.held = held
+        self.ends = low, high
+        low_gap, high_gap = self.gaps[low], self.gaps[high]
+        share = low_gap / (low_gap - high_gap) if low_gap != high_gap else math.nan
+        if self.stalled >= 3 or not 0.0 < share < 1.0:
+            return math.isqrt(max(low, 1) * high)
+        return round(math.exp(math.log(low) + share * (math.log(high) - math.log(low))))
+
+
+@dataclass(frozen=True)
+class MethodPlan:
+    """What one method certifies.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    n : int or float
+        Records of the holdout; infinite if no number of them is enough.
+    n_questions : int
+        Questions; 0 if it cannot answer even one, and 10^9 if at least so many.
+    width : float
+        Half-width reached with these records and questions; where there is none, the one asked for.
+    unit : str
+        What the half-width is measured in: "mean" (of losses in [0, 1]) or "quantile level" (.1: the answer
+        is between the .4 and the .6 quantile of the metric over random subsamples).
+    certifies : str
+        What it is about: "every answer", "one answer", "the model kept", "the best so far", "pass or fail".
+    adaptive : bool
+        Whether questions may depend on earlier answers.
+    vacuous : bool
+        Whether the method says nothing here.
+    note : str
+        What to know before choosing it.
+    """
+
+    method: str
+    n: float
+    n_questions: int
+    width: float
+    unit: str
+    certifies: str
+    adaptive: bool
+    vacuous: bool
+    note: str
+
+
+def solve(method: Method, n: int | None, n_questions: int | None, width: float | None) -> MethodPlan:
+    """Return the row of a method, given two of the three: the third is solved for, rounded to be safe."""
+    note, vacuous, rows = method.note, False, float("nan")
+    questions = n_questions or 0
+    if n is None:
+        assert n_questions is not None
+        assert width is not None
+        block = method.block
+        blocks = fewest_rows(lambda m: method.half_width(m * block, questions), width, MOST_ROWS // block)
+        found = None if blocks is None else blocks * block
+        rows, vacuous = (math.inf, True) if found is None else (found, False)
+        reached = width if found is None else method.half_width(found, questions)
+        note += f"; no number of records up to {MOST_ROWS:,} is enough" if vacuous else ""
+    elif n_questions is None:
+        assert width is not None
+        if method.certifies == ONE:
+            questions = int(method.half_width(n, 1) <= width)
+        else:
+            questions = most_questions(lambda k: method.half_width(n, k), width)
+        rows, vacuous = n, questions == 0
+        reached = width if vacuous else method.half_width(n, questions)
+        note += f"; the search ends at {MOST_QUESTIONS:,}" if questions == MOST_QUESTIONS else ""
+    else:
+        rows, reached = n, method.half_width(n, questions)
+        vacuous = is_vacuous(reached)
+    return MethodPlan(
+        method.name, rows, 1 if method.certifies == ONE and questions else questions, reached, method.unit,
+        method.certifies, method.adaptive, vacuous, note,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class PlanRows:
+    """What was asked of a plan and one row for each method; for the attributes see `HoldoutPlan`."""
+
+    n: int | None
+    n_questions: int | None
+    width: float | None
+    given: Assumptions
+    rows: tuple[MethodPlan, ...]
+    of_searches: bool = False
+
+    @property
+    def solved_for(self) -> str:
+        """Which of "n", "n_questions" and "width" was left out."""
+        return next(name for name in ("n", "n_questions", "width") if getattr(self, name) is None)
+
+    @property
+    def best(self) -> MethodPlan | None:
+        """The best method that certifies every answer to adaptive questions about means; None if none does.
+
+        For a single question that is a plain holdout. Of searches, what is said of each winner at once counts
+        as well. Where pass or fail is all that is wanted, it is the row of verdicts, which need no guess.
+        """
+        if self.n_questions != 1:
+            return self._best_of(MEAN)
+        return None if self["one use"].vacuous else self["one use"]
+
+    @property
+    def best_median(self) -> MethodPlan | None:
+        """The best stable median, for metrics that are not means; None if none certifies anything."""
+        return None if self.given.verdicts else self._best_of(LEVEL)
+
+    def __getitem__(self, method: str) -> MethodPlan:
+        for row in self.rows:
+            if row.method == method:
+                return row
+        known = ", ".join(repr(row.method) for row in self.rows)
+        raise KeyError(f"The plan has no method {method!r}. It has {known}.")
+
+    def _best_of(self, unit: str) -> MethodPlan | None:
+        certified = (ALL, WINNERS) if self.of_searches else (VERDICTS,) if self.given.verdicts else (ALL,)
+        able = [
+            row
+            for row in self.rows
+            if row.adaptive and row.certifies in certified and row.unit == unit and not row.vacuous
+        ]
+        sign = -1.0 if self.solved_for == "n_questions" else 1.0
+        return min(able, key=lambda row: sign * getattr(row, self.solved_for), default=None)

@@ -21,7 +21,7 @@ from sklearn_ada.accounting import (
     zcdp_cost,
     zcdp_epsilon,
 )
-from sklearn_ada.events import ExponentialMechanismEvent, SelfComposedEvent
+from sklearn_ada.accounting.events import ExponentialMechanismEvent, SelfComposedEvent
 
 CASES = [(1, 1.0, 0.0), (7, 0.4, 0.0), (7, 0.4, 1e-4), (60, 0.1, 0.0), (60, 0.1, 1e-5), (501, 0.02, 1e-7)]
 

@@ -18,7 +18,7 @@ from sklearn_ada.accounting import (
     released_ends_nats,
     unsealing_nats,
 )
-from sklearn_ada.events import FAILURES
+from sklearn_ada.accounting.events import FAILURES
 
 codes = st.builds(CountCode, st.floats(-50.0, 3000.0), st.floats(0.5, 500.0), st.floats(1e-6, 0.1))
 

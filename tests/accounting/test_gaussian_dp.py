@@ -17,7 +17,7 @@ from sklearn_ada.accounting import (
     gaussian_mu,
     zcdp_cost,
 )
-from sklearn_ada.events import ComposedEvent, GaussianEvent, LaplaceEvent, SelfComposedEvent
+from sklearn_ada.accounting.events import ComposedEvent, GaussianEvent, LaplaceEvent, SelfComposedEvent
 from sklearn_ada.exceptions import UnsupportedEventError
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from sklearn_ada.accounting import approximate_dp_cost, gaussian_mu, pure_dp_cost, zcdp_cost
-from sklearn_ada.events import (
+from sklearn_ada.accounting.events import (
     AboveThresholdEvent,
     ApproximateDPEvent,
     CodedRelease,

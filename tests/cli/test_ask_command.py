@@ -14,7 +14,7 @@ import pytest
 
 from sklearn_ada import Holdout, Predictions
 from sklearn_ada.cli import main
-from sklearn_ada.cli.columns import read_columns
+from sklearn_ada.cli.tools import read_columns
 from tests.ledger.postgresql_server import PASSWORD
 
 N = 120

@@ -33,7 +33,7 @@ def test_demo_prints_both_tables_and_says_whether_chance_is_covered(tmp_path, ca
 
 
 def test_the_contrast_is_one_choice_with_two_intervals():
-    from sklearn_ada.cli.contrast import TRUTH, contrasts
+    from sklearn_ada.cli.commands import TRUTH, contrasts
 
     runs = list(contrasts(60, 4))
     assert all(run.certified_score == pytest.approx(run.naive_score) for run in runs)
@@ -72,7 +72,7 @@ def test_demo_says_how_to_get_a_picture_without_matplotlib(monkeypatch, capsys):
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without_matplotlib)
-    from sklearn_ada.cli.demo import _draw
+    from sklearn_ada.cli.commands import _draw
 
     _draw([], [], "unused.png")
     assert "sklearn-ada[plot]" in capsys.readouterr().out

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_ada import Holdout
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records import Conversation
 from tests import asking
 from tests.ledger.fitted_models import Constant
 

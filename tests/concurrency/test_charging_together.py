@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada.ledger import SQLiteLedger
-from sklearn_ada.ledger.log import connection as _connection
+from sklearn_ada.ledger import SQLiteLedger, transactions
 from tests.ledger.fitted_models import Constant
 from tests.ledger.ledger_backends import Genesis, PostgreSQLBackend, SQLiteBackend, Tally, count
 
@@ -147,12 +146,12 @@ def test_a_fork_while_another_thread_is_charging_waits_for_the_end_of_its_transa
 
 def test_a_fork_does_not_use_the_connections_of_its_parent(ledger):
     ledger.read(count)
-    inherited = list(_connection._connections.values())
+    inherited = list(transactions._connections.values())
 
     def child():
         ledger.charge("child", lambda state: {})
         assert inherited
-        assert not set(inherited) & set(_connection._connections.values())
+        assert not set(inherited) & set(transactions._connections.values())
 
     assert in_a_fork(child) == 0
 
@@ -233,18 +232,18 @@ KILLED_AFTER_WRITING = textwrap.dedent(
     """
     import sys, threading
     from sklearn_ada.ledger import SQLiteLedger
-    from sklearn_ada.ledger.sqlite import file as _sqlite_file
+    from sklearn_ada.ledger import sqlite_file
     from tests.ledger.ledger_backends import Genesis, Tally
     ledger = SQLiteLedger.create_or_open(sys.argv[1], Genesis(), Tally)
     ledger.charge("before", lambda state: {"text": "x" * 50_000})
     ledger._connection()._db.execute("PRAGMA cache_spill = ON")
-    add = _sqlite_file.SQLiteFile.add
+    add = sqlite_file.SQLiteFile.add
     def spilled(self, row):
         self._db.execute("PRAGMA cache_size = 1")
         add(self, row)
         print("written", flush=True)
         threading.Event().wait()
-    _sqlite_file.SQLiteFile.add = spilled
+    sqlite_file.SQLiteFile.add = spilled
     ledger.charge("never", lambda state: {"text": "y" * 1_000_000})
     """
 )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada import ThresholdoutScorer
-from sklearn_ada.ledger.log import connection as _connection
+from sklearn_ada.ledger import transactions
 from tests.concurrency.searching import MANY_LEAVES, X, Y, holdout_at, search_with
 
 pytestmark = pytest.mark.thorough
@@ -87,13 +87,13 @@ class KilledOnce:
     def __call__(self, estimator, X, y):
         if estimator.max_leaf_nodes == self.leaves and not self.mark.exists():
             self.mark.touch()
-            append = _connection.Connection.append
+            append = transactions.Connection.append
 
             def append_and_die(connection, key, body):
                 append(connection, key, body)
                 os.kill(os.getpid(), signal.SIGKILL)
 
-            _connection.Connection.append = append_and_die
+            transactions.Connection.append = append_and_die
         return self.scorer(estimator, X, y)
 
 

@@ -10,8 +10,8 @@ SCRIPT = """
 import os, signal, threading, time
 import numpy as np
 from sklearn_ada import Holdout
-from sklearn_ada.holdout.rows import data
-from sklearn_ada.ledger.sqlite import temporary
+from sklearn_ada.terms.holdout_data import data
+from sklearn_ada.ledger.sqlite_file import temporary
 
 first = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
 slow, make, begun = data.labels_digest, temporary._make, threading.Event()

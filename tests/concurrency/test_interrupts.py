@@ -13,10 +13,9 @@ import time
 
 import pytest
 
-from sklearn_ada.ledger import MemoryLedger, SQLiteLedger
-from sklearn_ada.ledger.log import connection as _connection
-from sklearn_ada.ledger.log.interrupts import InterruptsHeld
-from sklearn_ada.ledger.sqlite.lock_file import LockFile
+from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, transactions
+from sklearn_ada.ledger.sqlite_file import LockFile
+from sklearn_ada.ledger.transactions import InterruptsHeld
 from tests.ledger.damages import forget_connections
 from tests.ledger.ledger_backends import Genesis, MemoryBackend, Tally, count
 
@@ -220,7 +219,7 @@ def test_an_interrupt_ends_the_wait_for_a_lock(python_handler, tmp_path):
 
 def test_an_interrupt_ends_a_long_replay_and_what_was_read_is_kept(python_handler, tmp_path, monkeypatch):
     path = str(tmp_path / "ledger.db")
-    monkeypatch.setattr(_connection, "_BREATH", 3)
+    monkeypatch.setattr(transactions, "_BREATH", 3)
     for number in range(10):
         opened(path).charge(f"k{number}", lambda state: {"number": 1})
     forget_connections()

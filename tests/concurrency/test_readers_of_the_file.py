@@ -15,10 +15,9 @@ import threading
 import pytest
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger import SQLiteLedger, open_existing_ledger
-from sklearn_ada.ledger.sqlite import file as _sqlite_file
-from sklearn_ada.ledger.sqlite import lock_file as _lock_file
-from sklearn_ada.ledger.sqlite.lock_file import LockFile
+from sklearn_ada.ledger import SQLiteLedger, open_existing_ledger, sqlite_file
+from sklearn_ada.ledger import sqlite_file as _sqlite_file
+from sklearn_ada.ledger.sqlite_file import LockFile
 from tests.ledger.ledger_backends import Genesis, Tally, count
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -139,7 +138,7 @@ def test_a_charge_whose_locks_were_all_lost_is_refused(tmp_path):
 def test_a_charge_in_between_is_seen_where_there_is_no_lock_file(tmp_path, monkeypatch):
     path = str(tmp_path / "ledger.db")
     ledger = opened(path)
-    monkeypatch.setattr(_lock_file, "fcntl", None)
+    monkeypatch.setattr(sqlite_file, "fcntl", None)
 
     def decide(state):
         with open(path, "rb") as file:
@@ -153,7 +152,7 @@ def test_a_charge_in_between_is_seen_where_there_is_no_lock_file(tmp_path, monke
 
 
 def test_without_fcntl_there_is_no_lock_file_and_charges_go_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(_lock_file, "fcntl", None)
+    monkeypatch.setattr(sqlite_file, "fcntl", None)
     path = str(tmp_path / "ledger.db")
     assert opened(path).charge("k", lambda state: {}).seq == 1
     assert not os.path.exists(path + "-lock")

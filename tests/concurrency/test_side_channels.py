@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, ThresholdoutScorer
-from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records import Conversation
 from sklearn_ada.ledger import open_existing_ledger
 
 MARKER = 987654.125

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_ada import Holdout, _muted
-from sklearn_ada.events import FAILURES
+from sklearn_ada import Holdout, _notices
+from sklearn_ada.accounting.events import FAILURES
 
 MARKER = "987654"
 N_ROWS = 60
@@ -403,7 +403,7 @@ def test_a_block_of_a_thread_that_is_gone_mutes_nobody(holdout, shown):
     """It can be left behind by an error that comes from outside at any time."""
 
     def begin():
-        _muted._blocks.begin(left, None)
+        _notices._blocks.begin(left, None)
 
     left = object()
     thread = threading.Thread(target=begin)
@@ -414,5 +414,5 @@ def test_a_block_of_a_thread_that_is_gone_mutes_nobody(holdout, shown):
         later.start()
         later.join()
     finally:
-        _muted._blocks.end(left)
+        _notices._blocks.end(left)
     assert "heard" in str(shown)

@@ -22,8 +22,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import _tree
 
-from sklearn_ada.digest import libraries
-from sklearn_ada.digest.canonical import Undigestible, canonical_digest
+from sklearn_ada.digest import code as libraries
+from sklearn_ada.digest.canonical import canonical_digest
+from sklearn_ada.digest.code import Undigestible
 from tests.ledger import fitted_models
 from tests.ledger.fitted_models import Centred, Constant, FirstRule, X, Y, fitted, unfitted
 

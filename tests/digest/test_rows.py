@@ -14,7 +14,7 @@ from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.digest import content_digest, rows_digest
 from sklearn_ada.digest import rows as content
 from sklearn_ada.digest.canonical import canonical_digest
-from sklearn_ada.model_selection.setting_up.setting_aside import set_aside
+from sklearn_ada.model_selection.setting_aside import set_aside
 
 RNG = np.random.default_rng(0)
 N = 60

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from sklearn_ada.accounting import exponential_mechanism_zcdp, thresholdout_zcdp
 from sklearn_ada.guarantees import median_rank_error, zcdp_gap
-from sklearn_ada.guarantees.privacy_budget import (
+from sklearn_ada.guarantees.medians import (
     exponential_epsilon,
     records_budget,
     subsamples_budget,

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from sklearn_ada import Holdout
 from sklearn_ada.guarantees import class_count_nats
-from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.questions.stable_median import MedianSettings
 
 
 @pytest.mark.parametrize(("n", "n_classes"), [(5, 1), (6, 3), (12, 4)])

@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, LedgerDamagedError, LedgerMismatchError, ReusableHoldoutCV, plan_holdout
-from sklearn_ada.holdout import session_of
-from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.terms.policy import Policy
 
 
 def test_the_same_data_share_one_temporary_ledger(rows, model):

@@ -19,10 +19,11 @@ from sklearn_ada import (
     ReusableHoldoutCV,
     plan_holdout,
 )
+from sklearn_ada.answer import VERDICTS, Answer, Cost
 from sklearn_ada.cli import main
-from sklearn_ada.holdout import Guess, MedianSettings
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.results import VERDICTS, Answer, Cost
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.stable_median import MedianSettings
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 

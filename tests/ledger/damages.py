@@ -10,9 +10,7 @@ import tempfile
 from hypothesis import strategies as st
 
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash, secret_digest
-from sklearn_ada.ledger.log import connection as _connection
-from sklearn_ada.ledger.sqlite import ledger as _sqlite
+from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash, secret_digest, sqlite, transactions
 from tests.ledger.ledger_backends import Tally, count, fill
 
 SIZE = 12
@@ -50,13 +48,13 @@ def content(size=SIZE, start=genesis):
 
 def forget():
     """Go on as a process would that has never used any ledger."""
-    for known in (_connection._connections, _connection._seen, _sqlite._opened):
+    for known in (transactions._connections, transactions._seen, sqlite._opened):
         known.clear()
 
 
 def forget_connections():
     """Go on as one that has read the ledger, but does not have it open."""
-    _connection._connections.clear()
+    transactions._connections.clear()
 
 
 def read(path):

@@ -12,10 +12,7 @@ pytestmark = pytest.mark.thorough
 sa = pytest.importorskip("sqlalchemy")
 
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError  # noqa: E402
-from sklearn_ada.ledger import open_existing_ledger  # noqa: E402
-from sklearn_ada.ledger.log import connection as _connection  # noqa: E402
-from sklearn_ada.ledger.postgresql import session as _postgresql  # noqa: E402
-from sklearn_ada.ledger.postgresql import watch as _watch  # noqa: E402
+from sklearn_ada.ledger import open_existing_ledger, sql_session, transactions  # noqa: E402
 from tests.concurrency.test_charging_together import in_a_fork  # noqa: E402
 from tests.ledger.broken_network import Network  # noqa: E402
 from tests.ledger.ledger_backends import Genesis, PostgreSQLBackend, Tally, count, fill  # noqa: E402
@@ -85,8 +82,8 @@ def test_a_server_that_was_restarted_between_two_charges_is_not_noticed(ledger, 
 
 
 def test_a_server_that_hangs_is_left_and_later_used_again(ledger, postgresql, monkeypatch):
-    monkeypatch.setattr(_watch, "PATIENCE", 0.3)
-    monkeypatch.setattr(_postgresql, "_CONNECT_SECONDS", 2)
+    monkeypatch.setattr(sql_session, "PATIENCE", 0.3)
+    monkeypatch.setattr(sql_session, "_CONNECT_SECONDS", 2)
     postgresql.pause()
     try:
         with pytest.raises(LedgerUnavailableError):
@@ -173,8 +170,8 @@ def test_a_lost_commit_is_not_taken_for_what_somebody_else_recorded_in_its_place
 
 
 def test_a_network_that_loses_every_packet_is_left(far, network, monkeypatch):
-    monkeypatch.setattr(_watch, "PATIENCE", 0.3)
-    monkeypatch.setattr(_postgresql, "_CONNECT_SECONDS", 2)
+    monkeypatch.setattr(sql_session, "PATIENCE", 0.3)
+    monkeypatch.setattr(sql_session, "_CONNECT_SECONDS", 2)
     network.silent = True
     with pytest.raises(LedgerUnavailableError):
         far.charge("new", number)
@@ -184,7 +181,7 @@ def test_a_network_that_loses_every_packet_is_left(far, network, monkeypatch):
 
 
 def test_a_book_that_somebody_holds_is_unavailable_and_nothing_is_charged(backend, postgresql, monkeypatch):
-    monkeypatch.setattr(_postgresql, "_SETTINGS", sa.text("SET lock_timeout = '100ms'"))
+    monkeypatch.setattr(sql_session, "_SETTINGS", sa.text("SET lock_timeout = '100ms'"))
     ledger = fill(backend.open(backend.address()), 2)
     with backend.engine().begin() as holder:
         holder.execute(sa.text("SELECT 1 FROM sklearn_ada_books FOR UPDATE"))
@@ -227,7 +224,7 @@ def test_a_database_that_is_not_durable_is_made_so_for_a_ledger(backend, postgre
         db.execute(sa.text("ALTER ROLE asker SET synchronous_commit = off"))
     try:
         ledger = backend.open(backend.address())
-        session = _connection._connections[ledger._address, ledger._genesis_hash]
+        session = transactions._connections[ledger._address, ledger._genesis_hash]
         assert session._db.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
     finally:
         with backend.engine().begin() as db:
@@ -256,7 +253,7 @@ def test_a_book_that_vanished_is_not_begun_anew(backend, ledger):
 
 
 def test_a_fork_neither_uses_nor_closes_the_connection_of_its_parent(ledger):
-    session = _connection._connections[ledger._address, ledger._genesis_hash]
+    session = transactions._connections[ledger._address, ledger._genesis_hash]
     before = session._db.exec_driver_sql("SELECT pg_backend_pid()").scalar()
 
     def child():

@@ -132,7 +132,7 @@ def test_edits_of_another_book_and_changes_without_effect_do_no_harm(backend):
 def test_records_of_others_are_not_taken_for_edits(backend, monkeypatch):
     address = backend.address()
     ledger = fill(backend.open(address), SIZE)
-    session = pytest.importorskip("sklearn_ada.ledger.postgresql.session").Session
+    session = pytest.importorskip("sklearn_ada.ledger.sql_session").Session
     monkeypatch.setattr(session, "verify_again", lambda self: pytest.fail("taken for an edit"))
     for number in range(3):
         code = (

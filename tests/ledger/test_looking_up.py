@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.ledger import SQLiteLedger
-from sklearn_ada.ledger.sqlite.file import SQLiteFile
+from sklearn_ada.ledger.sqlite_file import SQLiteFile
 from tests.ledger.ledger_backends import Genesis, Tally
 
 ROWS = np.random.default_rng(0).normal(size=(400, 2))

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.ledger.log import connection as _connection
+from sklearn_ada.ledger import transactions
 from tests.ledger.ledger_backends import MemoryBackend, PostgreSQLBackend, SQLiteBackend, count, fill
 
 pytestmark = pytest.mark.thorough
@@ -28,9 +28,9 @@ def backend(request):
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """Start without connections and allow few."""
-    for connection in list(_connection._connections.values()):
+    for connection in list(transactions._connections.values()):
         connection.forget()
-    monkeypatch.setattr(_connection, "_MOST_IDLE", MOST)
+    monkeypatch.setattr(transactions, "_MOST_IDLE", MOST)
 
 
 def many(backend):
@@ -49,11 +49,11 @@ def open_files(folder):
 
 def test_the_last_few_stay_open_and_all_go_on(backend):
     ledgers = many(backend)
-    assert len(_connection._connections) == MOST
+    assert len(transactions._connections) == MOST
     for ledger in ledgers:
         assert charge(ledger).body == {"before": 2}
     assert [ledger.read(count) for ledger in ledgers] == [3] * MANY
-    assert len(_connection._connections) == MOST
+    assert len(transactions._connections) == MOST
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts the descriptors under /proc")
@@ -68,7 +68,7 @@ def test_the_last_used_is_kept_and_not_the_last_opened(backend):
     oldest = many(backend)[-MOST]
     oldest.read(count)
     backend.open(backend.address("one more"))
-    assert (oldest._address, oldest._genesis_hash) in _connection._connections
+    assert (oldest._address, oldest._genesis_hash) in transactions._connections
 
 
 def test_one_that_is_being_charged_is_not_closed(backend):
@@ -108,7 +108,7 @@ def test_an_older_copy_of_a_closed_ledger_is_still_noticed(tmp_path):
     shutil.copy(path, path + ".old")
     charge(ledger)
     many(backend)
-    assert (path, ledger._genesis_hash) not in _connection._connections
+    assert (path, ledger._genesis_hash) not in transactions._connections
     os.replace(path + ".old", path)
     with pytest.raises(LedgerDamagedError, match="read before"):
         charge(ledger)

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.ledger.log import chain as _chain
-from sklearn_ada.ledger.log import connection as _connection
+from sklearn_ada.ledger import hash_chain, transactions
 from tests.ledger.damages import (
     DAMAGES,
     SECRET,
@@ -123,7 +122,7 @@ def test_without_the_chain_an_edited_record_is_accepted(tmp_path, monkeypatch):
         file.write(content())
     forget()
     run(path, """UPDATE records SET body = '{"number":7,"subject":"s2"}' WHERE seq = 2""")
-    for module in (_chain, _connection):
+    for module in (hash_chain, transactions):
         monkeypatch.setattr(module, "vouched", lambda row, before: True)
     rows = seen_anew(path)
     assert rows != expected()

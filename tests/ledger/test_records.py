@@ -6,7 +6,7 @@ import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.ledger import canonical_json
-from sklearn_ada.ledger.log.writing import parse_json
+from sklearn_ada.ledger.hash_chain import parse_json
 
 
 def test_a_body_is_read_as_it_was_written():

@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from sklearn_ada._session_token import VARIABLE
+from sklearn_ada._notices import VARIABLE
 
 SEARCHES = """
     import joblib, multiprocessing, warnings

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada._session_token import VARIABLE
+from sklearn_ada._notices import VARIABLE
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
 from sklearn_ada.ledger import temporary_ledger_path
 from tests.ledger.fitted_models import Constant

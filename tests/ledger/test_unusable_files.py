@@ -9,9 +9,7 @@ import sqlite3
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.ledger import SQLiteLedger
-from sklearn_ada.ledger.log import connection as _connection
-from sklearn_ada.ledger.sqlite import file as _sqlite_file
+from sklearn_ada.ledger import SQLiteLedger, sqlite_file, transactions
 from tests.ledger.ledger_backends import Genesis, Tally, count, fill
 
 
@@ -77,7 +75,7 @@ def test_an_empty_database_of_somebody_else_is_refused(path):
 
 
 def test_a_locked_ledger_is_unavailable_and_nothing_is_charged(path, monkeypatch):
-    monkeypatch.setattr(_sqlite_file, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite_file, "_BUSY_SECONDS", 0.05)
     ledger = fill(opened(path), 2)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
@@ -92,7 +90,7 @@ def test_a_locked_ledger_is_unavailable_and_nothing_is_charged(path, monkeypatch
 
 
 def test_a_reader_that_stays_keeps_the_commit_back_and_nothing_is_charged(path, monkeypatch):
-    monkeypatch.setattr(_sqlite_file, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite_file, "_BUSY_SECONDS", 0.05)
     ledger = fill(opened(path), 2)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
@@ -128,7 +126,7 @@ def test_a_full_disk_is_unavailable_and_nothing_is_charged(path):
 
 def test_a_full_database_is_unavailable_and_nothing_is_charged(path):
     ledger = fill(opened(path), 2)
-    db = _connection._connections[path, ledger._genesis_hash]._db
+    db = transactions._connections[path, ledger._genesis_hash]._db
     pages = db.execute("PRAGMA page_count").fetchone()[0]
     db.execute(f"PRAGMA max_page_count = {pages}")
     big = {"text": "x" * 200_000}
@@ -247,7 +245,7 @@ class InterruptedAfterBegin:
 
 def test_an_interrupt_while_waiting_for_the_lock_leaves_no_lock_behind(path):
     ledger = opened(path)
-    connection = _connection._connections[path, ledger._genesis_hash]
+    connection = transactions._connections[path, ledger._genesis_hash]
     real = connection._db
     connection._db = InterruptedAfterBegin(real)
     try:

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.events import CodedRelease, GaussianEvent, LaplaceEvent, RandomizedResponseEvent, Symbol
+from sklearn_ada.accounting.events import (
+    CodedRelease,
+    GaussianEvent,
+    LaplaceEvent,
+    RandomizedResponseEvent,
+    Symbol,
+)
 from sklearn_ada.mechanisms import (
     Rounding,
     SampleSplitting,

@@ -26,7 +26,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
-from sklearn_ada.holdout import Guess, MedianSettings, session_of
+from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics.registry import (
     KNOWN_RANGES,
@@ -36,6 +36,8 @@ from sklearn_ada.metrics.registry import (
     WITH_INTERVAL,
     classify_scorers,
 )
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 INSTALLED = get_scorer_names()

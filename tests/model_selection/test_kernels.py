@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
-from sklearn_ada.holdout import session_of
+from sklearn_ada.holdout.holdout import session_of
 
 X, Y = make_classification(240, 6, n_informative=4, n_redundant=0, flip_y=0.1, random_state=0)
 KERNEL = X @ X.T

@@ -133,13 +133,13 @@ def test_another_metric_than_any_of_several_is_refused_for_their_winner(numbered
 
 def test_select_best_goes_by_the_name_it_was_given():
     results = {"mean_test_a": [0.1, 0.3], "mean_test_b": [0.9, 0.2]}
-    from sklearn_ada.model_selection.scorers.base import SelectBest
+    from sklearn_ada.model_selection.scorers import SelectBest
 
     assert (SelectBest().by("a")(results), SelectBest().by("b")(results)) == (1, 0)
 
 
 def test_a_search_with_select_best_prints_the_same_in_every_run():
-    from sklearn_ada.model_selection.scorers.base import SelectBest
+    from sklearn_ada.model_selection.scorers import SelectBest
 
     plain = GridSearchCV(TREE, GRID, refit=SelectBest())
     assert "refit=select_best)" in " ".join(repr(plain).split())

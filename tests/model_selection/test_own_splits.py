@@ -6,7 +6,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, PredefinedS
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
-from sklearn_ada.model_selection.running.folds import folds_of_training_rows
+from sklearn_ada.model_selection.engines import folds_of_training_rows
 
 N = 400
 BLOCKS = np.arange(N) // 100

@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_ada import HoldoutLeakError, LedgerMismatchError, Metric, ReusableHoldoutCV
-from sklearn_ada.model_selection.running.candidates import ranked
+from sklearn_ada.model_selection.engines import ranked
 from tests.ledger.fitted_models import FirstRule
 
 TREE = DecisionTreeClassifier(random_state=0)

@@ -22,8 +22,8 @@ from sklearn.model_selection import (
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
-from sklearn_ada.holdout import session_of
-from sklearn_ada.model_selection.setting_up import setting_aside
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.model_selection import setting_aside
 
 N = 2000
 

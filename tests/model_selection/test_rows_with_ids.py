@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, TimeSeriesSplit, cross_validate
 
 from sklearn_ada import Holdout, HoldoutLeakError, LedgerMismatchError, ReusableHoldoutCV, ThresholdoutScorer
-from sklearn_ada.model_selection.setting_up import setting_aside
+from sklearn_ada.model_selection import setting_aside
 
 N = 300
 

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
-from sklearn_ada._progress import with_bar
+from sklearn_ada._notices import with_bar
 
 X, Y = make_classification(600, 5, random_state=0)
 

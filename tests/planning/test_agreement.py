@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import plan_holdout
-from sklearn_ada.holdout.questions.guess import Guess
+from sklearn_ada.questions.question import Guess
 
 
 def half_width(answer):
@@ -114,7 +114,7 @@ def test_a_guessed_median_of_a_real_holdout(tmp_path):
     from sklearn.base import BaseEstimator
 
     from sklearn_ada import Holdout
-    from sklearn_ada.holdout import MedianSettings
+    from sklearn_ada.questions.stable_median import MedianSettings
 
     class Shifted(BaseEstimator):
         def __init__(self, shift=0.0):

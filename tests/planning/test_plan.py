@@ -13,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_ada import Holdout, HoldoutPlan, plan_holdout
-from sklearn_ada.planning.assumptions import Assumptions
-from sklearn_ada.planning.methods import methods
-from sklearn_ada.planning.solving import MOST_QUESTIONS
+from sklearn_ada.planning.methods import MOST_QUESTIONS, Assumptions, methods
 
 NAMES = [method.name for method in methods(Assumptions())]
 COARSE = {"coded checks", "certify after checks", "median, guessed"}

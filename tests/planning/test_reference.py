@@ -8,11 +8,9 @@ import pytest
 
 from sklearn_ada import plan_holdout
 from sklearn_ada.guarantees import plan_checks
-from sklearn_ada.guarantees.description_length.planned_checks import wilson_deviation
-from sklearn_ada.guarantees.intervals.expected_width import expected_half_width
-from sklearn_ada.planning.assumptions import Assumptions
-from sklearn_ada.planning.method_plan import solve
-from sklearn_ada.planning.methods import methods
+from sklearn_ada.guarantees.cells import wilson_deviation
+from sklearn_ada.guarantees.intervals import expected_half_width
+from sklearn_ada.planning.methods import Assumptions, methods, solve
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 WORST = Assumptions(expected_value=None, grid_size=1000, subsample_size=1)

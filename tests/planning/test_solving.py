@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_ada import plan_holdout
-from sklearn_ada.planning.solving import MOST_QUESTIONS, MOST_ROWS, fewest_rows, most_questions
+from sklearn_ada.planning.methods import MOST_QUESTIONS, MOST_ROWS, fewest_rows, most_questions
 
 
 @given(

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from sklearn_ada.guarantees.intervals.bentkus import bentkus
-from sklearn_ada.guarantees.intervals.betting import betting_fixed, betting_predictable
-from sklearn_ada.guarantees.intervals.of_metrics.recall_and_balanced_accuracy import class_mean_interval
+from sklearn_ada.guarantees.bets import bentkus, betting_fixed, betting_predictable
+from sklearn_ada.guarantees.class_tables import class_mean_interval
 
 FALSE_ALARM = 1e-6
 RUNS = 2000

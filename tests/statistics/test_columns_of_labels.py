@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import binom
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.holdout import guess_from_rows
-from sklearn_ada.metrics import scoring as scoring_module
+from sklearn_ada.metrics import metric as scoring_module
+from sklearn_ada.questions.question import guess_from_rows
 
 ATOMS, ROWS = 40, 400
 CHANCE = np.random.default_rng(7).beta(0.4, 0.6, ATOMS)
@@ -118,5 +118,5 @@ def test_with_a_measure_that_broadcasts_ratios_miss(monkeypatch):
         return said
 
     monkeypatch.setattr(scoring_module, "canonical", as_said)
-    monkeypatch.setattr("sklearn_ada.metrics.rules.ratio.check_two_labels", lambda *args: None)
+    monkeypatch.setattr("sklearn_ada.metrics.means.check_two_labels", lambda *args: None)
     assert [misses(seed, ("f1", "jaccard")) for seed in range(10)] == [["f1", "jaccard"]] * 10

@@ -16,8 +16,8 @@ from benchmarks.validity.inquiries import MECHANISMS, Inquiry
 from benchmarks.validity.populations import HUNDRED_CLASSES, POPULATIONS, Classifier
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Holdout
-from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.medians.median_settings import MedianSettings
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 ADAPTIVE = [name for name, analyst in ANALYSTS.items() if analyst.adaptive]

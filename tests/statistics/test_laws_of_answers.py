@@ -21,10 +21,10 @@ from benchmarks.validity.kernels import (
     selection_times,
 )
 from sklearn_ada import Holdout
-from sklearn_ada.holdout import MedianSettings, NoiseSettings
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.mechanisms.medians.binary_search import noisy_search
-from sklearn_ada.mechanisms.medians.exponential import exponential_quantile
+from sklearn_ada.mechanisms.quantiles import exponential_quantile, noisy_search
+from sklearn_ada.questions.noisy import NoiseSettings
+from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 from tests.ledgers_in_memory import forget_ledgers_in_memory
 

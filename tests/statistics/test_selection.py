@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from sklearn.linear_model import Ridge
 
 from sklearn_ada import Holdout
-from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.terms.policy import Policy
 from tests import asking
 
 ROWS, MODELS, BETA = 200, 150, 0.3

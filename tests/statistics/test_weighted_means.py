@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from sklearn_ada.guarantees.intervals.effective_size import bounded_weight_size, kish_size
-from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
+from sklearn_ada.guarantees.intervals import bounded_weight_size, hoeffding, kish_size
 from sklearn_ada.metrics import Metric, Units, unequal
 
 FALSE_ALARM = 1e-6

@@ -347,9 +347,9 @@ def plain_identities():
         return f"model {getattr(content, 'name_', content)}"
 
     with (
-        mock.patch("sklearn_ada.holdout.models.keys.canonical_digest", digest_of),
-        mock.patch("sklearn_ada.holdout.models.keys._VERSIONS", {}),
-        mock.patch("sklearn_ada.model_selection.asking.run.canonical_digest", digest_of),
+        mock.patch("sklearn_ada.terms.models.canonical_digest", digest_of),
+        mock.patch("sklearn_ada.terms.models._VERSIONS", {}),
+        mock.patch("sklearn_ada.model_selection.certifying.canonical_digest", digest_of),
     ):
         yield
 

@@ -23,7 +23,7 @@ from benchmarks.validity.coverage import consistent
 from benchmarks.validity.figures.results import Claim, Shown, Table
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess, MedianSettings
-from sklearn_ada.holdout import session_of
+from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.mechanisms import Ladder, ParameterFreeLadder
 
 TITLE = "The boosting attack (Blum, Hardt, ICML 2015)"

@@ -21,7 +21,7 @@ from benchmarks.validity.figures.results import Claim, Shown, Table
 from benchmarks.validity.guess_and_check import GuessAndCheck
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess
-from sklearn_ada.results import Answer
+from sklearn_ada.answer import Answer
 
 TITLE = "Guess-and-Check's own analyst (Rogers et al., AISTATS 2020)"
 SEED = 2020

@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.validity.candidates import asked, publish_best
 from benchmarks.validity.figures.results import Claim, Shown, Table
+from sklearn_ada.answer import Answer
 from sklearn_ada.guarantees import clopper_pearson
-from sklearn_ada.results import Answer
 
 TITLE = "The best of many candidates on random labels"
 SEED = 0

@@ -8,7 +8,7 @@ for the same score: a plain one, and the certified one, which is told of the cho
 
 import matplotlib.pyplot as plt
 
-from sklearn_ada.cli.contrast import TRUTH, contrasts
+from sklearn_ada.cli.commands import TRUTH, contrasts
 
 counts = (1, 10, 60)
 figure, axes = plt.subplots(1, 2, sharey=True, layout="constrained")

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ada.accounting.codes import Code, ln_cauchy, ln_geometric
-from sklearn_ada.accounting.polya_urn import DescriptionLength, urn_nats
-from sklearn_ada.events import (
+from sklearn_ada.accounting.codes import Code, DescriptionLength, ln_cauchy, ln_geometric, urn_nats
+from sklearn_ada.accounting.events import (
     FAILURES,
     MOST_OFFSET,
     CodedRelease,
@@ -19,8 +18,8 @@ from sklearn_ada.events import (
     Symbol,
 )
 from sklearn_ada.exceptions import UnsupportedEventError
-from sklearn_ada.guarantees.description_length.cell_width import choose_half_cell
-from sklearn_ada.guarantees.description_length.weights import round_weight
+from sklearn_ada.guarantees.cells import choose_half_cell
+from sklearn_ada.guarantees.weights import round_weight
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)

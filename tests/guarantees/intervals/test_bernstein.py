@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sklearn_ada.guarantees import chernoff_kl
-from sklearn_ada.guarantees.intervals.bernstein import empirical_bernstein
+from sklearn_ada.guarantees.intervals import empirical_bernstein
 
 
 @pytest.mark.parametrize("delta", [0.5, 0.01, 1e-9])

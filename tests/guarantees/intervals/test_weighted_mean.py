@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.guarantees.intervals.chernoff import chernoff_kl
-from sklearn_ada.guarantees.intervals.effective_size import bounded_weight_size
-from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
-from sklearn_ada.guarantees.intervals.weighted_mean import bounded_weights_kl, fixed_shares_kl
+from sklearn_ada.guarantees.intervals import (
+    bounded_weight_size,
+    bounded_weights_kl,
+    chernoff_kl,
+    fixed_shares_kl,
+    hoeffding,
+)
 
 DELTAS = [0.5, 0.05, 1e-6, 1e-40]
 

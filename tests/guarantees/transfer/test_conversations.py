@@ -11,13 +11,14 @@ from sklearn_ada.guarantees.baselines import (
     rounding_half_width,
     sample_splitting_half_width,
 )
-from sklearn_ada.guarantees.learner import private_learner_sample_size
-from sklearn_ada.guarantees.medians.stable_median import median_level_direct, median_rank_error
-from sklearn_ada.guarantees.medians.stable_median_plan import stable_median_plan
-from sklearn_ada.guarantees.transfer.direct import laplace_tail_mean, zcdp_gap
-from sklearn_ada.guarantees.transfer.gaussian_noise import gaussian_direct, gaussian_jung
-from sklearn_ada.guarantees.transfer.mutual_information import gaussian_rogers
-from sklearn_ada.guarantees.transfer.pure_dp import pure_dp_interval
+from sklearn_ada.guarantees.medians import median_level_direct, median_rank_error, stable_median_plan
+from sklearn_ada.guarantees.noisy_answers import (
+    gaussian_direct,
+    gaussian_jung,
+    gaussian_rogers,
+    private_learner_sample_size,
+)
+from sklearn_ada.guarantees.transfer import laplace_tail_mean, pure_dp_interval, zcdp_gap
 
 BETA = 0.05
 FALSE_ALARM = 1e-6

@@ -8,28 +8,25 @@ import pytest
 from scipy.special import logsumexp, ndtr
 from scipy.stats import binom
 
-from sklearn_ada.guarantees.intervals.chernoff import bernoulli_kl
-from sklearn_ada.guarantees.medians.feldman_steinke import (
+from sklearn_ada.guarantees.intervals import bernoulli_kl
+from sklearn_ada.guarantees.medians import (
     feldman_steinke_2017_theorem_4_6,
     feldman_steinke_2017_theorem_4_7,
-)
-from sklearn_ada.guarantees.medians.stable_median import (
     median_level_direct,
     median_level_jung,
     median_rank_error,
 )
-from sklearn_ada.guarantees.transfer.direct import (
+from sklearn_ada.guarantees.transfer import (
     approximate_dp_gap,
     direct_transfer,
-    gaussian_dp_gap,
-    zcdp_gap,
-)
-from sklearn_ada.guarantees.transfer.max_information import (
     dwork_2015_max_information,
+    gaussian_dp_gap,
     joined_nats,
     max_information,
+    pure_dp_half_width,
+    pure_dp_interval,
+    zcdp_gap,
 )
-from sklearn_ada.guarantees.transfer.pure_dp import pure_dp_half_width, pure_dp_interval
 
 ORDERS = 1.0 + np.exp(np.linspace(-6.0, 6.0, 60))
 

@@ -7,12 +7,13 @@ import pytest
 from scipy.stats import binomtest
 
 from sklearn_ada.guarantees.baselines import nonadaptive_half_width
-from sklearn_ada.guarantees.transfer.multiplicative_weights import (
+from sklearn_ada.guarantees.noisy_answers import (
     multiplicative_weights_direct,
     multiplicative_weights_median_level,
     multiplicative_weights_records,
+    verification_levels,
+    verification_plan,
 )
-from sklearn_ada.guarantees.transfer.verification import verification_levels, verification_plan
 from sklearn_ada.mechanisms import (
     PrivateMultiplicativeWeights,
     UniformGrid,

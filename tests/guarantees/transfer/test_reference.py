@@ -11,14 +11,13 @@ from sklearn_ada.guarantees.baselines import (
     rounding_half_width,
     sample_splitting_half_width,
 )
-from sklearn_ada.guarantees.medians.feldman_steinke import (
+from sklearn_ada.guarantees.medians import (
     feldman_steinke_2017_corollary_3_3,
     feldman_steinke_2017_theorem_3_1,
     feldman_steinke_2017_theorem_4_3,
+    stable_median_plan,
 )
-from sklearn_ada.guarantees.medians.stable_median_plan import stable_median_plan
-from sklearn_ada.guarantees.transfer.gaussian_noise import gaussian_direct, gaussian_jung
-from sklearn_ada.guarantees.transfer.mutual_information import gaussian_rogers
+from sklearn_ada.guarantees.noisy_answers import gaussian_direct, gaussian_jung, gaussian_rogers
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 LN_BETA = math.log(0.05)

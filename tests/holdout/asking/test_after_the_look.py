@@ -9,19 +9,18 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout, LadderScorer, ThresholdoutScorer
-from sklearn_ada.events import FAILURES, Symbol
-from sklearn_ada.holdout import Guess, LadderSettings, MedianSettings, NoiseSettings
-from sklearn_ada.holdout.asking import ask, select
-from sklearn_ada.holdout.questions.coded import CodedQuestion
-from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
-from sklearn_ada.holdout.questions.ladder import LadderQuestion
-from sklearn_ada.holdout.questions.medians.stable_median import StableQuestion
-from sklearn_ada.holdout.questions.thresholdout import NoisyCheck
-from sklearn_ada.holdout.terms.outcome import Outcome
+from sklearn_ada.accounting.events import FAILURES, Symbol
+from sklearn_ada.holdout import asking as one_question
+from sklearn_ada.holdout import choice
+from sklearn_ada.questions.coded import CodedQuestion
+from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
+from sklearn_ada.questions.noisy import GaussianQuestion, NoiseSettings, NoisyCheck
+from sklearn_ada.questions.question import Guess, Outcome
+from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from tests import asking
 
 UNCODED = FAILURES[6]
-LOOK = ask.look
+LOOK = one_question.look
 KINDS = {
     "cells": (CodedQuestion, "description_length", None),
     "ladder": (LadderQuestion, "description_length", LadderSettings()),
@@ -89,8 +88,8 @@ def test_a_choice_that_raises_is_charged(holdout, rows, model, monkeypatch, epsi
 
     other = LogisticRegression(C=1e-4).fit(rows[0], rows[1])
     with monkeypatch.context() as patch:
-        patch.setattr(select, "exponential_mechanism", raising)
-        patch.setattr(select.np, "argmax", raising)
+        patch.setattr(choice, "exponential_mechanism", raising)
+        patch.setattr(choice.np, "argmax", raising)
         with pytest.raises(ValueError, match="could not choose among 2 models") as caught:
             holdout.select([model, other], scoring="accuracy", epsilon=epsilon)
     assert "0.8" not in str(caught.value)
@@ -123,7 +122,7 @@ def test_whatever_is_asked_either_nothing_was_looked_at_or_it_is_charged(
     rows, model, monkeypatch, how, scoring, mechanism, guess
 ):
     looked = []
-    monkeypatch.setattr(ask, "look", lambda *args, **kw: looked.append(1) or LOOK(*args, **kw))
+    monkeypatch.setattr(one_question, "look", lambda *args, **kw: looked.append(1) or LOOK(*args, **kw))
     holdout = Holdout(rows[2], rows[3])
     try:
         answer = asking.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=guess, settings=how)

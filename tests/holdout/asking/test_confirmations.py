@@ -21,13 +21,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import AnswersDisplay, Holdout, Metric, ReusableHoldoutCV
-from sklearn_ada import _notices as notices
-from sklearn_ada.cli.main import main
-from sklearn_ada.events import FAILURES
+from sklearn_ada import AnswersDisplay, Holdout, Metric, ReusableHoldoutCV, _notices
+from sklearn_ada.accounting.events import FAILURES
+from sklearn_ada.cli.commands import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.holdout import MedianSettings, session_of
-from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 RNG = np.random.default_rng(7)
@@ -108,7 +108,7 @@ def told(holdout):
 
 
 def entry_of(record):
-    from sklearn_ada.holdout.report.entry import Entry
+    from sklearn_ada.holdout.report import Entry
 
     return Entry.of(record)
 
@@ -573,7 +573,7 @@ def test_a_failure_is_compared_as_its_symbols(holdout, model):
 
 @pytest.mark.parametrize("route", ["differential_privacy", "both"])
 def test_where_privacy_certifies_nothing_is_compared_on_the_holdout(route, model, tmp_path, monkeypatch):
-    monkeypatch.setattr(notices, "_said", set())
+    monkeypatch.setattr(_notices, "_said", set())
     holdout = Holdout(X, Y, route=route, ledger=tmp_path / "ledger.db")
     fitted = LogisticRegression().fit(*PUBLIC)
     with warnings.catch_warnings():
@@ -605,7 +605,7 @@ def test_noise_of_a_question_that_is_asked_anew_is_drawn_anew(route, model, tmp_
 
 
 def test_a_choice_is_recognised_by_models_of_libraries_only(model, monkeypatch, tmp_path):
-    monkeypatch.setattr(notices, "_said", set())
+    monkeypatch.setattr(_notices, "_said", set())
     holdout = Holdout(X, Y, route="both", ledger=tmp_path / "own.db")
     library = [LogisticRegression(C=c).fit(*PUBLIC) for c in (0.1, 1.0)]
     holdout.select(library, scoring="accuracy")

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from sklearn_ada import Holdout
-from sklearn_ada.holdout import Guess
-from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.questions.question import Guess
 
 ROWS, MODELS, BETA = 200, 40, 0.05
 

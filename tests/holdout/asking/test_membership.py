@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada.accounting import codes, polya_urn
+from sklearn_ada.accounting import codes
+from sklearn_ada.accounting import codes as polya_urn
 from tests.ledgers_in_memory import forget_ledgers_in_memory
 
 DOMAIN, ROWS = 3, 3

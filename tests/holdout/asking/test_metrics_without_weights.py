@@ -6,9 +6,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import fbeta_score, get_scorer, get_scorer_names, make_scorer, max_error
 
 from sklearn_ada import Holdout, Metric, StableHoldoutScorer
-from sklearn_ada.holdout import MedianSettings
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics.registry import REFUSED as REFUSED_NAMES
+from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 WITHOUT = {

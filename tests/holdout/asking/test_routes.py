@@ -10,13 +10,14 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.accounting import gaussian_zcdp
-from sklearn_ada.events import ComposedEvent, Symbol
+from sklearn_ada.accounting.events import ComposedEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
-from sklearn_ada.holdout import LadderSettings, MedianSettings, NoiseSettings
-from sklearn_ada.holdout.asking.admission import certified
-from sklearn_ada.holdout.questions.routes import read_outcome, worst_half_width
-from sklearn_ada.holdout.terms.failure_budget import FailureBudget
-from sklearn_ada.holdout.terms.privacy import TransferShare
+from sklearn_ada.holdout.asking import certified, read_outcome, worst_half_width
+from sklearn_ada.questions.ladder_check import LadderSettings
+from sklearn_ada.questions.noisy import NoiseSettings
+from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.policy import FailureBudget
+from sklearn_ada.terms.privacy_account import TransferShare
 from tests import asking
 
 ROWS = 20_000

@@ -27,12 +27,10 @@ from sklearn.model_selection import (
 from sklearn_ada import Holdout, LedgerMismatchError
 from sklearn_ada.cli import main
 from sklearn_ada.digest import id_hashes, part_of_each
-from sklearn_ada.holdout.changing_rows import changed_rows
-from sklearn_ada.holdout.changing_rows.finding import place_of_rows
-from sklearn_ada.holdout.records.conversation import Conversation
-from sklearn_ada.holdout.records.genesis import Genesis
-from sklearn_ada.holdout.records.rows import ASSUMED
-from sklearn_ada.holdout.rows.known_rows import Changes, keyed_table
+from sklearn_ada.holdout import changes as changed_rows
+from sklearn_ada.holdout.changes import place_of_rows
+from sklearn_ada.holdout.records import ASSUMED, Conversation, Genesis
+from sklearn_ada.terms.row_tables import Changes, keyed_table
 
 N = 200
 RNG = np.random.default_rng(0)

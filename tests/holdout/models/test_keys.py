@@ -8,8 +8,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ThresholdoutScorer
-from sklearn_ada.holdout.models.keys import model_digest, question_key, subject_key
 from sklearn_ada.metrics import as_metric
+from sklearn_ada.terms.models import model_digest, question_key, subject_key
 from tests import asking
 from tests.ledger.fitted_models import ByRow, Constant, FirstRule, X, Y
 

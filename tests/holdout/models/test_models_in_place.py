@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer
-from sklearn_ada.holdout import MedianSettings
+from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 

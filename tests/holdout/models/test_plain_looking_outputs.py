@@ -7,8 +7,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.holdout import MedianSettings
-from sklearn_ada.metrics.outputs import asking
+from sklearn_ada.metrics import outputs
+from sklearn_ada.questions.stable_median import MedianSettings
 
 N = 400
 
@@ -90,7 +90,7 @@ def test_labels_that_floats_cannot_tell_apart_are_a_failure(scoring, made):
 
 def test_chunks_of_integers_that_no_type_holds_together_are_a_failure(made, monkeypatch):
     y = np.tile([LARGE, LARGE + 1], 50)
-    monkeypatch.setattr(asking, "CHUNK_CELLS", 64)
+    monkeypatch.setattr(outputs, "CHUNK_CELLS", 64)
 
     def wrong(X):
         kind = np.int64 if X[0, 0] == 0 else np.uint64

@@ -11,7 +11,7 @@ import pytest
 from sklearn_ada import Holdout, LadderSettings, MedianSettings, NoiseSettings, Predictions
 from sklearn_ada.cli import main
 from sklearn_ada.guarantees import clopper_pearson
-from sklearn_ada.guarantees.intervals.clopper_pearson import binomial_tail_ends
+from sklearn_ada.guarantees.intervals import binomial_tail_ends
 
 N = 200
 TARGET = "expected accuracy on these rows of X, over labels drawn anew given X"
@@ -346,7 +346,7 @@ def test_for_a_single_success_the_tail_of_equal_trials_would_miss():
 
 def test_wide_rows_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model is shown many rows in chunks; predictions are for all of them, whatever X holds."""
-    monkeypatch.setattr("sklearn_ada.metrics.outputs.asking.CHUNK_CELLS", 100)
+    monkeypatch.setattr("sklearn_ada.metrics.outputs.CHUNK_CELLS", 100)
     y = np.tile([0, 1], 200)
     holdout = Holdout(np.zeros((400, 3)), y, class_mix="priced", ledger=":memory:")
     assert holdout.certify(Predictions(y), scoring="accuracy", guess=0.9).value == 1.0

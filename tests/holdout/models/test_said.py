@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.events import FAILURES, Symbol
+from sklearn_ada.accounting.events import FAILURES, Symbol
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.holdout.models.said import Said
+from sklearn_ada.terms.models import Said
 
 KEY = bytes(range(32))
 RNG = np.random.default_rng(0)
@@ -228,7 +228,7 @@ def test_summaries_of_equal_outputs_look_unrelated_and_random():
 
 
 def test_without_a_pad_the_same_test_tells_them(monkeypatch):
-    monkeypatch.setattr("sklearn_ada.holdout.models.said._padded", lambda content, key: content)
+    monkeypatch.setattr("sklearn_ada.terms.models._padded", lambda content, key: content)
     kept = np.array([content(Said.of(NUMBERS).sealed(number.to_bytes(32))) for number in range(300)])
     assert stats.chisquare(np.bincount(kept.ravel(), minlength=256)).pvalue < 1e-6
 

@@ -18,14 +18,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer
-from sklearn_ada.holdout import (
-    Guess,
-    LadderSettings,
-    MedianSettings,
-    NoiseSettings,
-    median_guess_from_rows,
-)
-from sklearn_ada.mechanisms.rounding.grid import UniformGrid
+from sklearn_ada.mechanisms.rounding import UniformGrid
+from sklearn_ada.questions.ladder_check import LadderSettings
+from sklearn_ada.questions.noisy import NoiseSettings
+from sklearn_ada.questions.question import Guess, median_guess_from_rows
+from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 BAD_GUESSES = [None, np.nan, np.inf, -0.01, 1.01, "0.9", True, [0.9], Guess(np.nan), Guess(2.0)]

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer
 
 from sklearn_ada import Holdout, HoldoutLeakError, MedianSettings, Metric
-from sklearn_ada.holdout import guess_from_rows
+from sklearn_ada.questions.question import guess_from_rows
 
 GENERAL = Metric("matthews_corrcoef", kind="general")
 SCORINGS = {

@@ -17,8 +17,8 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
+from sklearn_ada.metrics.base import TOO_NARROW
 from sklearn_ada.metrics.registry import OF_ALL_ROWS
-from sklearn_ada.metrics.rules.suggested_range import TOO_NARROW
 
 
 class Says(ClassifierMixin, BaseEstimator):

@@ -9,10 +9,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.holdout import Guess, session_of
-from sklearn_ada.holdout.asking.as_answered import answered_as, keys_of
-from sklearn_ada.holdout.models.keys import model_digest
-from sklearn_ada.holdout.questions.coded import CodedQuestion
+from sklearn_ada.holdout.asking import answered_as, keys_of
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.questions.coded import CodedQuestion
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.terms.models import model_digest
 from tests import asking
 
 

@@ -9,8 +9,9 @@ from sklearn.dummy import DummyClassifier
 
 from sklearn_ada import Holdout
 from sklearn_ada.guarantees import zcdp_gap
-from sklearn_ada.holdout import MedianSettings, NoiseSettings
-from sklearn_ada.holdout.terms.privacy import TransferShare
+from sklearn_ada.questions.noisy import NoiseSettings
+from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.privacy_account import TransferShare
 from tests import asking
 
 LN_GAP, LN_NOISE = math.log(0.025), math.log(0.0025)

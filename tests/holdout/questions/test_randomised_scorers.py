@@ -11,16 +11,14 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.accounting import exponential_mechanism_zcdp, gaussian_zcdp, thresholdout_epsilon
-from sklearn_ada.events import Symbol
-from sklearn_ada.holdout import Guess, LadderSettings, NoiseSettings
-from sklearn_ada.holdout.questions.coded import CodedQuestion
-from sklearn_ada.holdout.questions.draw import Draw
-from sklearn_ada.holdout.questions.ladder import LadderQuestion
-from sklearn_ada.holdout.questions.thresholdout import NoisyCheck
-from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.failure_budget import FailureBudget
-from sklearn_ada.holdout.terms.policy import Policy
+from sklearn_ada.accounting.events import Symbol
 from sklearn_ada.metrics import Metric
+from sklearn_ada.questions.coded import CodedQuestion
+from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
+from sklearn_ada.questions.noisy import NoiseSettings, NoisyCheck
+from sklearn_ada.questions.question import Draw, Guess
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.policy import FailureBudget, Policy
 
 ROWS = 400
 

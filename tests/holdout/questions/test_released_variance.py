@@ -9,13 +9,11 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout
 from sklearn_ada.guarantees import chernoff_kl
-from sklearn_ada.holdout import Guess
-from sklearn_ada.holdout.questions.coded import CodedQuestion
-from sklearn_ada.holdout.questions.guess import guess_from_rows
-from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.failure_budget import FailureBudget
-from sklearn_ada.holdout.terms.policy import Policy
 from sklearn_ada.metrics import Measured, Metric
+from sklearn_ada.questions.coded import CodedQuestion
+from sklearn_ada.questions.question import Guess, guess_from_rows
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.policy import FailureBudget, Policy
 
 
 def _question(n, value=-0.2, deviation=0.1):

@@ -8,8 +8,8 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.holdout import NoiseSettings
-from sklearn_ada.holdout.asking import select
+from sklearn_ada.holdout import choice
+from sklearn_ada.questions.noisy import NoiseSettings
 from tests import asking
 
 Y = np.array([0, 0, 0, 0, 0, 1, 1, 1])
@@ -126,9 +126,9 @@ def test_a_thresholdout_books_the_largest_change_over_its_scale(case, noise):
 
 def test_a_choice_is_drawn_with_the_largest_change(case, monkeypatch):
     metric, change, made = case
-    used, draw = [], select.exponential_mechanism
+    used, draw = [], choice.exponential_mechanism
     monkeypatch.setattr(
-        select, "exponential_mechanism", lambda values, **how: used.append(how) or draw(values, **how)
+        choice, "exponential_mechanism", lambda values, **how: used.append(how) or draw(values, **how)
     )
     made("description_length").select([Says(Y), Says(1 - Y)], scoring=metric, epsilon=0.5)
     assert used[0]["sensitivity"] == pytest.approx(change, rel=1e-9)

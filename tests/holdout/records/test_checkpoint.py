@@ -8,11 +8,11 @@ import pytest
 from sklearn_ada import Holdout
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerUnavailableError
-from sklearn_ada.holdout import session_of
-from sklearn_ada.holdout.records import checkpoint, conversation
-from sklearn_ada.holdout.records.checkpoint import CheckpointRecord
-from sklearn_ada.holdout.records.conversation import Conversation, from_last_checkpoint
-from sklearn_ada.holdout.session import session
+from sklearn_ada.holdout import records as checkpoint
+from sklearn_ada.holdout import records as conversation
+from sklearn_ada.holdout import session
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.holdout.records import CheckpointRecord, Conversation, from_last_checkpoint
 from sklearn_ada.ledger import open_existing_ledger
 from tests.ledger.fitted_models import Constant
 from tests.transcripts.conversations import CONVERSATIONS, HELD, X
@@ -97,7 +97,7 @@ def test_a_state_that_was_edited_is_found(asked):
 
 
 def test_a_state_that_is_too_large_is_left_out_and_nothing_else_changes(often, tmp_path, monkeypatch):
-    monkeypatch.setattr("sklearn_ada.holdout.records.checkpoint._LARGEST", 100)
+    monkeypatch.setattr("sklearn_ada.holdout.records._LARGEST", 100)
     holdout = Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db")
     for number in range(20):
         holdout.check(Constant(0).fit(ROWS, LABELS), scoring="accuracy", guess=0.7 + 0.002 * number)

@@ -15,10 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_ada.events import SCHEMA_VERSION
+from sklearn_ada.accounting.events import SCHEMA_VERSION
 from sklearn_ada.exceptions import LedgerMismatchError
-from sklearn_ada.holdout.records.conversation import Conversation, read_record
-from sklearn_ada.holdout.records.genesis import Genesis
+from sklearn_ada.holdout.records import Conversation, Genesis, read_record
 from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash
 from tests.holdout.records.make_golden import dump
 from tests.ledger.ledger_backends import Tally

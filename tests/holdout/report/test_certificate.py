@@ -14,9 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Guess, Holdout, Metric
 from sklearn_ada.cli import main
-from sklearn_ada.holdout.report.certificate import certificate_of, prefix_of
-from sklearn_ada.holdout.report.page import page_of
-from sklearn_ada.holdout.report.recomputing import verify_certificate
+from sklearn_ada.holdout.certificate import certificate_of, page_of, prefix_of, verify_certificate
 from sklearn_ada.ledger import canonical_json, chain_hash
 from tests import asking
 from tests.ledger.damages import forget

@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 
 from sklearn_ada import Holdout
 from sklearn_ada.exceptions import LedgerMismatchError
-from sklearn_ada.holdout.report.recomputing import verify_certificate
+from sklearn_ada.holdout.certificate import verify_certificate
 
 X, Y = make_classification(1000, random_state=0)
 

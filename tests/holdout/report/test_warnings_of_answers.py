@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import fbeta_score, make_scorer
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.holdout import Guess, MedianSettings
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 GUESS = Guess(0.8, 100.0, 0.1)

@@ -14,8 +14,8 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, HoldoutLeakError, LedgerMismatchError, ReusableHoldoutCV
 from sklearn_ada.digest import content_digest, labels_digest
-from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.ledger.log.chain import genesis_row
+from sklearn_ada.ledger.hash_chain import genesis_row
+from sklearn_ada.terms.holdout_data import HoldoutData
 
 OTHER_FEATURES = {
     "a column added": lambda X: np.c_[X, X[:, 0] ** 2],
@@ -73,7 +73,7 @@ def test_no_feature_is_digested_when_a_holdout_is_opened(rows, tmp_path, monkeyp
     def forbidden(*given):
         raise AssertionError("features were digested")
 
-    monkeypatch.setattr("sklearn_ada.holdout.rows.data.content_digest", forbidden)
+    monkeypatch.setattr("sklearn_ada.terms.holdout_data.content_digest", forbidden)
     assert Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db").n_rows == 250
 
 

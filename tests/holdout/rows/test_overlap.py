@@ -10,9 +10,9 @@ from scipy import sparse
 from scipy.stats import binom, binomtest
 
 from sklearn_ada import Holdout, HoldoutLeakError
-from sklearn_ada.holdout.changing_rows import check_overlap
-from sklearn_ada.holdout.changing_rows.check_overlap import is_whole
-from sklearn_ada.holdout.rows.overlap import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
+from sklearn_ada.holdout import changes
+from sklearn_ada.holdout.changes import is_whole
+from sklearn_ada.terms.holdout_data import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
 
 
 def test_no_false_alarm_on_discrete_rows_split_at_random():
@@ -237,9 +237,9 @@ def test_the_chance_of_the_same_rows_is_that_of_all_samples(counts, monkeypatch)
         for sample in product(range(len(counts)), repeat=n)
         if sorted(sample) == sorted(kinds)
     )
-    monkeypatch.setattr(check_overlap, "_CHANCE", chance * 1.001)
+    monkeypatch.setattr(changes, "_CHANCE", chance * 1.001)
     assert is_whole(own[::-1], own)
-    monkeypatch.setattr(check_overlap, "_CHANCE", chance * 0.999)
+    monkeypatch.setattr(changes, "_CHANCE", chance * 0.999)
     assert not is_whole(own[::-1], own)
 
 

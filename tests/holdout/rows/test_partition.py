@@ -11,11 +11,11 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, StableHoldoutScorer
-from sklearn_ada.holdout import MedianSettings, session_of
-from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.metrics import Metric
-from sklearn_ada.metrics.blocks import _blocks
-from sklearn_ada.metrics.outputs import asking
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.metrics import Metric, blocks
+from sklearn_ada.metrics import outputs as asking
+from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.holdout_data import HoldoutData
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -153,7 +153,7 @@ def test_answers_do_not_depend_on_the_size_of_chunks(monkeypatch, scoring, tmp_p
     answers = []
     for cells, chunk_bytes in ((2**23, 2**22), (800, 2**22), (2**23, 1), (123, 2**12)):
         monkeypatch.setattr(asking, "CHUNK_CELLS", cells)
-        monkeypatch.setattr(_blocks, "CHUNK_BYTES", chunk_bytes)
+        monkeypatch.setattr(blocks, "CHUNK_BYTES", chunk_bytes)
         holdout = Holdout(X[200:], y[200:], ledger=tmp_path / f"{cells} {chunk_bytes}.db", random_state=0)
         score = StableHoldoutScorer(Metric(scoring, kind="general"), holdout)(model, X[:200], y[:200])
         answers.append(score)

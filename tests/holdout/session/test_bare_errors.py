@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada.events import Event
+from sklearn_ada.accounting.events import Event
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerUnavailableError
-from sklearn_ada.holdout import session_of
-from sklearn_ada.holdout.asking import ask, select
-from sklearn_ada.holdout.changing_rows import check_overlap, mean_weight
-from sklearn_ada.holdout.models.said import Observation, Said
-from sklearn_ada.holdout.session.bare_errors import with_bare_errors
+from sklearn_ada.holdout import asking, changes, choice
+from sklearn_ada.holdout import changes as mean_weight
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.holdout.session import with_bare_errors
+from sklearn_ada.terms.models import Observation, Said
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(200, 2))
@@ -90,7 +90,7 @@ def selects(holdout, models):
 
 
 def looks_for_overlap(holdout, models):
-    check_overlap.overlaps(session_of(holdout), X[:50])
+    changes.overlaps(session_of(holdout), X[:50])
 
 
 def releases_the_mean_weight(holdout, models):
@@ -121,7 +121,7 @@ def test_if_the_ledger_is_gone_nothing_is_told(act, holdout, models, monkeypatch
 
 @pytest.mark.parametrize("act", ASKS)
 def test_otherwise_it_would_be(act, holdout, models, monkeypatch):
-    for module in (ask, check_overlap, mean_weight, select):
+    for module in (asking, changes, mean_weight, choice):
         monkeypatch.setattr(module, "with_bare_errors", lambda look_and_charge: look_and_charge())
     monkeypatch.setattr(type(session_of(holdout)), "charge", gone)
     assert what_is_raised(act, holdout, models, LedgerUnavailableError)

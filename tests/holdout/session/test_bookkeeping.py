@@ -9,9 +9,9 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout
 from sklearn_ada.accounting.codes import Code
-from sklearn_ada.events import FAILURES, Symbol
-from sklearn_ada.guarantees.description_length.weights import round_weight
-from sklearn_ada.holdout.terms.outcome import Outcome
+from sklearn_ada.accounting.events import FAILURES, Symbol
+from sklearn_ada.guarantees.weights import round_weight
+from sklearn_ada.questions.question import Outcome
 from tests import asking
 
 GUESSES = (0.8, 0.81, 0.5, 0.82, 0.1, 0.83, 0.99, 0.79)

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada.events import FAILURES
-from sklearn_ada.holdout import MedianSettings
-from sklearn_ada.holdout.session.interrupts import Interrupts
+from sklearn_ada.accounting.events import FAILURES
+from sklearn_ada.holdout.session import Interrupts
 from sklearn_ada.metrics import Metric
+from sklearn_ada.questions.stable_median import MedianSettings
 
 PRICE = math.log(2.0) - math.log(0.001 / len(FAILURES))  # another error, and whether it is an interrupt
 
@@ -301,7 +301,7 @@ def test_a_handler_that_raises_while_others_are_held_or_put_back_leaves_none_beh
                 return done
 
             own = types.SimpleNamespace(**{**vars(signal), "signal": interrupted})
-            monkeypatch.setattr("sklearn_ada.holdout.session.interrupts.signal", own)
+            monkeypatch.setattr("sklearn_ada.holdout.session.signal", own)
             with contextlib.suppress(TimeoutError):
                 certify(holdout, Raising(is_quiet, tag=moment))
             monkeypatch.undo()

@@ -8,7 +8,7 @@ import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.accounting import exponential_mechanism_zcdp
-from sklearn_ada.accounting.zcdp_filter import (
+from sklearn_ada.accounting.filters import (
     RECORDS,
     SAME_CLASS,
     SAME_WEIGHT,
@@ -17,9 +17,10 @@ from sklearn_ada.accounting.zcdp_filter import (
     subsamples_unit,
 )
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.guarantees.transfer.family_weights import FAMILY_WEIGHTS, family_weight
-from sklearn_ada.holdout import MedianSettings, session_of
+from sklearn_ada.guarantees.transfer import FAMILY_WEIGHTS, family_weight
+from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.metrics import Metric
+from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 ROWS = 20_000

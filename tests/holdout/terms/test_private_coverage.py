@@ -6,21 +6,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.accounting.zcdp_filter import RECORDS
+from sklearn_ada.accounting.filters import RECORDS
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout.asking.admission import certified
-from sklearn_ada.holdout.questions.coded import CodedQuestion
-from sklearn_ada.holdout.questions.draw import Draw
-from sklearn_ada.holdout.questions.gaussian import GaussianQuestion
-from sklearn_ada.holdout.questions.guess import Guess
-from sklearn_ada.holdout.questions.routes import read_outcome
-from sklearn_ada.holdout.records.conversation import Conversation
-from sklearn_ada.holdout.records.genesis import Genesis
-from sklearn_ada.holdout.records.state import RefusedError
-from sklearn_ada.holdout.rows.data import HoldoutData
-from sklearn_ada.holdout.terms.policy import Policy
-from sklearn_ada.holdout.terms.privacy import PrivacyAccount
+from sklearn_ada.holdout.asking import certified, read_outcome
+from sklearn_ada.holdout.records import Conversation, Genesis
+from sklearn_ada.holdout.state import RefusedError
 from sklearn_ada.metrics import Metric
+from sklearn_ada.questions.coded import CodedQuestion
+from sklearn_ada.questions.noisy import GaussianQuestion
+from sklearn_ada.questions.question import Draw, Guess
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.policy import Policy
+from sklearn_ada.terms.privacy_account import PrivacyAccount
 
 ROWS = 400
 CONVERSATIONS = 60
@@ -92,7 +89,7 @@ def test_without_the_filter_the_attack_succeeds(monkeypatch):
 
 def test_without_its_allowances_the_intervals_miss(monkeypatch):
     monkeypatch.setattr(GaussianQuestion, "allowance", lambda self, ln_noise: 0.0)
-    monkeypatch.setattr("sklearn_ada.holdout.terms.privacy.zcdp_gap", lambda rho, ln_beta: 0.0)
+    monkeypatch.setattr("sklearn_ada.terms.privacy_account.zcdp_gap", lambda rho, ln_beta: 0.0)
     assert not _consistent(sum(_attack(seed, 4)[0] for seed in range(CONVERSATIONS)))
 
 

@@ -96,7 +96,7 @@ def test_answers_are_multiples_of_one_step_whatever_the_value(name):
 @pytest.mark.parametrize("scale", [1e-320, 5e-324, 1e-9, 1.0, 1e300, 1e308])
 @pytest.mark.parametrize("value", [0.0, 0.3, -1e5, 1e300])
 def test_no_scale_is_too_small_or_too_large(scale, value):
-    from sklearn_ada.mechanisms.rounding.lattice import lattice_step, on_lattice
+    from sklearn_ada.mechanisms.rounding import lattice_step, on_lattice
 
     step, moved = lattice_step(scale), on_lattice(value, scale)
     assert step > 0.0

@@ -23,9 +23,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_ada import Metric
 from sklearn_ada.metrics import UnusableOutputsError
+from sklearn_ada.metrics import outputs as asking
 from sklearn_ada.metrics.blocks import BLOCK_SCORERS
-from sklearn_ada.metrics.outputs import asking
-from sklearn_ada.metrics.outputs.stored import reads_outputs_only
+from sklearn_ada.metrics.outputs import reads_outputs_only
 
 X, Y = make_classification(600, 6, n_informative=4, flip_y=0.2, random_state=0)
 ROWS = np.random.default_rng(0).permutation(600).reshape(10, 60)

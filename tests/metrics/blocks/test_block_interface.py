@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, get_scorer, matthews_corrcoef, roc_auc_score
 
-from sklearn_ada.metrics.blocks import BLOCK_SCORERS, _blocks, block_scores, loop_scores, response_method
+from sklearn_ada.metrics import blocks
+from sklearn_ada.metrics.blocks import BLOCK_SCORERS, block_scores, loop_scores, response_method
 
 N_BLOCKS, SIZE, CLASSES = 60, 40, np.arange(10)
 
@@ -34,7 +35,7 @@ def test_result_is_independent_of_chunks(monkeypatch, name, weighted):
     y, outputs, keywords = draw(name, np.random.default_rng(1), N_BLOCKS * SIZE, weighted)
     results = []
     for chunk_bytes in (1, 2**17, 2**20, 2**40):
-        monkeypatch.setattr(_blocks, "CHUNK_BYTES", chunk_bytes)
+        monkeypatch.setattr(blocks, "CHUNK_BYTES", chunk_bytes)
         results.append(block_scores(name, y, outputs, N_BLOCKS, **keywords))
     for result in results[1:]:
         assert_array_equal(result, results[0])
@@ -54,7 +55,7 @@ def test_rows_in_a_given_order_are_those_rows(monkeypatch, name, weighted):
     )  # fmt: skip
     for shape, dtype in (((-1,), np.int64), ((N_BLOCKS, SIZE), np.int32)):
         for chunk_bytes in (1, 2**17, 2**40):
-            monkeypatch.setattr(_blocks, "CHUNK_BYTES", chunk_bytes)
+            monkeypatch.setattr(blocks, "CHUNK_BYTES", chunk_bytes)
             taken = order.reshape(shape).astype(dtype)
             got = block_scores(name, y, outputs, N_BLOCKS, **keywords, sample_weight=weight, order=taken)
             assert_array_equal(got, expected)

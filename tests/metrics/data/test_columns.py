@@ -14,12 +14,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout, Metric, Predictions
+from sklearn_ada.data.columns import LEAST_ROWS, Column, UnreadableRowsError, column_of
 from sklearn_ada.digest import canonical_digest, labels_digest
-from sklearn_ada.holdout import session_of
-from sklearn_ada.holdout.models.keys import model_digest
-from sklearn_ada.holdout.models.said import observed
-from sklearn_ada.metrics.data.columns import LEAST_ROWS, Column, column_of
-from sklearn_ada.metrics.data.elsewhere import UnreadableRowsError
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.terms.models import model_digest, observed
 
 N = LEAST_ROWS + 1_234
 
@@ -170,7 +168,7 @@ def test_a_model_of_float_labels_says_the_same_of_many_rows_as_of_an_array(y, sa
 
 def test_predictions_are_their_labels_whatever_the_code_and_the_version(said, monkeypatch):
     before = model_digest(Predictions(said))
-    monkeypatch.setattr("sklearn_ada.metrics.data.distinct._FEW", 1)
+    monkeypatch.setattr("sklearn_ada.data.labels._FEW", 1)
     monkeypatch.setattr("sklearn_ada.__version__", "9.9")
     assert model_digest(Predictions(said)) == before
     assert model_digest(Predictions(np.r_[1 - said[:1], said[1:]])) != before
@@ -281,7 +279,7 @@ def test_rows_that_fail_in_the_middle_of_a_look_are_a_failure_that_is_paid(y, sa
     def broken(*args):
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr("sklearn_ada.metrics.rules.mean.over_blocks", broken)
+    monkeypatch.setattr("sklearn_ada.metrics.means.over_blocks", broken)
     answer = holdout.certify(Predictions(said), scoring="accuracy", guess=0.9)
     assert answer.verdict == "failed"
     assert answer.cost.nats > 6.0

@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from sklearn_ada import Holdout
-from sklearn_ada.guarantees.medians.exact_median import median_ranks
+from sklearn_ada.guarantees.medians import median_ranks
+from sklearn_ada.metrics.ranking import AveragedAUC
 from sklearn_ada.metrics.registry import WITH_INTERVAL
-from sklearn_ada.metrics.rules.auc import AveragedAUC
 
 OF_SHARES = [name for name in ("d2_brier_score", "d2_log_loss_score") if name in get_scorer_names()]
 """Newer than the oldest scikit-learn."""

@@ -8,20 +8,18 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import binom, norm
 
-from sklearn_ada.guarantees.intervals.of_metrics.average_precision import average_precision_interval
-from sklearn_ada.guarantees.intervals.of_metrics.f_beta_kappa_jaccard import (
+from sklearn_ada.guarantees.class_tables import (
+    average_ratio_interval,
     confusion_ratio_interval,
     confusion_terms,
+    mcc_interval,
 )
-from sklearn_ada.guarantees.intervals.of_metrics.macro_average import average_ratio_interval
-from sklearn_ada.guarantees.intervals.of_metrics.mcc import mcc_interval
-from sklearn_ada.guarantees.intervals.of_metrics.paired_difference import (
+from sklearn_ada.guarantees.scores import (
+    ExpectedLosses,
+    average_precision_interval,
+    d2_pinball_interval,
     paired_loss_interval,
     paired_zero_one_interval,
-)
-from sklearn_ada.guarantees.intervals.of_metrics.r_squared import (
-    ExpectedLosses,
-    d2_pinball_interval,
     r_squared_interval,
 )
 

@@ -7,11 +7,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.metrics import cohen_kappa_score, fbeta_score, jaccard_score, precision_score
 
-from sklearn_ada.guarantees.intervals.of_metrics.f_beta_kappa_jaccard import (
-    RATIO_METRICS,
-    confusion_ratio_interval,
-    confusion_terms,
-)
+from sklearn_ada.guarantees.class_tables import RATIO_METRICS, confusion_ratio_interval, confusion_terms
 
 
 def rows_of(confusion):

@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sklearn_ada.guarantees.intervals.effective_size import class_mean_size
-from sklearn_ada.guarantees.intervals.hoeffding import hoeffding
-from sklearn_ada.guarantees.intervals.of_metrics.recall_and_balanced_accuracy import (
-    class_mean_interval,
-    counts_are_narrower,
-)
+from sklearn_ada.guarantees.class_tables import class_mean_interval, counts_are_narrower
+from sklearn_ada.guarantees.intervals import class_mean_size, hoeffding
 
 REFERENCE = Path(__file__).parents[3] / "reference" / "recall_balanced.csv"
 CLASSES = list(csv.DictReader(REFERENCE.open()))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_ada import Holdout
-from sklearn_ada.holdout import Guess
+from sklearn_ada.questions.question import Guess
 
 __all__ = ["RightOn", "ask", "holdout_of", "rows"]
 

@@ -14,9 +14,9 @@ from sklearn_ada import Holdout
 from sklearn_ada.accounting import CountCode, unsealing_nats
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerDamagedError
 from sklearn_ada.guarantees import clopper_pearson, question_interval
-from sklearn_ada.guarantees.description_length.wealth import Purse
-from sklearn_ada.holdout import Guess
-from sklearn_ada.holdout.records.conversation import Conversation
+from sklearn_ada.guarantees.weights import Purse
+from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.questions.question import Guess
 from tests import asking
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 

@@ -11,9 +11,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import Purse, question_interval, transcript_interval
-from sklearn_ada.holdout import Guess, close_round, session_of
-from sklearn_ada.holdout.records.conversation import Conversation
-from sklearn_ada.mechanisms.rounding.count_cells import CountCells, candidate_width
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.session import close_round
+from sklearn_ada.mechanisms.rounding import CountCells, candidate_width
+from sklearn_ada.questions.question import Guess
 from tests import asking
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of
 

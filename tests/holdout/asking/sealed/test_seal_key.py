@@ -16,10 +16,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_ada import ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
-from sklearn_ada.holdout import Guess, session_of
-from sklearn_ada.holdout.models.said import _LAYOUT, Said, _padded
-from sklearn_ada.holdout.records.sealed import shown
-from sklearn_ada.holdout.terms import seal_key as seal_keys
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.holdout.records import shown
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.terms import seal_key as seal_keys
+from sklearn_ada.terms.models import _LAYOUT, Said, _padded
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 
 x25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.x25519")

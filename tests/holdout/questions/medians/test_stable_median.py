@@ -6,12 +6,12 @@ from scipy import stats
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.guarantees.medians.exact_median import outer_levels, quantile_interval
-from sklearn_ada.holdout import Guess, MedianSettings
-from sklearn_ada.holdout.questions.guess import median_guess_from_rows
-from sklearn_ada.holdout.rows.data import HoldoutData
+from sklearn_ada.guarantees.medians import outer_levels, quantile_interval
 from sklearn_ada.mechanisms import ExplicitGrid, LogGrid, UniformGrid
 from sklearn_ada.metrics import as_metric
+from sklearn_ada.questions.question import Guess, median_guess_from_rows
+from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.holdout_data import HoldoutData
 from tests import asking
 
 GRIDS = [LogGrid(1e-3, 1e3, 7), UniformGrid(0.0, 30.0, 4), ExplicitGrid((0.0, 1.0, 8.0, 100.0))]

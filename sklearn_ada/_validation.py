@@ -1,0 +1,335 @@
+"""Checks of arguments, with one form of error: what was expected, what came, how to mend it.
+
+Numbers that several floors share.
+
+Solving for a number: where a function crosses 0, and the last integer at which a condition holds.
+
+Numbers and tables as text.
+
+Checks of arrays, random generators and saved states, before anything is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+
+def bad_parameter(name: str, owner: str, expected: str, got: object, fix: str = "") -> ValueError:
+    """Return the error "The 'name' parameter of owner must be expected. Got got instead."."""
+    message = f"The {name!r} parameter of {owner} must be {expected}. Got {got!r} instead."
+    return ValueError(f"{message} {fix}".rstrip())
+
+
+def check_real(
+    value: object,
+    name: str,
+    owner: str,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    closed: str = "neither",
+    fix: str = "",
+) -> float:
+    """Return ``value`` as a finite float between ``low`` and ``high``, or raise ValueError.
+
+    ``closed`` says which ends of the range are allowed: "neither", "low", "high" or "both".
+    NaN and infinities are always refused, and so are booleans.
+    """
+    if type(value) is float or (isinstance(value, Real) and not isinstance(value, bool)):
+        try:
+            number = float(value)
+        except OverflowError:  # of an integer that is too large
+            number = math.inf
+        above = number >= low if closed in ("low", "both") else number > low
+        below = number <= high if closed in ("high", "both") else number < high
+        if math.isfinite(number) and above and below:
+            return number
+    left = "[" if closed in ("low", "both") else "("
+    right = "]" if closed in ("high", "both") else ")"
+    raise bad_parameter(name, owner, f"a finite number in {left}{low:g}, {high:g}{right}", value, fix)
+
+
+def check_integer(
+    value: object, name: str, owner: str, *, low: int = 1, high: int | None = None, fix: str = ""
+) -> int:
+    """Return ``value`` as an int of at least ``low`` and at most ``high``, or raise ValueError."""
+    # An abstract class is slow to ask, and a sealed answer checks some hundred and fifty numbers.
+    if type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool)):
+        number = int(value)
+        if number >= low and (high is None or number <= high):
+            return number
+    expected = f"of at least {low}" if high is None else f"from {low} to {high}"
+    raise bad_parameter(name, owner, f"an integer {expected}", value, fix)
+
+
+def check_option(value: object, name: str, owner: str, options: Collection[str]) -> str:
+    """Return ``value`` if it is one of ``options``, or raise ValueError."""
+    if isinstance(value, str) and value in options:
+        return value
+    raise bad_parameter(name, owner, "one of " + ", ".join(repr(o) for o in sorted(options)), value)
+
+
+LN_2 = math.log(2.0)
+"""Half a failure probability is this much less in logarithms."""
+
+OUTWARDS = 1e-12
+"""By how much, as a share, the ends of intervals are moved outwards against rounding errors."""
+
+
+_NEAR = 1e-8  # share of a bracket around Brent's root within which every middle is looked at
+
+
+def root(function: Callable[[float], float], low: float, high: float, *, xtol: float, rtol: float) -> float:
+    """Return where a function that changes its sign from ``low`` to ``high`` is 0, by Brent's method.
+
+    Within ``xtol + rtol * |root|`` of it, on either side: who needs a side moves the root by more than that,
+    or calls `enclosed_root`.
+
+    Examples
+    --------
+    >>> round(root(lambda x: x * x - 2.0, 0.0, 2.0, xtol=1e-12, rtol=1e-14), 9)
+    1.414213562
+    """
+    return float(brentq(function, low, high, xtol=xtol, rtol=rtol))
+
+
+def enclosed_root(
+    function: Callable[[float], float], low: float, high: float, *, rising: bool = True, halvings: int = 50
+) -> tuple[float, float]:
+    """Return the two ends between which a monotone function becomes positive (or, falling, stops being so).
+
+    The ends are those that halving the bracket so many times leads to, whatever root-finder is installed:
+    Brent's method only tells on which side the middles are that are further from its root than 1e-8 of the
+    bracket, where rounding errors must not decide the sign. The end that errs to the safe side is the
+    one to use. The function was positive at one of them and not at the other, as computed, unless the end
+    is one of the bracket's, at which it is never called.
+
+    Parameters
+    ----------
+    function : callable
+    low, high : float
+        The bracket, finite.
+    rising : bool, default=True
+        Whether the function rises.
+    halvings : int, default=50
+        Fewer are done where floating point ends first.
+
+    Examples
+    --------
+    >>> low, high = enclosed_root(lambda x: x * x - 2.0, 0.0, 2.0)
+    >>> low * low <= 2.0 < high * high
+    True
+    """
+    near = _near(function, low, high, halvings)
+    band = _NEAR * (high - low)
+    for _ in range(halvings):
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        above = middle > near if abs(middle - near) > band else (function(middle) > 0.0) == rising
+        low, high = (low, middle) if above else (middle, high)
+    return low, high
+
+
+def _near(function: Callable[[float], float], low: float, high: float, halvings: int) -> float:
+    """Return about where the function crosses 0, or NaN if that cannot be told."""
+    step = (high - low) * 0.5**halvings
+    first, last = low + step, high - step
+    signs = [function(end) > 0.0 for end in (first, last)]
+    if signs[0] == signs[1]:
+        return math.nan
+    return float(brentq(function, first, last, xtol=0.1 * _NEAR * (high - low), disp=False))
+
+
+def largest_integer(
+    holds: Callable[[int], bool],
+    most: int,
+    *,
+    start: int = 1,
+    stride: int = 2,
+    guess: Callable[[int, int], int] | None = None,
+) -> int:
+    """Return the largest integer up to ``most`` at which a condition holds that fails beyond; 0 if none.
+
+    It was true at the integer returned and false at the next one, as computed.
+
+    Parameters
+    ----------
+    holds : callable
+        Takes an integer from 1 on; once false it must stay false.
+    most : int
+        At least 0.
+    start : int, default=1
+        The first integer tried; where it fails there, the answer is 0 or below it.
+    stride : int, default=2
+        Ratio of the integers tried until one fails.
+    guess : callable, optional
+        Takes an integer at which the condition holds (or 0) and one at which it fails, and returns what to
+        try between them; by default their middle.
+
+    Examples
+    --------
+    >>> largest_integer(lambda n: n * n <= 1000, 10**9), largest_integer(lambda n: False, 10)
+    (31, 0)
+    """
+    low, high = 0, start
+    while high <= most and holds(high):
+        if high == most:
+            return most
+        low, high = high, min(stride * high, most)
+    high = min(high, most + 1)
+    while high - low > 1:
+        between = (low + high) // 2 if guess is None else guess(low, high)
+        middle = min(max(between, low + 1), high - 1)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def smallest_integer(holds: Callable[[int], bool], *, start: int = 1) -> int:
+    """Return the smallest integer from ``start`` on at which a monotone condition holds.
+
+    The integer returned is one at which ``holds`` was called and true.
+
+    Parameters
+    ----------
+    holds : callable
+        Takes an integer; once true it must stay true.
+    start : int, default=1
+        Where to begin.
+
+    Returns
+    -------
+    int
+        The integer.
+
+    Raises
+    ------
+    OverflowError
+        If the condition does not hold up to 2^60.
+
+    Examples
+    --------
+    >>> smallest_integer(lambda n: n * n >= 1000)
+    32
+    """
+    start = check_integer(start, "start", "smallest_integer", low=0)
+    most = 2**60
+    failures = largest_integer(lambda count: not holds(start + count - 1), most)
+    if failures == most:
+        raise OverflowError("The condition does not hold for any reasonable number.")
+    return start + failures
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with all its digits: a confidence of 0.999 must not be shown as 100%.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.975), percent(0.999999999)
+    ('95%', '97.5%', '99.9999999%')
+    """
+    return f"{100.0 * share:.12g}%"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "certify"), counted(2, "certify"), counted(5000, "check"), counted(3, "search")
+    ('1 certify', '2 certifies', '5,000 checks', '3 searches')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def printable(text: str) -> str:
+    r"""Return a text whose control characters are written out: a name must not steer a terminal.
+
+    Examples
+    --------
+    >>> print(printable("\x1b[2Jada"))
+    \x1b[2Jada
+    """
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[str] = ()) -> str:
+    """Return a table with a column as wide as its widest cell; ``right`` names those set to the right.
+
+    Examples
+    --------
+    >>> print(aligned(["metric", "n"], [["auc", "10"], ["accuracy", "7"]], right=["n"]))
+    metric     n
+    auc       10
+    accuracy   7
+    """
+    table = [head, *([printable(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        parts = [
+            cell.rjust(width) if name in right else cell.ljust(width)
+            for name, cell, width in zip(head, cells, widths, strict=True)
+        ]
+        return "  ".join(parts).rstrip()
+
+    return "\n".join(map(line, table))
+
+
+def describe(values: ArrayLike) -> str:
+    """Return the form of an array for an error message: its contents may be the holdout's."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        return f"an array of shape {array.shape} and dtype {array.dtype}"
+    bad = int(array.size - np.isfinite(array).sum())
+    return f"an array of shape {array.shape} and dtype {array.dtype}, {bad} of it not finite"
+
+
+def check_generator(rng: object, owner: str) -> np.random.Generator:
+    """Return ``rng`` if it is a numpy Generator, or raise ValueError."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    raise bad_parameter("rng", owner, "a numpy.random.Generator", rng)
+
+
+def as_floats(values: ArrayLike, name: str, owner: str) -> NDArray[np.float64]:
+    """Return ``values`` as an array of floats, or raise ValueError if they are no numbers."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise bad_parameter(name, owner, "an array of numbers", type(values).__name__) from None
+
+
+def check_values(values: ArrayLike, name: str, owner: str) -> NDArray[np.float64]:
+    """Return ``values`` as a non-empty one-dimensional array of finite floats, or raise ValueError."""
+    expected = "a non-empty one-dimensional array of finite numbers"
+    array = as_floats(values, name, owner)
+    if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
+        raise bad_parameter(name, owner, expected, describe(array))
+    return array
+
+
+def check_indices(indices: ArrayLike, grid_size: int, owner: str) -> NDArray[np.int64]:
+    """Return ``indices`` as a non-empty int64 array within ``0 .. grid_size - 1``, or raise ValueError."""
+    array = np.asarray(indices)
+    integral = array.ndim == 1 and array.size > 0 and array.dtype.kind in "iu"
+    if not integral or array.min() < 0 or array.max() >= grid_size:
+        expected = f"a non-empty one-dimensional array of integers in 0 .. {grid_size - 1}"
+        raise bad_parameter("indices", owner, expected, describe(array))
+    return array.astype(np.int64)
+
+
+def check_state(state: object, keys: Collection[str], owner: str) -> dict[str, Any]:
+    """Return ``state`` as a dict if it has exactly the given ``keys``, or raise ValueError."""
+    if isinstance(state, dict) and set(state) == set(keys):
+        return dict(state)
+    got = sorted(state) if isinstance(state, dict) else type(state).__name__
+    raise bad_parameter("state", owner, "what state() returned, with the keys " + ", ".join(keys), got)

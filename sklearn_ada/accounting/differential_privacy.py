@@ -1,0 +1,858 @@
+"""Gaussian differential privacy (GDP): how private many answers with Gaussian noise are together, exactly.
+
+A mechanism is mu-GDP if telling two neighbours apart from its output is no easier than telling N(0, 1) from
+N(mu, 1) (Dong, Roth, Su 2022). Gaussian noise of ``noise_multiplier`` s is exactly (1/s)-GDP, and k such
+answers, each question chosen with the earlier answers in view, are exactly ``sqrt(sum of mu**2)``-GDP.
+
+Prices in pure and approximate differential privacy: epsilon and delta of events, which add up.
+
+Zero-concentrated differential privacy (zCDP): the price rho of an answer, where prices add up.
+
+A mechanism is rho-zCDP if for all neighbours and all orders ``a > 1`` the Renyi divergence of order a
+between its two output laws is at most ``a * rho`` (Bun, Steinke 2016, Definition 1.1). Prices add up, also
+when each mechanism and its price are chosen with the earlier outputs in view (Lemma 1.7; see
+`sklearn_ada.accounting.ZCDPFilter`).
+
+The constants for epsilon-DP, Laplace, exponential mechanism and Gaussian are *exact*: the limit ``a -> 1``
+makes the Kullback-Leibler divergence KL of the worst pair a lower bound, and it is also the upper bound. For
+randomised response and Laplace noise, with ``a = s + 1/2``: the moment generating function of the loss at
+``a - 1`` is, up to a constant factor, ``cosh(s*epsilon)`` and ``cosh(s*epsilon) + sinh(s*epsilon)/(2*s)``. As
+functions of ``w = s**2`` both are entire of order 1/2 with real negative zeros only, so by Hadamard's product
+their logarithm is concave in w and lies below its tangent at ``w = 1/4``: ``(w - 1/4)*KL = a*(a-1)*KL``.
+
+From a price rho in zCDP to (epsilon, delta)-differential privacy and back: optimal and simple.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erfcx, hyp1f1, hyp2f1, log_ndtr
+
+from sklearn_ada._validation import check_integer, check_real, enclosed_root
+from sklearn_ada.accounting.codes import total_price, unsupported
+from sklearn_ada.accounting.composition import EpsilonDelta, exp_upward, smallest_epsilon
+from sklearn_ada.accounting.events import (
+    AboveThresholdEvent,
+    ApproximateDPEvent,
+    CodedRelease,
+    CountRelease,
+    Event,
+    ExponentialMechanismEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    PermuteAndFlipEvent,
+    PureDPEvent,
+    RandomizedResponseEvent,
+    ThresholdoutEvent,
+)
+
+
+def gaussian_mu(event: Event) -> float:
+    """Return mu such that what happened in ``event`` is exactly mu-GDP.
+
+    Dong, Roth, Su 2022, Theorem 2.7 (one Gaussian answer: ``1 / noise_multiplier``) and Corollary 3.3
+    (composition: the root of the sum of squares).
+
+    Parameters
+    ----------
+    event : Event
+        Gaussian events and compositions of them.
+
+    Returns
+    -------
+    float
+        The parameter mu, finite and at least 0.
+
+    Raises
+    ------
+    UnsupportedEventError
+        If anything but Gaussian noise happened, or mu overflows.
+    ValueError
+        If ``event`` is not an event.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_mu
+    >>> from sklearn_ada.accounting.events import GaussianEvent, SelfComposedEvent
+    >>> gaussian_mu(SelfComposedEvent(GaussianEvent(20.0), count=100))
+    0.5
+    """
+    return math.sqrt(total_price(event, _mu_squared, "gaussian_mu"))
+
+
+def gaussian_composition(mus: Sequence[float]) -> float:
+    """Return ``sqrt(sum of mu**2)``: mechanisms that are mu_i-GDP are together GDP with this parameter.
+
+    Dong, Roth, Su 2022, Corollary 3.3. Parameters chosen on the way are allowed as long as the sum of their
+    squares stays below a bound fixed in advance, which then takes its place (Smith, Thakurta 2022).
+
+    Parameters
+    ----------
+    mus : sequence of float
+        The parameters, finite and >= 0; an empty composition has mu = 0.
+
+    Returns
+    -------
+    float
+        The parameter of all together.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_composition
+    >>> gaussian_composition([3.0, 4.0])
+    5.0
+    """
+    return math.hypot(*(check_real(m, "mus", "gaussian_composition", low=0.0, closed="low") for m in mus))
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """Return the smallest delta at which Gaussian noise of parameter mu is (epsilon, delta)-DP.
+
+    ``Phi(-epsilon/mu + mu/2) - exp(epsilon) * Phi(-epsilon/mu - mu/2)``: Balle, Wang 2018, Theorem 8; Dong,
+    Roth, Su 2022, Corollary 2.13. It bounds delta for every mu-GDP mechanism.
+
+    Parameters
+    ----------
+    mu : float
+        The GDP parameter, finite and >= 0.
+    epsilon : float
+        The privacy parameter wanted, finite and >= 0.
+
+    Returns
+    -------
+    float
+        The delta, rounded up; 0 only for ``mu = 0``. Where it would underflow see `gaussian_log_delta`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_delta
+    >>> round(gaussian_delta(1.0, 1.0), 6)
+    0.126937
+    """
+    mu = check_real(mu, "mu", "gaussian_delta", low=0.0, closed="low")
+    epsilon = check_real(epsilon, "epsilon", "gaussian_delta", low=0.0, closed="low")
+    return exp_upward(_log_delta(mu, epsilon)) if mu > 0.0 else 0.0
+
+
+def gaussian_log_delta(mu: float, epsilon: float) -> float:
+    """Return the logarithm of `gaussian_delta`, accurate where delta itself underflows or cancels.
+
+    Parameters
+    ----------
+    mu : float
+        The GDP parameter, finite and >= 0.
+    epsilon : float
+        The privacy parameter wanted, finite and >= 0.
+
+    Returns
+    -------
+    float
+        ``ln delta``, at most 0; minus infinity only for ``mu = 0``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_log_delta
+    >>> round(gaussian_log_delta(0.01, 1.0), 3)
+    -5014.235
+    """
+    mu = check_real(mu, "mu", "gaussian_log_delta", low=0.0, closed="low")
+    epsilon = check_real(epsilon, "epsilon", "gaussian_log_delta", low=0.0, closed="low")
+    return _log_delta(mu, epsilon)
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """Return the smallest epsilon at which Gaussian noise of parameter mu is (epsilon, delta)-DP.
+
+    The inverse of `gaussian_delta`, at the end of the root search where the guarantee holds.
+
+    Parameters
+    ----------
+    mu : float
+        The GDP parameter, finite and >= 0.
+    delta : float
+        The failure probability allowed, in (0, 1).
+
+    Returns
+    -------
+    float
+        The epsilon, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_epsilon
+    >>> round(gaussian_epsilon(1.0, 1e-6), 6)
+    4.886554
+    """
+    mu = check_real(mu, "mu", "gaussian_epsilon", low=0.0, closed="low")
+    log_delta = math.log(check_real(delta, "delta", "gaussian_epsilon", low=0.0, high=1.0))
+    # Mean and tail of the privacy loss N(mu**2/2, mu**2) give an epsilon that is too large.
+    upper = mu * (mu / 2.0 + math.sqrt(-2.0 * log_delta))
+    return smallest_epsilon(lambda e: _log_delta(mu, e) - log_delta, upper)
+
+
+@dataclass(frozen=True)
+class GaussianPrivacyLoss:
+    """The privacy loss of Gaussian noise: normal with mean ``mu**2/2`` and standard deviation ``mu``.
+
+    Lecture 11, with ``mu = sensitivity / sigma``. Its privacy curve is `gaussian_delta`.
+
+    Parameters
+    ----------
+    mu : float
+        The parameter of Gaussian differential privacy, finite and > 0.
+
+    Raises
+    ------
+    ValueError
+        If ``mu`` is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import GaussianPrivacyLoss
+    >>> loss = GaussianPrivacyLoss(0.5)
+    >>> loss.mean, loss.standard_deviation
+    (0.125, 0.5)
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", check_real(self.mu, "mu", "GaussianPrivacyLoss", low=0.0))
+
+    @property
+    def mean(self) -> float:
+        """The expected loss."""
+        return 0.5 * self.mu * self.mu
+
+    @property
+    def standard_deviation(self) -> float:
+        """The standard deviation of the loss."""
+        return self.mu
+
+    def tail(self, epsilon: float) -> float:
+        """Return the probability that the loss exceeds ``epsilon``, rounded up.
+
+        Parameters
+        ----------
+        epsilon : float
+            Finite and >= 0.
+
+        Returns
+        -------
+        float
+            The probability.
+
+        Raises
+        ------
+        ValueError
+            If ``epsilon`` is out of range.
+        """
+        epsilon = check_real(epsilon, "epsilon", "GaussianPrivacyLoss.tail", low=0.0, closed="low")
+        return exp_upward(float(log_ndtr(0.5 * self.mu - epsilon / self.mu)))
+
+
+def _mu_squared(event: Event) -> float:
+    if isinstance(event, GaussianEvent):
+        sigma = check_real(event.noise_multiplier, "noise_multiplier", event.type_name, low=0.0)
+        return 1.0 / sigma / sigma
+    raise unsupported(event, "gaussian_mu", "only Gaussian noise has an exact mu")
+
+
+def _log_delta(mu: float, epsilon: float) -> float:
+    """Return ``ln phi(x) + ln(R(x) - R(x + mu))``, R the Mills ratio: both terms of delta share phi(x)."""
+    if mu == 0.0:
+        return -math.inf
+    x = epsilon / mu - mu / 2.0
+    if x < -1.0:  # then mu > 2, and the two terms of delta are far apart
+        log_first = float(log_ndtr(-x))
+        log_second = epsilon + float(log_ndtr(-x - mu))
+        return min(0.0, log_first + math.log(-math.expm1(log_second - log_first)))
+    if x > 1e150:  # x**2 would overflow
+        return -sys.float_info.max
+    return -0.5 * x * x - 0.5 * math.log(2.0 * math.pi) + _log_mills_decrease(x, mu)
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+
+
+def _log_mills_decrease(x: float, mu: float) -> float:
+    """Return ``ln(R(x) - R(x + mu))`` for x >= -1, as an integral of -R' where the difference cancels."""
+    if mu >= max(1.0, x):
+        return math.log(_mills(x) - _mills(x + mu))
+    t = x + 0.5 * mu * (1.0 + _NODES)
+    # -R'(t) = 1 - t*R(t), and its asymptotic series where that cancels.
+    s = np.maximum(t, 100.0) ** -2.0
+    series = s * (1.0 - 3.0 * s + 15.0 * s**2 - 105.0 * s**3)
+    slope = np.where(t > 100.0, series, 1.0 - t * math.sqrt(math.pi / 2.0) * erfcx(t / math.sqrt(2.0)))
+    return math.log(mu) + math.log(0.5 * float(_WEIGHTS @ slope))
+
+
+def _mills(x: float) -> float:
+    """Return ``(1 - Phi(x)) / phi(x)``."""
+    return math.sqrt(math.pi / 2.0) * float(erfcx(x / math.sqrt(2.0)))
+
+
+def thresholdout_epsilon(scaled_epsilon: float, max_hits: int) -> float:
+    """Return epsilon such that a whole Thresholdout is epsilon-DP: ``(2*max_hits + 1) * scaled_epsilon``.
+
+    Each hit is an AboveThreshold and a Laplace release at ``scaled_epsilon``; the open run is one
+    AboveThreshold more (Dwork et al., Science 2015, as a composition).
+
+    Parameters
+    ----------
+    scaled_epsilon : float
+        Sensitivity divided by the scale of the noise in the released value, finite and > 0.
+    max_hits : int
+        The number of hits allowed, at least 1.
+
+    Returns
+    -------
+    float
+        The price epsilon.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import thresholdout_epsilon
+    >>> thresholdout_epsilon(0.5, max_hits=3)
+    3.5
+    """
+    e = check_real(scaled_epsilon, "scaled_epsilon", "thresholdout_epsilon", low=0.0)
+    return (2 * check_integer(max_hits, "max_hits", "thresholdout_epsilon") + 1) * e
+
+
+def pure_dp_cost(event: Event) -> float:
+    """Return epsilon such that what happened in ``event`` is epsilon-DP.
+
+    Composed events cost the sum of their parts (Dwork, McSherry, Nissim, Smith 2006), which holds for
+    adaptively chosen mechanisms and parameters.
+
+    Parameters
+    ----------
+    event : Event
+        What happened.
+
+    Returns
+    -------
+    float
+        The price epsilon, finite and at least 0.
+
+    Raises
+    ------
+    UnsupportedEventError
+        If no price is known: Gaussian noise, (epsilon, delta)-DP mechanisms and coded releases are not
+        epsilon-DP for any epsilon. Also if the price overflows.
+    ValueError
+        If ``event`` is not an event.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import pure_dp_cost
+    >>> from sklearn_ada.accounting.events import LaplaceEvent, SelfComposedEvent
+    >>> pure_dp_cost(SelfComposedEvent(LaplaceEvent(0.5), count=30))
+    15.0
+    """
+    return total_price(event, lambda e: _epsilon(e, "pure_dp_cost"), "pure_dp_cost")
+
+
+def approximate_dp_cost(event: Event) -> EpsilonDelta:
+    """Return (epsilon, delta) such that what happened in ``event`` is (epsilon, delta)-DP.
+
+    Basic composition: both parameters add up (Dwork, Kenthapadi, McSherry, Mironov, Naor 2006; lecture 11).
+
+    Parameters
+    ----------
+    event : Event
+        What happened.
+
+    Returns
+    -------
+    EpsilonDelta
+        The two sums; delta is at most 1.
+
+    Raises
+    ------
+    UnsupportedEventError
+        If no single price is known: Gaussian noise has a whole curve (see `gaussian_delta`), coded releases
+        carry no noise. Also if the price overflows.
+    ValueError
+        If ``event`` is not an event.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import approximate_dp_cost
+    >>> from sklearn_ada.accounting.events import ApproximateDPEvent, ComposedEvent, LaplaceEvent
+    >>> approximate_dp_cost(ComposedEvent((LaplaceEvent(0.25), ApproximateDPEvent(0.5, 1e-6))))
+    EpsilonDelta(epsilon=0.75, delta=1e-06)
+    """
+    owner = "approximate_dp_cost"
+    epsilon = total_price(event, lambda e: _epsilon_of_approximate(e, owner), owner)
+    delta = total_price(event, lambda e: _delta_of_approximate(e, owner), owner)
+    return EpsilonDelta(epsilon, min(1.0, delta))
+
+
+def _epsilon(event: Event, owner: str) -> float:
+    match event:
+        case (
+            PureDPEvent()
+            | LaplaceEvent()
+            | RandomizedResponseEvent()
+            | ExponentialMechanismEvent()
+            | PermuteAndFlipEvent()
+            | AboveThresholdEvent()
+        ):
+            return check_real(event.epsilon, "epsilon", event.type_name, low=0.0)
+        case ThresholdoutEvent():
+            return thresholdout_epsilon(event.scaled_epsilon, event.max_hits)
+        case GaussianEvent():
+            raise unsupported(event, owner, "Gaussian noise has no largest privacy loss")
+        case ApproximateDPEvent():
+            raise unsupported(event, owner, "it may fail outright with probability delta")
+        case CodedRelease() | CountRelease():
+            raise unsupported(event, owner, "its symbols carry no noise")
+        case _:
+            raise unsupported(event, owner, "no theorem about it is known here")
+
+
+def _epsilon_of_approximate(event: Event, owner: str) -> float:
+    if isinstance(event, ApproximateDPEvent):
+        return check_real(event.epsilon, "epsilon", event.type_name, low=0.0, closed="low")
+    return _epsilon(event, owner)
+
+
+def _delta_of_approximate(event: Event, owner: str) -> float:
+    if isinstance(event, ApproximateDPEvent):
+        return check_real(event.delta, "delta", event.type_name, low=0.0, high=1.0, closed="low")
+    return 0.0
+
+
+def pure_dp_zcdp(epsilon: float) -> float:
+    """Return rho such that every epsilon-DP mechanism is rho-zCDP: ``epsilon * tanh(epsilon/2)``.
+
+    No smaller rho holds for all of them: randomised response attains it. It is below the ``epsilon**2/2``
+    of Bun, Steinke 2016, Proposition 1.4.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy parameter, finite and > 0.
+
+    Returns
+    -------
+    float
+        The price rho.
+
+    Raises
+    ------
+    ValueError
+        If ``epsilon`` is NaN, infinite, zero or negative.
+
+    Notes
+    -----
+    Every epsilon-DP pair of laws is a post-processing of randomised response (Kairouz, Oh, Viswanath 2015,
+    Theorem 2.5), whose Kullback-Leibler divergence is this rho; the module docstring says why no order
+    needs more.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import pure_dp_zcdp
+    >>> round(pure_dp_zcdp(1.0), 6)
+    0.462117
+    """
+    epsilon = check_real(epsilon, "epsilon", "pure_dp_zcdp", low=0.0)
+    return epsilon * math.tanh(epsilon / 2.0)
+
+
+def laplace_zcdp(epsilon: float) -> float:
+    """Return the exact zCDP price of Laplace noise of scale ``sensitivity / epsilon``.
+
+    It is ``epsilon + exp(-epsilon) - 1`` (Harrison, Manurangsi, *Exact zCDP characterizations for
+    fundamental differentially private mechanisms*), for one released number.
+
+    Parameters
+    ----------
+    epsilon : float
+        Sensitivity divided by the scale of the noise, finite and > 0.
+
+    Returns
+    -------
+    float
+        The price rho.
+
+    Raises
+    ------
+    ValueError
+        If ``epsilon`` is NaN, infinite, zero or negative.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import laplace_zcdp
+    >>> round(laplace_zcdp(1.0), 6)
+    0.367879
+    """
+    return _laplace(check_real(epsilon, "epsilon", "laplace_zcdp", low=0.0))
+
+
+def exponential_mechanism_zcdp(epsilon: float) -> float:
+    """Return the exact zCDP price of the exponential mechanism, and of every epsilon-bounded-range mechanism.
+
+    It is ``u - 1 - ln(u)`` with ``u = epsilon / (1 - exp(-epsilon))``, at most ``epsilon**2/8``: a quarter of
+    the price of a mechanism of which only epsilon-DP is known.
+
+    Parameters
+    ----------
+    epsilon : float
+        The parameter of the weights ``exp(epsilon * score / (2 * sensitivity))``, finite and > 0.
+
+    Returns
+    -------
+    float
+        The price rho.
+
+    Raises
+    ------
+    ValueError
+        If ``epsilon`` is NaN, infinite, zero or negative.
+
+    Notes
+    -----
+    Bounded range: the privacy loss takes values in an interval of length epsilon (Dong, Durfee, Rogers 2020).
+    The divergence of a given order is largest for a two-point law with losses exactly epsilon apart, which
+    the mechanism attains when the scores of one set of candidates rise by the sensitivity and all others
+    fall by it. Over the position of the two points the largest Kullback-Leibler divergence is the stated rho
+    (Cesar, Rogers 2021, Lemma 3.4), and orders above 1 need no more (Harrison, Manurangsi).
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import exponential_mechanism_zcdp
+    >>> round(exponential_mechanism_zcdp(1.0), 6)
+    0.123302
+    """
+    epsilon = check_real(epsilon, "epsilon", "exponential_mechanism_zcdp", low=0.0)
+    v = _laplace(epsilon) / -math.expm1(-epsilon)  # u - 1, without cancellation
+    if v > 0.5:
+        return v - math.log1p(v)
+    # The power series of v - log1p(v), which would cancel.
+    return 0.5 * v * v * float(hyp2f1(1.0, 2.0, 3.0, -v))
+
+
+def gaussian_zcdp(noise_multiplier: float) -> float:
+    """Return the exact zCDP price of Gaussian noise: ``1 / (2 * noise_multiplier**2)``.
+
+    Bun, Steinke 2016, Proposition 1.6.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Standard deviation divided by the (Euclidean) sensitivity, finite and > 0.
+
+    Returns
+    -------
+    float
+        The price rho.
+
+    Raises
+    ------
+    ValueError
+        If ``noise_multiplier`` is NaN, infinite, zero or negative.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_zcdp
+    >>> gaussian_zcdp(10.0)
+    0.005
+    """
+    sigma = check_real(noise_multiplier, "noise_multiplier", "gaussian_zcdp", low=0.0)
+    return 0.5 / sigma / sigma  # sigma**2 could underflow to a division by zero
+
+
+def thresholdout_zcdp(scaled_epsilon: float, max_hits: int) -> float:
+    """Return the zCDP price of a whole Thresholdout, its last and open run included.
+
+    Each hit is one AboveThreshold at ``e = scaled_epsilon`` and one Laplace release at e; the open run is
+    one more AboveThreshold, charged because its threshold noise has been drawn (Dwork et al., Science 2015,
+    as a composition): ``max_hits * (e*tanh(e/2) + e + exp(-e) - 1) + e*tanh(e/2)``.
+
+    Parameters
+    ----------
+    scaled_epsilon : float
+        Sensitivity divided by the scale of the noise in the released value, finite and > 0.
+    max_hits : int
+        The number of hits allowed, at least 1.
+
+    Returns
+    -------
+    float
+        The price rho. It is an upper bound: AboveThreshold is priced as nothing more than e-DP.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import thresholdout_zcdp
+    >>> round(thresholdout_zcdp(0.1, max_hits=5), 6)
+    0.054162
+    """
+    e = check_real(scaled_epsilon, "scaled_epsilon", "thresholdout_zcdp", low=0.0)
+    hits = check_integer(max_hits, "max_hits", "thresholdout_zcdp")
+    return hits * (pure_dp_zcdp(e) + _laplace(e)) + pure_dp_zcdp(e)
+
+
+def zcdp_cost(event: Event) -> float:
+    """Return rho such that what happened in ``event`` is rho-zCDP.
+
+    Composed events cost the sum of their parts, in whatever order and however adaptively they were chosen
+    (Bun, Steinke 2016, Lemma 1.7). Released symbols are a post-processing and change nothing.
+
+    Parameters
+    ----------
+    event : Event
+        What happened.
+
+    Returns
+    -------
+    float
+        The price rho, finite and at least 0.
+
+    Raises
+    ------
+    UnsupportedEventError
+        If no price is known: coded releases have no noise, and an (epsilon, delta)-DP mechanism may fail
+        with probability delta, which no finite rho allows. Also if the price overflows.
+    ValueError
+        If ``event`` is not an event.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import zcdp_cost
+    >>> from sklearn_ada.accounting.events import ComposedEvent, GaussianEvent, LaplaceEvent
+    >>> round(zcdp_cost(ComposedEvent((GaussianEvent(10.0), LaplaceEvent(0.1)))), 6)
+    0.009837
+    """
+    return total_price(event, _price, "zcdp_cost")
+
+
+def _laplace(epsilon: float) -> float:
+    """Return ``epsilon + exp(-epsilon) - 1``, by its power series where the sum would cancel."""
+    if epsilon > 1.0:
+        return epsilon + math.expm1(-epsilon)
+    return 0.5 * epsilon * epsilon * float(hyp1f1(1.0, 3.0, -epsilon))
+
+
+def _price(event: Event) -> float:
+    match event:
+        # Permute-and-flip is no bounded-range mechanism: on two candidates its loss is (epsilon,
+        # -ln(2 - exp(-epsilon))), so for small epsilon it costs what randomised response costs.
+        # AboveThreshold costs its epsilon once its noise is drawn, even if nothing was above.
+        case PureDPEvent() | RandomizedResponseEvent() | PermuteAndFlipEvent() | AboveThresholdEvent():
+            return pure_dp_zcdp(event.epsilon)
+        case LaplaceEvent():
+            return laplace_zcdp(event.epsilon)
+        case ExponentialMechanismEvent():
+            return exponential_mechanism_zcdp(event.epsilon)
+        case GaussianEvent():
+            return gaussian_zcdp(event.noise_multiplier)
+        case ThresholdoutEvent():
+            return thresholdout_zcdp(event.scaled_epsilon, event.max_hits)
+        case ApproximateDPEvent():
+            raise unsupported(event, "zcdp_cost", "it may fail outright with probability delta")
+        case CodedRelease() | CountRelease():
+            raise unsupported(event, "zcdp_cost", "its symbols carry no noise")
+        case _:
+            raise unsupported(event, "zcdp_cost", "no theorem about it is known here")
+
+
+def zcdp_delta(rho: float, epsilon: float) -> float:
+    """Return delta such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the optimal conversion.
+
+    Canonne, Kamath, Steinke 2020, Corollary 13:
+    ``ln delta = min over a > 1 of (a-1)*(a*rho - epsilon) + a*ln(1 - 1/a) - ln(a-1)``.
+    The bound holds for every order a, so an inexact minimum is still a guarantee.
+
+    Parameters
+    ----------
+    rho : float
+        The zCDP parameter, finite and >= 0.
+    epsilon : float
+        The privacy parameter wanted, finite and >= 0.
+
+    Returns
+    -------
+    float
+        The delta, rounded up; 0 only for ``rho = 0``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import zcdp_delta
+    >>> round(zcdp_delta(0.1, 1.0), 6)
+    0.008933
+    """
+    rho = check_real(rho, "rho", "zcdp_delta", low=0.0, closed="low")
+    epsilon = check_real(epsilon, "epsilon", "zcdp_delta", low=0.0, closed="low")
+    if rho == 0.0:
+        return 0.0
+    t = _solve_order(lambda t, log_t: (2.0 * t + 1.0) * rho - epsilon - _log1p_inverse(log_t))
+    log_delta = t * ((t + 1.0) * rho - epsilon - _log1p_inverse(math.log(t))) - math.log1p(t)
+    return exp_upward(log_delta)
+
+
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """Return epsilon such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the optimal conversion.
+
+    The inverse of `zcdp_delta` (Canonne, Kamath, Steinke 2020, Corollary 13).
+
+    Parameters
+    ----------
+    rho : float
+        The zCDP parameter, finite and >= 0.
+    delta : float
+        The failure probability allowed, in (0, 1).
+
+    Returns
+    -------
+    float
+        The epsilon, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    With ``t = a - 1``, setting the derivative of the exponent to zero gives
+    ``epsilon = (2t + 1)*rho - ln(1 + 1/t)``, and the minimum there is ``ln delta = -(t**2*rho + ln(1 + t))``:
+    the second equation is solved for t, then epsilon is the value that the bound of order ``1 + t`` gives,
+    which is valid for any t.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import zcdp_epsilon
+    >>> round(zcdp_epsilon(0.1, 1e-6), 6)
+    2.141939
+    """
+    rho = check_real(rho, "rho", "zcdp_epsilon", low=0.0, closed="low")
+    delta = check_real(delta, "delta", "zcdp_epsilon", low=0.0, high=1.0)
+    if rho == 0.0:
+        return 0.0
+    nats = -math.log(delta)
+    t = _solve_order(lambda t, _: t * (t * rho) + math.log1p(t) - nats)
+    return max(0.0, (t + 1.0) * rho + (nats - math.log1p(t)) / t - _log1p_inverse(math.log(t)))
+
+
+def zcdp_delta_simple(rho: float, epsilon: float) -> float:
+    """Return delta such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the simple conversion.
+
+    Bun, Steinke 2016, Proposition 1.3: ``exp(-(epsilon - rho)**2 / (4*rho))`` for epsilon above rho, else 1.
+    `zcdp_delta` is never worse; this one is for comparison with published figures.
+
+    Parameters
+    ----------
+    rho : float
+        The zCDP parameter, finite and >= 0.
+    epsilon : float
+        The privacy parameter wanted, finite and >= 0.
+
+    Returns
+    -------
+    float
+        The delta, rounded up; 0 only for ``rho = 0``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import zcdp_delta_simple
+    >>> round(zcdp_delta_simple(0.1, 1.0), 6)
+    0.131994
+    """
+    rho = check_real(rho, "rho", "zcdp_delta_simple", low=0.0, closed="low")
+    epsilon = check_real(epsilon, "epsilon", "zcdp_delta_simple", low=0.0, closed="low")
+    if rho == 0.0:
+        return 0.0
+    excess = max(0.0, epsilon - rho)
+    return exp_upward(-excess * (excess / (4.0 * rho)))
+
+
+def zcdp_epsilon_simple(rho: float, delta: float) -> float:
+    """Return epsilon such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the simple conversion.
+
+    Bun, Steinke 2016, Proposition 1.3: ``rho + 2*sqrt(rho*ln(1/delta))``. `zcdp_epsilon` is never worse;
+    this one is for comparison with published figures.
+
+    Parameters
+    ----------
+    rho : float
+        The zCDP parameter, finite and >= 0.
+    delta : float
+        The failure probability allowed, in (0, 1).
+
+    Returns
+    -------
+    float
+        The epsilon.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import zcdp_epsilon_simple
+    >>> round(zcdp_epsilon_simple(0.1, 1e-6), 6)
+    2.450788
+    """
+    rho = check_real(rho, "rho", "zcdp_epsilon_simple", low=0.0, closed="low")
+    delta = check_real(delta, "delta", "zcdp_epsilon_simple", low=0.0, high=1.0)
+    return rho + 2.0 * math.sqrt(rho) * math.sqrt(-math.log(delta))
+
+
+def _solve_order(increasing: Callable[[float, float], float]) -> float:
+    """Return t > 0 where ``increasing(t, ln t)`` changes sign, or the nearer end of the range tried."""
+    return math.exp(enclosed_root(lambda log_t: increasing(math.exp(log_t), log_t), -700.0, 700.0)[0])
+
+
+def _log1p_inverse(log_t: float) -> float:
+    """Return ``ln(1 + 1/t)``."""
+    return math.log1p(math.exp(-log_t)) if log_t > 0.0 else math.log1p(math.exp(log_t)) - log_t

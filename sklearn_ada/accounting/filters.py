@@ -1,0 +1,386 @@
+"""A privacy odometer for zCDP: the privacy loss so far, where no budget was fixed in advance.
+
+Both it and a filter (`sklearn_ada.accounting.filters`) let the next mechanism and its price depend on the
+earlier outputs, where composition theorems fix all parameters in advance (Rogers, Roth, Ullman, Vadhan 2016).
+
+A zCDP filter: a privacy budget for costs that are chosen on the way, which stops before it is exceeded.
+
+Composition theorems fix all parameters in advance. A *filter* lets the next mechanism and its price depend on
+the earlier outputs (Rogers, Roth, Ullman, Vadhan 2016; Whitehouse, Ramdas, Rogers, Wu 2023). Its sums are
+exact, so that a million small costs are not lost to rounding.
+
+A *privacy unit* is what is replaced between two neighbouring data sets. A certificate of a mean rests on what
+replacing one record can change, one of a median on what replacing one subsample can: a ledger that answers
+both must keep both promises, with a budget for each unit.
+
+Some answers are private against fewer neighbours. An AUC, a class mean or a weighted mean has bounded
+sensitivity only if a record is replaced by one of the same class (or weight): class counts and weights stay
+as they are, and the noise is made for them. Group privacy carries such a cost over to a subsample only if
+the subsample is replaced by another with the same class counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from sklearn_ada._validation import bad_parameter, check_integer, check_real
+from sklearn_ada.accounting.codes import exactly, within
+from sklearn_ada.exceptions import BudgetExhaustedError
+
+
+class ZCDPOdometer:
+    """A running bound: with probability ``1 - delta`` the privacy loss is at most `epsilon` at every moment.
+
+    Each mechanism, its price and the moment at which `epsilon` is read may depend on all earlier outputs;
+    no budget is fixed. With total price rho, ``epsilon = rho + 2*sqrt((rho + s) * (ln(1/delta) +
+    ln(1 + rho/s)/2))``, where s is ``scale`` (the mixture boundary of Whitehouse et al. 2023).
+
+    Parameters
+    ----------
+    delta : float
+        The failure probability, in (0, 1).
+    scale : float
+        The bound is tight where rho is some ``2*ln(1/delta)`` times this, finite and > 0. Any value is
+        valid; it must be fixed in advance.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    ``M(l) = exp(l*(loss - rho) - l**2*rho)`` is a supermartingale for every ``l > 0`` (zCDP at order 1 + l).
+    So is its mixture over a half-normal l of variance ``1/(2*s)``, which is at least
+    ``sqrt(s/(rho + s)) * exp((loss - rho)**2 / (4*(rho + s)))`` where the loss exceeds rho. By Ville's
+    inequality it ever reaches ``1/delta`` with probability at most delta.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import ZCDPOdometer
+    >>> odometer = ZCDPOdometer(1e-6, scale=0.01)
+    >>> odometer.charge(0.1)
+    >>> round(odometer.epsilon, 6)
+    2.670284
+    """
+
+    def __init__(self, delta: float, *, scale: float) -> None:
+        self._delta = check_real(delta, "delta", "ZCDPOdometer", low=0.0, high=1.0)
+        self._scale = check_real(scale, "scale", "ZCDPOdometer", low=0.0)
+        self._spent = Fraction(0)
+
+    @property
+    def spent(self) -> float:
+        """The total rho charged so far, correctly rounded."""
+        return float(self._spent)
+
+    @property
+    def epsilon(self) -> float:
+        """A bound on the privacy loss so far, valid at all times together w.p. 1 - delta."""
+        rho, s = self.spent, self._scale
+        return rho + 2.0 * math.sqrt((rho + s) * (-math.log(self._delta) + 0.5 * math.log1p(rho / s)))
+
+    def charge(self, cost: float) -> None:
+        """Record ``cost``, before the mechanism runs.
+
+        Parameters
+        ----------
+        cost : float
+            The rho of the next mechanism, finite and >= 0.
+
+        Raises
+        ------
+        ValueError
+            If ``cost`` is out of range; nothing is recorded then.
+        """
+        self._spent += exactly(check_real(cost, "cost", "ZCDPOdometer", low=0.0, closed="low"))
+
+
+class Unit(NamedTuple):
+    """What is replaced between neighbours: one record, or one subsample of a fixed partition.
+
+    Attributes
+    ----------
+    name : str
+        Units with different names are different partitions, or different neighbours.
+    parts : int
+        Number of subsamples of the partition; 0 for single records.
+    """
+
+    name: str
+    parts: int
+
+
+RECORDS = Unit("records", 0)
+"""A record is replaced by any other."""
+
+SAME_CLASS = Unit("records of the same class", 0)
+"""A record is replaced by another of its class."""
+
+SAME_WEIGHT = Unit("records of the same class, weight and group size", 0)
+"""A record (or group) is replaced by another that counts as much."""
+
+_STRATIFIED = "stratified "
+
+
+def subsamples_unit(n_subsamples: int, *, stratified: bool) -> Unit:
+    """Return the unit of one subsample; a stratified one is replaced by one of the same class counts."""
+    return Unit(f"{n_subsamples} {_STRATIFIED if stratified else ''}subsamples", n_subsamples)
+
+
+class UnitZCDPFilter:
+    """A zCDP budget for each privacy unit: all that is recorded keeps every budget of a unit in use.
+
+    Together it is ``budget(u)``-zCDP with respect to replacing one unit u.
+
+    Group privacy converts costs: a change of s units of one kind is s^2 times as dear as a change of one
+    (Bun, Steinke, TCC 2016, Proposition 1.9). Replacing one record changes one subsample of any partition;
+    replacing a subsample of t records changes at most t subsamples of another partition. A cost that holds
+    for neighbours of one class (`SAME_CLASS`, and stratified subsamples: a record of another class moves all
+    later ones to other subsamples) has no price for a subsample that is not stratified, and one for
+    neighbours of one weight (`SAME_WEIGHT`) none for any subsample: such mixtures are not admitted. Single
+    records of all kinds share one sum: beside costs that hold within classes, it is a promise within classes.
+    For each unit the plain sum of the costs is a valid filter (see `ZCDPFilter`), counted from the first on.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    budget : callable
+        Takes a unit and returns the largest total rho for it; fixed in advance.
+
+    Examples
+    --------
+    >>> units = UnitZCDPFilter(1000, lambda unit: 0.02)
+    >>> units.record(RECORDS, 0.0001)
+    >>> units.admits(RECORDS, 0.015)
+    True
+    >>> hundred = subsamples_unit(100, stratified=False)
+    >>> units.admits(hundred, 0.015)  # ten records a subsample: 0.0001 is 0.01 for them
+    False
+    >>> units.record(SAME_CLASS, 1e-9)
+    >>> units.admits(hundred, 1e-9), units.admits(subsamples_unit(100, stratified=True), 1e-9)
+    (False, True)
+    """
+
+    def __init__(self, n: int, budget: Callable[[Unit], float]) -> None:
+        self._n = check_integer(n, "n", "UnitZCDPFilter")
+        self._budget = budget
+        self._spent: dict[Unit, Fraction] = {}
+
+    def spent(self, unit: Unit) -> float:
+        """Return the total rho with respect to replacing one ``unit``, rounded; infinite if it has none."""
+        return float(self._total(self._check(unit), self._spent))
+
+    def left(self, unit: Unit) -> float:
+        """Return the largest rho of a mechanism at this unit that all budgets in use would admit, about.
+
+        Rounded down by more than the conversions round; 0 if nothing is left.
+        """
+        unit = self._check(unit)
+        spent = {unit: Fraction(0), **self._spent}
+        left = math.inf
+        for each in spent:
+            total, times = self._total(each, spent), self._touched(each, unit)
+            if times == math.inf or total == math.inf:
+                return 0.0
+            left = min(left, (self._budget(each) - float(total)) / times**2)
+        return max(left * (1.0 - 1e-9), 0.0)
+
+    def admits(self, unit: Unit, cost: float, count: int = 1) -> bool:
+        """Return whether ``count`` mechanisms of this cost each would stay within every budget."""
+        return self.exceeded(unit, cost, count) is None
+
+    def exceeded(self, unit: Unit, cost: float, count: int = 1) -> tuple[Unit, float] | None:
+        """Return a unit whose budget ``count`` mechanisms would exceed and its total rho then, or None.
+
+        Sums are exact: a full budget cannot be passed by steps that are too small to be seen in a float.
+
+        Parameters
+        ----------
+        unit : Unit
+            The unit that the cost speaks of.
+        cost : float
+            zCDP cost, finite and at least 0.
+        count : int, default=1
+            At least 1.
+        """
+        unit = self._check(unit)
+        cost = check_real(cost, "cost", "UnitZCDPFilter", low=0.0, closed="low")
+        count = check_integer(count, "count", "UnitZCDPFilter")
+        spent = {**self._spent, unit: self._spent.get(unit, Fraction(0)) + count * exactly(cost)}
+        totals = ((each, self._total(each, spent)) for each in spent)
+        return next(
+            ((each, float(total)) for each, total in totals if not within(total, self._budget(each))), None
+        )
+
+    def to_list(self) -> list[list[Any]]:
+        """Return what was recorded of each unit, exactly, ready for JSON."""
+        return [[*unit, str(cost)] for unit, cost in self._spent.items()]
+
+    def restore(self, told: list[list[Any]]) -> None:
+        """Go on from what `to_list` told."""
+        self._spent = {Unit(name, parts): Fraction(cost) for name, parts, cost in told}
+
+    def record(self, unit: Unit, cost: float) -> None:
+        """Add the cost of a mechanism, admitted before it ran.
+
+        Parameters
+        ----------
+        unit : Unit
+        cost : float
+            zCDP cost, finite and at least 0.
+        """
+        unit = self._check(unit)
+        cost = check_real(cost, "cost", "UnitZCDPFilter", low=0.0, closed="low")
+        self._spent[unit] = self._spent.get(unit, Fraction(0)) + exactly(cost)
+
+    def _check(self, unit: Unit) -> Unit:
+        if not isinstance(unit, Unit):
+            raise bad_parameter("unit", "UnitZCDPFilter", "a Unit", unit)
+        check_integer(unit.parts, "unit", "UnitZCDPFilter", low=0)
+        if unit.parts > self._n:
+            raise bad_parameter("unit", "UnitZCDPFilter", f"of at most {self._n} records", unit)
+        return unit
+
+    def _total(self, unit: Unit, spent: dict[Unit, Fraction]) -> Fraction | float:
+        total: Fraction | float = Fraction(0)
+        for other, cost in spent.items():
+            if cost:
+                total += self._touched(unit, other) ** 2 * cost
+        return total
+
+    def _touched(self, unit: Unit, other: Unit) -> float:
+        """Return how many units of one kind can change when one of the other kind is replaced.
+
+        Infinite where one of the other kind may be replaced by what is no neighbour of the first kind.
+        """
+        if unit == other or unit.parts == 0:
+            return 1
+        if other == SAME_WEIGHT:
+            return math.inf
+        within_classes = other == SAME_CLASS or _STRATIFIED in other.name
+        if within_classes and _STRATIFIED not in unit.name:  # one record of another class moves all the later
+            return math.inf
+        records = self._n // unit.parts
+        return records if other.parts == 0 else min(records, other.parts)
+
+
+class ZCDPFilter:
+    """A zCDP budget: everything charged to it is together ``budget``-zCDP, whatever was charged and why.
+
+    A `UnitZCDPFilter` with a single privacy unit, the record, that raises an error where it is exhausted.
+
+    Each mechanism, its price and the decision to stop may depend on all earlier outputs. For zCDP the plain
+    sum of the prices is a valid filter, with no loss in the constants (Whitehouse et al. 2023; for Renyi
+    divergence Feldman, Zrnic 2021).
+
+    Parameters
+    ----------
+    budget : float
+        The largest total rho, finite and >= 0.
+
+    Raises
+    ------
+    ValueError
+        If ``budget`` is out of range.
+
+    Notes
+    -----
+    For a fixed order a, ``exp((a-1)*loss - a*(a-1)*spent)`` is a supermartingale if each price is known
+    before its mechanism runs; with ``spent <= budget`` throughout, the divergence of order a is at most
+    ``a*budget`` at any stopping time.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import ZCDPFilter, laplace_zcdp
+    >>> zcdp_filter = ZCDPFilter(0.01)
+    >>> zcdp_filter.charge(laplace_zcdp(0.1))
+    >>> zcdp_filter.charge(laplace_zcdp(0.2))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sklearn_ada.exceptions.BudgetExhaustedError: A cost of 0.0187308 exceeds what is left...
+    """
+
+    def __init__(self, budget: float) -> None:
+        self._budget = check_real(budget, "budget", "ZCDPFilter", low=0.0, closed="low")
+        self._units = UnitZCDPFilter(1, lambda unit: self._budget)
+
+    @property
+    def budget(self) -> float:
+        """The largest total rho."""
+        return self._budget
+
+    @property
+    def spent(self) -> float:
+        """The total rho charged so far, correctly rounded."""
+        return self._units.spent(RECORDS)
+
+    @property
+    def remaining(self) -> float:
+        """The rho that is left."""
+        return self._budget - self.spent
+
+    def admits(self, cost: float) -> bool:
+        """Return whether ``cost``, a finite rho of at least 0, could be charged now.
+
+        Parameters
+        ----------
+        cost : float
+            A rho of zCDP.
+        """
+        return self._units.admits(RECORDS, cost)
+
+    def charge(self, cost: float) -> None:
+        """Charge ``cost``, before the mechanism runs.
+
+        Parameters
+        ----------
+        cost : float
+            The rho of the next mechanism, finite and >= 0.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If the budget does not suffice; nothing is charged then, and the mechanism must not run.
+        ValueError
+            If ``cost`` is out of range; nothing is charged then.
+        """
+        if not self.admits(cost):
+            raise BudgetExhaustedError(
+                f"A cost of {cost:g} exceeds what is left of the budget: {self.remaining:g}."
+            )
+        self._units.record(RECORDS, cost)
+
+
+def admits(spent: float, cost: float, budget: float) -> bool:
+    """Return whether ``spent + cost <= budget``: the condition to proceed.
+
+    Parameters
+    ----------
+    spent, cost, budget : float
+        In the same currency, finite and >= 0.
+
+    Returns
+    -------
+    bool
+        True if the cost may be incurred.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import admits
+    >>> admits(spent=0.75, cost=0.25, budget=1.0), admits(spent=0.75, cost=0.5, budget=1.0)
+    (True, False)
+    """
+    spent = check_real(spent, "spent", "admits", low=0.0, closed="low")
+    cost = check_real(cost, "cost", "admits", low=0.0, closed="low")
+    budget = check_real(budget, "budget", "admits", low=0.0, closed="low")
+    return within(exactly(spent) + exactly(cost), budget)

@@ -1,0 +1,184 @@
+"""What an asker gets from a holdout: the answer, what it cost, and what its interval is worth."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass, field
+
+from sklearn_ada._validation import percent
+
+VERDICTS = ("agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused")
+"""The words for what came of a question (see `Answer`); only the last two come without a value."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one answer cost.
+
+    Attributes
+    ----------
+    nats : float
+        Information that it revealed about the holdout, in units of natural logarithms: ``-ln p``, if p was
+        the probability given to this answer beforehand. Later intervals are the wider for it.
+    epsilon, rho : float or None
+        Privacy loss of a differentially private answer: of pure epsilon-DP, and of zero-concentrated DP. None
+        where no theorem bounds it.
+    """
+
+    nats: float
+    epsilon: float | None = None
+    rho: float | None = None
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is guaranteed about an answer.
+
+    With probability at least ``confidence_level`` over the draws of the holdout and of the ledger's secret,
+    all intervals given out by one ledger contain their ``target`` at once, however adaptively the questions
+    were chosen.
+
+    Attributes
+    ----------
+    theorem : str
+        The theorem that the guarantee rests on.
+    confidence_level : float
+        Probability that all intervals of the ledger hold together.
+    ln_delta : float
+        Logarithm of the part of the failure probability ``1 - confidence_level`` that this interval used. By
+        privacy it is what all intervals of one kind of metric used together.
+    target : str
+        The population quantity that the interval contains.
+    assumptions : tuple of str
+        What must be true; none can be checked from the holdout alone.
+    vacuous : bool
+        Whether the interval says nothing: it holds everything that the metric can be.
+    route : {"description_length", "differential_privacy", "both"}
+        The theory by which this answer is certified, see `Holdout`.
+    """
+
+    theorem: str
+    confidence_level: float
+    ln_delta: float
+    target: str
+    assumptions: tuple[str, ...]
+    vacuous: bool
+    route: str = "description_length"
+
+    def __str__(self) -> str:
+        worth = "VACUOUS: it says nothing" if self.vacuous else "valid for all answers together"
+        return f"{percent(self.confidence_level)} {worth}; target: {self.target}; by {self.theorem}"
+
+    def _repr_html_(self) -> str:
+        worth = "VACUOUS: the interval says nothing" if self.vacuous else "holds together with all others"
+        facts = {
+            "Confidence": f"{percent(self.confidence_level)}, {worth}",
+            "Of": self.target,
+            "By": self.theorem,
+            "If": "; ".join(self.assumptions),
+        }
+        rows = (f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in facts.items())
+        return f"<table>{''.join(rows)}</table>"
+
+
+@dataclass(frozen=True, repr=False)
+class Answer:
+    """An answer of the holdout with the interval that it certifies.
+
+    Attributes
+    ----------
+    value : float
+        The released value; NaN if the question was refused or failed.
+    interval : tuple of float
+        The certified interval ``(low, high)`` in units of the metric. An end may be infinite.
+    verdict : {"agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused"}
+        What came of the question.
+
+        - A check: "agrees" or "differs", the holdout's value is close to the guess or not. From
+          `LadderScorer`: "improves" or "no improvement" on the best score so far.
+        - A certify: "exact" or, with noise, "drawn".
+        - No value: "failed", the model or the metric failed on the holdout, which was charged; "refused", the
+          question was not admitted, which costs nothing itself. A search raises an error instead:
+          `BudgetExhaustedError` where a question of its own was refused, ValueError where all models failed.
+    cost : Cost
+        Not in it: what was paid to learn whether the question had been asked before. If a model says
+        something else than is recorded for its digest, "different" is paid for, about 7 nats the first time,
+        even if the new question is then refused.
+    certificate : Certificate or None
+        What is guaranteed about the interval. None for a refusal.
+    index : int
+        Position of the record in the ledger.
+    levels : tuple of float or None
+        For a check by the stable median, which has no interval: the value is between the quantiles at these
+        levels, ``(0.3, 0.7)`` say, of the metric on random subsamples, rounded as the target says. A level of
+        0 or 1 says nothing on that side.
+    reason : str or None
+        Why the question failed or was refused.
+    repeated : bool
+        True if the identical question had been answered before: ``cost`` is what it cost then. That the model
+        still says the same on the holdout was confirmed, for a thousandth of a nat if few differed before.
+    published : float or None
+        Of a sealed answer, whose value is the centre of a cell: about the half-width that the exact value
+        would have if it were published now (``certify(..., final=True)``). Computed from the guess and from
+        what was told so far, not from what is sealed.
+    """
+
+    value: float
+    interval: tuple[float, float]
+    verdict: str
+    cost: Cost
+    certificate: Certificate | None
+    index: int
+    levels: tuple[float, float] | None = None
+    reason: str | None = None
+    repeated: bool = field(default=False, compare=False)
+    published: float | None = None
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval."""
+        low, high = self.interval
+        return (high - low) / 2.0
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+    @property
+    def target(self) -> str | None:
+        """The population quantity that the value estimates; None for a refusal."""
+        return None if self.certificate is None else self.certificate.target
+
+    def __repr__(self) -> str:
+        return f"<Answer: {self}>"
+
+    def __str__(self) -> str:
+        return "; ".join(self._lines)
+
+    def _repr_html_(self) -> str:
+        shown = f"<p>{'<br>'.join(map(html.escape, self._lines))}</p>"
+        if self.certificate is None or not self.answered:
+            return shown
+        return f"{shown}<details><summary>certificate</summary>{self.certificate._repr_html_()}</details>"
+
+    @property
+    def _lines(self) -> list[str]:
+        with_target = self.answered and self.target is not None
+        return [self.summary, f"target: {self.target}"] if with_target else [self.summary]
+
+    @property
+    def summary(self) -> str:
+        """Value, interval, verdict and cost in one line, for tables that name the target elsewhere."""
+        if not self.answered:
+            return f"{self.verdict}: {self.reason}"
+        low, high = self.interval
+        text = f"{self.value:.4g} in [{low:.4g}, {high:.4g}] ({self.verdict}, {self.cost.nats:.3g} nats)"
+        if self.levels is not None:
+            # Levels are rounded outwards.
+            below, above = math.floor(1000.0 * self.levels[0]), math.ceil(1000.0 * self.levels[1])
+            text += f", between the {below / 10:g}% and {above / 10:g}% quantiles of rounded values"
+        if self.published is not None:
+            text += f", published now: about +-{self.published:.3g}"
+        return text + (", VACUOUS" if self.certificate is not None and self.certificate.vacuous else "")

@@ -1,0 +1,353 @@
+"""``ask``: the holder asks about predictions that somebody handed in, as for an internal leaderboard.
+
+``ledger show | verify | report | head | close | unseal``: a ledger without the holdout that it belongs to.
+
+Nothing here creates a ledger, and only ``close`` and ``unseal`` write to one. What a writer that crashed had
+not committed is undone first, as its next question would.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import pathlib
+import sys
+from typing import Any
+
+import numpy as np
+
+from sklearn_ada._validation import aligned, counted, percent, printable
+from sklearn_ada.answer import Answer
+from sklearn_ada.cli.tools import count, head, number, read_columns, write_csv
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
+from sklearn_ada.holdout.certificate import verify_certificate
+from sklearn_ada.holdout.holdout import Holdout
+from sklearn_ada.holdout.publishing import close, unseal
+from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.report import Entry, HoldoutReport, Targets, summary_of
+from sklearn_ada.ledger.hash_chain import Ledger
+from sklearn_ada.ledger.opening import open_existing_ledger, open_ledger_to_write
+from sklearn_ada.terms.models import Predictions
+from sklearn_ada.terms.policy import Asker
+
+_DESCRIPTION = """
+Ask about labels that were predicted for the rows of a holdout, and print the answer: an interval for their
+expected accuracy on these rows. The true labels (--data) stay with the holder, who runs this; participants
+get the rows of X, without labels. Both files are CSV with a line of names, NPY, or Parquet where pyarrow is
+installed. With --id-column the rows are known by their ids and may come in any order.
+"""
+
+
+def add_ask_command(commands: Any) -> None:
+    """Add ``ask`` to the subcommands of a parser."""
+    ask = commands.add_parser("ask", help="ask about predictions in a file", description=_DESCRIPTION)
+    ask.add_argument("--predictions", required=True, metavar="FILE", help="the labels that were predicted")
+    ask.add_argument("--data", required=True, metavar="FILE", help="the true labels of the same rows")
+    ask.add_argument("--ledger", required=True, help="path or URL of the ledger; a new one is begun")
+    ask.add_argument(
+        "--guess", type=float, help="the score as estimated without the holdout; needed for a check"
+    )
+    ask.add_argument("--scoring", default="accuracy", help="a mean of 0/1 losses; accuracy unless given")
+    ask.add_argument("--id-column", metavar="NAME", help="column of ids in both files")
+    ask.add_argument("--label-column", metavar="NAME", help="column of true labels; needed if there are more")
+    ask.add_argument("--prediction-column", metavar="NAME", help="likewise, of predicted ones")
+    ask.add_argument(
+        "--class", dest="classes", action="append", metavar="LABEL",
+        help="a label that may be predicted although no row has it; may be repeated",
+    )  # fmt: skip
+    kind = ask.add_mutually_exclusive_group()
+    kind.add_argument("--certify", action="store_true", help="ask for the value; a check asks for its cell")
+    kind.add_argument("--final", action="store_true", help="publish the value, of what is kept in the end")
+    ask.add_argument("--confidence-level", type=float, default=0.95, help="0.95 unless given")
+    ask.add_argument("--tolerance", type=float, help="largest half-width that is answered")
+    ask.add_argument("--expected-questions", type=int, metavar="INT", help="about how many there will be")
+    ask.add_argument("--answers", choices=("exact", "cells", "auto"), help="how a certify is answered")
+    ask.add_argument("--who", help="whose predictions they are; written into the record")
+    ask.add_argument("--label", help="where they are from; written into the record")
+    ask.add_argument("--json", action="store_true", help="an object")
+
+    def run(arguments: argparse.Namespace) -> None:
+        try:
+            answer = _asked(arguments)
+        except (ValueError, TypeError) as error:
+            ask.error(str(error))
+        print(json.dumps(_told(answer), indent=1, allow_nan=False) if arguments.json else answer)
+
+    ask.set_defaults(run=run)
+
+
+def _asked(arguments: argparse.Namespace) -> Answer:
+    """Return the answer; ValueError for bad files or parameters, before anything is charged."""
+    labels, ids = read_columns(arguments.data, arguments.label_column, arguments.id_column)
+    said = Predictions(
+        *read_columns(arguments.predictions, arguments.prediction_column, arguments.id_column),
+        classes=_typed(arguments.classes, labels),
+    )
+    holdout = Holdout(
+        np.empty((len(labels), 0)), labels, ids=ids, class_mix="priced", ledger=arguments.ledger,
+        confidence_level=arguments.confidence_level, tolerance=arguments.tolerance,
+        expected_questions=arguments.expected_questions, answers=arguments.answers,
+        who=arguments.who, label=arguments.label,
+    )  # fmt: skip
+    how: dict[str, Any] = {"scoring": arguments.scoring, "guess": arguments.guess}
+    if arguments.certify or arguments.final:
+        return holdout.certify(said, final=arguments.final, **how)
+    return holdout.check(said, **how)
+
+
+def _typed(classes: list[str] | None, labels: Any) -> Any:
+    """Return labels of the command line as the numbers that they are, where y holds numbers."""
+    if classes is None or labels.dtype.kind not in "biuf":
+        return classes
+    try:
+        return [int(label) for label in classes]
+    except ValueError:
+        raise ValueError(f"--class must be whole numbers, as the labels are, got {classes}") from None
+
+
+def _told(answer: Answer) -> dict[str, Any]:
+    """Return an answer ready for JSON; None where there is no number."""
+    numbers = (answer.value, *answer.interval)
+    value, low, high = (float(each) if math.isfinite(each) else None for each in numbers)
+    return {
+        "index": answer.index,
+        "value": value,
+        "interval": [low, high],
+        "verdict": answer.verdict,
+        "target": answer.target,
+        "nats": answer.cost.nats,
+        "repeated": answer.repeated,
+        "published": answer.published,
+        "reason": answer.reason,
+    }
+
+
+def add_ledger_commands(commands: Any) -> None:
+    """Add ``ledger`` and its actions to the subcommands of a parser."""
+    actions = commands.add_parser("ledger", help="look at a ledger").add_subparsers(
+        dest="action", required=True
+    )
+    show = actions.add_parser("show", help="list its records: who asked what, when, and what came of it")
+    show.add_argument("file")
+    show.add_argument("--limit", type=count, help="only so many of the last records")
+    form = show.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="a list of objects, one a record")
+    form.add_argument("--csv", action="store_true", help="comma-separated, one line a record")
+    show.set_defaults(run=show_ledger)
+    verify = actions.add_parser("verify", help="check its hash chain and prices; compare copies of it")
+    verify.add_argument("file")
+    verify.add_argument("copies", nargs="*", help="other copies: have they been asked apart?")
+    verify.add_argument("--head", type=head, help="what 'ledger head' printed: does the file continue it?")
+    verify.add_argument("--certificate", metavar="JSON", help="what holdout.export wrote: is all of it so?")
+    verify.set_defaults(run=verify_ledger)
+    report = actions.add_parser(
+        "report", help="what is spent and left, and how the next intervals would look"
+    )
+    report.add_argument("file")
+    report.add_argument("--json", action="store_true")
+    report.set_defaults(run=report_ledger)
+    pin = actions.add_parser("head", help="print how far it goes, as a line to keep and to verify it with")
+    pin.add_argument("file")
+    pin.set_defaults(run=print_head)
+    end = actions.add_parser("close", help="refuse new questions from now on; there is no way back")
+    end.set_defaults(run=close_ledger)
+    told = actions.add_parser("unseal", help="tell sealed values, at the level of their asking")
+    told.set_defaults(run=unseal_ledger)
+    for writer in (end, told):
+        writer.add_argument("file")
+        writer.add_argument("--who", help="a name for the records")
+    told.add_argument("--key", metavar="KEYFILE", help="the private key, in PEM, of a ledger with a seal_key")
+    told.add_argument("numbers", nargs="*", type=count, help="of records; none: all, once it is closed")
+
+
+def show_ledger(arguments: argparse.Namespace) -> None:
+    """Print one line per record of the ledger, or of its end."""
+    ledger = _open(arguments.file, replay=arguments.limit is None)
+    if arguments.limit is None:
+        entries = [Entry.of(record) for record in ledger.records()]
+        told = ledger.read(
+            lambda state: (
+                f"revealed {state.account.nats:.4g} nats in all; asked {state.asked}, refused {state.refused}"
+            )
+        )
+    else:
+        reached, records = ledger.tail(arguments.limit)
+        entries = [Entry.of(record) for record in records]
+        told = f"the last {len(entries)} of {reached.count:,} records; those before them were not read"
+    if arguments.json:
+        _print_json([entry.to_dict() for entry in entries])
+    elif arguments.csv:
+        write_csv([entry.to_dict() for entry in entries], sys.stdout)
+    else:
+        targets = Targets(entry.score_of for entry in entries)
+        print(aligned(_HEAD, [_cells(entry, targets) for entry in entries], right=_NUMBERS))
+        print(told)
+        print(*targets.lines, sep="\n", end="\n" if targets.lines else "")
+
+
+def verify_ledger(arguments: argparse.Namespace) -> None:
+    """Check every record against the hash chain and its price against the code; raise if one is off."""
+    ledger = _open(arguments.file, replay=False)
+    size = ledger.verify()
+    if arguments.head is not None:
+        ledger.check_head(arguments.head)
+    print(f"{size} records agree with the hash chain, with the head of the ledger and in their prices")
+    if arguments.head is not None:
+        print("it continues the head that was given")
+    if arguments.certificate is not None:
+        _print_verified(ledger, arguments.certificate)
+    name = _name(ledger, arguments.file)
+    for copy in arguments.copies:
+        other = _open(copy)
+        print(_compared(name, ledger, _name(other, copy), other))
+
+
+def _print_verified(ledger: Ledger[Conversation], path: str) -> None:
+    """Say what of a certificate was verified; raise LedgerError for what does not agree, or is not there."""
+    try:
+        text = pathlib.Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LedgerError(f"The certificate {path!r} cannot be read: {error}.") from error
+    found = verify_certificate(ledger, text)
+    print(f"the certificate agrees with the ledger: {counted(found.recomputed, 'interval')} computed again")
+    for what, times in found.compared.items():
+        print(f"{counted(times, 'interval')} compared with the records, as no ledger holds {what}")
+
+
+def print_head(arguments: argparse.Namespace) -> None:
+    """Print the head of the ledger."""
+    print(_open(arguments.file).head())
+
+
+def report_ledger(arguments: argparse.Namespace) -> None:
+    """Print what is spent and what is left, of a long ledger from the last checkpoint on."""
+    report = summary_of(_open(arguments.file, replay=False))
+    if arguments.json:
+        _print_json(report.to_dict())
+    else:
+        print(_told_2(report))
+
+
+def close_ledger(arguments: argparse.Namespace) -> None:
+    """Close the holdout of the ledger."""
+    close(open_ledger_to_write(arguments.file, Conversation), Asker(arguments.who))
+    print("closed: nothing new is answered from now on")
+
+
+def unseal_ledger(arguments: argparse.Namespace) -> None:
+    """Tell sealed values and print them, one a line."""
+    try:
+        ledger, asker = open_ledger_to_write(arguments.file, Conversation), Asker(arguments.who)
+        told = unseal(ledger, asker, arguments.numbers or None, arguments.key)
+    except (ImportError, ValueError) as error:
+        raise LedgerError(str(error)) from error
+    for answer in told:
+        print(f"{answer.index}: {answer}")
+    print(f"{counted(len(told), 'value')} unsealed")
+
+
+def _open(address: str, replay: bool = True) -> Ledger[Conversation]:
+    return open_existing_ledger(address, Conversation, replay)
+
+
+def _name(ledger: Ledger[Conversation], address: str) -> str:
+    """Return what to call a ledger; a URL may hold a password."""
+    return getattr(ledger, "name", address) if "://" in address else address
+
+
+def _compared(one: str, ledger: Ledger[Conversation], other: str, copy: Ledger[Conversation]) -> str:
+    """Say how two copies of a ledger relate; raise if they are not copies, or were asked apart."""
+    mine = theirs = 0
+    for record, copied in itertools.zip_longest(ledger.records(), copy.records()):
+        mine, theirs = mine + (record is not None), theirs + (copied is not None)
+        if record is None or copied is None or record == copied:
+            continue
+        if record.seq == 0:
+            raise LedgerMismatchError(
+                f"{one!r} and {other!r} are not copies of one ledger: their genesis differs."
+            )
+        raise LedgerDamagedError(
+            f"{one!r} and {other!r} part after record {record.seq - 1}: one holdout was asked through two "
+            "ledgers. Neither knows what the other revealed; no answer since then, of either, is certified."
+        )
+    if mine == theirs:
+        return f"{other} holds the same records"
+    older = other if theirs < mine else one
+    return f"{older} is an older copy: it lacks the last {abs(mine - theirs)} records; never ask through it"
+
+
+_HEAD = (
+    "#", "time", "who", "label", "record", "metric", "mechanism", "guess", "answer", "interval", "nats",
+    "verdict", "reason",
+)  # fmt: skip
+_WITH_INTERVAL = ("answer", "sealed", "unsealed")
+_NUMBERS = ("#", "guess", "answer", "nats")
+
+
+def _cells(entry: Entry, targets: Targets) -> list[str]:
+    ends = (number(entry.low, "-inf"), number(entry.high, "inf"))
+    return [
+        str(entry.index),
+        entry.time or "",
+        entry.who or "",
+        entry.label or "",
+        entry.kind,
+        (entry.metric or "") + targets.mark(entry.score_of),
+        entry.mechanism or entry.purpose or "",
+        number(entry.guess),
+        number(entry.answer),
+        f"[{ends[0]}, {ends[1]}]" if entry.kind in _WITH_INTERVAL else "",
+        number(entry.nats),
+        entry.verdict or "",
+        entry.reason or "",
+    ]
+
+
+def _told_2(report: HoldoutReport) -> str:
+    counts = ", ".join(f"{purpose} {times}" for purpose, times in report.asked.items())
+    people = ", ".join(
+        f"{'nobody named' if who == '?' else printable(who)} ({times})"
+        for who, times in report.asked_by.items()
+    )
+    lines = [
+        f"holdout {report.fingerprint[:12]}, {report.n_rows} rows; all intervals hold together with "
+        f"{percent(report.confidence_level)}",
+        f"asked: {counts}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
+        f"asked by: {people or 'nobody yet'}",
+        *_confirmed(report),
+        *(f"scores of the {target}: {count}" for target, count in report.targets.items()),
+        f"head: {report.head}",
+    ]
+    remaining = report.outlook.remaining
+    if report.tolerance is not None:
+        left = ", ".join(f"{purpose} {times}" for purpose, times in remaining.items())
+        lines.append(f"left within the tolerance of {report.tolerance:g}: {left}, if every guess holds")
+    if report.outlook.published is not None:
+        lines.append(f"certify() would publish an exact value at about +-{report.outlook.published:.4f}")
+    more = "questions (of searches: more searches)" if report.outlook.in_cells else "checks"
+    lines += [
+        "",
+        "Half-widths, as shares of the range, of a mean of a bounded score over all rows, near "
+        f"{report.outlook.value:.3g}",
+        f"and at worst, after so many more {more} whose guesses hold (* beyond the tolerance):",
+    ]
+    rows: dict[int, list[str]] = {}
+    for forecast in report.outlook.forecasts:
+        mark = "" if forecast.admitted else " *"
+        rows.setdefault(forecast.after, [str(forecast.after)]).extend(
+            [f"{forecast.half_width:.4f}", f"{forecast.worst:.4f}{mark}"]
+        )
+    names = {"certify": "search"} if report.outlook.in_cells else {}
+    head = ("after", *(t for name in remaining for t in (f"next {names.get(name, name)}", "at worst")))
+    return "\n".join([*lines, aligned(head, list(rows.values()), right=("after",))])
+
+
+def _confirmed(report: HoldoutReport) -> list[str]:
+    told = ", ".join(f"{what} {count}" for what, count in report.confirmed.items())
+    return [f"asked again, and the model said: {told}"] if any(report.confirmed.values()) else []
+
+
+def _print_json(body: Any) -> None:
+    print(json.dumps(body, indent=1, allow_nan=False))

@@ -1,0 +1,1 @@
+"""What X and y may be: labels, rows and units, in memory, in files or in Dask."""

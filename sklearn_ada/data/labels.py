@@ -1,0 +1,370 @@
+"""What rows and labels are, however they are held: in arrays, frames and lists, in files, or in Dask.
+
+The distinct whole numbers in a block of labels, and how many rows have each of them.
+
+Labels and numbers as what they are, whoever says them: the rows of a holdout, guess rows, or a model.
+
+Labels held as objects, such as a column of a mixed frame, come as the numbers or the text that they are.
+Messages name shapes and types, never values of the rows.
+
+Counting and taking rows of whatever scikit-learn accepts as X.
+
+Which records count together, and how much each of them counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_ada._validation import bad_parameter, check_real
+from sklearn_ada.guarantees.intervals import bounded_weight_size, kish_size
+
+Array = NDArray[Any]
+
+_FEW = 2**16  # whole numbers in so narrow a range are counted without being sorted
+
+
+def distinct_of(block: Array) -> tuple[Array, NDArray[np.int64]] | None:
+    """Return the distinct whole numbers of a block and their counts; None if there are others."""
+    if block.dtype.kind == "b":
+        ones = int(np.count_nonzero(block))
+        both = np.array([len(block) - ones, ones], dtype=np.int64)
+        return np.array([False, True])[both > 0], both[both > 0]
+    low, high = block.min(), block.max()
+    if block.dtype.kind == "f" and not (np.isfinite([low, high]).all() and (np.floor(block) == block).all()):
+        return None
+    if int(high) - int(low) >= _FEW:
+        values, counts = np.unique(block, return_counts=True)
+        return values, counts.astype(np.int64)
+    wide: Any = {"i": np.int64, "u": np.uint64, "f": np.float64}[block.dtype.kind]
+    numbers = np.bincount((block.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False))
+    found = np.flatnonzero(numbers)
+    return (found.astype(wide) + wide(low)).astype(block.dtype), numbers[found].astype(np.int64)
+
+
+def joined(
+    one: tuple[Array, NDArray[np.int64]], other: tuple[Array, NDArray[np.int64]]
+) -> tuple[Array, NDArray[np.int64]]:
+    """Return the distinct numbers of two blocks together, and their counts."""
+    if np.array_equal(one[0], other[0]):
+        return one[0], one[1] + other[1]
+    values, where = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    counts = np.bincount(where.ravel(), weights=np.concatenate([one[1], other[1]]))
+    return values, counts.astype(np.int64)
+
+
+NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+"""Types of one real number."""
+# Labels are looked at in pieces of so many rows, to keep temporaries small.
+PIECE = 2**16
+
+
+class Typed(Protocol):
+    """What has a type of NumPy."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of each value."""
+
+
+def check_labels(y: Any, owner: str = "Holdout") -> Array:
+    """Return y as a one-dimensional, non-empty array without missing or infinite values, or raise ValueError.
+
+    Examples
+    --------
+    >>> check_labels(np.array(["no", "yes"], dtype=object)).dtype
+    dtype('<U3')
+    """
+    if y is None:
+        raise bad_parameter("y", owner, "the labels of the rows of X", None)
+    if np.ma.is_masked(y):
+        raise bad_parameter("y", owner, "finite", "masked values")
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise bad_parameter("y", owner, "one-dimensional", f"an array of shape {labels.shape}")
+    if len(labels) == 0:
+        raise bad_parameter("X", owner, "non-empty", "0 rows")
+    kind = labels.dtype.kind
+    if kind == "c":
+        raise bad_parameter("y", owner, "real", "complex values", "Complex data not supported.")
+    if kind == "S":
+        fix = "Decode it, as in y.astype(str)."
+        raise bad_parameter("y", owner, "of numbers only, or of text only", "bytes", fix)
+    if kind == "O":
+        numbers = [value for value in labels if isinstance(value, Real)]
+        finite = all(math.isfinite(value) for value in numbers) and not any(map(is_missing, labels))
+    else:
+        finite = all_finite(labels)
+    if not finite:
+        raise bad_parameter("y", owner, "finite", "missing, NaN or infinite values")
+    return of_one_type(labels, "y", owner)
+
+
+def of_one_type(values: Array, name: str, owner: str) -> Array:
+    """Return values held as objects as an array of numbers or of text, so that classes are seen as classes.
+
+    Arrays of another type are returned as they are.
+
+    Raises
+    ------
+    ValueError
+        If they are of both kinds or of neither, or no type of number holds them all.
+    """
+    if values.dtype.kind not in "OT":
+        return values
+    items = values.tolist()
+    types = set(map(type, items))
+    is_text = all(issubclass(kind, str) for kind in types)
+    if not is_text and not all(issubclass(kind, NUMBERS) for kind in types):
+        names = ", ".join(sorted(kind.__name__ for kind in types))
+        raise bad_parameter(
+            name, owner, "of numbers only, or of text only", f"objects of type {names}",
+            f"Convert it, as in {name}.astype(float) or {name}.astype(str).",
+        )  # fmt: skip
+    plain = np.array(items)
+    if plain.dtype.kind != "O" and plain.tolist() == items:
+        return plain
+    if is_text:  # an array of text drops null characters at the end
+        return values.astype(object)
+    raise bad_parameter(
+        name, owner, "such that 64 bits hold every number of it", "larger integers", "Number them anew."
+    )
+
+
+def is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN, NaT or pandas.NA."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas.NA is neither equal nor unequal
+        return True
+
+
+def family(values: Typed) -> str:
+    """Return what values are: "text", "numbers", or the kind of another type; values of two never agree."""
+    kind = values.dtype.kind
+    return "text" if kind in "UTO" else "numbers" if kind in "biuf" else kind
+
+
+def are_classes(values: Array) -> bool:
+    """Return whether values may be class labels: no fractions, and nothing that 64 bits do not hold.
+
+    Examples
+    --------
+    >>> are_classes(np.array([1.0, 3.0])), are_classes(np.array([1.0, 3.5])), are_classes(np.array([np.inf]))
+    (True, False, False)
+    """
+    if values.dtype.kind != "f":
+        return values.dtype.kind != "c"
+    most = 2.0 ** (np.finfo(values.dtype).nmant + 1) - 1.0  # beyond, a float stands for several integers
+    with np.errstate(invalid="ignore"):
+        return all(
+            (abs(piece) <= most).all() and (piece.astype(np.int64) == piece).all() for piece in pieces(values)
+        )
+
+
+def all_finite(values: Array) -> bool:
+    """Return whether no value is NaN, NaT or infinite."""
+    if values.dtype.kind in "mM":
+        return not np.isnat(values).any()
+    if values.dtype.kind not in "fc":
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one pass; a sum may overflow where no value does
+            return True
+    return bool(np.isfinite(values).all())
+
+
+def pieces(values: Array) -> Iterator[Array]:
+    """Cut values into runs of `PIECE` rows."""
+    return (values[start : start + PIECE] for start in range(0, len(values), PIECE))
+
+
+Subsamples = NDArray[np.integer] | Sequence[NDArray[np.integer]]
+"""Row numbers of several subsamples: a matrix, or one array for each if their sizes differ."""
+
+
+def n_rows(X: Any) -> int:
+    """Return the number of rows of an array, a frame, a sparse matrix or a list."""
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else len(X)
+
+
+def take_rows(X: Any, rows: NDArray[np.integer] | Sequence[int] | slice) -> Any:
+    """Return some rows of an array, a frame, a sparse matrix or a list.
+
+    Examples
+    --------
+    >>> take_rows([["a"], ["b"], ["c"]], [2, 0])
+    [['c'], ['a']]
+    """
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "shape") or isinstance(rows, slice):
+        return X[rows]
+    return [X[i] for i in rows]
+
+
+def own_copy(X: Any) -> Any:
+    """Return a copy of the rows (of a list: not of what it holds)."""
+    return X.copy() if hasattr(X, "copy") else take_rows(X, slice(None))
+
+
+def guarded(X: Any) -> Any:
+    """Return the rows for somebody who must not change them: an array as a read-only view, others copied.
+
+    What objects in them hold, such as rows that are lists, is not guarded.
+
+    Examples
+    --------
+    >>> X = np.ones((2, 2))
+    >>> guarded(X)[0, 0] = 7.0
+    Traceback (most recent call last):
+        ...
+    ValueError: assignment destination is read-only
+    """
+    if not isinstance(X, np.ndarray):
+        return own_copy(X)
+    view = X.view()
+    view.flags.writeable = False
+    return view
+
+
+def stack_rows(X: Any, more: Any) -> Any:
+    """Return the rows of X with those of ``more`` below them, in a container like that of X.
+
+    Raises
+    ------
+    ValueError
+        If they are not rows of one table: other columns, or another kind of container.
+
+    Examples
+    --------
+    >>> stack_rows(np.array([[1, 2]]), [[3, 4]])
+    array([[1, 2],
+           [3, 4]])
+    """
+    if hasattr(X, "columns"):
+        if list(X.columns) != list(getattr(more, "columns", ())):
+            raise ValueError("Pass a frame with the same columns in the same order")
+        if hasattr(X, "vstack"):
+            return X.vstack(more)
+        import pandas
+
+        return pandas.concat([X, more], ignore_index=True)
+    if hasattr(more, "columns") or hasattr(X, "tocsr") != hasattr(more, "tocsr"):
+        raise ValueError("Pass the same kind of container")
+    if hasattr(X, "tocsr"):
+        return sparse.vstack([X, more], format="csr")
+    return np.concatenate([X, np.asarray(more)]) if hasattr(X, "shape") else [*X, *more]
+
+
+_GROWTH = 1.05  # mean weights are told apart to five percent
+
+
+class Units:
+    """The independent units of a holdout (its records, or groups of them) and the weights of its records.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    sample_weight : array-like of shape (n,) or None
+        Non-negative; None counts every record once.
+    groups : array-like of shape (n,) or None
+        Records of one group are one unit; None makes each record a unit.
+    weight_bound : float or None
+        Largest total weight that any unit of the population can have.
+
+    Raises
+    ------
+    ValueError
+        For bad weights, groups or bound; the message holds none of their values.
+    """
+
+    def __init__(self, n: int, sample_weight: Any, groups: Any, weight_bound: float | None = None) -> None:
+        self.has_weight, self.has_groups = sample_weight is not None, groups is not None
+        self.weight = np.ones(n) if sample_weight is None else _check_weight(sample_weight, n)
+        self.unit: NDArray[np.int64] = np.arange(n) if groups is None else _check_groups(groups, n)
+        self.n_units = int(self.unit.max()) + 1
+        self.bound = weight_bound
+        if weight_bound is not None:
+            self.bound = check_real(weight_bound, "weight_bound", "Holdout", low=0.0)
+            if self.totals(self.weight).max() > self.bound:
+                raise bad_parameter(
+                    "weight_bound", "Holdout", "at least the total weight of every record or group",
+                    weight_bound, "It must be known without the holdout.",
+                )  # fmt: skip
+
+    def totals(self, per_record: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what each unit has in all."""
+        return np.bincount(self.unit, weights=per_record, minlength=self.n_units).astype(np.float64)
+
+    @cached_property
+    def bucket(self) -> int:
+        """The mean weight as a share of the bound, on a logarithmic scale: what `mean_share` tells of it."""
+        assert self.bound is not None
+        return math.ceil(-math.log(self.weight.sum() / self.n_units / self.bound) / math.log(_GROWTH) - 1e-9)
+
+    @property
+    def mean_share(self) -> float:
+        """The mean weight of a unit as a share of the bound, rounded down."""
+        return float(_GROWTH ** -float(self.bucket))
+
+    def size(self, shares: NDArray[np.float64]) -> float:
+        """Return how many equal records a sum with these shares of the records is worth, for Hoeffding."""
+        if self.bound is not None:
+            return bounded_weight_size(self.n_units, self.mean_share, 1.0)
+        return kish_size(self.totals(shares))
+
+    def target(self, of_records: str) -> str:
+        """Return what is certified where, of equal and independent records, it would be ``of_records``."""
+        if self.bound is not None:
+            if not self.has_weight:
+                return of_records
+            return of_records.replace("population", "population's weighted", 1)
+        known = [("weights", self.has_weight), ("group sizes", self.has_groups)]
+        marks = " and ".join(name for name, is_known in known if is_known)
+        return (
+            f"{of_records} and {marks}"
+            if " at the " in of_records
+            else f"{of_records} at the holdout's {marks}"
+        )
+
+
+def _check_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    wanted = f"{n} finite numbers of at least 0, not all 0"
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise bad_parameter("sample_weight", "Holdout", wanted, "something else") from None
+    if weight.shape != (n,):
+        raise bad_parameter("sample_weight", "Holdout", wanted, f"an array of shape {weight.shape}")
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
+        raise bad_parameter("sample_weight", "Holdout", wanted, "negative, missing or infinite values, or 0")
+    return weight
+
+
+def _check_groups(groups: Any, n: int) -> NDArray[np.int64]:
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
+        raise bad_parameter(
+            "groups", "Holdout", f"{n} labels, one for each record", f"an array of shape {labels.shape}"
+        )
+    if any(map(is_missing, labels.tolist())):
+        raise bad_parameter("groups", "Holdout", "known for every record", "missing values")
+    if labels.dtype.kind == "O":  # labels of several types have no order
+        labels = np.array([f"{type(label).__name__} {label}" for label in labels.tolist()])
+    codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    if codes.max() == 0:
+        raise bad_parameter(
+            "groups", "Holdout", "of at least two kinds", "one group", "Nothing is learned from one."
+        )
+    return codes.astype(np.int64)

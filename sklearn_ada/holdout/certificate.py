@@ -1,0 +1,607 @@
+"""What a holdout certified, as one document to hand over: ready for JSON, made from the ledger alone.
+
+It tells what was asked, answered and revealed, on which theorems and assumptions the intervals rest, and the
+head of the ledger, which vouches for all of it: `ledger verify FILE --certificate` makes it again from the
+records (`sklearn_ada.holdout.certificate`). No rows, no secret, and nothing that is still sealed: it
+is made from answers, which hold none of these.
+
+A certificate as a page to read and print, and writing it to a file.
+
+The page is one file without scripts and links. All that stands in it came from records, where a name may be
+anything: every text is escaped.
+
+Verifying a certificate: every interval is computed again from the ledger's records, and compared.
+
+An interval follows from what was released, the question's record and its level, the part of the failure
+probability that it may use; the level follows from the records before it. So whoever has the ledger can
+compute it again, without rows and models, wherever the number of rows is all that the interval takes of the
+data. The size of a ROC AUC or of a per-class mean depends on the class counts, and that of weighted or
+grouped rows on the weights, which no ledger holds; noise and medians are drawn. Those answers are compared
+with their records, which the hash chain protects, and counted apart.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import itertools
+import json
+import math
+import os
+import pathlib
+import platform
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from sklearn_ada._validation import bad_parameter, counted, percent, printable
+from sklearn_ada.accounting.codes import symbols_of
+from sklearn_ada.accounting.events import CountRelease, Event
+from sklearn_ada.answer import Answer
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
+from sklearn_ada.guarantees.transcript import THEOREM
+from sklearn_ada.guarantees.weights import intersection, ln_delta
+from sklearn_ada.holdout.records import (
+    AnswerRecord,
+    Conversation,
+    Genesis,
+    RefusalRecord,
+    SealedRecord,
+    UnsealedRecord,
+    read_record,
+)
+from sklearn_ada.holdout.report import Entry
+from sklearn_ada.holdout.session import as_closed
+from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
+from sklearn_ada.mechanisms.rounding import Cells
+from sklearn_ada.metrics.base import IntervalRule
+from sklearn_ada.metrics.means import Mean, Ratio
+from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.metrics.registry import WITH_INTERVAL
+from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.sealed import statistic_from
+from sklearn_ada.terms.policy import FailureBudget
+
+FORMAT = "sklearn_ada certificate 1"
+"""What a certificate of this kind begins with. Meanings never change."""
+
+_FIXED = (
+    "fingerprint", "identity", "rows", "confidence_level", "tolerance", "route", "class_mix", "answers",
+    "seeded",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The records of a ledger up to a head.
+
+    Attributes
+    ----------
+    ledger : Ledger
+    head : Head
+    records : tuple of Record
+    """
+
+    ledger: Ledger[Conversation]
+    head: Head
+    records: tuple[Record, ...]
+
+    @property
+    def genesis(self) -> Genesis:
+        """The first record."""
+        return Genesis(self.ledger.genesis)
+
+    @property
+    def closed_rounds(self) -> dict[str, float]:
+        """The nats at which each round was closed."""
+        bodies = (record.body for record in self.records)
+        return {body["round"]: float(body["nats"]) for body in bodies if body.get("kind") == "round_close"}
+
+    def state(self) -> Conversation:
+        """Return what the records add up to."""
+        state = Conversation(self.ledger.genesis)
+        for record in self.records:
+            if record.seq:
+                state.advance(record.body)
+        return state
+
+
+def prefix_of(ledger: Ledger[Conversation], head: str | None = None) -> Prefix:
+    """Return the records of a ledger up to a head, or all that it has now."""
+    reached = parse_head(ledger.head() if head is None else head)
+    return Prefix(ledger, reached, tuple(itertools.islice(ledger.records(), reached.count)))
+
+
+def certificate_of(prefix: Prefix) -> dict[str, Any]:
+    """Return the certificate of these records, ready for JSON; NaN and infinite ends are None."""
+    genesis, state = prefix.genesis, prefix.state()
+    answers, assumptions = [], dict.fromkeys(genesis.assumptions)
+    closed = prefix.closed_rounds
+    for record in prefix.records:
+        read = read_record(record.body)
+        if not isinstance(read, AnswerRecord | RefusalRecord):
+            continue
+        if isinstance(read, AnswerRecord):
+            read = as_closed(prefix.ledger, record, closed)
+        answer = read.answer(record, genesis)
+        assumptions |= dict.fromkeys(() if answer.certificate is None else answer.certificate.assumptions)
+        answers.append(_told(answer, Entry.of(record)))
+    told = [each for each in answers if each["value"] is not None]
+    return {
+        "format": FORMAT,
+        "statement": (
+            f"With probability at least {genesis.confidence_level:.12g} over the draws of the holdout and of "
+            "the ledger's secret, all intervals below contain their targets at once, however the questions "
+            "were chosen."
+        ),
+        "holdout": {name: genesis.body.get(name) for name in _FIXED} | {"rows_now": state.rows},
+        "asked": {**state.asked, "refused": state.refused, "asked by": dict(state.askers)},
+        "revealed": {"nats": state.account.nats, "published": state.finals, "closed": state.closed},
+        "theorems": list(dict.fromkeys(each["theorem"] for each in told)),
+        "assumptions": list(assumptions),
+        "targets": list(dict.fromkeys(each["target"] for each in told)),
+        "answers": answers,
+        "head": str(prefix.head),
+    }
+
+
+def _told(answer: Answer, entry: Entry) -> dict[str, Any]:
+    """Return what a certificate says of one answer."""
+    certificate = answer.certificate
+    return {
+        "index": answer.index,
+        "kind": entry.kind,
+        "time": entry.time,
+        "who": entry.who,
+        "label": entry.label,
+        "model": entry.model,
+        "metric": entry.metric,
+        "purpose": entry.purpose,
+        "mechanism": entry.mechanism,
+        "guess": entry.guess,
+        "value": _finite(answer.value),
+        "interval": [_finite(end) for end in answer.interval],
+        "levels": None if answer.levels is None else list(answer.levels),
+        "verdict": answer.verdict,
+        "vacuous": certificate is not None and certificate.vacuous,
+        "nats": answer.cost.nats,
+        "epsilon": answer.cost.epsilon,
+        "rho": answer.cost.rho,
+        "published": answer.published,
+        "target": answer.target,
+        "theorem": None if certificate is None else certificate.theorem,
+        "ln_delta": None if certificate is None else _finite(certificate.ln_delta),
+        "reason": answer.reason,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+_ROWS = 200
+"""How many answers a page shows, the last ones; the JSON has them all."""
+
+
+def export_certificate(ledger: Ledger[Conversation], path: str | os.PathLike[str]) -> pathlib.Path:
+    """Write the certificate of a ledger and return where it is; see `Holdout.export`."""
+    target = pathlib.Path(path)
+    ending = target.suffix.lower()
+    if ending not in (".html", ".json"):
+        fix = "Write both: the page to read, the JSON to verify."
+        raise bad_parameter("path", "Holdout.export", "a file ending in .html or .json", str(path), fix)
+    prefix = prefix_of(ledger)
+    certificate = certificate_of(prefix)
+    if ending == ".html":
+        published = [record.seq for record in prefix.records if record.body.get("final")]
+        text = page_of(certificate, published)
+    else:
+        text = json.dumps(certificate, indent=1, allow_nan=False)
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        beside.write_text(text + "\n", encoding="utf-8")
+        os.replace(beside, target)  # nobody finds half of it
+    finally:
+        beside.unlink(missing_ok=True)
+    return target
+
+
+def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
+    """Return the certificate as HTML, with the date and the versions that made the page.
+
+    Those are no part of the certificate, which is made again from the ledger to be verified.
+
+    Parameters
+    ----------
+    certificate : dict
+        As `certificate_of` makes it.
+    published : iterable of int, default=()
+        Records in which an exact value was published, which the page marks.
+    """
+    holdout, asked, revealed = certificate["holdout"], certificate["asked"], certificate["revealed"]
+    level = percent(holdout["confidence_level"])
+    answers = certificate["answers"]
+    given = [each for each in answers if each["value"] is not None]
+    targets = {target: number for number, target in enumerate(certificate["targets"], 1)}
+    shown = answers[-_ROWS:]
+    cut = (
+        f"<p>The last {_ROWS} of {len(answers):,}; the JSON has them all.</p>" if len(answers) > _ROWS else ""
+    )
+    questions = ", ".join(counted(asked[purpose], purpose) for purpose in ("check", "certify"))
+    facts = [
+        ("Holdout", f"{holdout['rows_now']:,} rows, fingerprint {holdout['fingerprint'][:16]}"),
+        ("Asked", f"{questions}, {asked['refused']} refused"),
+        ("Answered", f"{counted(len(given), 'value')}, {level} that all intervals hold together"),
+        ("Revealed", f"{revealed['nats']:.4g} nats (information about the rows, natural logarithms)"),
+        (
+            "Answers",
+            f"{holdout['answers'] or 'exact'}, by {holdout['route'].replace('_', ' ')}, class counts "
+            f"{_CLASS_COUNTS[holdout['class_mix']]}",
+        ),
+        ("Tolerance", "none" if holdout["tolerance"] is None else f"half-width {holdout['tolerance']:g}"),
+        ("Asked by", ", ".join(_who(name, times) for name, times in asked["asked by"].items()) or "nobody"),
+        ("State", "closed: nothing new is answered" if revealed["closed"] else "open"),
+        ("Exported", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_versions()}"),
+    ]
+    finals = set(published)
+    known = dict.fromkeys(each["reason"] for each in shown if each["value"] is None)
+    reasons = {reason: _letters(number) for number, reason in enumerate(known)}
+    rows = "".join(_row(each, targets, reasons, finals) for each in shown)
+    head = "".join(f"<th>{name}</th>" for name in _HEAD)
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Certificate of holdout {_e(holdout["fingerprint"][:12])}</title>
+<style>{_STYLE}</style></head><body>
+<h1>Certificate of a reusable holdout</h1>
+<p class="statement">{_e(certificate["statement"])}</p>
+<dl>{"".join(f"<dt>{name}</dt><dd>{_e(text)}</dd>" for name, text in facts)}</dl>
+<h2>What was asked and answered</h2>{cut}
+<div class="wide" tabindex="0" role="region" aria-label="Answers">
+<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>
+{_listed("Why there is no value", known, "ol", ' type="a"')}
+{_listed("Targets: what the values are scores of", certificate["targets"], "ol")}
+{_listed("Theorems", certificate["theorems"], "ul")}
+{_listed("Assumptions, which nobody can check from the holdout alone", certificate["assumptions"], "ul")}
+<h2>Verify it</h2>
+<p>Head of the ledger: <code>{_e(certificate["head"])}</code></p>
+<p>With the ledger, and this certificate exported as JSON, all of it is computed again from the records by
+<code>python -m sklearn_ada ledger verify FILE --certificate certificate.json</code></p>
+</body></html>"""
+
+
+_CLASS_COUNTS = {"conditional": "known to whoever asks", "priced": "paid for"}
+
+
+def _versions() -> str:
+    """Return the versions of what computed the answers, of those that are installed."""
+    found = []
+    for name in ("sklearn-ada", "scikit-learn", "numpy", "scipy"):
+        with contextlib.suppress(PackageNotFoundError):  # run from its sources
+            found.append(f"{name} {version(name)}")
+    return ", ".join([f"Python {platform.python_version()}", *found])
+
+
+_HEAD = ("#", "Model", "Metric", "Guess", "Value", "Interval", "Verdict", "Nats", "Target", "By")
+
+
+def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str], finals: set[int]) -> str:
+    low, high = each["interval"]
+    value = each["value"]
+    ends = (
+        f"[{_number(low, '-∞')}, {_number(high, '∞')}]"
+        if value is not None
+        else f"none ({reasons[each['reason']]})"
+    )
+    is_final = each["index"] in finals
+    said = "PUBLISHED" if is_final else each["kind"] if each["kind"] in ("sealed", "unsealed") else ""
+    verdict = f"{said}: {each['verdict']}" if said else each["verdict"]
+    cells = (
+        each["index"],
+        each["model"] or "",
+        each["metric"] or "",
+        _number(each["guess"]),
+        _number(value),
+        ends,
+        verdict + (", VACUOUS" if each["vacuous"] and value is not None else ""),
+        f"{each['nats']:.3g}",
+        targets.get(each["target"], ""),
+        " ".join(filter(None, (each["who"], each["label"]))),
+    )
+    kind = ' class="apart"' if value is None or each["vacuous"] else ' class="published"' if is_final else ""
+    return f"<tr{kind}>" + "".join(f"<td>{_e(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def _listed(title: str, texts: Iterable[str], tag: str, kind: str = "") -> str:
+    items = "".join(f"<li>{_e(text)}</li>" for text in texts)
+    return f"<h2>{title}</h2><{tag}{kind}>{items}</{tag}>" if items else ""
+
+
+def _letters(number: int) -> str:
+    """Return a, b, ..., z, aa, ab, ... as browsers number a list."""
+    more, last = divmod(number, 26)
+    return (_letters(more - 1) if more else "") + chr(ord("a") + last)
+
+
+def _who(name: str, times: int) -> str:
+    return f"{'no name given' if name == '?' else name} ({times:,})"
+
+
+def _number(value: float | None, missing: str = "") -> str:
+    return missing if value is None else f"{value:.4g}"
+
+
+def _e(text: object) -> str:
+    return html.escape(printable(str(text)))
+
+
+_STYLE = """
+body{font:14px/1.45 system-ui,sans-serif;color:#111;background:#fff}
+body{max-width:64rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.5rem;margin:0 0 .5rem}h2{font-size:1.05rem;margin:1.2rem 0 .3rem}
+.statement{border-left:4px solid #1a5fb4;padding:.3rem .8rem;font-size:1.05rem;margin:.5rem 0 1rem}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:0}dt{font-weight:600}dd{margin:0}
+.wide{overflow-x:auto}table{min-width:46rem;border-collapse:collapse;width:100%;font-size:12px}
+th,td{border-bottom:1px solid #bbb;padding:.2rem .35rem;text-align:left;vertical-align:top}
+td{white-space:nowrap}td:nth-child(2),td:nth-child(3),td:nth-child(10){white-space:normal;overflow-wrap:anywhere}
+tr.apart{color:#555;font-style:italic}tr.published{font-weight:700;outline:2px solid #1a5fb4}
+td:nth-child(4),td:nth-child(5),td:nth-child(8){font-variant-numeric:tabular-nums}
+code{font:12px ui-monospace,monospace;overflow-wrap:anywhere}ol,ul{margin:.2rem 0;padding-left:1.4rem}
+@media print{table{min-width:0}body{margin:0;max-width:none;font-size:10.5px}table{font-size:8.5px}
+thead{display:table-header-group}
+tr{break-inside:avoid}h2{break-after:avoid}}
+"""
+
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found of a certificate that agrees with its ledger.
+
+    Attributes
+    ----------
+    recomputed : int
+        How many intervals were computed again.
+    compared : dict of str to int
+        How many could only be compared with their records, by what an interval takes that no ledger holds.
+    """
+
+    recomputed: int
+    compared: dict[str, int]
+
+
+class _NotInLedgerError(Exception):
+    """An interval takes something that the ledger does not hold; the message says what."""
+
+
+def verify_certificate(ledger: Ledger[Conversation], text: str) -> Verified:
+    """Return what was verified of a certificate, or raise for the first thing that does not agree.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Whose records were verified against their chain.
+    text : str
+        What `Holdout.export` wrote as JSON.
+
+    Raises
+    ------
+    LedgerError
+        If the text is no certificate.
+    LedgerMismatchError
+        If it is that of another ledger, or says something else than the records.
+    LedgerDamagedError
+        If the ledger is older than the certificate, or its records contradict each other.
+    """
+    given = _read(text)
+    ledger.check_head(given["head"])
+    prefix = prefix_of(ledger, given["head"])
+    found = _recomputed(prefix)
+    _compare(given, json.loads(json.dumps(certificate_of(prefix))), "")
+    return found
+
+
+def _read(text: str) -> dict[str, Any]:
+    try:
+        given = json.loads(text, object_pairs_hook=_without_repetition)
+        is_one = given["format"] == FORMAT and isinstance(given["head"], str)
+    except (ValueError, TypeError, KeyError):
+        is_one = False
+    if not is_one:
+        raise LedgerError(
+            f"The file is no certificate ({FORMAT!r}). Give what holdout.export('certificate.json') wrote."
+        )
+    checked: dict[str, Any] = given
+    return checked
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a name that stands twice: a reader would see the first, and only the last would be compared."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("A name stands twice.")
+    return dict(pairs)
+
+
+def _compare(given: Any, made: Any, where: str) -> None:
+    """Raise LedgerMismatchError where a certificate and the one made of the records part."""
+    if isinstance(made, dict) and isinstance(given, dict) and made.keys() == given.keys():
+        for name, value in made.items():
+            _compare(given[name], value, f"{where}.{name}" if where else name)
+        return
+    if isinstance(made, list) and isinstance(given, list) and len(made) == len(given):
+        for number, (one, other) in enumerate(zip(given, made, strict=True)):
+            name = other.get("index", number) if isinstance(other, dict) else number
+            _compare(one, other, f"{where}[{name}]")
+        return
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (given, made))
+    if math.isclose(given, made, rel_tol=1e-9, abs_tol=1e-12) if numbers else given == made:
+        return
+    said, told = _short(given), _short(made)
+    if isinstance(made, list) and isinstance(given, list):
+        said, told = (counted(len(each), "entry") for each in (given, made))
+    raise LedgerMismatchError(
+        f"The certificate was changed: at {where or 'its top'} it says {said}, the ledger's records "
+        f"give {told}. Trust the ledger, and export it again."
+    )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _recomputed(prefix: Prefix) -> Verified:
+    """Compute all intervals again; raise LedgerDamagedError for a record that says another one."""
+    count, compared = 0, Counter[str]()
+    for state, record in _walk(prefix):
+        read = read_record(record.body)
+        if not isinstance(read, AnswerRecord) or read.body["outcome"]["value"] is None:
+            continue
+        try:
+            interval = _interval(prefix, state, read)
+        except _NotInLedgerError as missing:
+            compared[str(missing)] += 1
+            continue
+        low, high = read.body["outcome"]["interval"]
+        said = (-math.inf if low is None else low, math.inf if high is None else high)
+        if not np.allclose(interval, said, rtol=1e-9, atol=1e-12):
+            raise LedgerDamagedError(
+                f"Record {record.seq} says the interval [{said[0]:.6g}, {said[1]:.6g}]; from what was "
+                f"released it is [{interval[0]:.6g}, {interval[1]:.6g}]: the ledger was edited, or is of "
+                "another release. Rest nothing on it; its owner can restore a copy that continues the head."
+            )
+        count += 1
+    return Verified(count, dict(compared))
+
+
+def _walk(prefix: Prefix) -> Iterator[tuple[Conversation, Record]]:
+    """Yield every record with the state before it."""
+    state = Conversation(prefix.ledger.genesis)
+    for record in prefix.records:
+        if record.seq:
+            yield state, record
+            state.advance(record.body)
+
+
+def _interval(prefix: Prefix, state: Conversation, read: AnswerRecord) -> Ends:
+    """Return the interval of an answer as its record should say it."""
+    if prefix.genesis.policy.is_private:
+        raise _NotInLedgerError("noise, by privacy")
+    if isinstance(read, UnsealedRecord):
+        return _of_unsealed(prefix, state, read)
+    level = _level(state, read)
+    if not isinstance(read, SealedRecord):
+        return _of_coded(prefix, state, read.body, read.event, level)
+    statistic = statistic_from(read.body["mechanism"])
+    ends = statistic.ends(symbols_of(read.event)[0].value)
+    interval = statistic.fixed_interval(*ends, level)
+    if THEOREM not in read.body["outcome"]["theorem"]:
+        return interval
+    nats = state.account.nats + read.price
+    return intersection(interval, [statistic.transcript_interval(*ends, state.policy.ln_transcript, nats)])
+
+
+def _of_unsealed(prefix: Prefix, state: Conversation, read: UnsealedRecord) -> Ends:
+    """Return the interval of an exact value that was told later: what lies in all that were given for it."""
+    body, before = read.body, prefix.records[read.body["of"]].body
+    low, high = before["outcome"]["interval"]
+    level = body["ln_delta"]
+    if body["final"]:
+        level = _of_purse(state, body)
+        _check_level(level, body["ln_delta"])
+    if not isinstance(read.event, CountRelease):
+        answered = AnswerRecord(before)
+        now = _of_coded(prefix, state, before, answered.event, _or_nothing(level))
+        return intersection(now, [(low, high)])
+    (symbol,) = symbols_of(read.event)
+    point = int(symbol.value)
+    statistic = statistic_from(before["mechanism"])
+    own = statistic.fixed_interval(point, point, _or_nothing(before["ln_delta"]))
+    told = statistic.fixed_interval(point, point, _or_nothing(level)) if body["final"] else own
+    return intersection(told, [own, (low, high)])
+
+
+def _of_coded(prefix: Prefix, state: Conversation, body: dict[str, Any], event: Event, level: float) -> Ends:
+    """Return the interval of an answer without noise, from the number of rows."""
+    mechanism, bounds = body["mechanism"], body["metric"]["range"]
+    if mechanism["name"] not in ("check", "certify"):
+        raise _NotInLedgerError(f"draws or earlier answers of its mechanism ({mechanism['name']})")
+    if "interval" in mechanism:  # its ends were told beside the value; foreseeing them takes labels
+        raise _NotInLedgerError(f"a function of all rows ({mechanism['interval']['construction']})")
+    if "units" in prefix.genesis.body:
+        raise _NotInLedgerError("weights or groups of the rows")
+    guess, rows = Guess(**body["guess"]), state.rows
+    rule = _rule(body, guess, rows)
+    is_certify = mechanism["name"] == "certify"
+    metric = Metric(_no_scores, kind="mean", range=(bounds[0], bounds[1]))
+    size = rule.expected_size if rule.size_is_released else float(rows)
+    variance = None
+    if len(symbols_of(event)) > 1 and not rule.size_is_released:
+        variance = foreseen_variance(rule, guess, metric.bounds, size, state.policy)
+        if variance is None:
+            raise LedgerDamagedError("A record tells a variance, and its guess asks for none: it was edited.")
+    question = CodedQuestion(
+        body.get("purpose", mechanism["name"]), metric, rule, guess,
+        Cells(mechanism["centre"], mechanism["half_cell"]), "lattice" if is_certify else "cells",
+        mechanism["scale"], size, "", variance,
+    )  # fmt: skip
+    return question.read(event, FailureBudget(level, 0.0), {}).interval
+
+
+def _rule(body: dict[str, Any], guess: Guess, rows: int) -> IntervalRule:
+    """Return how the metric of a record becomes an interval on so many rows."""
+    name, kind = body["metric"]["name"], body["metric"]["kind"]
+    known = WITH_INTERVAL.get(name.partition(" of ")[0])
+    if kind == "ratio" and known is not None and isinstance(known.rule, Ratio):
+        if guess.share is None:
+            raise _NotInLedgerError("the count of a class")
+        return known.rule.foreseeing(guess.value, guess.share, np.empty(rows))
+    if kind != "mean":
+        raise _NotInLedgerError("class counts")
+    of_counts = known is not None and isinstance(known.rule, Mean) and known.rule.zero_one
+    says_so = Mean(_no_scores, zero_one=True).theorem in body["outcome"]["theorem"]  # not of a function
+    return Mean(_no_scores, zero_one=of_counts and says_so)
+
+
+def _no_scores(*outputs: Any) -> Any:
+    raise AssertionError("nothing is scored here")
+
+
+def _level(state: Conversation, read: AnswerRecord) -> float:
+    """Return ln delta of a question, from the records before it."""
+    body, recorded = read.body, _or_nothing(read.body["ln_delta"])
+    if body.get("declared"):
+        return recorded  # that of its declaration, where this is larger
+    name = state.open_round(body["round"])
+    if state.purse is not None and name is None:
+        level = _of_purse(state, body)
+    else:
+        level = state.share(body["purpose"], round_name=name).ln_delta
+    _check_level(level, recorded)
+    return level
+
+
+def _of_purse(state: Conversation, body: dict[str, Any]) -> float:
+    """Return ln delta of what a record took of the purse, which its replay checks against what was left."""
+    weight = float(body["weight"])
+    return ln_delta(state.policy.ln_sealed, weight, state.account.nats) if weight > 0.0 else -math.inf
+
+
+def _check_level(level: float, recorded: float | None) -> None:
+    if not math.isclose(level, _or_nothing(recorded), rel_tol=1e-9):
+        raise LedgerDamagedError(
+            f"A record says ln delta = {_or_nothing(recorded):.9g}, and by the records before it that is "
+            f"{level:.9g}: the ledger was edited, or written by another release. Rest nothing on it."
+        )
+
+
+def _or_nothing(ln_level: float | None) -> float:
+    return -math.inf if ln_level is None else ln_level

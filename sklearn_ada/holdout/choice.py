@@ -1,0 +1,304 @@
+"""Choosing among fitted models so that only the winner's number is revealed.
+
+Which of N models is best on the holdout is one of N outcomes that are taken for equally likely: it costs
+``ln N`` nats, however the choice is made, and the values compared are not shown. Drawn by the exponential
+mechanism (McSherry, Talwar 2007; lecture
+16, Algorithm 1) it is epsilon-DP as well; the winner's value is then within ``(2 s / epsilon)(ln N + t)`` of
+the best of N, except with probability ``e^-t``, for values that one record can move by s.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sklearn_ada._validation import bad_parameter, check_option, check_real
+from sklearn_ada.accounting.events import FAILURES, CodedRelease, Event, ExponentialMechanismEvent, Symbol
+from sklearn_ada.accounting.filters import Unit
+from sklearn_ada.data.labels import guarded
+from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.guarantees.cells import planned_questions
+from sklearn_ada.guarantees.medians import exponential_epsilon
+from sklearn_ada.holdout.asking import charge_or_confirm, find_versions, is_asked_anew, warn_of_asking_anew
+from sklearn_ada.holdout.records import Conversation, SelectionRecord
+from sklearn_ada.holdout.session import (
+    Interrupts,
+    Session,
+    another_error,
+    held_interrupts,
+    look,
+    with_bare_errors,
+)
+from sklearn_ada.ledger.hash_chain import Record
+from sklearn_ada.mechanisms.selection import exponential_mechanism
+from sklearn_ada.metrics.base import IntervalRule, UndefinedMetricError
+from sklearn_ada.metrics.metric import Metric, undefined_metric
+from sklearn_ada.questions.question import Draw
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.models import (
+    Observation,
+    Predictions,
+    Said,
+    as_asked,
+    check_model,
+    discarded_copy,
+    model_digest,
+    observed,
+    selection_key,
+    unit_of,
+)
+from sklearn_ada.terms.privacy_account import PrivateRelease
+
+
+def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilon: float | str | None) -> int:
+    """Return the number of the winner; recorded, so that the same models give the same winner.
+
+    A model that fails on the holdout counts as the worst. See `Holdout.select`.
+
+    Raises
+    ------
+    BudgetExhaustedError
+        If rows were added to the holdout since.
+    ValueError
+        If a model cannot be asked, or (with an epsilon) one record can move the metric without bound.
+    """
+    data, count = session.data, len(models)
+    models = [as_asked(each, data, session.policy, "Holdout.select") for each in models]
+    _check_models(models, metric, data)
+    choice = None if epsilon is None else PrivateChoice.plan(metric, data, count, epsilon)
+    digests = [model_digest(model) for model in models]
+    # With a privacy budget, the epsilon of "auto" depends on what is left of it: the key holds the word.
+    named: float | str | None = None if choice is None else choice.epsilon
+    if epsilon == "auto" and session.read(lambda state: state.privacy is not None):
+        named = "auto"
+    key = selection_key(metric, digests, named, data.first_like)
+    found = find_versions(session, [key], lambda state: _admitted(session, state, choice, count))
+    anew = is_asked_anew(session, models)
+    if found and anew:
+        what = "A choice has no public rows; questions about single models have: guess_from=(X_val, y_val)."
+        warn_of_asking_anew(session, what)
+    if anew or not (found and session.policy.is_private):
+        for model in models:
+            # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
+            discarded_copy(model, "Holdout.select")
+        look_and_charge = functools.partial(
+            _look_and_charge, session, models, metric, choice, key, found, anew
+        )
+        told = with_bare_errors(look_and_charge)
+    else:
+        told = found[0]
+    chosen = SelectionRecord(told.body).chosen
+    if isinstance(chosen, str) or chosen >= count:
+        why = chosen if isinstance(chosen, str) else "all of them failed"
+        raise ValueError(f"The holdout could not choose among {count} models: {why}. It was charged.")
+    return int(chosen)
+
+
+def _look_and_charge(
+    session: Session,
+    models: Sequence[Any],
+    metric: Metric,
+    choice: PrivateChoice | None,
+    key: str,
+    found: list[Record],
+    anew: bool,
+) -> Record:
+    """Look at the holdout with every model and return the record of the choice (`charge_or_confirm`)."""
+    secret, stamp, count = session.secret, session.asker.stamp(), len(models)
+    with held_interrupts() as interrupts:
+        values, outputs = _values(models, metric, session.data, interrupts)
+        if session.policy.seal_key is None:  # the winner depends on nothing but the values
+            comparable = [math.nan if value is None else value for value in values]
+            said = Said.of({"interrupted": interrupts.raised}, comparable, unit_of(metric))
+        else:  # which only the holder of the private key may read
+            said = Said.joined([Said.of({"interrupted": interrupts.raised}), *outputs])
+
+        def decide(version: str, said: str, state: Conversation) -> SelectionRecord:
+            admitted = _admitted(session, state, choice, count)
+            rng, interrupted = Draw(secret, version).question(), interrupts.raised
+            event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
+            release = None if choice is None else choice.release(event)
+            given_rows = any(isinstance(model, Predictions) for model in models)
+            return SelectionRecord.of(
+                state, metric.describe(), count, event, release, stamp, said, given_rows=given_rows
+            )
+
+        asked = {"purpose": "select", "metric": metric.describe(), **stamp}
+        record = charge_or_confirm(session, key, said, decide, asked, found=found, anew=anew)
+        interrupts.raised &= record.fresh
+    return record
+
+
+def _check_models(models: Sequence[Any], metric: Metric, data: HoldoutData) -> None:
+    """Raise unless every model can be asked for this metric."""
+    if not len(models):
+        raise bad_parameter("models", "Holdout.select", "a non-empty sequence of fitted models", models)
+    for model in models:
+        check_model(model, data, "Holdout.select")
+        metric.check_estimator(model)
+    try:
+        metric.check_target(data.some_labels)
+        if data.has_interval(metric):
+            rule = data.rule(metric)
+            rule.known_size(data.labels_for(metric, rule))
+        else:
+            metric.check_classes(data.some_labels)
+    except UndefinedMetricError as error:
+        raise undefined_metric(metric, data.some_labels, error) from error
+    if not data.has_interval(metric):
+        data.check_weights(metric)
+
+
+@dataclass(frozen=True)
+class PrivateChoice:
+    """How a choice is randomised by the exponential mechanism.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter; "auto" takes the one that costs about half a standard error of the metric.
+    sensitivity, width : float
+        How far one record can move the metric, and how wide its range is.
+    unit : Unit
+        What is replaced between neighbouring data sets.
+    family : str
+        Of the metric, see `family_weight`.
+    is_auto : bool
+        Whether epsilon was "auto": then `within` may make it smaller.
+    """
+
+    epsilon: float
+    sensitivity: float
+    width: float
+    unit: Unit
+    family: str
+    is_auto: bool
+
+    @classmethod
+    def plan(cls, metric: Metric, data: HoldoutData, count: int, epsilon: float | str) -> PrivateChoice:
+        """Fix the sensitivity, and epsilon where it is left open."""
+        (low, high), rule = metric.bounds, data.rule(metric)
+        labels = data.labels_for(metric, rule)
+        size, sensitivity = rule.known_size(labels), rule.sensitivity(labels, high - low)
+        if sensitivity is None or size is None:
+            raise bad_parameter(
+                "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
+                "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None.",
+            )  # fmt: skip
+        is_auto = isinstance(epsilon, str)
+        if is_auto:
+            check_option(epsilon, "epsilon", "a selection", ("auto",))
+            standard_error = 0.5 * (high - low) / math.sqrt(size)
+            epsilon = float(f"{4.0 * sensitivity * (math.log(count) + 3.0) / standard_error:.3g}")
+        epsilon = check_real(epsilon, "epsilon", "a selection", low=0.0)
+        return cls(epsilon, sensitivity, high - low, rule.unit, rule.family, is_auto)
+
+    def release(self, event: Event) -> PrivateRelease:
+        """Return what the choice costs of the privacy budget."""
+        return PrivateRelease(event, self.unit, self.family)
+
+    def within(self, state: Conversation, n: int, count: int) -> PrivateChoice:
+        """Return the choice with an epsilon that takes at most half of what is left of the privacy budget.
+
+        It leaves at least as much as one answer takes, so that the winner can be certified.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If the chosen model could then be worse than the best by half of the metric's range.
+        """
+        if not self.is_auto or state.privacy is None or state.privacy.ended is not None:
+            return self
+        left = state.privacy.left(self.unit)
+        planned = planned_questions(state.policy.expected_questions)
+        rho = min(left / 2.0, left - state.policy.privacy_budget(self.unit, n) / planned)
+        epsilon = min(self.epsilon, float(f"{exponential_epsilon(rho):.3g}") * 0.99) if rho > 0.0 else 0.0
+        if epsilon <= 0.0 or epsilon * self.width < 4.0 * self.sensitivity * math.log(count):
+            raise BudgetExhaustedError(
+                f"The holdout cannot choose among {count} models: what is left of the privacy budget pays "
+                "for a guess and one certify at most. Choose before other questions are asked, and count "
+                "choices in expected_questions, two for each."
+            )
+        return replace(self, epsilon=epsilon)
+
+
+def _admitted(
+    session: Session, state: Conversation, choice: PrivateChoice | None, count: int
+) -> PrivateChoice | None:
+    """Return how the choice is made, decided by earlier records alone; BudgetExhaustedError if it is not."""
+    session.check_not_outgrown(state)
+    if state.privacy is None or (state.policy.is_described and (choice is None or state.privacy.ended)):
+        return choice
+    release = None
+    if choice is not None:
+        choice = choice.within(state, session.data.n_units, count)
+        event = ExponentialMechanismEvent(choice.epsilon, (Symbol("index", 0, float(count)),))
+        release = choice.release(event)
+    refusal = state.privacy.refusal(release)
+    if refusal is not None:
+        raise BudgetExhaustedError(
+            f"The holdout cannot choose among {count} models: {refusal}. Nothing was asked. Use a smaller "
+            "epsilon, or take rows that nobody has asked about."
+        )
+    return choice
+
+
+def _chosen(
+    values: Sequence[float | None],
+    metric: Metric,
+    choice: PrivateChoice | None,
+    rng: np.random.Generator,
+    *,
+    interrupted: bool,
+) -> Event:
+    """Return the event of the choice, in which a model that failed (None) counts as the worst.
+
+    If one failed, a symbol says so before the winner's number, which is N if all failed.
+    """
+    count, scale = len(values), float(len(values))
+    worst = metric.bounds[0] if metric.has_interval else -math.inf
+    seen = np.array([worst if value is None else value for value in values])
+    try:
+        if choice is None:
+            index = int(np.argmax(seen))
+        else:
+            drawn = exponential_mechanism(
+                seen, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=rng
+            )
+            index = min(int(drawn.answer), count - 1)
+    except Exception:  # whether it is raised may depend on the holdout
+        return CodedRelease((Symbol("index", FAILURES[6], scale),))
+    if None in values:  # one record can move a failure by the whole range, so there is no privacy in it
+        failed = another_error("index", scale, is_interrupt=interrupted)
+        index = count if all(value is None for value in values) else index
+        return CodedRelease((*failed, Symbol("index", index, scale + 1.0)))
+    symbols = (Symbol("index", index, scale),)
+    return CodedRelease(symbols) if choice is None else ExponentialMechanismEvent(choice.epsilon, symbols)
+
+
+def _values(
+    models: Sequence[Any], metric: Metric, data: HoldoutData, interrupts: Interrupts
+) -> tuple[list[float | None], list[Said]]:
+    """Return the value of each model, None of one that failed; and what each said."""
+    rule = data.rule(metric) if data.has_interval(metric) else None
+    evaluate = functools.partial(_value, metric, rule)
+    looks = [look(evaluate, model, data, interrupts, stream="index", scale=1.0) for model in models]
+    seen = [each.seen for each in looks]
+    values = [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
+    return values, [each.said for each in looks]
+
+
+def _value(metric: Metric, rule: IntervalRule | None, estimator: Any, data: HoldoutData) -> Observation:
+    estimator = discarded_copy(estimator)
+    if rule is None:
+        value = metric.whole(estimator, guarded(data.X), data.y, sample_weight=data.weight)
+        return observed(metric, value, None, value)
+    labels = data.labels_for(metric, rule)
+    outputs = metric.outputs(estimator, data.X, labels)
+    value = metric.measure(estimator, labels, outputs, rule).value
+    return observed(metric, value, outputs, value)

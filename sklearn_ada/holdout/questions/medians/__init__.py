@@ -1,1 +1,0 @@
-"""Stable medians: a metric on many disjoint subsamples, of which the median is drawn."""

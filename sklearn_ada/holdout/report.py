@@ -1,0 +1,857 @@
+"""What people see of a holdout: what was asked, what it cost, and what is left.
+
+One record of a ledger in plain columns: what tables, reports and files of other programs show.
+
+Warnings about answers that are worth less than they look.
+
+An answer is *vacuous* if its interval holds everything the metric can be. And a stable median is another
+quantity than the metric on all rows, which an asker should know who did not ask for it.
+
+The outlook: how wide the next intervals would be, computed from the records and the number of rows alone.
+
+It is shown for a mean of a bounded score over all rows, such as accuracy, as a share of its range. Other
+metrics rest on fewer independent terms and have wider intervals; `Holdout.remaining` counts for any metric.
+
+Marks such as [a] for the targets of the answers in a table, with the targets listed beneath it.
+
+A *target* is the population quantity that a value estimates, in words, often the same for many answers.
+Checks of a stable median differ in the steps to which their values are rounded; they share a mark.
+
+What was asked of a holdout, what was answered, what is spent and what is left.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_regressor
+
+from sklearn_ada._notices import warn_user
+from sklearn_ada._validation import counted, percent, printable
+from sklearn_ada.accounting.events import CodedRelease
+from sklearn_ada.answer import Answer
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerError
+from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.holdout.asking import (
+    certified,
+    final_half_width,
+    foreseen_half_width,
+    is_at_once,
+    read_outcome,
+    sealed_form,
+)
+from sklearn_ada.holdout.framing import by_default
+from sklearn_ada.holdout.records import (
+    OUTCOMES,
+    AnswerRecord,
+    Conversation,
+    Genesis,
+    RefusalRecord,
+    UnsealedRecord,
+    from_last_checkpoint,
+    read_record,
+)
+from sklearn_ada.holdout.rounds import MANY, Probe, admitted_one_by_one, share_ahead
+from sklearn_ada.holdout.session import Session, as_closed
+from sklearn_ada.holdout.state import RefusedError
+from sklearn_ada.ledger.hash_chain import Ledger, Record
+from sklearn_ada.metrics.metric import OF_TWO, Metric
+from sklearn_ada.metrics.registry import RESPONSES, WITH_INTERVAL
+from sklearn_ada.questions.coded import CodedQuestion
+from sklearn_ada.questions.question import Guess, Question
+from sklearn_ada.questions.sealed import SealedQuestion
+from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
+from sklearn_ada.terms.holdout_data import HoldoutData
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one record says; None stands for what it does not say, and for infinite ends.
+
+    Attributes
+    ----------
+    index : int
+        Position in the ledger; 0 is the genesis.
+    kind : {"genesis", "answer", "refusal", "round", "overlap", "selection", "confirmation", ...}
+    time : str or None
+        ISO 8601, in UTC; of the asker's clock.
+    who, label : str or None
+        Who asked, and from where, if they said so.
+    metric, purpose, mechanism : str or None
+    guess : float or None
+    answer : float or None
+        None if the question was refused or failed.
+    low, high : float or None
+        Ends of the certified interval.
+    verdict : str or None
+        What came of the question: one of `sklearn_ada.answer.VERDICTS`. Of a confirmation, whether a model
+        that was found by its digest says on the holdout what is recorded: "the same" or "different".
+    nats, epsilon, rho : float or None
+        What it cost: description length, and privacy where it was differentially private.
+    target : str or None
+        The population quantity that the interval contains.
+    reason : str or None
+        Why it was refused or failed; of a confirmation, the records that the model was compared with.
+    model : str or None
+        Name of the model's class, in a pipeline that of its last step. Records of older releases have none.
+    """
+
+    index: int
+    kind: str
+    time: str | None = None
+    who: str | None = None
+    label: str | None = None
+    metric: str | None = None
+    purpose: str | None = None
+    mechanism: str | None = None
+    guess: float | None = None
+    answer: float | None = None
+    low: float | None = None
+    high: float | None = None
+    verdict: str | None = None
+    nats: float | None = None
+    epsilon: float | None = None
+    rho: float | None = None
+    target: str | None = None
+    reason: str | None = None
+    model: str | None = None
+
+    @classmethod
+    def of(cls, record: Record) -> Entry:
+        """Return the columns of a record."""
+        try:
+            read = read_record(record.body)
+            return (
+                cls(record.seq, "genesis") if read is None else cls(record.seq, read.kind, **read.columns())
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise LedgerDamagedError(
+                f"Record {record.seq} is of a kind that this release does not know, or lacks a part: it was "
+                "edited, or written by a newer release."
+            ) from error
+
+    @property
+    def score_of(self) -> str | None:
+        """The target, if there is a value."""
+        return None if self.answer is None else self.target
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns, always the same ones in the same order, ready for JSON."""
+        return asdict(self)
+
+
+_EVERY_LEVEL = 0.5  # a half-width in quantile levels
+
+
+def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
+    """Warn where a stable median will answer and the asker has not said that it should."""
+    if not isinstance(question, StableQuestion) or is_chosen(question.metric):
+        return
+    told = median_notice(question.metric, MedianSettings(), session.data, regression=is_regressor(estimator))
+    warn_user(
+        f"{too_few_rows(session, question)}{told}; or accept the median: settings=MedianSettings().",
+        once=("median", session.fingerprint, question.metric.name),
+    )
+
+
+def too_few_rows(session: Session, question: Question) -> str:
+    """Return a sentence where the next answer of a stable median will be vacuous, whatever the rows say."""
+    if not isinstance(question, StableQuestion):
+        return ""
+    half, _ = session.read(
+        lambda state: foreseen_half_width(
+            state, question, state.share(question.purpose, at_once=is_at_once(question))
+        )
+    )
+    if half < _EVERY_LEVEL:
+        return ""
+    units = f"{session.data.n_units} {'groups' if session.data.has_groups else 'rows'}"
+    parts = f"{units} in {len(question.rows)} subsamples"
+    return f"{parts} are too few: what will be paid for certifies nothing. "
+
+
+def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> None:
+    """Warn, once a process, of an answer that certifies nothing."""
+    if certifies_nothing(answer):
+        parts = len(question.rows) if isinstance(question, StableQuestion) else None
+        warn_user(
+            f"An answer of the holdout certifies nothing. {why_vacuous(session, parts)}",
+            once=("vacuous", session.fingerprint, "metric" if parts is None else "median"),
+        )
+
+
+def certifies_nothing(answer: Answer) -> bool:
+    """Return whether an answer has a value but a vacuous interval."""
+    return answer.answered and answer.certificate is not None and answer.certificate.vacuous
+
+
+def why_vacuous(session: Session, n_subsamples: int | None) -> str:
+    """Return why answers of a holdout are vacuous, from its size and the nats revealed so far.
+
+    Parameters
+    ----------
+    session : Session
+    n_subsamples : int or None
+        Of a stable median; None for a metric with an interval of its own.
+    """
+    data, policy = session.data, session.policy
+    nats = session.read(lambda state: state.account.nats)
+    units = f"{data.n_units} {'groups' if data.has_groups else 'rows'}"
+    if n_subsamples is not None:
+        units += f" in {n_subsamples} subsamples"
+    if policy.is_described:
+        what = f"with {nats:.3g} nats revealed"
+        fewer = "fewer surprises, as guesses that hold cost next to nothing"
+    else:
+        what, fewer = "for what privacy can certify", "fewer expected_questions, which means less noise"
+    if n_subsamples is not None:
+        fewer += "; or a metric with an interval of its own"
+    can_grow = policy.route == "description_length" and data.units is None
+    more = "more rows (top_up, or a larger holdout" if can_grow else "more rows (a larger holdout"
+    return (
+        "The interval is everything that the metric can be, because independent records are too few: "
+        f"{units}, {what}. What helps: {more}; plan_holdout says how many), or {fewer}."
+    )
+
+
+def is_chosen(metric: Metric) -> bool:
+    """Return whether the user has declared ``kind="general"`` for a metric with an interval of its own."""
+    return metric.kind == "general" and metric.string in WITH_INTERVAL
+
+
+def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *, regression: bool) -> str:
+    """Return a text: the median of a metric is another quantity, and these metrics have an interval.
+
+    Parameters
+    ----------
+    metric : Metric
+    settings : MedianSettings
+    data : HoldoutData
+    regression : bool
+        Whether the model is a regressor, however few values y has.
+    """
+    name = metric.name
+    size = data.subsample_size(settings.subsamples(data), stratify=settings.stratify)
+    units = "groups" if data.has_groups else "records"
+    why = "has no interval of its own on this holdout"
+    if metric.has_interval_of_all_rows:
+        why = "has no interval of its own here (the winner's has, of rows that count alike: ask='winner')"
+    return (
+        f"{name} {why}. Its answers are the median of {name} over "
+        f"random subsamples of {size} {units}, which is another quantity than {name} on all rows and can be "
+        f"far from it. Use {_with_interval(metric, data, regression)}"
+    )
+
+
+def _with_interval(metric: Metric, data: HoldoutData, regression: bool) -> str:
+    of_class = _OF_ONE_CLASS.search(metric.name) if metric.string is None else None
+    if of_class is not None and not data.has_groups and data.weight is None:
+        label = _POS_LABEL.search(metric.name)
+        written = "" if label is None else f", pos_label={_quoted(label[1])}"
+        return f"Metric({of_class[1]!r}{written}), which is a scorer, too, and has an interval"
+    if metric.string in WITH_INTERVAL and metric.range is None:
+        return f"a metric with an interval, here {_here(metric.string)}"
+    if regression or data.classes is None:
+        return f"a metric with an interval, such as {_here('neg_mean_absolute_error')}"
+    names = ["roc_auc"] if len(data.classes) == 2 else []
+    known = [repr(n) for n in (*names, "balanced_accuracy", "accuracy") if data.has_interval(Metric(n))]
+    return f"a metric with an interval, such as {', '.join(known)}"
+
+
+_OF_ONE_CLASS = re.compile(r"^make_scorer\((f1|jaccard|precision|recall)_score\b(?!.*average)")
+_POS_LABEL = re.compile(r"pos_label=([^,)]+)")
+
+
+def _quoted(label: str) -> str:
+    """Return a label as it is written: a scorer's text does not quote words."""
+    is_number = label.removeprefix("-").replace(".", "", 1).isdigit()
+    return label if is_number or label in ("True", "False") else repr(label.strip("'\""))
+
+
+def _here(name: str | None) -> str:
+    """Return a metric with a range, and where it is written: a search of scikit-learn takes none."""
+    return f"Metric({name!r}, range=(low, 0)), as the scoring of a Holdout or of ReusableHoldoutCV"
+
+
+_AHEAD = (0, 1, 10, 100)
+_VACUOUS = 0.5  # a half-width, as a share of the range
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The interval of the next question, after some more whose guesses hold.
+
+    Attributes
+    ----------
+    after : int
+        After how many more checks; on a ledger that answers in cells, a certify after how many more searches.
+    purpose : {"check", "certify"}
+    half_width : float
+        Of an answer with the outlook's value.
+    worst : float
+        Half-width of the widest answer there can be, which decides whether the question is admitted.
+    admitted : bool
+        Whether the tolerance still admits the question.
+    """
+
+    after: int
+    purpose: str
+    half_width: float
+    worst: float
+    admitted: bool
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a holdout can still do for a mean of a bounded score over all rows.
+
+    Attributes
+    ----------
+    value : float
+        The value, in [0, 1], that the forecasts are for: the last answer, as a share of its metric's range.
+    remaining : dict
+        For each purpose, how many more questions are admitted if all guesses hold; None if nothing limits
+        them.
+    forecasts : tuple of Forecast
+    published : float or None
+        On a ledger that answers in cells: about the half-width of the exact value that a final certify would
+        publish now. None on others.
+    finals : int
+        How many exact values were published already.
+    """
+
+    value: float
+    remaining: dict[str, int | None]
+    forecasts: tuple[Forecast, ...]
+    published: float | None = None
+    finals: int = 0
+
+    @property
+    def in_cells(self) -> bool:
+        """Whether a certify, such as a search's, is told the cell of its count."""
+        return self.published is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON; what is published only where there are cells."""
+        body = asdict(self)
+        if self.published is None:
+            del body["published"], body["finals"]
+        return body
+
+
+def outlook_of(state: Conversation, value: float) -> Outlook:
+    """Return the outlook of a conversation for answers near ``value``."""
+    probes = {purpose: _probe(purpose, state, value) for purpose in PURPOSES}
+    worst = {purpose: _probe(purpose, state, 0.5) for purpose in PURPOSES}
+    limited = state.policy.limits is not None
+    remaining = {
+        name: admitted_one_by_one(state, probe) if limited else None for name, probe in worst.items()
+    }
+    certify, published = probes["certify"], None
+    if isinstance(certify, SealedQuestion):  # searches come before the next one, and no checks
+        forecasts = [_forecast(state, probes["check"], probes["check"], worst["check"], n) for n in _AHEAD]
+        forecasts += _of_searches(state, certify, worst["certify"])
+        published = final_half_width(state, certify.statistic)
+    else:
+        forecasts = [
+            _forecast(state, probes["check"], probes[purpose], worst[purpose], after)
+            for purpose in PURPOSES
+            for after in _AHEAD
+        ]
+    return Outlook(value, remaining, tuple(forecasts), published, state.finals)
+
+
+def _of_searches(state: Conversation, probe: SealedQuestion, worst: Probe) -> list[Forecast]:
+    """Return the forecasts of the next searches; the first of all is told exactly with ``"auto"``."""
+    if state.policy.answers != "auto" or state.has_certified:
+        return [_forecast(state, probe, probe, worst, after) for after in _AHEAD]
+    assert isinstance(worst, SealedQuestion)
+    first = _forecast(state, probe.coded, probe.coded, worst.coded, 0)
+    later = copy.deepcopy(state)
+    event = CodedRelease(probe.coded.expected_symbols(state.share("certify", at_once=True)))
+    later.account.record(event)
+    later.asked["certify"] += 1
+    assert later.purse is not None
+    _, later.purse = later.purse.at_once()
+    return [first, *(_forecast(later, probe, probe, worst, n - 1, told=n) for n in _AHEAD[1:])]
+
+
+def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False) -> str:
+    """Return in one sentence how much more can be asked, at which half-width, or how to get more.
+
+    Of a ledger that answers in cells it says what the next search is told and what `certify` would publish;
+    of others, how many questions there are.
+
+    Parameters
+    ----------
+    outlook : Outlook
+    tolerance : float or None
+    closed : bool, default=False
+        Whether the holdout was closed.
+    """
+    if closed:
+        return (
+            "The holdout is closed: nothing new is answered; what is recorded, and what is sealed, still is."
+        )
+    if outlook.in_cells:
+        return _of_cells(outlook, tolerance)
+    if tolerance is not None:
+        left = outlook.remaining["check"]
+        many = max((count for count in outlook.remaining.values() if count is not None), default=0)
+        if left:
+            return f"You can still ask {_many(left, 'question')} at +-{tolerance:g} whose guesses hold."
+        if many:
+            return f"You can still certify {_many(many, 'model')} at +-{tolerance:g}, and ask no check."
+        return f"You can ask no more questions at +-{tolerance:g}: add fresh rows (top_up) to go on."
+    checks = [f for f in outlook.forecasts if f.purpose == "check"]
+    useful = [f for f in checks if f.half_width < _VACUOUS]
+    if not useful:
+        return _NOTHING
+    last = useful[-1]
+    many = max(last.after, 1)
+    return f"You can still ask {counted(many, 'question')} at +-{last.half_width:.2g} whose guesses hold" + (
+        ", and more at wider intervals." if last is checks[-1] else "; add fresh rows (top_up) for more."
+    )
+
+
+_NOTHING = "You can still ask, but answers certify nothing: add fresh rows (top_up; plan_holdout: how many)."
+
+
+def _of_cells(outlook: Outlook, tolerance: float | None) -> str:
+    """Return the headline where searches are told cells; widths are those of a count such as accuracy."""
+    assert outlook.published is not None
+    first, *_, last = (f for f in outlook.forecasts if f.purpose == "certify")
+    kept = outlook.published < _VACUOUS
+    publishing = f"certify() would publish an exact score at about +-{outlook.published:.2g}."
+    if outlook.finals:
+        were = "score was" if outlook.finals == 1 else "scores were"
+        publishing = f"{outlook.finals} exact {were} published, and of another model {publishing}"
+    left = outlook.remaining["certify"]
+    if tolerance is not None and not left:
+        of_kept = "" if outlook.finals else "of the model that is kept "
+        rest = f"{of_kept}{publishing}" if kept else "add fresh rows (top_up) to go on."
+        return f"No more searches are answered at +-{tolerance:g}: {rest}"
+    if first.half_width >= _VACUOUS:
+        return _NOTHING
+    told = f"The next search by accuracy is told the score of its winner at about +-{first.half_width:.2g}"
+    if left is not None:
+        told = f"You can still run {_many(left, 'search')} by accuracy; the next is told the "
+        told += f"score of its winner at about +-{first.half_width:.2g}"
+    elif last.half_width < _VACUOUS:
+        told += f", after {last.after} more at +-{last.half_width:.2g}"
+    return f"{told}, if guesses hold; {publishing}" if kept else f"{told}, if guesses hold."
+
+
+def _many(count: int, noun: str) -> str:
+    """Return a count with its noun; one that was counted no further stands for any number."""
+    told = counted(count, noun)
+    return f"any number of {told.split(' ')[1]}" if count >= MANY else told
+
+
+def _forecast(
+    state: Conversation, before: Probe, probe: Probe, worst: Probe, after: int, told: int | None = None
+) -> Forecast:
+    """Return the forecast of a question that comes ``after`` so many like ``before``; named as ``told``."""
+    share = share_ahead(state, before, after, purpose=probe.purpose)
+    named = after if told is None else told
+    try:
+        share = certified(state, probe, share, after + 1)
+    except RefusedError:
+        return Forecast(named, probe.purpose, 0.5, 0.5, False)
+    bound, width = foreseen_half_width(state, worst, share)
+    if isinstance(probe, SealedQuestion):
+        half, _ = foreseen_half_width(state, probe, share)
+    else:
+        low, high = read_outcome(probe, CodedRelease(probe.expected_symbols(share)), share, {}).interval
+        half = (high - low) / 2.0
+    return Forecast(named, probe.purpose, half, bound, state.admits(bound, width))
+
+
+def _probe(purpose: str, state: Conversation, value: float) -> Probe:
+    """Return a question about a mean; of the holdout it needs the number of rows only."""
+    stand_in = HoldoutData(np.zeros((state.units, 1)), np.zeros(state.units, dtype=np.int8))
+    metric = Metric("accuracy")
+    coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy, class_mix=False)
+    alone = state.units == state.rows  # groups are no count, so they are told exactly
+    sealed = sealed_form(coded, stand_in, state.policy) if alone else None
+    return sealed or by_default(coded, stand_in, state.policy)
+
+
+_STEPS = re.compile(r", rounded to steps of (\S+)$")
+
+
+class Targets:
+    r"""The targets of some answers, each with a mark.
+
+    Parameters
+    ----------
+    targets : iterable of (str or None), or mapping of str to int
+        Of all answers that are shown, in their order, None for those without a score; or how many have each.
+
+    Examples
+    --------
+    >>> shown = Targets(["population accuracy", None, "median of r2, rounded to steps of 0.1"])
+    >>> shown.mark("population accuracy"), shown.mark(None)
+    (' [a]', '')
+    >>> print(*shown.lines, sep="\n")
+    [a] population accuracy
+    [b] median of r2, rounded to steps of 0.1
+    """
+
+    def __init__(self, targets: Iterable[str | None] | Mapping[str, int]) -> None:
+        self._counts: Counter[str] = Counter()
+        self._steps: dict[str, set[float]] = {}
+        known = targets if isinstance(targets, Mapping) else Counter(each for each in targets if each)
+        for target, count in known.items():
+            self._counts[_kind(target)] += count
+            steps = _STEPS.search(target)
+            if steps is not None:
+                self._steps.setdefault(_kind(target), set()).add(float(steps[1]))
+        self._marks = {kind: f"[{_letters(number)}]" for number, kind in enumerate(self._counts)}
+
+    def mark(self, target: str | None) -> str:
+        """Return what follows the name of the metric: a blank and the mark, or nothing without a target."""
+        return "" if target is None else f" {self._marks[_kind(target)]}"
+
+    @property
+    def lines(self) -> list[str]:
+        """Every mark with its target."""
+        return [f"{mark} {self._in_words(kind)}" for kind, mark in self._marks.items()]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many scores there are of each target."""
+        return {self._in_words(kind): count for kind, count in self._counts.items()}
+
+    def _in_words(self, kind: str) -> str:
+        steps = self._steps.get(kind)
+        if not steps:
+            return kind
+        least, largest = f"{min(steps):.3g}", f"{max(steps):.3g}"
+        return _STEPS.sub(f", rounded to steps of {least}", kind) + (
+            "" if least == largest else f" to {largest}"
+        )
+
+
+def _kind(target: str) -> str:
+    """Return a target without the width of its steps."""
+    return _STEPS.sub(", rounded to steps of 0", target)
+
+
+def _letters(number: int) -> str:
+    """Return a, b, ..., z, aa, ab, ..."""
+    more, last = divmod(number, 26)
+    return (_letters(more - 1) if more else "") + chr(ord("a") + last)
+
+
+@dataclass(frozen=True)
+class HoldoutReport:
+    """A plain summary of a ledger: no holdout rows, no secret, safe to pickle and to show.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Keyed digest of the holdout's content.
+    n_rows : int
+    confidence_level : float
+    tolerance : float or None
+    nats : float
+        Everything revealed so far, by description length.
+    asked : dict
+        Questions admitted, by purpose.
+    refused : int
+    answers : tuple of (metric name, Answer)
+        In the order of the ledger.
+    entries : tuple of Entry
+        The same questions in plain columns: who asked, when, with which guess, and what came of it.
+    outlook : Outlook
+        What is left, and how the next intervals would look.
+    asked_by : dict
+        Questions put by each asker, the refused among them; "?" stands for those who gave no name.
+    targets : dict
+        How many values were given so far of each target, the population quantity that a value estimates.
+    confirmed : dict
+        How often a question was asked again, by what the model then said on the holdout: "the same" as is
+        recorded, or something "different", which made it a new question.
+    head : str
+        Number of records and their hash, as a line of text. Keep it: ``ledger verify FILE --head`` proves
+        later that a file begins with the same records.
+    remark : str
+        How questions are answered and admitted, where counts are answered in cells; else empty.
+    closed : bool
+        Whether the holdout was closed: then nothing new is answered.
+    told_in : dict of int to int
+        Of each sealed answer whose exact value was told since, by the number of its record: that of the
+        record in which it was published or, if it was not, unsealed.
+    """
+
+    fingerprint: str
+    n_rows: int
+    confidence_level: float
+    tolerance: float | None
+    nats: float
+    asked: dict[str, int]
+    refused: int
+    answers: tuple[tuple[str, Answer], ...]
+    entries: tuple[Entry, ...]
+    outlook: Outlook
+    asked_by: dict[str, int]
+    targets: dict[str, int]
+    confirmed: dict[str, int]
+    head: str
+    remark: str = ""
+    closed: bool = False
+    told_in: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def headline(self) -> str:
+        """What is left, in one sentence: "You can still ask N questions at +-w".
+
+        Where searches are told cells: what the next one is told, and what `certify` would publish; where all
+        scores so far are of a regression, which has no cells, that they are told exactly.
+        """
+        in_cells = self.outlook.in_cells and not self.closed
+        if in_cells and self.targets and all(map(_is_of_numbers, self.targets)):
+            return (
+                f"Scores of a regression are told exactly, at once: {self.nats:.3g} nats are revealed, and "
+                "each search makes later intervals wider."
+            )
+        return headline(self.outlook, self.tolerance, closed=self.closed)
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with a row for each question, in the columns of `to_dicts`, indexed by record.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError(
+                "HoldoutReport.to_frame needs pandas: pip install pandas. Plain rows are in to_dicts()."
+            ) from error
+        columns = [field.name for field in fields(Entry)]
+        return DataFrame(self.to_dicts(), columns=columns).set_index("index")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the single answers, ready for JSON."""
+        names = ("fingerprint", "n_rows", "confidence_level", "tolerance", "nats", "asked", "refused")
+        plain = {name: getattr(self, name) for name in (*names, "asked_by", "targets", "confirmed", "head")}
+        return {"headline": self.headline, **plain, "outlook": self.outlook.to_dict()}
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict per answer, ready for a data frame."""
+        return [entry.to_dict() for entry in self.entries]
+
+    def __repr__(self) -> str:
+        lines = [
+            self.headline,
+            f"  {self._summary()}",
+            f"  head {self.head}",
+            *self._outlook_lines(),
+        ]
+        lines += [f"  {self.remark}"] if self.remark else []
+        if len(self.answers) > _SHOWN:
+            lines.append(f"  ... {counted(len(self.answers) - _SHOWN, 'earlier answer')}")
+        targets = _targets(self.entries[-_SHOWN:])
+        pairs = list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]
+        told: set[str | None] = set()
+        for pair, entry in pairs:
+            answer = pair[1]
+            lines.append(_line(self, pair, entry, targets, answer.reason in told))
+            told |= set() if answer.answered else {answer.reason}
+        return "\n".join([*lines, *(f"  {line}" for line in targets.lines)])
+
+    def _repr_html_(self) -> str:
+        targets = _targets(self.entries)
+        rows = "".join(
+            f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(entry.score_of).strip()}</td>"
+            f"<td>{html.escape(self._told(a))}</td>"
+            f"<td>{html.escape(_signature(entry))}</td></tr>"
+            for (m, a), entry in zip(self.answers, self.entries, strict=True)
+        )
+        left = "".join(f"<br>{html.escape(line)}" for line in self._outlook_lines())
+        beneath = "<br>".join(map(html.escape, targets.lines))
+        head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "target", "answer", "asked by"))
+        return (
+            f"<p><b>{html.escape(self.headline)}</b><br>{html.escape(self._summary())}{left}</p><details>"
+            f"<summary>{len(self.answers)} answers</summary><table><tr>{head}</tr>{rows}</table>"
+            f"<p>{beneath}</p></details>"
+        )
+
+    def _told(self, answer: Answer) -> str:
+        """Return an answer in a line; of a sealed one where its exact value was told, if it was."""
+        record = self.told_in.get(answer.index)
+        said = replace(answer, published=None).summary  # that width was foreseen when it was asked
+        return said if record is None else f"{said}, its exact value is in record {record}"
+
+    def _summary(self) -> str:
+        asked = ", ".join(counted(count, purpose) for purpose, count in self.asked.items())
+        if of_two := sum(count for target, count in self.targets.items() if OF_TWO in target):
+            asked += f" ({counted(of_two, 'comparison')} among them)"
+        anew = "asked again or published" if self.outlook.in_cells else "asked again"
+        again = "".join(f", {count} {anew}: {what}" for what, count in self.confirmed.items() if count)
+        return (
+            f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused{again}, "
+            f"{self.nats:.3g} nats revealed; all intervals hold together with "
+            f"{percent(self.confidence_level)}"
+        )
+
+    def _outlook_lines(self) -> list[str]:
+        """Return lines about the next questions, for a mean of a bounded score over all rows."""
+        lines: list[str] = []
+        cells = self.outlook.in_cells
+        for purpose, count in () if self.closed else self.outlook.remaining.items():
+            if cells and purpose == "check" and not self.asked["check"]:
+                continue  # a search of this ledger asks none
+            of_this = [f for f in self.outlook.forecasts if f.purpose == purpose]
+            widths = ", ".join(f"{f.half_width:.3g}" for f in of_this)
+            after = ", ".join(str(f.after) for f in of_this)
+            left = "" if count is None else f", {count:,} more within the tolerance"
+            of_cells = cells and purpose == "certify"
+            name, held = ("search", "searches") if of_cells else (purpose, "held checks")
+            lines.append(f"  next {name}: +-{widths} of the range after {after} more {held}{left}")
+        if cells and not self.closed:
+            another = " another" if self.outlook.finals else ""
+            lines.append(
+                f"  certify() would publish{another or ' an'} exact value at about "
+                f"+-{self.outlook.published:.3g}"
+            )
+        return lines
+
+
+_SHOWN = 10
+
+
+def _is_of_numbers(target: str) -> bool:
+    """Return whether a target is of a scorer that takes numbers, of which none has cells."""
+    name = target.removeprefix("population ").split(maxsplit=1)[0].strip(",")
+    return name in RESPONSES and RESPONSES[name].target == "numbers"
+
+
+def _line(
+    report: HoldoutReport, pair: tuple[str, Answer], entry: Entry, targets: Targets, again: bool
+) -> str:
+    """Return an answer in a line; a reason that stands above already is not repeated."""
+    metric, answer = pair
+    signature = _signature(entry)
+    said = f"{answer.verdict}, for the same reason" if again else report._told(answer)
+    told = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {said}"
+    told += f", {entry.model}" if entry.model else ""
+    return told + (f", asked by {signature}" if signature else "")
+
+
+def _targets(entries: tuple[Entry, ...]) -> Targets:
+    return Targets(entry.score_of for entry in entries)
+
+
+def _signature(entry: Entry) -> str:
+    return " from ".join(printable(name) for name in (entry.who, entry.label) if name)
+
+
+def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
+    """Return the report of a ledger with all its answers, read back from its records."""
+    genesis = Genesis(ledger.genesis)
+    records = list(ledger.records())
+    closed = {r.body["round"]: float(r.body["nats"]) for r in records if r.body.get("kind") == "round_close"}
+    listed = [
+        (record, as_closed(ledger, record, closed) if isinstance(read, AnswerRecord) else read)
+        for record in records
+        if isinstance(read := read_record(record.body), AnswerRecord | RefusalRecord)
+    ]
+    summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))
+    return replace(
+        summary,
+        answers=tuple((read.metric_name, read.answer(record, genesis)) for record, read in listed),
+        entries=tuple(Entry.of(record) for record, _ in listed),
+        head=ledger.head(),
+        told_in=_told_in(records),
+    )
+
+
+def _told_in(records: Iterable[Record]) -> dict[int, int]:
+    """Return in which record the exact value of each sealed one was told; a published one is narrower."""
+    told: dict[int, int] = {}
+    for record in records:
+        if record.body.get("kind") == UnsealedRecord.kind:
+            number = int(record.body["of"])
+            if record.body["final"] or number not in told:
+                told[number] = record.seq
+    return told
+
+
+def summary_of(ledger: Ledger[Conversation]) -> HoldoutReport:
+    """Return the report of a ledger without its answers, of a long one from its last checkpoint on.
+
+    What is read is verified against the head. ``ledger verify`` reads and verifies all the rest.
+    """
+    genesis, found = Genesis(ledger.genesis), from_last_checkpoint(ledger)
+    if found is not None:
+        return replace(_summary(found[0], genesis), head=str(found[1]))
+    summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))
+    return replace(summary, head=ledger.head())
+
+
+def page_of_summary(ledger: Ledger[Conversation], name: str) -> str:
+    """Return a holdout of this name in HTML: what is left, what was asked and revealed, no single answer."""
+    title = f"<p><b>{html.escape(name)}</b></p>"
+    try:
+        report = summary_of(ledger)
+    except LedgerError as error:  # a notebook shows it all the same
+        return f"{title}<p>What is left cannot be told: {html.escape(str(error))}</p>"
+    tolerance = "none" if report.tolerance is None else f"half-width {report.tolerance:g} of the range"
+    people = ", ".join(
+        f"{'nobody named' if who == '?' else printable(who)} ({n})" for who, n in report.asked_by.items()
+    )
+    facts = {
+        "Left": report.headline,
+        "Asked": ", ".join(counted(n, purpose) for purpose, n in report.asked.items())
+        + f", {report.refused} refused",
+        "Asked by": people or "nobody yet",
+        "Revealed": f"{report.nats:.3g} nats",
+        "Confidence": f"{percent(report.confidence_level)}, of all intervals together",
+        "Tolerance": tolerance,
+        "Head": report.head,
+    }
+    rows = "".join(f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in facts.items())
+    return f"{title}<table>{rows}</table>"
+
+
+def _remark(state: Conversation) -> str:
+    told = "counts are answered with cells and sealed"
+    if state.policy.tolerance is not None:
+        told += "; a question is admitted by the width that its answer has if the guess holds"
+    return told + ("; closed: nothing new is answered" if state.closed else "")
+
+
+def _summary(state: Conversation, genesis: Genesis) -> HoldoutReport:
+    return HoldoutReport(
+        fingerprint=state.fingerprint,
+        n_rows=state.rows,
+        confidence_level=genesis.confidence_level,
+        tolerance=genesis.tolerance,
+        nats=state.account.nats,
+        asked=dict(state.asked),
+        refused=state.refused,
+        answers=(),
+        entries=(),
+        outlook=outlook_of(state, 0.5 if state.last_value is None else state.last_value),
+        asked_by=dict(state.askers),
+        targets=Targets(state.targets).counts,
+        confirmed=dict(zip(OUTCOMES, state.confirmed, strict=True)),
+        head="",
+        remark="" if state.purse is None else _remark(state),
+        closed=state.closed,
+    )

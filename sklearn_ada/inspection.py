@@ -1,0 +1,611 @@
+"""What a display is made from: a holdout, or the report that a pickled search keeps in its place.
+
+`AnswersDisplay`: every answer of a ledger with its interval, beside the guess.
+
+`HoldoutBudgetDisplay`: how wide the next answers would be.
+
+`CertifiedSearchDisplay`: what a search believed of its candidates, and what the holdout certifies.
+
+Pictures of a holdout: what it answered, what it can still certify, and what it says of a search.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_ada._validation import bad_parameter, percent
+from sklearn_ada.answer import Answer
+from sklearn_ada.holdout.holdout import Holdout
+from sklearn_ada.holdout.report import Entry, HoldoutReport, Targets, certifies_nothing
+from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
+from sklearn_ada.planning.display import axes_or_new, panels_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def report_from(holdout: Holdout | HoldoutReport, owner: str) -> HoldoutReport:
+    """Return a report as it is, and that of a holdout; raise ValueError for anything else."""
+    if isinstance(holdout, HoldoutReport):
+        return holdout
+    if isinstance(holdout, Holdout):
+        return holdout.report()
+    fix = "Of a fitted ReusableHoldoutCV, give its holdout_."
+    raise bad_parameter("holdout", owner, "a Holdout or a HoldoutReport", holdout, fix)
+
+
+_MARKERS = {
+    "agrees": ("o", "tab:blue"),
+    "differs": ("D", "tab:orange"),
+    "exact": ("s", "tab:green"),
+    "drawn": ("^", "tab:olive"),
+    "improves": ("P", "tab:purple"),
+    "no improvement": ("v", "tab:gray"),
+    "sealed": ("h", "tab:cyan"),
+    "vacuous": ("x", "dimgray"),
+    "failed": ("*", "tab:brown"),
+    "refused": ("X", "tab:red"),
+}
+_WORDS = {
+    "sealed": "sealed: the centre of its cell",
+    "vacuous": "vacuous: certifies nothing",
+}
+_WITHOUT_BAR = ("vacuous", "failed", "refused")
+_MOST_NAMES = 40
+
+
+class AnswersDisplay:
+    """Answers in the order of the ledger, a row each: all intervals hold together.
+
+    A full marker is the value that the holdout gave, its bar the certified interval, a hollow circle the
+    guess. Rows are named by the number of their record, the model and the label of who asked. The marker
+    says what came of the question: it agrees with the guess or differs, is exact, and so on; of a sealed one
+    it is the centre of its cell, and the thick bar is about as wide as the exact value's interval would be
+    if it were published now; that value may lie anywhere in the cell. One that was told since has no such
+    bar. What certifies nothing stands apart, without a bar; what was refused or failed has no value, and
+    stands at the left edge. The label of the axis says what the scores are scores of.
+
+    Parameters
+    ----------
+    report : HoldoutReport
+    metric : str or None, default=None
+        Which metric's answers; None: those of all metrics, a panel each.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes, or ndarray of them
+        An array where there are several panels.
+    figure_ : matplotlib figure
+    metrics_ : list of str
+        The metric of each panel.
+    bars_ : dict of str to matplotlib ErrorbarContainer, or list of such dicts
+        The intervals, by what came of the question; a list where there are several panels.
+
+    Raises
+    ------
+    ValueError
+        If nothing was asked about the metric.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sklearn_ada import AnswersDisplay, Holdout
+    >>> X, y = load_iris(return_X_y=True)
+    >>> holdout = Holdout(X[::2], y[::2])
+    >>> for depth in (1, 2, 3):
+    ...     tree = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X[1::2], y[1::2])
+    ...     answer = holdout.check(tree, scoring="accuracy", guess=0.9)
+    >>> display = AnswersDisplay.from_holdout(holdout)
+    >>> print(display.ax_.get_xlabel())
+    population accuracy at the holdout's class mix
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+    ['#1 DecisionTreeClassifier', '#2 DecisionTreeClassifier', '#3 DecisionTreeClassifier']
+    """
+
+    def __init__(self, report: HoldoutReport, *, metric: str | None = None) -> None:
+        self.report = report
+        known = sorted({name for name, _ in report.answers})
+        if (metric is None and not known) or (metric is not None and metric not in known):
+            asked = f"a metric that was asked about ({', '.join(known) or 'none was'})"
+            fix = "Ask the holdout first: check or certify." if not known else "None shows them all."
+            raise bad_parameter("metric", "AnswersDisplay", asked, metric, fix)
+        self.metric = metric
+        self.metrics_ = known if metric is None else [metric]
+
+    @classmethod
+    def from_holdout(
+        cls,
+        holdout: Holdout | HoldoutReport,
+        *,
+        metric: str | None = None,
+        ax: Axes | Sequence[Axes] | None = None,
+    ) -> AnswersDisplay:
+        """Draw the answers of a holdout; see `plot`.
+
+        Parameters
+        ----------
+        holdout : Holdout or HoldoutReport
+            A search that was pickled has a report in place of its holdout.
+        metric : str or None, default=None
+            Which metric's answers; None: a panel for each.
+        ax : matplotlib axes, sequence of them or None, default=None
+            Where to draw: as many as there are panels. None makes a new figure.
+
+        Returns
+        -------
+        AnswersDisplay
+        """
+        return cls(report_from(holdout, "AnswersDisplay.from_holdout"), metric=metric).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | Sequence[Axes] | None = None) -> AnswersDisplay:
+        """Draw the answers.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, sequence of them or None, default=None
+            Where to draw: as many as there are panels. None makes a new figure.
+
+        Returns
+        -------
+        AnswersDisplay
+            Itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        ValueError
+            If there are fewer or more axes than panels.
+        """
+        pairs = list(zip(self.report.answers, self.report.entries, strict=True))
+        of_each = [[(a, e) for (name, a), e in pairs if name == metric] for metric in self.metrics_]
+        heights = [min(max(1.6 + 0.26 * len(shown), 2.6), 12.0) for shown in of_each]
+        if len(of_each) == 1 and not isinstance(ax, Sequence):
+            panels = [axes_or_new(ax, "Answers are", (8.0, heights[0]))]
+        else:
+            fix = f"Give {len(of_each)} axes, or name one metric: metric={self.metrics_[0]!r}."
+            panels = panels_or_new(ax, "Answers are", heights, "AnswersDisplay.plot", fix)
+        bars = [
+            self._draw(panel, metric, shown)
+            for panel, metric, shown in zip(panels, self.metrics_, of_each, strict=True)
+        ]
+        title = f"All intervals hold together with {percent(self.report.confidence_level)}"
+        panels[0].set_title(title, fontsize="medium")
+        self.bars_ = bars[0] if len(bars) == 1 else bars
+        self.ax_ = panels[0] if len(panels) == 1 else np.array(panels, dtype=object)
+        self.figure_ = panels[0].figure
+        return self
+
+    def _draw(self, ax: Any, metric: str, shown: Sequence[tuple[Answer, Entry]]) -> dict[str, Any]:
+        """Draw the answers about one metric, from the top down, and return their bars."""
+        groups: dict[str, list[tuple[int, Answer]]] = {}
+        for row, (answer, entry) in enumerate(shown):
+            groups.setdefault(_group(answer, entry), []).append((row, answer))
+        bars = {}
+        for name, (marker, colour) in _MARKERS.items():
+            if name not in groups:
+                continue
+            rows, mine = zip(*groups[name], strict=True)
+            label = _WORDS.get(name, name)
+            if name in ("failed", "refused"):
+                ax.scatter(
+                    [0.015] * len(rows), rows, marker=marker, color=colour, s=34, label=label,
+                    transform=ax.get_yaxis_transform(), zorder=4,
+                )  # fmt: skip
+                continue
+            values = [answer.value for answer in mine]
+            if name not in _WITHOUT_BAR:
+                bars[name] = ax.errorbar(
+                    values, rows, xerr=list(zip(*map(_arms, mine), strict=True)), fmt="none", ecolor=colour,
+                    capsize=3, zorder=2,
+                )  # fmt: skip
+            if name == "sealed":
+                self._draw_published(ax, rows, mine, colour)
+            ax.scatter(values, rows, marker=marker, color=colour, s=34, label=label, zorder=4)
+        guesses = [(entry.guess, row) for row, (_, entry) in enumerate(shown) if entry.guess is not None]
+        if guesses:
+            ax.scatter(
+                *zip(*guesses, strict=True), marker="o", facecolors="none", edgecolors="black", s=60,
+                linewidths=1.0, label="guess", zorder=3,
+            )  # fmt: skip
+        ax.set_ylim(len(shown) - 0.4, -0.6)
+        if len(shown) <= _MOST_NAMES:
+            ax.set_yticks(range(len(shown)), [_name(entry) for _, entry in shown], fontsize="small")
+        else:
+            ticks = np.unique(np.linspace(0, len(shown) - 1, 10).astype(int))
+            ax.set_yticks(ticks, [f"#{shown[tick][1].index}" for tick in ticks], fontsize="small")
+        ax.set_xlabel(_label(shown, metric))
+        ax.grid(axis="x", alpha=0.3)
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        return bars
+
+    def _draw_published(self, ax: Any, rows: Sequence[int], answers: Sequence[Answer], colour: str) -> None:
+        """Draw how wide an exact value would be now, about the centres of cells whose value was not told."""
+        half = self.report.outlook.published
+        pairs = zip(rows, answers, strict=True)
+        still = [(row, each.value) for row, each in pairs if each.index not in self.report.told_in]
+        if half is None or self.report.closed or not still:
+            return
+        at, centres = zip(*still, strict=True)
+        low, high = ([centre + sign * half for centre in centres] for sign in (-1.0, 1.0))
+        label = f"as wide as if published now (+-{half:.2g}),\naround a value in its cell"
+        ax.hlines(at, low, high, color=colour, linewidth=6, alpha=0.35, zorder=1, label=label)
+
+
+def _group(answer: Answer, entry: Entry) -> str:
+    """Return what came of a question, in one of the words of the legend."""
+    if certifies_nothing(answer):
+        return "vacuous"
+    return "sealed" if answer.answered and entry.kind == "sealed" else answer.verdict
+
+
+def _name(entry: Entry) -> str:
+    model = f"#{entry.index} {entry.model}" if entry.model else f"#{entry.index}"
+    return f"{model}, {entry.label}" if entry.label else model
+
+
+def _label(shown: Sequence[tuple[Answer, Entry]], metric: str) -> str:
+    """Return what the scores are scores of, in lines that fit beneath an axis; the legend tells of cells."""
+    known = (entry.score_of for _, entry in shown)
+    targets = Targets(each.partition(", told as ")[0] for each in known if each is not None)
+    return textwrap.fill("; ".join(targets.counts) or metric, 80)
+
+
+def _arms(answer: Answer) -> tuple[float, float]:
+    """Return how far the interval reaches below and above the value; an open end has no bar."""
+    below, above = answer.value - answer.interval[0], answer.interval[1] - answer.value
+    return tuple(max(arm, 0.0) if math.isfinite(arm) else 0.0 for arm in (below, above))  # type: ignore[return-value]
+
+
+_STYLES = {"check": ("tab:blue", "o", "--"), "certify": ("tab:green", "s", "-")}
+_PUBLISHED = "tab:purple"
+_LONGEST_TITLE = 100  # characters, in two lines; widths are in the picture anyway
+
+
+class HoldoutBudgetDisplay:
+    """How wide the next answers would be: half-widths, now and after more checks whose guesses hold.
+
+    For a mean of a bounded score over all rows, as a share of its range, near the last answer's value. A
+    hollow marker is a question that the tolerance (dotted) would refuse, as its answer could be wider.
+
+    Where searches are told cells, it is the next search's half-width, after more searches, with a dash-dotted
+    line for the exact value that `certify` would publish now; checks only if some were asked.
+
+    Parameters
+    ----------
+    report : HoldoutReport
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+    figure_ : matplotlib figure
+    lines_ : dict of str to matplotlib line
+        The half-widths, by purpose.
+    published_ : matplotlib line or None
+        What `certify` would publish; None where searches are told exactly.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_ada import Holdout, HoldoutBudgetDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = HoldoutBudgetDisplay.from_holdout(Holdout(X, y, tolerance=0.2, ledger=":memory:"))
+    >>> sorted(display.lines_)
+    ['certify', 'check']
+    """
+
+    def __init__(self, report: HoldoutReport) -> None:
+        self.report = report
+
+    @classmethod
+    def from_holdout(
+        cls, holdout: Holdout | HoldoutReport, *, ax: Axes | None = None
+    ) -> HoldoutBudgetDisplay:
+        """Draw what is left of a holdout; see `plot`.
+
+        Parameters
+        ----------
+        holdout : Holdout or HoldoutReport
+            A search that was pickled has a report in place of its holdout.
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        HoldoutBudgetDisplay
+        """
+        return cls(report_from(holdout, "HoldoutBudgetDisplay.from_holdout")).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> HoldoutBudgetDisplay:
+        """Draw the half-widths.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        HoldoutBudgetDisplay
+            Itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        """
+        ax = axes_or_new(ax, "A budget is", (8.0, 4.0))
+        report = self.report
+        forecasts = report.outlook.forecasts
+        self.lines_ = {}
+        cells = report.outlook.in_cells and not report.closed
+        shown = ("certify",) if cells and not report.asked["check"] else tuple(_STYLES)
+        for purpose in shown:
+            (colour, marker, style), name = (
+                _STYLES[purpose],
+                "search" if cells and purpose == "certify" else purpose,
+            )
+            ahead = [forecast for forecast in forecasts if forecast.purpose == purpose]
+            at, widths = [forecast.after for forecast in ahead], [forecast.half_width for forecast in ahead]
+            (line,) = ax.plot(at, widths, color=colour, linestyle=style, marker=marker, label=f"next {name}")
+            refused = [(f.after, f.half_width) for f in ahead if not f.admitted]
+            if refused:
+                ax.plot(
+                    *zip(*refused, strict=True), marker, markerfacecolor="white", markeredgecolor=colour,
+                    zorder=3, label=f"next {name}: refused",
+                )  # fmt: skip
+            right = purpose == "certify"
+            for place, width in zip(at, widths, strict=True):
+                ax.annotate(
+                    f"{width:.3f}", (place, width), xytext=(0, 7 if right else -14),
+                    textcoords="offset points", ha="center", fontsize="small", color=colour,
+                )  # fmt: skip
+            self.lines_[purpose] = line
+        self.published_ = None
+        if cells:
+            published = report.outlook.published or 0.0
+            self.published_ = ax.axhline(
+                published, color=_PUBLISHED, linestyle="-.", label=f"certify() would publish: {published:.3f}"
+            )
+        if report.tolerance is not None:
+            ax.axhline(
+                report.tolerance, color="black", linestyle=":", label=f"tolerance {report.tolerance:g}"
+            )
+        steps = sorted({forecast.after for forecast in forecasts})
+        ax.set_xscale("symlog", linthresh=1)
+        ax.set_xticks(steps, [f"{step:,}" if step else "now" for step in steps])
+        ax.set_xlim(-0.2, 1.6 * max(steps))
+        tallest = max([forecast.half_width for forecast in forecasts] + [report.tolerance or 0.0])
+        ax.set_ylim(0.0, 1.2 * tallest)
+        more = ("searches" if len(shown) == 1 else "searches (or checks)") if cells else "checks"
+        ax.set(
+            xlabel=f"after so many more {more} whose guesses hold", ylabel="half-width, share of the range"
+        )
+        ax.set_title(_title(report.headline), fontsize="medium", wrap=True)
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _title(headline: str) -> str:
+    """Return the headline of the report, or the question that the picture answers if that is too long."""
+    return headline if len(headline) <= _LONGEST_TITLE else "How wide the next answers would be"
+
+
+_OWNER = "CertifiedSearchDisplay.from_estimator"
+
+
+class CertifiedSearchDisplay:
+    """The candidates of a search in their order, the best score it saw, and the certified band.
+
+    Hollow points are the scores that the search itself saw, which the best of many overstates: the dashed
+    line is the *naive best*. The band is the certified interval of ``best_estimator_``, valid however many
+    candidates and searches there were; the solid line its value: dotted, and the centre of its cell, which
+    the guess decides, as long as the exact one is sealed. Where the holdout was asked about candidates, each
+    has its certified interval as a bar. Scores of another metric than the certified one are not drawn.
+
+    Parameters
+    ----------
+    scores : ndarray of float of shape (n_candidates,)
+        What the search itself saw; NaN where nothing is to be drawn.
+    best_index : int
+        Number of the candidate that was chosen.
+    naive_best : float
+        What the search saw of its best.
+    value : float
+        The certified score.
+    interval : tuple of float
+        The certified interval.
+    bars : ndarray of float of shape (n_candidates, 2) or None, default=None
+        Certified intervals of candidates; NaN where there is none.
+    target : str, default="score"
+        What the scores are scores of.
+    confidence_level : float, default=0.95
+    exact : bool, default=True
+        Whether the certified score was told exactly; else it is the centre of a cell.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+    figure_ : matplotlib figure
+    points_ : matplotlib PathCollection
+        The candidates.
+    naive_, value_ : matplotlib lines
+    band_ : matplotlib patch
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sklearn_ada import CertifiedSearchDisplay, ReusableHoldoutCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]})
+    >>> search = ReusableHoldoutCV(inner, ask="winner").fit(X, y)
+    >>> display = CertifiedSearchDisplay.from_estimator(search)
+    >>> len(display.points_.get_offsets())
+    3
+    """
+
+    def __init__(
+        self,
+        scores: NDArray[np.float64],
+        *,
+        best_index: int,
+        naive_best: float,
+        value: float,
+        interval: tuple[float, float],
+        bars: NDArray[np.float64] | None = None,
+        target: str = "score",
+        confidence_level: float = 0.95,
+        exact: bool = True,
+    ) -> None:
+        self.scores = scores
+        self.best_index = best_index
+        self.naive_best = naive_best
+        self.value = value
+        self.interval = interval
+        self.bars = bars
+        self.target = target
+        self.confidence_level = confidence_level
+        self.exact = exact
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: ReusableHoldoutCV, *, ax: Axes | None = None
+    ) -> CertifiedSearchDisplay:
+        """Draw a fitted search; see `plot`.
+
+        Parameters
+        ----------
+        estimator : ReusableHoldoutCV
+            Fitted, with a certified score.
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        CertifiedSearchDisplay
+
+        Raises
+        ------
+        NotFittedError
+            Before fit.
+        ValueError
+            For another estimator, or a search that certified nothing.
+        """
+        if not isinstance(estimator, ReusableHoldoutCV):
+            fix = "Wrap your search: ReusableHoldoutCV(search).fit(X, y)."
+            raise bad_parameter("estimator", _OWNER, "a ReusableHoldoutCV", estimator, fix)
+        check_is_fitted(estimator, "search_")
+        if not hasattr(estimator, "best_answer_"):
+            fix = "It needs refit=True and scores of its own, so that a model is kept and certified."
+            raise bad_parameter("estimator", _OWNER, "a search that certified a score", "none", fix)
+        report = report_from(estimator.holdout_, _OWNER)
+        guesses = {entry.index: entry.guess for entry in report.entries}
+        scores, bars = _scores(estimator, guesses)
+        best, answer = int(estimator.best_index_), estimator.best_answer_
+        behind = guesses.get(answer.index)
+        if bars is None and behind is not None and not np.isclose(scores[best], behind):
+            scores = np.full(len(scores), np.nan)  # of another metric than the one that is certified
+        seen = scores[np.isfinite(scores)]
+        naive = float(seen.max()) if len(seen) else np.nan if behind is None else behind
+        target = answer.target or "score"
+        display = cls(
+            scores, best_index=best, naive_best=naive, value=answer.value, interval=answer.interval,
+            bars=bars, target=target.partition(", told as")[0], confidence_level=report.confidence_level,
+            exact=answer.published is None,
+        )  # fmt: skip
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> CertifiedSearchDisplay:
+        """Draw candidates, naive best and certified band.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        CertifiedSearchDisplay
+            Itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        """
+        ax = axes_or_new(ax, "A search is", (8.0, 4.5))
+        numbers = np.arange(len(self.scores))  # as best_index_ and the rows of cv_results_ count
+        low, high = (end if np.isfinite(end) else None for end in self.interval)
+        shown = np.isfinite(self.scores)
+        if self.bars is not None:
+            asked = np.isfinite(self.bars).all(axis=1)
+            ax.vlines(
+                numbers[asked], *self.bars[asked].T, color="tab:blue", linewidth=1.2,
+                label="certified, each candidate", zorder=2,
+            )  # fmt: skip
+        if low is not None and high is not None:
+            self.band_ = ax.axhspan(
+                low, high, facecolor="tab:green", alpha=0.18, edgecolor="tab:green", hatch="//", linewidth=0,
+                label=f"certified [{low:.3g}, {high:.3g}]", zorder=0,
+            )  # fmt: skip
+        self.value_ = ax.axhline(
+            self.value,
+            color="tab:green",
+            linewidth=2,
+            zorder=1,
+            linestyle="-" if self.exact else ":",
+            label=f"{'certified score' if self.exact else 'centre of its cell, exact score sealed:'} "
+            f"{self.value:.3g}",
+        )
+        self.naive_ = ax.axhline(
+            self.naive_best, color="black", linestyle="--", label=f"naive best {self.naive_best:.3g}",
+            zorder=1,
+        )  # fmt: skip
+        self.points_ = ax.scatter(
+            numbers[shown], self.scores[shown], facecolors="white", edgecolors="black", s=28, zorder=3,
+            label="what the search saw",
+        )  # fmt: skip
+        if shown[self.best_index]:
+            ax.scatter(
+                [self.best_index], [self.scores[self.best_index]], marker="*", color="black", s=110,
+                zorder=4, label=f"chosen: candidate {self.best_index}",
+            )  # fmt: skip
+        ax.set_xlim(-0.5, len(numbers) - 0.5)
+        if len(numbers) <= 20:
+            ax.set_xticks(numbers)
+        ax.set(xlabel="candidate: row of cv_results_", ylabel=textwrap.fill(self.target, 52))
+        held = f"{percent(self.confidence_level)} for all answers of its ledger together"
+        ax.set_title(f"The certified band holds with {held}", fontsize="medium")
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _scores(
+    search: ReusableHoldoutCV, guesses: dict[int, float | None]
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return what the search saw of its candidates, and certified intervals where each was asked about."""
+    table = search.cv_results_
+    low, high = (np.asarray(table[f"certified_{end}"], dtype=float) for end in ("low", "high"))
+    if search.ask == "candidates" and search.reveal == "all":
+        seen = np.full(len(low), np.nan)
+        asked = [number for number, verdict in enumerate(table["verdict"]) if verdict]
+        for number, answer in zip(asked, search.answers_, strict=False):  # then the winner, certified
+            guess = guesses.get(answer.index)
+            seen[number] = np.nan if guess is None else guess
+        return seen, np.column_stack([low, high])
+    refit = search.search.get_params(deep=False).get("refit")
+    names = ("mean_test_score", f"mean_test_{refit}", *(n for n in table if n.startswith("mean_test_")))
+    own = next((table[name] for name in names if name in table), np.full(len(low), np.nan))
+    return np.asarray(own, dtype=float), None

@@ -1,1 +1,0 @@
-"""A ledger as a book in a PostgreSQL database, for workers on several machines."""

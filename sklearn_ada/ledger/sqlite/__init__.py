@@ -1,1 +1,0 @@
-"""A ledger in one SQLite file, its lock, and the temporary ledgers of a session."""

@@ -1,1 +1,0 @@
-"""The median, or another quantile, of a metric's values on subsamples: exact, or drawn privately."""

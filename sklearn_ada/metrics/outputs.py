@@ -1,0 +1,601 @@
+"""What a model says of rows: how it is asked, what a metric takes of that, and how it is kept.
+
+Outputs of models in the form that a metric takes, or an error that has a price.
+
+A model may say the same thing in many ways: a column for a vector, objects for numbers, the probabilities of
+both classes for that of one. Where its meaning is plain the outputs become one canonical array, the same for
+a guess and for the holdout. Whatever else it says is unusable, and never broadcast, compared across types or
+completed, for a metric of such outputs would have a value that means nothing. Scikit-learn's own metric would
+raise an error there, or give a value of something else.
+
+How a model is asked for its outputs; `sklearn_ada.metrics.outputs` judges them.
+
+A model is shown many rows in chunks of `CHUNK_CELLS` numbers, so that what it needs for its work stays
+bounded however large the holdout is. The chunks depend on X alone, and a model predicts row by row, so they
+alter no answer.
+
+How a model is asked about rows whose labels are read block by block: what it says is a column, too.
+
+A model that predicts all rows once, for scorers that would ask it about one subsample after another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer
+from sklearn.utils.metaestimators import available_if
+
+from sklearn_ada._validation import bad_parameter
+from sklearn_ada.data.columns import Column, as_column, is_dask, lies_elsewhere, release, scratch
+from sklearn_ada.data.labels import (
+    all_finite,
+    are_classes,
+    family,
+    guarded,
+    n_rows,
+    of_one_type,
+    own_copy,
+    take_rows,
+)
+from sklearn_ada.metrics.blocks import loop_scores
+
+Array = NDArray[Any]
+
+_THRESHOLD = ("decision_function", "predict_proba")
+_VECTORS = ("predict", "decision_function")
+
+
+class UnusableOutputsError(ValueError):
+    """A model's outputs are not what the metric takes: not finite, of another type or of a wrong shape."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a metric takes of a model.
+
+    Attributes
+    ----------
+    form : str
+        "labels": one class label for each row. "numbers": one number. "scores": one number, larger for the
+        positive class. "positive probability": the probability of the positive class. "probabilities": those
+        of all classes. "class scores": one number for each class. "all scores": that, or a decision function.
+        "any": rows of finite outputs, which the user's own function understands.
+    methods : tuple of str
+        Methods of the estimator, of which the first that it has gives the outputs.
+    target : {"classes", "numbers"} or None
+        What y must hold; None where only the user's function knows.
+    """
+
+    form: str
+    methods: tuple[str, ...] = ("predict",)
+    target: str | None = "classes"
+
+    @property
+    def needs_classes(self) -> bool:
+        """Whether the order of the estimator's ``classes_`` says what the outputs are of."""
+        return self.form in ("scores", "positive probability", "probabilities", "class scores", "all scores")
+
+    def unreduced(self) -> Response:
+        """Return the response of a scorer that picks the positive class itself."""
+        forms = {"scores": "any", "positive probability": "probabilities"}
+        return replace(self, form=forms.get(self.form, self.form))
+
+
+LABELS = Response("labels")
+NUMBERS = Response("numbers", target="numbers")
+SCORES = Response("scores", _THRESHOLD)
+POSITIVE_PROBABILITY = Response("positive probability", ("predict_proba",))
+PROBABILITIES = Response("probabilities", ("predict_proba",))
+CLASS_SCORES = Response("class scores", ("predict_proba",))
+ALL_SCORES = Response("all scores", _THRESHOLD)
+
+
+def canonical(
+    said: Any,
+    form: str,
+    method: str,
+    y: Array,
+    *,
+    classes: Array | None = None,
+    positive: Any = None,
+    name: str = "a metric",
+) -> Array:
+    """Return what a model said of some rows in the form that a metric takes.
+
+    Parameters
+    ----------
+    said : ndarray
+        What the method returned.
+    form : str
+        See `Response`.
+    method : str
+        The estimator's method.
+    y : ndarray of shape (n,)
+        The labels or numbers of the same rows.
+    classes : ndarray or None
+        The estimator's ``classes_``.
+    positive : label or None
+        The positive class of "scores" and "positive probability"; None is the last of ``classes``.
+    name : str
+        The metric, for the message.
+
+    Returns
+    -------
+    outputs : ndarray of shape (n,) or (n, n_classes)
+        An array that is canonical already is returned as it is.
+
+    Raises
+    ------
+    UnusableOutputsError
+        If they are anything else; the message tells shapes and types, never values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0, 1, 1])
+    >>> canonical(np.array([[0], [1], [0]]), "labels", "predict", y)
+    array([0, 1, 0])
+    >>> canonical(np.array([0.2, 0.9, 0.4]), "labels", "predict", y, name="accuracy")
+    Traceback (most recent call last):
+        ...
+    sklearn_ada.metrics.outputs.UnusableOutputsError: The 'estimator' parameter of accuracy must be a \
+model whose predict gives class labels. Got 'numbers with a fraction, or not finite' instead.
+    """
+    try:
+        return _FORMS[form](said, method, y, classes, positive)
+    except _UnusableError as error:
+        expected = f"a model whose {method} gives {error.expected}"
+        raise UnusableOutputsError(str(bad_parameter("estimator", name, expected, error.got))) from None
+
+
+class _UnusableError(Exception):
+    def __init__(self, expected: str, got: str) -> None:
+        super().__init__(expected, got)
+        self.expected, self.got = expected, got
+
+
+def _labels(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
+    labels = _plain(_vector(said, len(y), "one label for each row"), "class labels")
+    if family(labels) != family(y):
+        raise _UnusableError(f"class labels that are {family(y)}, as y is", f"{labels.dtype} values")
+    if not are_classes(labels):
+        raise _UnusableError("class labels", "numbers with a fraction, or not finite")
+    if labels.dtype.kind == "O" and not all(isinstance(label, str) for label in labels.tolist()):
+        raise _UnusableError("class labels", "missing values")
+    return labels
+
+
+def _numbers(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
+    return _finite(_numeric(_plain(_vector(said, len(y), "one number for each row"), "numbers")))
+
+
+def _scores(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
+    if method == "predict_proba":
+        return _of_positive(_probability_matrix(said, len(y), classes, two=True), classes, positive)
+    scores = _numbers(said, method, y, classes, positive)
+    return -1 * scores if _is_first(positive, classes) else scores
+
+
+def _positive_probability(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
+    matrix = _in_unit(_probability_matrix(said, len(y), classes, two=True))
+    if matrix.ndim == 1:
+        return matrix
+    return 1 - matrix[:, 0] if _is_first(positive, classes) else matrix[:, 1]
+
+
+def _probabilities(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
+    return _in_unit(_probability_matrix(said, len(y), classes))
+
+
+def _class_scores(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
+    return _probability_matrix(said, len(y), classes)
+
+
+def _all_scores(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
+    if method == "predict_proba":
+        return _probability_matrix(said, len(y), classes)
+    scores = _plain(_rows(said, len(y), "one score, or one for each class"), "numbers")
+    return _any(_numeric(scores), method, y, classes, positive)
+
+
+def _any(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
+    outputs = _rows(said, len(y), "one output, or one row of outputs, for each row")
+    if outputs.ndim == 2 and outputs.shape[1] == 1 and method in _VECTORS:
+        outputs = outputs[:, 0]
+    return _finite(outputs)
+
+
+_FORMS = {
+    "labels": _labels,
+    "numbers": _numbers,
+    "scores": _scores,
+    "positive probability": _positive_probability,
+    "probabilities": _probabilities,
+    "class scores": _class_scores,
+    "all scores": _all_scores,
+    "any": _any,
+}
+
+
+def _rows(said: Array, n: int, expected: str) -> Array:
+    if said.ndim == 0 or len(said) != n:
+        raise _UnusableError(f"{expected} ({n} rows)", f"an array of shape {said.shape}")
+    return said
+
+
+def _vector(said: Array, n: int, expected: str) -> Array:
+    said = _rows(said, n, expected)
+    if said.ndim == 2 and said.shape[1] == 1:
+        return said[:, 0]
+    if said.ndim != 1:
+        raise _UnusableError(expected, f"an array of shape {said.shape}")
+    return said
+
+
+def _plain(values: Array, expected: str) -> Array:
+    """Return objects as the numbers or the text that they are."""
+    if values.dtype.kind not in "OT":
+        return values
+    try:
+        return of_one_type(values.ravel(), "predict", expected).reshape(values.shape)
+    except ValueError:
+        raise _UnusableError(expected, "objects of several types, or of none that a metric takes") from None
+
+
+def _finite(values: Array) -> Array:
+    if values.dtype.kind in "biufc" and not all_finite(values):
+        raise _UnusableError("finite outputs", "NaN or infinity")
+    return values
+
+
+def _probability_matrix(said: Array, n: int, classes: Array | None, *, two: bool = False) -> Array:
+    """Return numbers of shape (n, n_classes); or (n,), those of the second of two classes."""
+    of_each = "one number for each class"
+    matrix = _numeric(_plain(_rows(said, n, of_each), "probabilities"))
+    wanted = 2 if two else None if classes is None else len(classes)
+    if matrix.ndim == 1:
+        if wanted not in (2, None) or (classes is not None and len(classes) != 2):
+            raise _UnusableError(of_each, f"an array of shape {said.shape}")
+    elif matrix.ndim != 2 or matrix.shape[1] < 2 or (wanted is not None and matrix.shape[1] != wanted):
+        raise _UnusableError(of_each, f"an array of shape {said.shape}")
+    elif classes is not None and matrix.shape[1] != len(classes):
+        raise _UnusableError(f"{of_each} of {len(classes)}", f"an array of shape {said.shape}")
+    return _finite(matrix)
+
+
+def _numeric(values: Array) -> Array:
+    if values.dtype.kind not in "biuf":
+        raise _UnusableError("numbers", f"{values.dtype} values")
+    return values
+
+
+def _in_unit(values: Array) -> Array:
+    if values.min() < 0 or values.max() > 1:
+        raise _UnusableError("probabilities", "numbers outside of [0, 1]")
+    return values
+
+
+def _of_positive(matrix: Array, classes: Array | None, positive: Any) -> Array:
+    is_first = _is_first(positive, classes)
+    if matrix.ndim == 2:
+        return matrix[:, 0 if is_first else 1]
+    if is_first:
+        raise _UnusableError("one number for each class", f"an array of shape {matrix.shape}")
+    return matrix
+
+
+def _is_first(positive: Any, classes: Array | None) -> bool:
+    """Return whether the positive class is the first of two."""
+    return positive is not None and classes is not None and len(classes) == 2 and positive == classes[0]
+
+
+CHUNK_CELLS = 2**23
+"""Numbers in a chunk of X: 64 MB of float64. A row of a sparse matrix counts its mean number of entries."""
+LIST_CELLS = 128
+"""What a row of a list, a text perhaps, counts as."""
+
+
+class Given:
+    """Outputs that are known for all rows, whatever X holds."""
+
+    @property
+    def known_outputs(self) -> Any:
+        """An array, or a column that is labels for certain."""
+        raise NotImplementedError
+
+
+def available_response(estimator: Any, methods: tuple[str, ...]) -> str:
+    """Return the first of ``methods`` that the estimator has; TypeError if it has none."""
+    for method in methods:
+        if callable(getattr(estimator, method, None)):
+            return method
+    raise TypeError(
+        f"The 'estimator' parameter must have one of the methods {', '.join(methods)} for this metric. Got "
+        f"{type(estimator).__name__}, which has none; choose a metric of its predictions."
+    )
+
+
+def classes_of(estimator: Any, owner: str) -> NDArray[Any] | None:
+    """Return the estimator's ``classes_`` as numbers or text, None if it has none.
+
+    Raises
+    ------
+    ValueError
+        If they are not sorted and distinct, as scikit-learn's are: its metrics sort labels.
+    """
+    said = getattr(estimator, "classes_", None)
+    if said is None:
+        return None
+    expected = "a model whose classes_ are sorted and distinct labels"
+    try:
+        classes = of_one_type(np.asarray(said), "classes_", owner)
+        fits = classes.ndim == 1 and np.array_equal(np.unique(classes), classes)
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise bad_parameter(
+            "estimator",
+            owner,
+            expected,
+            "others",
+            "Fit it on one column of labels, as scikit-learn's models are.",
+        )
+    return classes
+
+
+def respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> tuple[str, NDArray[Any]]:
+    """Return the first available method, and what it says of all rows.
+
+    Raises
+    ------
+    UnusableOutputsError
+        If that is no array of one type.
+    """
+    method = available_response(estimator, methods)
+    if isinstance(estimator, Given):
+        return method, estimator.known_outputs
+    return method, _in_chunks(getattr(estimator, method), X)
+
+
+def said_of(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
+    """Return what a model says of rows that it cannot change; one that insists on it gets a copy."""
+    try:
+        said = predict(guarded(X))
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        said = predict(own_copy(X))
+    if np.ma.is_masked(said):
+        raise UnusableOutputsError("Some outputs are masked.")
+    try:
+        return np.asarray(said)
+    except ValueError:
+        raise UnusableOutputsError("The outputs are no array: their rows are of several lengths.") from None
+
+
+def rows_in_chunk(X: Any) -> int:
+    """Return how many rows a model is shown at once."""
+    if hasattr(X, "nnz"):
+        cells = X.nnz / max(n_rows(X), 1)
+    else:
+        cells = math.prod(X.shape[1:]) if hasattr(X, "shape") else LIST_CELLS
+    return max(int(CHUNK_CELLS // max(cells, 1)), 1)
+
+
+def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
+    """Return the outputs of all rows."""
+    n, step = n_rows(X), rows_in_chunk(X)
+    if n <= step:
+        return said_of(predict, X)
+    outputs = np.empty(0)
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        chunk = take_rows(X, rows)
+        part = said_of(predict, chunk)
+        release(chunk)
+        if start == 0:
+            outputs = np.empty((n, *part.shape[1:]), dtype=part.dtype)
+        if part.shape != outputs[rows].shape:
+            raise UnusableOutputsError("The outputs of a chunk of rows are of the wrong shape.")
+        if part.dtype != outputs.dtype:  # texts of another length
+            if family(part) != family(outputs):
+                raise UnusableOutputsError("The outputs are of several types.")
+            both = np.promote_types(outputs.dtype, part.dtype)
+            if both.kind == "f" and outputs.dtype.kind in "biu" and part.dtype.kind in "biu":
+                raise UnusableOutputsError("The outputs are integers that no type holds together.")
+            outputs = outputs.astype(both)
+        outputs[rows] = part
+    return outputs
+
+
+Judge = Callable[[Array, str, Any], Array]
+
+
+def predicted_column(estimator: Any, X: Any, y: Column, methods: tuple[str, ...], judged: Judge) -> Column:
+    """Return what the first available method says of rows whose labels are read block by block.
+
+    Outputs of rows that lie elsewhere do so, too: in a temporary file, or where Dask computes them.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like, frame, sparse matrix, list or Dask array
+    y : Column
+        Labels of the rows.
+    methods : tuple of str
+    judged : callable
+        Takes outputs, the name of the method and the labels of a chunk; returns one label for each row.
+    """
+    if isinstance(estimator, Given):
+        return as_column(estimator.known_outputs)
+    method = available_response(estimator, methods)
+
+    def of_chunk(rows: Any, labels: Column) -> Array:
+        return judged(said_of(getattr(estimator, method), rows), method, labels)
+
+    if is_dask(X):
+        return Column(_predicted_by_dask(of_chunk, X, y.dtype))
+    n, step = n_rows(X), rows_in_chunk(X)
+    outputs = np.empty(0)
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        chunk = take_rows(X, rows)
+        part = of_chunk(chunk, y.rows(rows))
+        if start == 0:
+            outputs = scratch(n, part.dtype) if lies_elsewhere(y.source) else np.empty(n, dtype=part.dtype)
+        if part.dtype != outputs.dtype:
+            raise UnusableOutputsError("The outputs are of several types.")
+        outputs[rows] = part
+        release(chunk)
+        release(outputs[rows])
+    return Column(outputs)
+
+
+def _predicted_by_dask(of_chunk: Callable[[Any, Column], Array], X: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the Dask array of what is said of each chunk of rows of another, kept where it is computed.
+
+    ``dtype`` is that of the labels of the rows.
+    """
+    import dask
+
+    rows = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+    said = partial(_of_dask_chunk, of_chunk, dtype)
+    filled = next((number for number, size in enumerate(X.chunks[0]) if size), 0)
+    (first,) = dask.compute(dask.delayed(_dtype_of)(said, rows.blocks[filled]))
+    made = rows.map_blocks(
+        partial(_or_nothing, said, first),
+        dtype=first,
+        drop_axis=list(range(1, X.ndim)),
+        meta=np.empty(0, dtype=first),
+    )
+    (kept,) = dask.persist(made)
+    return kept
+
+
+def _of_dask_chunk(of_chunk: Callable[[Any, Column], Array], dtype: np.dtype[Any], rows: Array) -> Array:
+    labels = Column(np.broadcast_to(np.zeros((), dtype=dtype), (len(rows),)))  # only their number is read
+    return of_chunk(rows, labels)
+
+
+def _or_nothing(said: Callable[[Array], Array], dtype: np.dtype[Any], rows: Array) -> Array:
+    return said(rows) if len(rows) else np.empty(0, dtype=dtype)  # no model is asked about no rows
+
+
+def _dtype_of(said: Callable[[Array], Array], rows: Array) -> np.dtype[Any]:
+    return said(rows).dtype
+
+
+_MADE = type(get_scorer("accuracy"))
+
+
+def reads_outputs_only(scorer: Any) -> bool:
+    """Return whether a scorer is one of ``make_scorer``: it reads the model's outputs, never X itself.
+
+    Examples
+    --------
+    >>> reads_outputs_only(get_scorer("matthews_corrcoef")), reads_outputs_only(lambda model, X, y: 0.0)
+    (True, False)
+    """
+    return isinstance(scorer, _MADE)
+
+
+def _stored(method: str) -> Any:
+    """Return a method of that name, which is there if the model has it."""
+
+    def has(self: StoredOutputs) -> bool:
+        return hasattr(self._estimator, method)
+
+    def outputs(self: StoredOutputs, rows: NDArray[np.integer]) -> NDArray[Any]:
+        return self._respond(method)[rows]
+
+    outputs.__name__ = method
+    return available_if(has)(outputs)
+
+
+class StoredOutputs:
+    """A fitted model as a scorer sees it, asked by row number.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like, frame, sparse matrix or list
+        The rows; each method predicts them all at its first use.
+    y : ndarray of shape (n,)
+        Their labels, which outputs must be like.
+    form : str
+        What the scorer takes (see `Response`).
+    name : str
+        The metric, for messages.
+
+    Attributes
+    ----------
+    outputs : dict
+        What was predicted, by method.
+    """
+
+    def __init__(
+        self, estimator: Any, X: Any, y: NDArray[Any], form: str = "any", name: str = "a metric"
+    ) -> None:
+        self.outputs: dict[str, NDArray[Any]] = {}
+        self._error: Exception | None = None
+        self._estimator, self._X, self._y, self._form, self._name = estimator, X, y, form, name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._estimator, name)
+
+    predict = _stored("predict")
+    predict_proba = _stored("predict_proba")
+    predict_log_proba = _stored("predict_log_proba")
+    decision_function = _stored("decision_function")
+
+    def scores(
+        self,
+        scorer: Any,
+        y: NDArray[Any],
+        rows: NDArray[np.integer],
+        sample_weight: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the scorer's value on each subsample (m, t) of the rows, NaN where it has none.
+
+        Raises
+        ------
+        Exception
+            What the model raised; UnusableOutputsError if the scorer takes no such outputs.
+        """
+        order = rows.ravel()
+
+        def score(truth: NDArray[Any], block: NDArray[np.integer], **weight: Any) -> float:
+            return float(scorer(self, block, truth, **weight))
+
+        weight = None if sample_weight is None else sample_weight[order]
+        values = loop_scores(score, y[order], order, len(rows), sample_weight=weight)
+        if self._error is not None:
+            raise self._error
+        return values
+
+    def _respond(self, method: str) -> NDArray[Any]:
+        if method not in self.outputs:
+            try:
+                said = respond(self._estimator, self._X, (method,))[1]
+                outputs = self._canonical(said, method)
+            except Exception as error:
+                self._error = error
+                raise
+            self.outputs[method] = outputs
+        return self.outputs[method]
+
+    def _canonical(self, said: NDArray[Any], method: str) -> NDArray[Any]:
+        """Return outputs as the scorer takes them: it picks the column of a class by itself, of a matrix."""
+        if self._form in ("any", "labels", "numbers"):
+            return canonical(said, self._form, method, self._y, name=self._name)
+        if method == "predict_proba" and said.ndim == 1:
+            raise UnusableOutputsError(f"The outputs of {method} have no column for each class.")
+        classes = classes_of(self._estimator, self._name)
+        return canonical(said, self._form, method, self._y, classes=classes, name=self._name)

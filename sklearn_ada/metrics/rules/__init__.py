@@ -1,1 +1,0 @@
-"""How the value of a metric becomes an interval, one module for each kind of metric."""

@@ -1,1 +1,0 @@
-"""Running a search and asking the holdout: about every candidate, or about the winner only."""

@@ -1,0 +1,430 @@
+"""Running a search and asking the holdout: about every candidate, or about the winner only.
+
+What one fit works with once its holdout is set aside, and what it finds.
+
+Asking about every candidate of a search: each is fitted on one part of the rows, and checked.
+
+Asking about the winner of a search, or about its best few, once the search is done.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ada._notices import tell, warn_user, with_bar
+from sklearn_ada._validation import counted
+from sklearn_ada.answer import Answer
+from sklearn_ada.data.labels import n_rows, own_copy, take_rows
+from sklearn_ada.digest.canonical import canonical_digest
+from sklearn_ada.digest.code import Undigestible
+from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.holdout.asking import put_question
+from sklearn_ada.holdout.framing import plan_question
+from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.holdout.rounds import open_round
+from sklearn_ada.holdout.session import Session, close_round
+from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.model_selection.engines import (
+    FitParams,
+    Wrapper,
+    candidates_of,
+    columns_of,
+    is_of_pairs,
+    keeps_model,
+    last_round,
+    masked,
+    n_candidates,
+    plain_scoring,
+    ranked,
+    refitted,
+    score_name,
+    scores_otherwise,
+    take_for,
+    told_to_ask,
+    told_to_validate,
+    unfitted,
+)
+from sklearn_ada.model_selection.guesses import (
+    NO_METRIC,
+    NO_PREDICT,
+    UNSCORED_CHOICE,
+    best_of,
+    guess_from_folds,
+    guess_from_validation,
+    no_candidate_scored,
+    tuned_by_validation,
+    why_unscored,
+)
+from sklearn_ada.model_selection.scorers import (
+    HoldoutScorer,
+    RecordingScorer,
+    ValidationSplit,
+    certified_columns,
+)
+from sklearn_ada.model_selection.setting_aside import chosen_scorer, is_tuned
+from sklearn_ada.questions.coded import FILL
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.models import model_digest
+
+
+@dataclass
+class Run:
+    """One fit of a `ReusableHoldoutCV`, after its holdout was set aside.
+
+    Parameters
+    ----------
+    wrapper : ReusableHoldoutCV
+    X, y : array-like
+        The training rows: all but the holdout's.
+    params : FitParams
+        What ``fit`` was passed beside them.
+    metric : Metric
+        What is certified.
+    median : MedianSettings or None
+        How, if by a stable median.
+    cv : splitter or None
+        Of the search, for the training rows.
+    reporting : callable
+        Takes a search and returns a context in which it reports to the callbacks set on the wrapper.
+    """
+
+    wrapper: Wrapper
+    X: Any
+    y: Any
+    params: FitParams
+    metric: Metric
+    median: MedianSettings | None
+    cv: Any
+    reporting: Callable[[Any], AbstractContextManager[None]]
+    digests: dict[int, str] = field(default_factory=dict)  # of the models asked about, by their records
+
+    @property
+    def session(self) -> Session:
+        """The session of the holdout."""
+        return session_of(self.wrapper.holdout_)
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether X is a kernel or distance matrix."""
+        return is_of_pairs(self.wrapper.search)
+
+    @cached_property
+    def key(self) -> str:
+        """A digest of the search and the rows: run again, its questions are the same round."""
+        wrapper = self.wrapper
+        try:
+            how = str(wrapper.mechanism)
+            asked = (wrapper.ask, wrapper.reveal, wrapper.validation, how, self.metric.describe())
+            return canonical_digest((wrapper.search, self.X, np.asarray(self.y), *asked))
+        except Undigestible:
+            return uuid.uuid4().hex
+
+    def fit_of_rows(self, candidate: dict[str, Any]) -> Callable[[NDArray[Any]], Any]:
+        """Return a function that fits a candidate on the rows of given numbers, with the fit parameters."""
+
+        def fit(rows: NDArray[Any]) -> Any:
+            part = take_for(self.X, rows, rows, self.of_pairs), take_rows(self.y, rows)
+            return refitted(self.wrapper.search, [candidate], *part, self.params.take(rows).of_model)[0]
+
+        return fit
+
+    def refit(self, candidates: list[dict[str, Any]]) -> list[Any]:
+        """Return the models of some candidates, fitted on all training rows."""
+        return refitted(self.wrapper.search, candidates, self.X, self.y, self.params.of_model)
+
+    def can_ask_about(self, model: Any) -> bool:
+        """Return whether a model has one of the methods that the metric takes."""
+        return any(callable(getattr(model, method, None)) for method in self.metric.methods or ("predict",))
+
+    def certify(self, model: Any, guess: Guess | None, metric: Metric, round_name: str | None) -> Answer:
+        """Ask for the metric of one refitted model.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If the holdout refuses.
+        """
+        digest = model_digest(model)
+        question = plan_question(self.session, model, metric, "certify", guess, self.median, fitted=True)
+        answer = put_question(self.session, question, model, model=digest, round_name=round_name)
+        assert answer is not None  # None is for once=True only
+        if answer.verdict == "refused":
+            raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
+        self.digests[answer.index] = digest
+        return answer
+
+
+@dataclass
+class Winner:
+    """The winner of a search, and what the holdout said of it.
+
+    Parameters
+    ----------
+    search : fitted search
+    results : dict
+        Its table, with the columns of certified intervals.
+    index : int
+        Number of the winner in it.
+    model : fitted estimator or None
+        Refitted on all training rows; None if no model is kept.
+    answers : list of Answer
+        All that were given, in the order in which they were asked for.
+    answer : Answer or None
+        The winner's; None if nothing was asked.
+    metric : Metric or None
+        What it is of, as validation rows have tuned it.
+    unasked : str, default=""
+        Why nothing was asked.
+    """
+
+    search: Any
+    results: dict[str, Any]
+    index: int
+    model: Any
+    answers: list[Answer]
+    answer: Answer | None
+    metric: Metric | None = None
+    unasked: str = ""
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Parameters of the winner."""
+        params: dict[str, Any] = self.results["params"][self.index]
+        return params
+
+
+def ask_about_candidates(run: Run) -> Winner:
+    """Check every candidate, then refit the best on all rows and certify it.
+
+    Raises
+    ------
+    BudgetExhaustedError
+        If a candidate, or the winner, is refused.
+    ValueError
+        If no candidate got a score.
+    """
+    wrapper = run.wrapper
+    scorer = _scorer_of_round(run)
+    recording = RecordingScorer(scorer)
+    search = told_to_ask(wrapper.search, recording, scorer.cv)
+    tell("searching; the holdout is asked about every candidate", wrapper.verbose)
+    try:
+        with run.reporting(search):
+            search.fit(own_copy(run.X), run.y, **run.params.of_asking())
+    except ValueError:  # bad rows make all fits of the one split fail: raise the model's own error
+        fit, _ = next(scorer.cv.split(run.X, run.y, run.params.groups))
+        run.fit_of_rows({})(fit)
+        raise
+    close_round(run.session.ledger, run.session.asker, run.key)  # from here on its intervals are narrower
+    results, answers = certified_columns(candidates_of(search), wrapper.holdout_)
+    refused = [answer for answer in answers if answer is not None and answer.verdict == "refused"]
+    if refused:
+        raise BudgetExhaustedError(
+            f"{len(refused)} of {len(answers)} candidates were refused: {refused[0].reason}. The search "
+            "is not finished, so no winner is chosen."
+        )
+    scores = np.where(last_round(results), results["mean_test_score"], np.nan).astype(float)
+    if np.isnan(scores).all():
+        reasons = {str(answer.reason) for answer in answers if answer is not None}
+        if not reasons:  # no question was even put: let the first candidate raise its error here
+            fit, rest = next(scorer.cv.split(run.X, run.y, run.params.groups))
+            model = run.fit_of_rows(results["params"][0])(fit)
+            scorer.answer(model, take_rows(run.X, rest), take_rows(run.y, rest))
+        raise ValueError(
+            f"No candidate got a score from the holdout: {'; '.join(sorted(reasons))}. Models may do so "
+            "where the holdout rows have NaN or infinite values."
+        )
+    may_win = np.flatnonzero(np.isfinite(scores)).tolist()
+    index = best_of(answers, may_win, results["params"], wrapper.one_standard_error)
+    best = answers[index]
+    if best is None:
+        raise TypeError(
+            "The search scored its best candidate on rows that are not from the cv it was given, so "
+            "nothing was asked about it. Use ask='winner'."
+        )
+    given = [answer for answer in answers if answer is not None]
+    if not keeps_model(wrapper):  # its score is that of the candidate's model, fitted on one part of the rows
+        return Winner(search, results, index, None, given, best)
+    tell("refitting the winner on all rows but the holdout's, and certifying it", wrapper.verbose)
+    (model,) = run.refit([results["params"][index]])
+    behind = run.session.guess_behind(best)
+    guess = Guess(best.value, behind.size, behind.deviation, behind.share)
+    answer = run.certify(model, guess, run.metric, None)
+    return Winner(search, results, index, model, [*given, answer], answer)
+
+
+def _scorer_of_round(run: Run) -> HoldoutScorer:
+    """Return the scorer that checks candidates, with their round opened if their number is known."""
+    scorer = chosen_scorer(run.wrapper, run.metric, run.wrapper.holdout_, run.median)
+    candidates = n_candidates(run.wrapper.search)
+    if candidates is not None:
+        scorer.candidates = candidates
+        scorer.round_name = open_round(
+            run.session,
+            candidates,
+            purpose="check",
+            scoring=run.metric,
+            key=run.key,
+            guess_rows=max(round(n_rows(run.X) * run.wrapper.validation), 1),
+            settings=FILL if getattr(scorer, "settings", None) == FILL else None,
+        )
+    return scorer
+
+
+def ask_about_winners(run: Run) -> Winner:
+    """Run the search as it is, or on validation rows, then certify its best few, or the best of them.
+
+    With ``ask="candidates"`` and ``reveal="winner"`` these are all candidates, of which the holdout names the
+    best.
+
+    Raises
+    ------
+    BudgetExhaustedError
+        If the holdout refuses; where that can be foreseen, before the search.
+    ValueError
+        If the winner was to be hidden among the candidates, and none has a score.
+    """
+    wrapper, metric = run.wrapper, run.metric
+    hidden = wrapper.ask == "candidates"
+    count = n_candidates(wrapper.search) if hidden else 1 if wrapper.ask == "winner" else int(wrapper.ask)
+    assert count is not None  # `check_reveal` has refused other searches
+    drawing = wrapper.mechanism == "exponential_mechanism"
+    selecting = drawing or (wrapper.reveal == "winner" and count > 1)
+    search = _prepared(run, hidden)
+    name, own_scoring = score_name(search, metric)
+    about: dict[str, Any] = {"purpose": "certify", "scoring": metric, "key": run.key}
+    size, among = (1, count) if selecting else (count, 1)
+    open_round(run.session, size, alternatives=among, record=False, **about)  # raises before the long search
+    tell("searching; the holdout is asked when the search is done", wrapper.verbose)
+    with run.reporting(search):
+        search.fit(own_copy(run.X), run.y, **(run.params.of_asking() if hidden else run.params.of_search))
+    results, scores, order = ranked(search, name)
+    chosen, why = _chosen(run, search, name, results, scores, order[:count], hidden)
+    tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", wrapper.verbose)
+    models = run.refit([results["params"][i] for i in chosen])
+    able = [run.can_ask_about(model) for model in models]
+    if not (why or hidden or any(able)):
+        why = NO_PREDICT
+    if why:
+        results.update(columns_of([], [], len(scores)))
+        return Winner(search, results, chosen[0], models[0], [], None, unasked=why)
+    if not (hidden or all(able)):
+        warn_user(
+            f"Of the best {len(able)} models {len(able) - sum(able)} cannot be asked about: they have no "
+            "predict, or whichever method the metric takes."
+        )
+        chosen, models = ([x for x, can in zip(of, able, strict=True) if can] for of in (chosen, models))
+    size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
+    round_name = open_round(run.session, size, alternatives=among, **about)
+    if selecting:
+        winner = wrapper.holdout_.select(models, scoring=metric, epsilon="auto" if drawing else None)
+        chosen, models = [chosen[winner]], [models[winner]]
+    plain = plain_scoring(metric)
+    same_metric = not hidden and own_scoring in (wrapper.scoring, metric, metric.scoring, plain)
+    answers, tuned = [], {}
+    pairs = list(zip(chosen, models, strict=True))
+    for index, model in with_bar(pairs, "certifying", wrapper.verbose):
+        of_folds = (search, name, results, scores) if same_metric else None
+        asked, guess = _metric_and_guess(run, index, results["params"][index], of_folds)
+        tuned[index] = asked
+        answers.append(run.certify(model, guess, asked, round_name))
+    if run.session.policy.seals:
+        answers = _of_closed_round(run, answers)
+    by_index = dict(zip(chosen, answers, strict=True))
+    best = best_of(by_index, chosen, results["params"], wrapper.one_standard_error)
+    if hidden:
+        results = masked(results, best, by_index[best].value)
+    results.update(columns_of(answers, chosen, len(scores)))
+    return Winner(search, results, best, models[chosen.index(best)], answers, by_index[best], tuned[best])
+
+
+def _prepared(run: Run, hidden: bool) -> Any:
+    """Return a copy of the search that scores by the metric: by its own cv or, hidden, on validation rows."""
+    wrapper, plain = run.wrapper, plain_scoring(run.metric)
+    search = unfitted(wrapper.search, run.cv)
+    if hidden:
+        return told_to_validate(search, plain, ValidationSplit(wrapper.holdout_, wrapper.validation))
+    if scores_otherwise(search, wrapper.scoring):
+        search.set_params(scoring=plain)
+    return search
+
+
+def _chosen(
+    run: Run,
+    search: Any,
+    name: str,
+    results: dict[str, Any],
+    scores: NDArray[np.float64],
+    order: list[int],
+    hidden: bool,
+) -> tuple[list[int], str]:
+    """Return the best few candidates to ask about; or the one that the search keeps, and why none is.
+
+    ``order`` are the best few by the search's own scores of that name, in ``scores``.
+    """
+    if f"mean_test_{name}" not in results:  # of several scores of one function another function chooses
+        return order[:1], NO_METRIC if run.wrapper.scoring is None else ""
+    by_function = callable(search.get_params(deep=False).get("refit"))
+    if by_function and np.isfinite(scores).any() and not np.isfinite(scores[order[0]]):
+        return order[:1], UNSCORED_CHOICE
+    scored = [index for index in order if np.isfinite(scores[index])]
+    return (scored, "") if scored else (order[:1], _why_unscored(run, search, name, results, order, hidden))
+
+
+def _why_unscored(
+    run: Run, search: Any, name: str, results: dict[str, Any], order: list[int], hidden: bool
+) -> str:
+    """Return why no candidate has a score; raise where no winner can be kept without one."""
+    first = results["params"][order[0]] if order else {}
+    why, cause = why_unscored(
+        search, name, run.metric, run.fit_of_rows(first), run.X, run.y, run.wrapper.validation,
+        run.params.groups, run.of_pairs,
+    )  # fmt: skip
+    if hidden or not order or isinstance(cause, BudgetExhaustedError):  # which is never a warning
+        raise no_candidate_scored(why) from cause
+    return why
+
+
+def _metric_and_guess(
+    run: Run,
+    index: int,
+    candidate: dict[str, Any],
+    of_folds: tuple[Any, str, dict[str, Any], NDArray[np.float64]] | None,
+) -> tuple[Metric, Guess | None]:
+    """Return the metric of one candidate, as validation rows tune it where they must, and the guess.
+
+    ``of_folds`` are the search, the name of its score, its table and its mean scores, if that score is the
+    metric; else validation rows give the guess.
+    """
+    fit = run.fit_of_rows(candidate)
+    t = None if run.median is None else run.median.subsample_size(run.session.data)
+    validation, groups = run.wrapper.validation, run.params.groups
+    guess: Guess | None = None
+    if run.median is None and is_tuned(run.metric):
+        tuned, guess = tuned_by_validation(fit, run.X, run.y, validation, groups, run.metric, run.of_pairs)
+        if guess is not None or tuned is not run.metric:
+            return tuned, guess
+    elif of_folds is not None:
+        search, name, results, scores = of_folds
+        folds = max(int(getattr(search, "n_splits_", 1)), 1)
+        over_folds = results.get(f"std_test_{name}", np.zeros(len(scores)))
+        guess = guess_from_folds(over_folds, scores, index, n_rows(run.X), folds, run.metric, t)
+    if guess is None:
+        guess = guess_from_validation(fit, run.X, run.y, validation, groups, run.metric, t, run.of_pairs)
+    return run.metric, guess
+
+
+def _of_closed_round(run: Run, answers: list[Answer]) -> list[Answer]:
+    """Close the round, and return its answers with the intervals that they have from then on."""
+    close_round(run.session.ledger, run.session.asker, run.key)
+    told = ((run.session.recorded_answer(answer.index), answer.repeated) for answer in answers)
+    return [replace(answer, repeated=again) for answer, again in told if answer is not None]

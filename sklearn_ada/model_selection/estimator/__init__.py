@@ -1,1 +1,0 @@
-"""What scikit-learn asks of an estimator that wraps a search."""

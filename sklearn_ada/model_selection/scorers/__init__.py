@@ -1,1 +1,0 @@
-"""Drop-in scorers, the split that they take guesses from, and whom they refuse to serve."""

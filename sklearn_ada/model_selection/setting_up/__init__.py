@@ -1,1 +1,0 @@
-"""What `ReusableHoldoutCV` decides before anything is fitted: metric, mechanism, holdout."""

@@ -1,0 +1,1 @@
+"""Questions to a holdout: one module for each mechanism that answers."""

@@ -1,0 +1,413 @@
+"""Checks and certifies without noise: which cell around the guess holds the holdout's value.
+
+Cells are intervals of values of equal width, number 0 centred at the guess. A check asks with wide cells
+whether the guess holds; the cells of a certify are so narrow that the answer is exact (one for each count
+where the value is a count over n). What is released is the number of the cell, the symbol; everything else is
+fixed before the holdout is looked at.
+
+Checks without noise whose cells take all the room that the tolerance leaves.
+
+The interval of a check reaches half a cell beyond that of the exact value, which is the wider the more was
+revealed before. So while little was, wide cells keep within the tolerance, and wide cells rarely surprise.
+The width of a cell follows from the question's share of the failure probability, which earlier records decide
+and the answer does not: everything is still fixed before the holdout is looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sklearn_ada._validation import bad_parameter, check_real
+from sklearn_ada.accounting.codes import symbols_of
+from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
+from sklearn_ada.guarantees.cells import wilson_deviation
+from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein
+from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
+from sklearn_ada.metrics.base import IntervalRule, Measured
+from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.questions.question import Draw, Guess, Outcome
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.models import Observation, observed
+from sklearn_ada.terms.policy import FailureBudget, Policy
+from sklearn_ada.terms.privacy_account import NoPrivacy
+
+_COUNT_SCALE = 3.0  # how many buckets a ratio's denominator or a variance is expected to be off
+_VARIANCES = LogBuckets(1.05)
+_LEAST_VARIANCE = 1e-9
+_LN_FALLBACK = -math.log(10.0)
+_CHECKED = {True: "agrees", False: "differs"}
+
+
+@dataclass(frozen=True)
+class CodedQuestion(NoPrivacy):
+    """One check or certify, without noise, of a metric that has an interval of its own.
+
+    Parameters
+    ----------
+    purpose : {"check", "certify"}
+    metric : Metric
+    rule : IntervalRule
+        How the metric becomes an interval on these rows.
+    guess : Guess
+    cells : Cells
+        What the value is rounded to.
+    stream : {"cells", "lattice"}
+        The code that prices the number of the cell: of a check's cells, or of a certify's
+        (`sklearn_ada.accounting.codes`).
+    scale : float
+        How many cells a certify is expected to be off its guess; 0 for a check.
+    size : float
+        Number of independent terms behind the value; for ratios, as expected from the guess.
+    target : str
+        The population quantity that is certified.
+    variance : float or None
+        The variance of one score that the guess suggests, as a share of the squared range. If it is given,
+        the variance on the holdout is released too, because the interval is then likely to be narrower.
+    is_chosen : bool
+        Whether the asker has chosen the width of a check's cells.
+    given_rows : bool
+        Whether it is about predictions that may depend on X (`models.predictions`): labels are then drawn
+        given X, with a probability of its own for each row.
+    """
+
+    purpose: str
+    metric: Metric
+    rule: IntervalRule
+    guess: Guess
+    cells: Cells
+    stream: str
+    scale: float
+    size: float
+    target: str
+    variance: float | None = None
+    is_chosen: bool = False
+    given_rows: bool = False
+
+    @classmethod
+    def plan(
+        cls,
+        purpose: str,
+        metric: Metric,
+        guess: Guess | None,
+        data: HoldoutData,
+        policy: Policy,
+        *,
+        class_mix: bool,
+        half_cell: float | None = None,
+    ) -> CodedQuestion:
+        """Fix cells and code from the guess, the policy and the class counts.
+
+        ``class_mix`` says whether the interval is for the population at the holdout's class proportions.
+        `UndefinedMetricError` if the labels do not allow the metric.
+        """
+        low, high = metric.bounds
+        width = high - low
+        if guess is None:
+            guess = Guess((low + high) / 2.0)
+        rule = data.rule(metric)
+        labels = data.labels_for(metric, rule)
+        rule = rule.foreseeing(guess.value, guess.share, labels)
+        known = rule.known_size(labels)
+        size = rule.expected_size if known is None else known
+        target = f"population {metric.name}"
+        if metric.clips:
+            target += f", {metric.clipped}"
+        if class_mix:  # the asker may know the class counts, and favour classes that have too many rows
+            target += f" at the holdout's {metric.mix}"
+        target += rule.clause
+        if data.units is not None:
+            target = data.units.target(target)
+        scaled = (guess.value - low) / width  # to [0, 1]
+        behind = guess.size or size
+        spread, deviation = _deviations(guess, scaled, size, width)
+        error = deviation * math.sqrt(1.0 / size + 1.0 / behind)
+        if purpose == "certify":
+            if rule.counts:  # each cell holds exactly one count
+                scale, cells = (
+                    error * size,
+                    Cells(low + width * round(scaled * size) / size, width * 0.5 / size),
+                )
+            else:  # a tenth of a standard error: finer would cost more and say no more
+                scale, cells = 10.0, Cells(guess.value, width * max(error / 20.0, LEAST_CELL))
+            scale = float(f"{max(scale, 0.5):.3g}")
+            variance = foreseen_variance(rule, guess, (low, high), size, policy)
+            return cls(purpose, metric, rule, guess, cells, "lattice", scale, size, target, variance)
+        if half_cell is not None:
+            least = width * LEAST_CELL
+            half_cell = check_real(half_cell, "threshold", "a check", low=least, closed="low")
+            cells = Cells(guess.value, half_cell)
+            return cls(purpose, metric, rule, guess, cells, "cells", 0.0, size, target, is_chosen=True)
+        half_cell = max(policy.half_cell(error, spread, size), LEAST_CELL)
+        return cls(
+            purpose, metric, rule, guess, Cells(guess.value, width * half_cell), "cells", 0.0, size, target
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        return {
+            "name": self.purpose,
+            "centre": self.cells.guess,
+            "half_cell": self.cells.half_cell,
+            "scale": self.scale,
+        }
+
+    @property
+    def state_name(self) -> str:
+        """Return nothing: no earlier question of this kind needs to be remembered."""
+        return ""
+
+    def exhausted(self, state: dict[str, Any]) -> None:
+        """Return None: there is no budget but the tolerance."""
+
+    def measure(self, estimator: Any, data: HoldoutData) -> tuple[Measured, NDArray[Any]]:
+        """Look at the holdout: return the value and the model's outputs.
+
+        What the model raises becomes a failure (`session.look`).
+        """
+        labels = data.labels_for(self.metric, self.rule)
+        outputs = self.metric.outputs(estimator, data.X, labels)
+        return self.metric.measure(estimator, labels, outputs, self.rule), outputs
+
+    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
+        """Look at the holdout: return the symbols that will be released once they are recorded."""
+        measured, outputs = self.measure(estimator, data)
+        return observed(self.metric, self.symbols_of(measured), outputs, measured.value)
+
+    def symbols_of(self, measured: Measured) -> tuple[Symbol, ...]:
+        """Return the symbols of what was measured: its cell, and what is released beside it."""
+        symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
+        if self.rule.size_is_released:
+            offset = self._sizes.index(max(measured.size, 1.0)) - self._sizes.index(max(self.size, 1.0))
+            return (symbol, Symbol("count", offset, _COUNT_SCALE))
+        if self.variance is not None:
+            assert measured.deviation is not None
+            offset = self._variance_bucket(measured.deviation) - _VARIANCES.index(self.variance)
+            return (symbol, Symbol("count", offset, _COUNT_SCALE))
+        return (symbol,)
+
+    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
+        """Return what would be released if the guess were exact: number 0 of everything."""
+        symbol = Symbol(self.stream, 0, self.scale)
+        more = self.rule.size_is_released or self.variance is not None
+        return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
+
+    def release(
+        self, seen: tuple[Symbol, ...], share: FailureBudget, draw: Draw
+    ) -> tuple[CodedRelease, dict[str, Any]]:
+        """Return the event of releasing these symbols; nothing is drawn and nothing remembered."""
+        return CodedRelease(seen), {}
+
+    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+        """Return the worst half-width of the answer, and the width of the metric's range.
+
+        That of a ratio is taken at the denominator that the guess suggests.
+        """
+        low, high = self.metric.bounds
+        width = high - low
+        ln_delta = share.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
+        size = self._size_of(0) if self.rule.size_is_released else self.size
+        return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta, width), width
+
+    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+        """Return what the symbols certify at this failure probability."""
+        low, high = self.metric.bounds
+        symbols = symbols_of(event)
+        index = symbols[0].value
+        if isinstance(index, str):
+            return Outcome.failed(self.metric.why_failed(index), self.metric.bounds, self.target)
+        interval, theorem = self._interval(symbols, share.ln_delta)
+        value = min(max(self.cells.centre(index), low), high)
+        verdict = "exact" if self.purpose == "certify" else _CHECKED[index == 0]
+        vacuous = interval[0] <= low and interval[1] >= high
+        return Outcome(value, interval, verdict, theorem, self.target, vacuous)
+
+    def _interval(self, symbols: tuple[Symbol, ...], ln_delta: float) -> tuple[tuple[float, float], str]:
+        """Return the interval and the theorem behind it, from the value and what was released beside it."""
+        bounds, known = self.metric.bounds, self.cells.ends(int(symbols[0].value))
+        if self.rule.size_is_released:
+            size = self._size_of(int(symbols[1].value))
+            return self.rule.interval(known, size, ln_delta, bounds), self.rule.theorem
+        if self.variance is None:
+            return self.rule.interval(known, self.size, ln_delta, bounds), self.rule.theorem
+        # Should the variance be larger than expected, the usual interval at a tenth of delta is a fallback.
+        usual = self.rule.interval(known, self.size, ln_delta + _LN_FALLBACK, bounds)
+        low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
+        variance = _VARIANCES.high(_VARIANCES.index(self.variance) + int(symbols[1].value))
+        variance *= (bounds[1] - bounds[0]) ** 2
+        ln_rest = ln_delta + math.log1p(-math.exp(_LN_FALLBACK))
+        narrow = empirical_bernstein(low, high, variance, int(self.size), ln_rest, bounds)
+        interval = (max(usual[0], narrow[0]), min(usual[1], narrow[1]))
+        return interval, f"{self.rule.theorem}; empirical Bernstein (Maurer, Pontil 2009)"
+
+    def _variance_bucket(self, deviation: float) -> int:
+        """Return the bucket of the unbiased variance of the scores, in units of the squared range."""
+        low, high = self.metric.bounds
+        unbiased = (deviation / (high - low)) ** 2 * self.size / (self.size - 1.0)
+        return _VARIANCES.index(max(unbiased, _LEAST_VARIANCE))
+
+    def _size_of(self, offset: int) -> float:
+        """Return the least denominator of a bucket, numbered from the bucket of the expected one."""
+        bucket = self._sizes.index(max(self.size, 1.0)) + offset
+        return max(1.0, math.floor(self._sizes.low(bucket)))
+
+    @property
+    def _sizes(self) -> LogBuckets:
+        """To what a ratio's denominator is rounded: steps of 10 % for a check, of 1 % for a certify."""
+        return LogBuckets(1.1 if self.purpose == "check" else 1.01)
+
+
+def foreseen_variance(
+    rule: IntervalRule, guess: Guess, bounds: tuple[float, float], size: float, policy: Policy
+) -> float | None:
+    """Return the variance, as a share of the squared range, that a certify with this guess tells, or None."""
+    width = bounds[1] - bounds[0]
+    scaled = (guess.value - bounds[0]) / width
+    _, deviation = _deviations(guess, scaled, size, width)
+    return _worth_releasing(
+        rule, scaled, guess.deviation and deviation, size, policy.planned_ln_delta("certify")
+    )
+
+
+def _deviations(guess: Guess, scaled: float, size: float, width: float) -> tuple[float, float]:
+    """Return the deviation of a 0/1 score with the guess as mean, and the one that the guess suggests."""
+    spread = wilson_deviation(min(max(scaled, 0.0), 1.0), guess.size or size)
+    given = guess.deviation
+    return spread, spread if given is None else max(given / width, 1e-3 * spread)
+
+
+def _worth_releasing(
+    rule: IntervalRule, scaled: float, deviation: float | None, size: float, ln_delta: float
+) -> float | None:
+    """Return the variance that is expected if an interval that uses it promises to be narrower, or None.
+
+    Decided from the guess alone. ``scaled`` and ``deviation`` are shares of the metric's range.
+    """
+    if not rule.has_variance or deviation is None or size < 2:
+        return None
+    variance = max(deviation**2, _LEAST_VARIANCE)
+    at = min(max(scaled, 0.0), 1.0)
+    usual = chernoff_kl(at, at, size, ln_delta)
+    narrow = empirical_bernstein(at, at, variance, int(size), ln_delta + math.log1p(-math.exp(_LN_FALLBACK)))
+    return variance if narrow[1] - narrow[0] < 0.97 * (usual[1] - usual[0]) else None
+
+
+FILL = "fill"
+
+
+class RefinedCheck:
+    """What a mechanism takes from the question without noise, ``coded``, on which it is built."""
+
+    coded: CodedQuestion
+
+    @property
+    def purpose(self) -> str:
+        """The purpose, "check" or "certify"."""
+        return self.coded.purpose
+
+    @property
+    def metric(self) -> Metric:
+        """The metric that is asked for."""
+        return self.coded.metric
+
+    @property
+    def guess(self) -> Guess:
+        """What the answer is expected to be."""
+        return self.coded.guess
+
+    @property
+    def stream(self) -> str:
+        """Which code prices its symbol."""
+        return self.coded.stream
+
+    @property
+    def scale(self) -> float:
+        """How large that code expects the symbol to be."""
+        return self.coded.scale
+
+    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
+        """Look at the holdout and return the metric's value, which nobody is shown before `release`."""
+        measured, outputs = self.coded.measure(estimator, data)
+        return observed(self.metric, measured.value, outputs, measured.value)
+
+
+@dataclass(frozen=True)
+class FilledCheck(RefinedCheck, NoPrivacy):
+    """A check whose half cell is the tolerance minus the half-width of an exact answer at the current L.
+
+    No answer is wider than the tolerance, and none is narrower by much: this is for those who want as many
+    answers as there can be within a width that was chosen beforehand. Once less than half a record's share is
+    left for the half cell, questions are refused.
+
+    Parameters
+    ----------
+    coded : CodedQuestion
+        The question; its own cells are not used.
+    room : float
+        Largest half-width accepted, in units of the metric.
+    """
+
+    coded: CodedQuestion
+    room: float
+
+    @classmethod
+    def plan(cls, coded: CodedQuestion, tolerance: float | None) -> FilledCheck:
+        """Fix everything but the width; ValueError without a tolerance, a share of the metric's range."""
+        if tolerance is None:
+            fix = "Open the holdout with tolerance=, which is what cells can fill."
+            raise bad_parameter(
+                "settings", "Holdout.check", "something else on a holdout without a tolerance", FILL, fix
+            )
+        low, high = coded.metric.bounds
+        return cls(coded, tolerance * (high - low))
+
+    def of_share(self, share: FailureBudget) -> CodedQuestion:
+        """Return the check with the cells that it has at this share.
+
+        The half cell is rounded down to seven digits, so that it is the same on every machine.
+        """
+        low, high = self.coded.metric.bounds
+        least = (high - low) * max(LEAST_CELL, 0.5 / self.coded.size)
+        narrowest = replace(self.coded, cells=Cells(self.coded.guess.value, least))
+        half_width, _ = narrowest.half_width_bound(share)
+        half_cell = float(f"{(self.room - half_width + least) * (1.0 - 1e-6):.7g}")
+        if half_cell <= least:
+            return narrowest
+        return replace(self.coded, cells=Cells(self.coded.guess.value, half_cell))
+
+    def describe(self) -> dict[str, Any]:
+        """Return what is fixed by the question alone; earlier records fix the rest."""
+        return {**self.coded.describe(), "half_cell": FILL}
+
+    @property
+    def state_name(self) -> str:
+        """Return nothing: no earlier question of this kind needs to be remembered."""
+        return ""
+
+    def exhausted(self, state: dict[str, Any]) -> None:
+        """Return None: there is no budget but the tolerance."""
+
+    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
+        """Look at the holdout; which cell the value is in follows when it is recorded."""
+        measured, outputs = self.coded.measure(estimator, data)
+        return observed(self.metric, measured, outputs, measured.value)
+
+    def release(self, seen: Any, share: FailureBudget, draw: Draw) -> tuple[Event, dict[str, Any]]:
+        """Return the event of telling the cell; nothing is drawn and nothing remembered."""
+        is_failure = isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen)
+        return CodedRelease(seen if is_failure else self.of_share(share).symbols_of(seen)), {}
+
+    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
+        """Return what would be released if the guess were exact."""
+        return self.coded.expected_symbols(share)
+
+    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+        """Return the worst half-width of the answer, and the width of the metric's range."""
+        return self.of_share(share).half_width_bound(share)
+
+    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+        """Return what the symbols certify at this failure probability."""
+        return self.of_share(share).read(event, share, state)

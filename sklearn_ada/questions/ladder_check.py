@@ -1,0 +1,145 @@
+"""The Ladder: only improvements on the best score so far are revealed (Blum, Hardt, ICML 2015).
+
+A score is revealed, rounded to a step, if it beats the best so far by more than a step. "No improvement"
+costs next to nothing in nats, and certifies that the model is not better than the best so far by more than a
+step.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sklearn_ada._validation import bad_parameter, check_real
+from sklearn_ada.accounting.codes import symbols_of
+from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
+from sklearn_ada.mechanisms.ladder import Ladder
+from sklearn_ada.mechanisms.rounding import LEAST_CELL
+from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
+from sklearn_ada.questions.question import Draw, Outcome
+from sklearn_ada.terms.models import metric_identity
+from sklearn_ada.terms.policy import FailureBudget
+from sklearn_ada.terms.privacy_account import NoPrivacy
+
+
+@dataclass(frozen=True)
+class LadderSettings:
+    """How large an improvement must be to be revealed.
+
+    Parameters
+    ----------
+    step : float or "auto"
+        In units of the metric. "auto": two standard errors of an accuracy of one half.
+    """
+
+    step: float | str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.step != "auto":
+            check_real(self.step, "step", "LadderScorer", low=0.0)
+
+
+@dataclass(frozen=True)
+class LadderQuestion(NoPrivacy, RefinedCheck):
+    """One check that a Ladder answers: a Ladder is all questions of one metric and step.
+
+    Parameters
+    ----------
+    coded : CodedQuestion
+        The same question without a Ladder: metric, guess, size, target.
+    step : float
+        As a share of the metric's range.
+    """
+
+    coded: CodedQuestion
+    step: float
+
+    @classmethod
+    def plan(cls, coded: CodedQuestion, settings: LadderSettings) -> LadderQuestion:
+        """Fix the step; ratios, whose denominator is part of the answer, are refused."""
+        if coded.rule.size_is_released:
+            raise bad_parameter(
+                "scoring", "LadderScorer", "a mean, an AUC or a per-class mean", coded.metric.name
+            )
+        low, high = coded.metric.bounds
+        if isinstance(settings.step, str):
+            return cls(coded, float(f"{min(1.0 / math.sqrt(coded.size), 1.0):.3g}"))
+        width = high - low
+        step = check_real(
+            settings.step, "step", "LadderScorer", low=width * LEAST_CELL, high=width, closed="low"
+        )
+        return cls(coded, step / width)
+
+    @cached_property  # a metric whose code cannot be read gets a random key each time, and so its own Ladder
+    def state_name(self) -> str:
+        """Name of the Ladder that this question belongs to; its best loss is kept under it."""
+        return json.dumps(["ladder", self.step, metric_identity(self.metric)], sort_keys=True)
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        return {**self.coded.describe(), "name": "ladder", "step": self.step}
+
+    def exhausted(self, state: dict[str, Any]) -> str | None:
+        """Return None: a ladder has no budget of its own."""
+        return None
+
+    def release(
+        self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
+    ) -> tuple[Event, dict[str, Any]]:
+        """Return by how many steps the best loss fell, and the new best."""
+        best = draw.state.get("best")
+        stream, scale = (self.stream, self.scale) if best is not None else ("lattice", self._spread)
+        if isinstance(seen, tuple):  # a failure; in the code of a value, whose probabilities allow for it
+            first, *more = seen
+            return CodedRelease((Symbol(stream, first.value, scale), *more)), {"best": best}
+        ladder = Ladder(self.step, best)
+        ladder.ask(self._loss(seen))
+        assert ladder.best is not None
+        if best is None:  # the first answer is a value, coded around the guess
+            expected = round(self._loss(self.coded.cells.guess) / self.step)
+            offset = ladder.best - expected
+        else:
+            offset = best - ladder.best
+        return CodedRelease((Symbol(stream, offset, scale),)), {"best": ladder.best}
+
+    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+        """Return the worst half-width of an improvement (of anything else only one side is certified)."""
+        low, high = self.metric.bounds
+        half = self.step * (high - low)
+        return self.coded.rule.half_width_bound(half, self.coded.size, share.ln_delta, high - low), high - low
+
+    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+        """Return an interval for a model that improves, and only an upper end for any other."""
+        (low, high), target = self.metric.bounds, self.coded.target
+        symbol = symbols_of(event)[0]
+        if isinstance(symbol.value, str):
+            return Outcome.failed(symbol.value, (low, high), target)
+        best = high - state["best"] * self.step * self._width
+        reach = self.step * self._width
+        improved = symbol.stream == "lattice" or symbol.value > 0
+        known = (best - reach if improved else low, best + reach)
+        interval = self.coded.rule.interval(known, self.coded.size, share.ln_delta, (low, high))
+        return Outcome(
+            min(max(best, low), high),
+            interval if improved else (low, interval[1]),
+            "improves" if improved else "no improvement",
+            self.coded.rule.theorem,
+            target,
+            interval[1] >= high and (not improved or interval[0] <= low),
+        )
+
+    @property
+    def _spread(self) -> float:
+        """Return how many steps the first answer is expected to be from the guess."""
+        return float(f"{max(self.coded.cells.half_cell / self._width / self.step, 0.5):.3g}")
+
+    @property
+    def _width(self) -> float:
+        low, high = self.metric.bounds
+        return high - low
+
+    def _loss(self, value: float) -> float:
+        return min(max((self.metric.bounds[1] - value) / self._width, 0.0), 1.0)

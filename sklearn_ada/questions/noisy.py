@@ -1,0 +1,474 @@
+"""What questions answered with noise have in common: their intervals, by description length and by privacy.
+
+Both allow first for the noise, which gives where the holdout's value is, and then for the difference between
+the holdout and the population: by the metric's own interval, or by the gap of the transfer theorem.
+
+A value with Gaussian noise: how a check or a certify is answered where privacy certifies.
+
+There is so much noise that the privacy budget lasts for the expected number of questions. The noisy value is
+rounded to cells (`coded`), which costs no privacy and gives it a price in nats, so that description length
+can certify it as well.
+
+Thresholdout with noise: compare the guess with the holdout's value, and correct it if they differ.
+
+Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, "The reusable holdout", Science 2015. The difference is
+compared, with noise, with a threshold; if it is larger (a *hit*), a noisy value is released instead of the
+guess. That is rounded to cells, so that it has a price in nats. Where the noise is Laplace's, the threshold
+has some too, the same for a *run* of questions up to the next hit; all other noise is drawn for each
+question. Every draw is a function of the ledger's secret and of the order in which questions are recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from scipy.special import ndtri_exp
+
+from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.accounting.codes import symbols_of
+from sklearn_ada.accounting.events import (
+    CodedRelease,
+    CoveredRelease,
+    Event,
+    GaussianEvent,
+    Symbol,
+    ThresholdoutEvent,
+)
+from sklearn_ada.accounting.filters import RECORDS, Unit
+from sklearn_ada.guarantees.cells import planned_questions
+from sklearn_ada.guarantees.medians import thresholdout_scale
+from sklearn_ada.mechanisms.noise import with_normal
+from sklearn_ada.mechanisms.rounding import Cells
+from sklearn_ada.mechanisms.thresholdout import gaussian_correction, laplace_correction, laplace_threshold
+from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
+from sklearn_ada.questions.question import Draw, Outcome
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.models import metric_identity
+from sklearn_ada.terms.policy import FailureBudget, Policy
+from sklearn_ada.terms.privacy_account import PrivateRelease, TransferShare
+
+
+@dataclass(frozen=True)
+class NoisyQuestion(RefinedCheck, ABC):
+    """A question whose released cell holds the holdout's value plus noise.
+
+    Parameters
+    ----------
+    coded : CodedQuestion
+        The same question without noise: metric, guess, size, target.
+    """
+
+    coded: CodedQuestion
+
+    @property
+    def family(self) -> str:
+        """Name of the questions that have their gap in common with this one."""
+        return self.coded.rule.family
+
+    @property
+    def unit(self) -> Unit:
+        """What is replaced between the neighbouring data sets for which the noise is made."""
+        return self.coded.rule.unit
+
+    @property
+    @abstractmethod
+    def half_cell(self) -> float:
+        """Half the width of the cell that a symbol names."""
+
+    @abstractmethod
+    def known(self, symbol: int) -> tuple[float, float]:
+        """Return the ends of the cell that a symbol names; the value plus noise is between them."""
+
+    @abstractmethod
+    def verdict(self, symbol: int) -> str:
+        """Return the verdict of this symbol, one of `sklearn_ada.answer.VERDICTS`."""
+
+    @abstractmethod
+    def allowance(self, ln_noise: float) -> float:
+        """Return how far noise can have moved the answer, except with this probability (its logarithm)."""
+
+    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+        """Return the worst half-width of the answer and the width of the range."""
+        low, high = self.metric.bounds
+        reach, rule = self.half_cell + self.allowance(share.ln_noise), self.coded.rule
+        return rule.half_width_bound(reach, self.coded.size, share.ln_delta - LN_2, high - low), high - low
+
+    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+        """Return what description length certifies: half of delta is for sampling, half for noise."""
+        known = self._widened(event, share.ln_noise)
+        if isinstance(known, Outcome):
+            return known
+        rule, bounds = self.coded.rule, self.metric.bounds
+        interval = rule.interval(known, self.coded.size, share.ln_delta - LN_2, bounds)
+        return self._outcome(event, interval, f"{rule.theorem}; tail of the noise")
+
+    def private_half_width(self, transfer: TransferShare) -> float:
+        """Return the worst half-width by the privacy route."""
+        low, high = self.metric.bounds
+        reach = self.allowance(self._ln_tail(transfer))
+        return min(self.half_cell + reach + self._gap(transfer), (high - low) / 2.0)
+
+    def read_private(self, event: Event, share: FailureBudget) -> Outcome:
+        """Return what the transfer theorem certifies: the noise and the gap, to both sides."""
+        assert share.transfer is not None
+        known = self._widened(event, self._ln_tail(share.transfer))
+        if isinstance(known, Outcome):
+            return known
+        (low, high), gap = self.metric.bounds, self._gap(share.transfer)
+        interval = (max(known[0] - gap, low), min(known[1] + gap, high))
+        return self._outcome(event, interval, "tail of the noise")
+
+    def _gap(self, transfer: TransferShare) -> float:
+        return transfer.gap * self._unit_of_gap
+
+    @property
+    def _unit_of_gap(self) -> float:
+        low, high = self.metric.bounds
+        return self.coded.rule.influence * (high - low)
+
+    def _ln_tail(self, transfer: TransferShare) -> float:
+        """Return the logarithm of the probability at which noise is allowed for (`TransferShare.ln_tail`).
+
+        On average, noise beyond its quantile exceeds it by at most the quantile's slope in ``ln(1/p)``, as
+        the quantile is concave in it. The slope is taken at a larger p, where it is no smaller.
+        """
+        slope = (self.allowance(transfer.ln_noise) - self.allowance(transfer.ln_noise + 0.5)) / 0.5
+        return transfer.ln_tail(slope / self._unit_of_gap)
+
+    def _widened(self, event: Event, ln_noise: float) -> tuple[float, float] | Outcome:
+        """Return an interval that contains the holdout's value, or the outcome of a question that failed."""
+        symbol = symbols_of(event)[0].value
+        if isinstance(symbol, str):
+            return Outcome.failed(symbol, self.metric.bounds, self.coded.target)
+        (low, high), reach = self.known(symbol), self.allowance(ln_noise)
+        return low - reach, high + reach
+
+    def _outcome(self, event: Event, interval: tuple[float, float], theorem: str) -> Outcome:
+        (low, high), symbol = self.metric.bounds, symbols_of(event)[0].value
+        assert isinstance(symbol, int)
+        centre = sum(self.known(symbol)) / 2.0
+        vacuous = interval[0] <= low and interval[1] >= high
+        # Noise may leave the range; what is left of the interval is then one end of the range.
+        ends = (min(max(interval[0], low), high), max(min(interval[1], high), low))
+        value = min(max(centre, low), high)
+        return Outcome(value, ends, self.verdict(symbol), theorem, self.coded.target, vacuous)
+
+
+def bounded_sensitivity(coded: CodedQuestion, data: HoldoutData, owner: str, fix: str) -> float:
+    """Return how far one record can move the value; raise for metrics of which nothing bounds that."""
+    low, high = coded.metric.bounds
+    labels = data.labels_for(coded.metric, coded.rule)
+    sensitivity = coded.rule.sensitivity(labels, high - low)
+    if sensitivity is None:
+        raise bad_parameter(
+            "scoring", owner, "a mean, an AUC or a per-class mean when noise is added", coded.metric.name,
+            f"One record can move a ratio (or a mean with weight_bound) too far: {fix}",
+        )  # fmt: skip
+    return sensitivity
+
+
+@dataclass(frozen=True)
+class GaussianQuestion(NoisyQuestion):
+    """One check or certify that is answered with Gaussian noise.
+
+    Parameters
+    ----------
+    coded : CodedQuestion
+        The question without noise: metric, guess, size, target.
+    multiplier : float
+        Standard deviation of the noise over the sensitivity.
+    deviation : float
+        Standard deviation of the noise, in units of the metric.
+    cells : Cells
+        What the noisy value is rounded to.
+    symbol_scale : float
+        How many cells the noisy value is expected to be off the guess; 0 where a check has wide cells.
+    """
+
+    multiplier: float
+    deviation: float
+    cells: Cells
+    symbol_scale: float
+
+    @classmethod
+    def plan(cls, coded: CodedQuestion, data: HoldoutData, policy: Policy) -> GaussianQuestion:
+        """Fix noise and cells.
+
+        Cells are wide for a check that costs nats, so that most answers are number 0; else a tenth of the
+        noise.
+        """
+        sensitivity = bounded_sensitivity(coded, data, f"Holdout.{coded.purpose}", "use StableHoldoutScorer.")
+        planned = planned_questions(policy.expected_questions)
+        budget = policy.privacy_budget(RECORDS, data.n_units)
+        multiplier = float(f"{math.sqrt(planned / (2.0 * budget)):.3g}") * 1.01
+        deviation = multiplier * sensitivity
+        guess = coded.guess.value
+        if coded.purpose == "check" and policy.is_described:
+            half_cell = math.hypot(coded.cells.half_cell, 3.0 * deviation)
+            return cls(coded, multiplier, deviation, Cells(guess, half_cell), 0.0)
+        low, high = coded.metric.bounds
+        spread = math.hypot(0.5 * (high - low) / math.sqrt(coded.size), deviation)
+        half_cell = deviation / 10.0
+        scale = float(f"{max(spread / (2.0 * half_cell), 0.5):.3g}")
+        return cls(coded, multiplier, deviation, Cells(guess, half_cell), scale)
+
+    @property
+    def stream(self) -> str:
+        """Which code prices the number of the cell (`sklearn_ada.accounting.codes`)."""
+        return "lattice" if self.symbol_scale else "cells"
+
+    @property
+    def scale(self) -> float:
+        """How large that number is expected to be; 0 in the code "cells"."""
+        return self.symbol_scale
+
+    @property
+    def state_name(self) -> str:
+        """Return nothing: no earlier question needs to be remembered."""
+        return ""
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        return {
+            "name": f"gaussian {self.purpose}",
+            "centre": self.cells.guess,
+            "half_cell": self.cells.half_cell,
+            "scale": self.scale,
+            "noise": self.deviation,
+        }
+
+    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
+        """Return what would be released if the guess were exact and the noise zero."""
+        return (Symbol(self.stream, 0, self.scale),)
+
+    def exhausted(self, state: dict[str, Any]) -> None:
+        """Return None: only the tolerance and the privacy budget limit these questions."""
+
+    def release(
+        self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
+    ) -> tuple[Event, dict[str, Any]]:
+        """Add the noise of this question and return the cell of the sum."""
+        if isinstance(seen, tuple):
+            return CodedRelease(seen), {}
+        noisy = with_normal(seen, self.deviation, draw.question())
+        symbol = Symbol(self.stream, self.cells.index(noisy), self.scale)
+        return GaussianEvent(self.multiplier, (symbol,)), {}
+
+    def private_release(self, state: dict[str, Any]) -> PrivateRelease:
+        """Return the privacy cost, the same whatever the answer."""
+        return PrivateRelease(GaussianEvent(self.multiplier), self.unit, self.family)
+
+    @property
+    def half_cell(self) -> float:
+        """Half the width of a cell."""
+        return self.cells.half_cell
+
+    def known(self, symbol: int) -> tuple[float, float]:
+        """Return the ends of a cell."""
+        return self.cells.ends(symbol)
+
+    def verdict(self, symbol: int) -> str:
+        """Return "agrees" if the noisy value is within a half cell and three deviations of the guess."""
+        if self.purpose == "certify":
+            return "drawn"
+        near = abs(self.cells.centre(symbol) - self.cells.guess) <= self.half_cell + 3.0 * self.deviation
+        return "agrees" if near else "differs"
+
+    def allowance(self, ln_noise: float) -> float:
+        """Return the two-sided normal quantile: noise is larger with this failure probability."""
+        return -self.deviation * float(ndtri_exp(ln_noise - math.log(2.0)))
+
+
+_DEFAULT_HITS = 20
+_DEFAULT_SCALE = 0.02  # of the threshold
+_LEAST_SCALE = 1e-12  # of the metric's range; and the largest is its inverse
+
+
+@dataclass(frozen=True)
+class NoiseSettings:
+    """How Thresholdout is randomised.
+
+    Parameters
+    ----------
+    noise : {"laplace", "gaussian"}
+        "laplace": the algorithm of the article, with a budget of hits. "gaussian": as in the experiment of
+        its figure, with a fixed threshold; every question costs privacy, also one whose guess holds.
+    scale : float or "auto"
+        Scale (standard deviation) of the noise of a corrected value, in units of the metric; "auto" is 2 % of
+        the threshold (of the largest one there can be, where it is not fixed). Where privacy certifies,
+        "auto" makes all ``max_hits`` hits cost half of the privacy budget ("laplace"), or each of the
+        expected questions its part of the budget ("gaussian").
+    max_hits : int or None
+        How often the holdout may correct a guess; None is 20 for "laplace", no limit for "gaussian".
+    threshold : float or None
+        None takes what a check without noise would take.
+    """
+
+    noise: str
+    scale: float | str = "auto"
+    max_hits: int | None = None
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        owner = "ThresholdoutScorer"
+        check_option(self.noise, "noise", owner, ("laplace", "gaussian"))
+        if self.scale != "auto":
+            check_real(self.scale, "scale", owner, low=0.0)
+        if self.max_hits is not None:
+            check_integer(self.max_hits, "max_hits", owner)
+
+    @property
+    def hits(self) -> float:
+        """The budget of hits; infinite where there is none."""
+        if self.max_hits is not None:
+            return self.max_hits
+        return _DEFAULT_HITS if self.noise == "laplace" else math.inf
+
+
+@dataclass(frozen=True)
+class NoisyCheck(NoisyQuestion):
+    """One check that Thresholdout answers with noise.
+
+    A Thresholdout is all questions of one metric with the same settings: they share the budget of hits.
+    """
+
+    settings: NoiseSettings
+    scale_of_noise: float
+    sensitivity: float
+
+    @classmethod
+    def plan(
+        cls, coded: CodedQuestion, settings: NoiseSettings, data: HoldoutData, policy: Policy
+    ) -> NoisyCheck:
+        """Fix threshold, scale and sensitivity; metrics without bounded sensitivity are refused.
+
+        The scale is the same for all questions of one Thresholdout, as one privacy event, recorded with the
+        first of them, covers them all.
+        """
+        sensitivity = bounded_sensitivity(coded, data, "ThresholdoutScorer", "use noise='none'.")
+        low, high = coded.metric.bounds
+        if not isinstance(settings.scale, str):
+            scale = check_real(
+                settings.scale, "noise_scale", "ThresholdoutScorer",
+                low=_LEAST_SCALE * (high - low), high=(high - low) / _LEAST_SCALE, closed="both",
+            )  # fmt: skip
+            return cls(coded, settings, scale, sensitivity)
+        if policy.is_private:
+            return cls(
+                coded, settings, _private_scale(settings, sensitivity, data.n_units, policy), sensitivity
+            )
+        threshold = settings.threshold
+        if threshold is None:  # that of the least certain guess: the scale must not depend on the guess
+            threshold = (high - low) * policy.half_cell(0.5 * math.sqrt(2.0 / coded.size), 0.5, coded.size)
+        return cls(coded, settings, _DEFAULT_SCALE * threshold, sensitivity)
+
+    @cached_property  # a metric whose code cannot be read gets a random key each time, and its own budget
+    def state_name(self) -> str:
+        """Name of the Thresholdout that this question belongs to: its metric and its settings."""
+        settings = self.settings
+        name = ["thresholdout", settings.noise, settings.scale, settings.max_hits, settings.threshold]
+        return json.dumps([*name, metric_identity(self.metric)], sort_keys=True)
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        return {
+            **self.coded.describe(),
+            "name": f"thresholdout {self.settings.noise}",
+            "noise_scale": self.scale_of_noise,
+            "max_hits": self.settings.max_hits,
+        }
+
+    def exhausted(self, state: dict[str, Any]) -> str | None:
+        """Return why nothing more is answered, or None."""
+        if state.get("hits", 0) >= self.settings.hits:
+            return f"all {self.settings.hits} hits of this Thresholdout are used"
+        return None
+
+    def release(
+        self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
+    ) -> tuple[Event, dict[str, Any]]:
+        """Compare with noise and return what is released, and what is remembered."""
+        state = {
+            "opened": draw.state.get("opened", False),
+            "hits": draw.state.get("hits", 0),
+        }
+        if isinstance(seen, tuple):
+            return CodedRelease(seen), state
+        rng, scale, threshold = draw.question(), self.scale_of_noise, self.coded.cells.half_cell
+        value, guess = seen, self.coded.cells.guess
+        if self.settings.noise == "laplace":
+            threshold = laplace_threshold(threshold, scale, draw.run(self.state_name, state["hits"]))
+            corrected = laplace_correction(guess, value, threshold, scale, rng)
+        else:
+            corrected = gaussian_correction(guess, value, threshold, scale, rng)
+        hit = corrected is not None
+        symbols = (Symbol(self.stream, 0 if corrected is None else self._cell(corrected), self.scale),)
+        event = self._event(symbols, hit=hit, opened=state["opened"])
+        return event, {"opened": True, "hits": state["hits"] + int(hit)}
+
+    def private_release(self, state: dict[str, Any]) -> PrivateRelease:
+        """Return the privacy cost at most.
+
+        With Laplace noise the first question pays for all later ones; with Gaussian noise a hit costs two
+        Gaussian releases.
+        """
+        event = self._event(
+            (Symbol(self.stream, 0, self.scale),), hit=True, opened=state.get("opened", False)
+        )
+        return PrivateRelease(event, self.unit, self.family)
+
+    def known(self, symbol: int) -> tuple[float, float]:
+        """Return the ends of a cell: number j > 0 is [2h(j-1), 2hj] above the guess; 0 means "agrees"."""
+        half, guess = self.coded.cells.half_cell, self.coded.cells.guess
+        centre = guess + half * (2 * symbol - (symbol > 0) + (symbol < 0))
+        return centre - half, centre + half
+
+    def verdict(self, symbol: int) -> str:
+        """Return whether the guess held."""
+        return "differs" if symbol else "agrees"
+
+    @property
+    def half_cell(self) -> float:
+        """Half the width of a cell, and the threshold."""
+        return self.coded.cells.half_cell
+
+    def allowance(self, ln_noise: float) -> float:
+        """Return how far noise can have moved any answer, at this failure probability.
+
+        A question's own noise is independent of what was released before. The threshold's noise is not:
+        earlier answers of its run depend on it, and how long the run lasts does too. So its bound is a union
+        bound over all runs that there can be.
+        """
+        if self.settings.noise == "laplace":  # 2s for the run and 4s when it agrees, s when not
+            tail, runs = LN_2 - ln_noise, math.log(self.settings.hits + 1.0)
+            return self.scale_of_noise * (2.0 * (tail + runs) + 4.0 * tail)
+        return self.scale_of_noise * math.sqrt(2.0 * (LN_2 - ln_noise))
+
+    def _cell(self, corrected: float) -> int:
+        """Return the number of the cell of a corrected value, never 0."""
+        distance = corrected - self.coded.cells.guess
+        number = 1 + math.floor(abs(distance) / (2.0 * self.coded.cells.half_cell))
+        return number if distance > 0 else -number
+
+    def _event(self, symbols: tuple[Symbol, ...], *, hit: bool, opened: bool) -> Event:
+        if self.settings.noise == "gaussian":
+            # A hit makes two Gaussian releases, which are exactly one of smaller noise.
+            multiplier = self.scale_of_noise / self.sensitivity / math.sqrt(2.0 if hit else 1.0)
+            return GaussianEvent(multiplier, symbols)
+        if opened:
+            return CoveredRelease(symbols)
+        return ThresholdoutEvent(self.sensitivity / self.scale_of_noise, int(self.settings.hits), symbols)
+
+
+def _private_scale(settings: NoiseSettings, sensitivity: float, n: int, policy: Policy) -> float:
+    budget = policy.privacy_budget(RECORDS, n)
+    if settings.noise == "laplace":
+        scale = thresholdout_scale(budget / 2.0, sensitivity, int(settings.hits))
+    else:  # each question may cost two releases
+        scale = sensitivity * math.sqrt(planned_questions(policy.expected_questions) / budget)
+    return float(f"{scale:.3g}") * 1.01  # rounded, yet never below what the budget allows

@@ -1,0 +1,182 @@
+"""A certify whose interval is a function of all rows: its ends are released, and priced.
+
+The value is told as by any certify, then both ends of the interval, each as a point of a lattice that is
+fixed beforehand, rounded outwards. The symbol of an end is its distance from where the guess and the value
+foresee it (`sklearn_ada.metrics.base`). The interval holds at the level of the asking: it is a
+function of the rows that was fixed, tuning and level included, before anything was said of this question;
+that its ends are released is paid for by later questions
+(`sklearn_ada.guarantees.weights`).
+
+Bets are tuned by a guess of the variance and lose width where that is wrong. So nine tenths of the failure
+probability are the construction's, and a tenth goes to the metric's usual interval, which follows from the
+value alone and whose width is bounded beforehand: what decides on admission.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ada.accounting.codes import symbols_of
+from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
+from sklearn_ada.metrics.base import Construction, Foreseen
+from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
+from sklearn_ada.questions.question import Draw, Outcome
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.models import Observation, observed
+from sklearn_ada.terms.policy import FailureBudget, Policy
+from sklearn_ada.terms.privacy_account import NoPrivacy
+
+_LN_USUAL = -math.log(10.0)
+_LN_REST = math.log1p(-math.exp(_LN_USUAL))
+_STEPS = 30.0  # of the lattice in half a foreseen interval
+_SCALE = 3.0  # how many of them an end is expected to be off
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What one look at the holdout gave: the value, and all that the construction needs."""
+
+    value: float
+    y: NDArray[Any]
+    outputs: NDArray[Any]
+    classes: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
+class RowsQuestion(RefinedCheck, NoPrivacy):
+    """One certify whose interval is a function of all rows.
+
+    Parameters
+    ----------
+    coded : CodedQuestion
+        The same question with the interval that follows from its value alone.
+    construction : Construction
+        How the rows become the ends.
+    step : float
+        Of the lattice of the ends, in units of the metric.
+    """
+
+    coded: CodedQuestion
+    construction: Construction
+    step: float
+    state_name = ""
+
+    @property
+    def target(self) -> str:
+        """The population quantity."""
+        return self.coded.target
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        return {**self.coded.describe(), "interval": {**self.construction.describe(), "step": self.step}}
+
+    def exhausted(self, state: dict[str, Any]) -> None:
+        """Return None: there is no budget but the tolerance."""
+
+    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
+        """Look at the holdout and return the value and the rows' outputs, which nobody is shown."""
+        measured, outputs = self.coded.measure(estimator, data)
+        classes = getattr(estimator, "classes_", None) if self.metric.response.needs_classes else None
+        known = None if classes is None else np.asarray(classes)
+        seen = Rows(measured.value, data.y, outputs, known)
+        return observed(self.metric, seen, outputs, measured.value)
+
+    def release(
+        self, seen: Rows | tuple[Symbol, ...], share: FailureBudget, draw: Draw
+    ) -> tuple[CodedRelease, dict[str, Any]]:
+        """Return the event of telling the value and both ends, or the failure."""
+        if isinstance(seen, tuple):
+            return CodedRelease(seen), {}
+        index = self.coded.cells.index(seen.value)
+        ln_delta = share.ln_delta + _LN_REST
+        ends = self.construction.ends(seen.y, seen.outputs, seen.classes, ln_delta, draw.question())
+        low, high = self._lattice(*ends)
+        low_foreseen, high_foreseen = self._foreseen(index, ln_delta)
+        symbols = (
+            Symbol(self.stream, index, self.scale),
+            Symbol("count", low - low_foreseen, _SCALE),
+            Symbol("count", high - high_foreseen, _SCALE),
+        )
+        return CodedRelease(symbols), {}
+
+    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
+        """Return what would be released if everything were as foreseen."""
+        return (Symbol(self.stream, 0, self.scale), *(Symbol("count", 0, _SCALE),) * 2)
+
+    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+        """Return the worst half-width of the answer, and the width of the metric's range."""
+        return self.coded.half_width_bound(replace(share, ln_delta=share.ln_delta + _LN_USUAL))
+
+    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+        """Return what value and ends certify at this failure probability."""
+        first, *ends = symbols_of(event)
+        usual = self.coded.read(
+            CodedRelease((first,)), replace(share, ln_delta=share.ln_delta + _LN_USUAL), {}
+        )
+        if isinstance(first.value, str):
+            return usual
+        foreseen = self._foreseen(int(first.value), share.ln_delta + _LN_REST)
+        told = [each + int(symbol.value) for each, symbol in zip(foreseen, ends, strict=True)]
+        centre, (bottom, top) = self.coded.cells.guess, self.metric.bounds
+        low = max(centre + self.step * told[0], usual.interval[0], bottom)
+        high = min(centre + self.step * told[1], usual.interval[1], top)
+        if low > high:  # one of them misses, which is the failure that was allowed for
+            low, high = usual.interval
+        # Bets row by row may leave out the mean itself, at large levels; an answer is in its own interval.
+        low, high = min(low, usual.value), max(high, usual.value)
+        theorem = self.construction.theorem
+        if not self.coded.rule.of_all_rows:
+            theorem = f"{theorem}; {usual.theorem}"
+        return replace(usual, interval=(low, high), theorem=theorem, vacuous=low <= bottom and high >= top)
+
+    def _foreseen(self, index: int, ln_delta: float) -> tuple[int, int]:
+        bottom, top = self.metric.bounds
+        value = min(max(self.coded.cells.centre(index), bottom), top)
+        return self._lattice(*self.construction.foreseen(value, ln_delta))
+
+    def _lattice(self, low: float, high: float) -> tuple[int, int]:
+        """Return the points of the lattice just outside of two ends."""
+        centre = self.coded.cells.guess
+        return math.floor((low - centre) / self.step - 1e-9), math.ceil((high - centre) / self.step + 1e-9)
+
+
+def of_rows(question: CodedQuestion, data: HoldoutData, policy: Policy) -> RowsQuestion | None:
+    """Return a certify as it is answered with an interval of all rows; None where the value is enough.
+
+    That the guess decides, before the holdout is looked at.
+    """
+    if question.purpose != "certify" or data.units is not None or question.rule.counts:
+        return None  # a count says it all
+    guess, size, rule = question.guess, question.size, question.rule
+    if rule.needs_rows and guess.details is None:
+        return None  # as when it is read from its record
+    behind = guess.size or size
+    ln_delta = policy.planned_ln_delta("certify")
+    known = Foreseen(
+        value=guess.value,
+        deviation=guess.deviation,
+        error=math.sqrt(1.0 / size + 1.0 / behind),
+        bounds=question.metric.bounds,
+        y=data.y,
+        identical_rows=policy.class_mix == "priced" or not data.is_classification,
+        ln_delta=ln_delta,
+        details=guess.details,
+    )
+    construction = rule.construction(known)
+    if construction is None:
+        return None
+    plain = replace(question, variance=None)
+    low, high = construction.foreseen(guess.value, ln_delta)
+    width = question.metric.bounds[1] - question.metric.bounds[0]
+    step = max((high - low) / (2.0 * _STEPS), 1e-9 * width)
+    return RowsQuestion(plain, construction, float(f"{step:.3g}"))
+
+
+def told_value_alone(question: CodedQuestion, mechanism: dict[str, Any]) -> CodedQuestion:
+    """Return the question that reads the value of an answer, whatever was told beside it."""
+    return replace(question, variance=None) if "interval" in mechanism else question

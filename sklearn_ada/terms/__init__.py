@@ -1,0 +1,1 @@
+"""What is fixed before a question is put: policy, privacy, rows and models."""

@@ -1,0 +1,357 @@
+"""What all questions have in common: the policy, what one of them may spend, and what an answer can be.
+
+Who asks, from where, and when: recorded with a question, but no part of its identity.
+
+The share of one question: what it may spend of the failure probability of all intervals together.
+
+The policy of a holdout: what is fixed before the first question and kept in the ledger's first record.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.accounting.codes import Code
+from sklearn_ada.accounting.filters import Unit
+from sklearn_ada.guarantees.cells import choose_half_cell, planned_ln_deltas, planned_questions
+from sklearn_ada.guarantees.medians import records_budget, subsamples_budget
+from sklearn_ada.guarantees.weights import CHECK_SHARE, SEALED_SHARE, TRANSCRIPT_SHARE, Purse
+from sklearn_ada.terms.privacy_account import TransferShare
+
+_LONGEST = 100
+
+
+@dataclass(frozen=True)
+class Asker:
+    """The names that a holdout's records carry.
+
+    They change neither which question it is nor whether it is admitted: the recorded answer that one person
+    paid for, another gets nearly free.
+
+    Parameters
+    ----------
+    who, label : str or None
+    """
+
+    who: str | None = None
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.who, "who", "Holdout")
+        check_name(self.label, "label", "Holdout")
+
+    def stamp(self) -> dict[str, Any]:
+        """Return what a record says of its asker, ready for JSON."""
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        return {"who": self.who, "label": self.label, "time": now}
+
+
+def check_name(value: object, name: str, owner: str) -> None:
+    """Raise ValueError unless a table can show the name on one line."""
+    if value is None or (isinstance(value, str) and value.isprintable() and 0 < len(value) <= _LONGEST):
+        return
+    raise bad_parameter(name, owner, f"a text of 1 to {_LONGEST} printable characters, or None", value)
+
+
+def finite(ln_delta: float) -> float | None:
+    """Return a level as records keep it: None where nothing was left of the weights, as -inf is no JSON."""
+    return None if ln_delta == -math.inf else ln_delta
+
+
+def level_of(kept: float | None) -> float:
+    """Return the level that a record keeps."""
+    return -math.inf if kept is None else kept
+
+
+@dataclass(frozen=True)
+class FailureBudget:
+    """The part of the failure probability ``1 - confidence_level`` that one question may use, its share.
+
+    By description length that is ``delta = beta * pi * exp(-L)``: beta is what all questions of its purpose
+    have together, pi the question's weight, and L the nats that were revealed before
+    (`sklearn_ada.guarantees.weights`).
+
+    Attributes
+    ----------
+    ln_delta : float
+        Logarithm of delta: how likely the fixed-question interval may be to miss, over the draw of the rows.
+    nats : float
+        The L in delta.
+    described : bool
+        Whether description length certifies the answer.
+    transfer : TransferShare or None
+        What the answer may use of the privacy route; None if privacy does not certify it.
+    weight : float or None
+        pi, what the question (each, of a round) takes from the purse; None where there is none, and in a
+        round, which took it when it was opened.
+    purse : Purse or None
+        What is left of the purse then.
+    """
+
+    ln_delta: float
+    nats: float
+    described: bool = True
+    transfer: TransferShare | None = None
+    weight: float | None = None
+    purse: Purse | None = None
+
+    @property
+    def ln_noise(self) -> float:
+        """Logarithm of the failure probability for the mechanism's noise: half of ``beta * pi``, without L.
+
+        What was revealed about the rows says nothing about noise that is drawn afterwards.
+        """
+        return self.ln_delta + self.nats - math.log(2.0)
+
+    @property
+    def ln_certified(self) -> float:
+        """Logarithm of the failure probability that the answer's certificate states.
+
+        By privacy alone that is the one of the gap between holdout and population, which all answers of a
+        family have in common (`sklearn_ada.guarantees.transfer`).
+        """
+        return self.ln_delta if self.described or self.transfer is None else self.transfer.ln_gap
+
+    def taken(self) -> dict[str, Any]:
+        """Return what a record says of the purse; nothing where none is touched."""
+        if self.purse is None:
+            return {}
+        return {"weight": self.weight, "purse": [self.purse.left, self.purse.taken]}
+
+    def after(self, nats: float) -> FailureBudget:
+        """Return the share as it is once so many more nats have been revealed."""
+        return replace(self, ln_delta=self.ln_delta - nats, nats=self.nats + nats)
+
+    def among(self, alternatives: int) -> FailureBudget:
+        """Return the share where the holdout chooses which of N questions is asked, which takes ln N nats."""
+        return self.after(math.log(alternatives))
+
+
+ROUTES = ("description_length", "differential_privacy", "both")
+CLASS_MIXES = ("conditional", "priced")
+ANSWERS = ("auto", "cells", "exact")
+
+GRID_POINTS = 1001  # of a grid over a metric's range
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a holdout shares out its failure probability and prices its answers.
+
+    Parameters
+    ----------
+    confidence_level : float
+        In (0, 1): all intervals together hold with at least this probability.
+    tolerance : float or None
+        Largest half-width of an answer, as a share of the metric's range, at which questions are still
+        admitted; None never refuses.
+    expected_questions : int or None
+        Tunes weights, cell widths and noise; more may be asked.
+    check_share : float
+        Part of the failure probability that belongs to checks where answers are exact; the rest belongs to
+        certifies. No parameter of `Holdout` any more, but ledgers keep what their genesis says.
+    route : {"description_length", "differential_privacy", "both"}
+        The theory behind the intervals; "both" gives each half of the failure probability.
+    class_mix : {"conditional", "priced"}
+        Whether intervals speak of the population at the holdout's class proportions, or class counts are
+        paid for, because askers may know them.
+    code : Code
+        The probabilities given to answers before they exist, which set their price in nats.
+    answers : {"exact", "cells", "auto"} or None
+        How a certify of a count answers. "exact": at once. "cells": its cell, the count is sealed. "auto":
+        the first at once, later ones in cells. Ledgers of older releases do not name it: they are exact.
+        None: as the ledger was begun, a new one exact.
+    shares : tuple of float
+        s1 and s2, where answers are not exact: the parts of the failure probability that belong to
+        description length and to the transcript theorem (`sklearn_ada.guarantees.weights`).
+    seal_key : str or None
+        The public key that sealed values are encrypted for (`terms.seal_key`); None hides them by the
+        ledger's secret. Ledgers of older releases do not name it: they have none.
+    """
+
+    confidence_level: float = 0.95
+    tolerance: float | None = None
+    expected_questions: int | None = None
+    check_share: float = CHECK_SHARE
+    route: str = "description_length"
+    class_mix: str = "conditional"
+    code: Code = field(default_factory=Code)
+    answers: str | None = "exact"
+    shares: tuple[float, float] = (SEALED_SHARE, TRANSCRIPT_SHARE)
+    seal_key: str | None = None
+
+    def __post_init__(self) -> None:
+        owner = "Holdout"
+        checked = check_promise(self.confidence_level, self.tolerance, self.expected_questions, owner)
+        checked["check_share"] = check_real(self.check_share, "check_share", owner, low=0.0, high=1.0)
+        check_option(self.route, "route", owner, ROUTES)
+        check_option(self.class_mix, "class_mix", owner, CLASS_MIXES)
+        if self.answers is not None:
+            check_answers(self.answers, owner)
+        if self.answers == "cells" and self.is_private:
+            raise bad_parameter(
+                "answers", owner, f"'exact' or 'auto' where route={self.route!r}", self.answers,
+                "Where privacy certifies, answers have noise, and there is nothing to seal.",
+            )  # fmt: skip
+        if self.seal_key is not None and (self.is_private or not self.seals):
+            where = f"route={self.route!r}" if self.is_private else f"answers={self.answers!r}"
+            raise bad_parameter(
+                "seal_key", owner, f"None where {where}", "a key",
+                "Nothing is sealed there: use answers='cells', without privacy.",
+            )  # fmt: skip
+        if not (len(self.shares) == 2 and min(self.shares) > 0.0 and sum(self.shares) <= 1.0):
+            raise bad_parameter("shares", owner, "two positive parts of at most 1 together", self.shares)
+        if self.class_mix == "priced" and self.is_private:
+            raise bad_parameter(
+                "class_mix", owner, f"'conditional' where route={self.route!r}", self.class_mix,
+                "Class counts have a price in nats and no privacy.",
+            )  # fmt: skip
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if self.is_private and self.ln_beta > -LN_2:
+            raise bad_parameter(
+                "confidence_level", owner, f"at least 0.5 where route={self.route!r}", self.confidence_level,
+                "The theorem about privacy speaks of failures that are no likelier than not.",
+            )  # fmt: skip
+
+    @property
+    def ln_beta(self) -> float:
+        """Logarithm of the failure probability that each route has for the whole conversation."""
+        return math.log1p(-self.confidence_level) - (LN_2 if self.route == "both" else 0.0)
+
+    @property
+    def seals(self) -> bool:
+        """Whether counts are answered in cells, and all weights come from one purse."""
+        return self.answers in ("auto", "cells")
+
+    @property
+    def ln_sealed(self) -> float:
+        """Logarithm of the failure probability of description length, where answers are sealed."""
+        return self.ln_beta + math.log(self.shares[0])
+
+    @property
+    def ln_transcript(self) -> float:
+        """Logarithm of the failure probability that belongs to the transcript theorem."""
+        return self.ln_beta + math.log(self.shares[1])
+
+    @property
+    def is_described(self) -> bool:
+        """Whether intervals may rest on description length."""
+        return self.route != "differential_privacy"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether intervals may rest on differential privacy."""
+        return self.route != "description_length"
+
+    @property
+    def limits(self) -> str | None:
+        """What bounds the number of questions, in words; None if nothing does."""
+        limits = [] if self.tolerance is None else [f"the tolerance of {self.tolerance:g}"]
+        limits += [] if self.is_described else ["the privacy budget"]
+        return " and ".join(limits) or None
+
+    @property
+    def ln_gap(self) -> float:
+        """Logarithm of the failure probability of the gap between holdout and population, by privacy.
+
+        It is half of what that route has; the other half is for noise.
+        """
+        return self.ln_beta - LN_2
+
+    def privacy_budget(self, unit: Unit, n: int) -> float:
+        """Return the zCDP parameter rho that all questions may cost together, of n records.
+
+        ``unit`` is what is replaced between neighbouring data sets: a record, or one of m subsamples.
+        """
+        planned = planned_questions(self.expected_questions)
+        check, _ = planned_ln_deltas(self.ln_gap, self.check_share, self.expected_questions)
+        if unit.parts == 0:
+            return records_budget(n, planned, self.ln_gap, check)
+        return subsamples_budget(unit.parts, planned, GRID_POINTS, self.ln_gap, check)
+
+    def planned_ln_delta(self, purpose: str) -> float:
+        """Return ln delta of the last expected check or of the first certify, with nothing revealed yet."""
+        check, certify = planned_ln_deltas(self.ln_beta, self.check_share, self.expected_questions)
+        return check if purpose == "check" else certify
+
+    def half_cell(self, error: float, deviation: float, size: float) -> float:
+        """Return half of the width that the cells of a check should have (see `choose_half_cell`).
+
+        Parameters
+        ----------
+        error : float
+            Standard error of the difference between the holdout's value and the guess.
+        deviation, size : float
+            Standard deviation of one record's score, and number of independent records behind the interval.
+        """
+        check, certify = planned_ln_deltas(self.ln_beta, self.check_share, self.expected_questions)
+        error, deviation, size = (float(f"{number:.3g}") for number in (error, deviation, size))
+        planned = planned_questions(self.expected_questions)
+        return choose_half_cell(planned, error, deviation, size, check, certify, self.code)
+
+    def of_found(self, found: dict[str, Any] | None, *, durable: bool) -> Policy:
+        """Return the policy with all decided that is left to the ledger: a new one, or one that was found.
+
+        What was begun goes on as it was begun. With "auto" a new ledger that outlives its session answers in
+        cells, a temporary one the first question at once. Where privacy certifies, all answers are exact.
+        """
+        if found is None:
+            if self.answers not in (None, "auto"):
+                return self
+            if self.answers is None or self.is_private:
+                return replace(self, answers="exact")
+            return replace(self, answers="cells") if durable else self
+        left: dict[str, Any] = {"check_share": found.get("check_share", self.check_share)}
+        if self.answers in (None, "auto"):
+            left["answers"] = str(found.get("answers", "exact"))
+        if self.seal_key is None and self.answers != "exact":
+            left["seal_key"] = found.get("seal_key")
+        return replace(self, **left)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a genesis record says of it: nothing of sealed answers where there are none."""
+        body = asdict(self)
+        if self.seals:
+            key = {} if self.seal_key is None else {"seal_key": self.seal_key}
+            return {**_without(body, "seal_key"), "shares": list(self.shares), **key}
+        return _without(body, "answers", "shares", "seal_key")
+
+    @classmethod
+    def from_dict(cls, body: dict[str, Any]) -> Policy:
+        """Return the policy that stands in a genesis record, among other things."""
+        names = [
+            each.name for each in fields(cls) if each.name not in ("code", "answers", "shares", "seal_key")
+        ]
+        sealing: dict[str, Any] = {}
+        if "answers" in body:
+            sealing = {"answers": body["answers"], "shares": tuple(body["shares"])}
+            sealing["seal_key"] = body.get("seal_key")
+        return cls(code=Code(**body["code"]), **{name: body[name] for name in names}, **sealing)
+
+
+def _without(body: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: each for name, each in body.items() if name not in names}
+
+
+def check_answers(answers: object, owner: str) -> None:
+    """Raise ValueError unless this is a way to answer; ``owner`` is whose parameter it is."""
+    check_option(answers, "answers", owner, ANSWERS)
+
+
+def check_promise(
+    confidence_level: object, tolerance: object, expected_questions: object, owner: str
+) -> dict[str, float | int]:
+    """Return the three checked parameters, by name; ``owner`` is whose they are, for the error message."""
+    checked: dict[str, float | int] = {
+        "confidence_level": check_real(confidence_level, "confidence_level", owner, low=0.0, high=1.0)
+    }
+    if tolerance is not None:
+        checked["tolerance"] = check_real(tolerance, "tolerance", owner, low=0.0, high=0.5, closed="high")
+    if expected_questions is not None:
+        checked["expected_questions"] = check_integer(expected_questions, "expected_questions", owner)
+    return checked

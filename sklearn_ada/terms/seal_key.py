@@ -1,0 +1,221 @@
+"""Sealing for the holder of a private key: whoever asks can seal a value, and only the holder opens it.
+
+Without a key, sealed values are hidden by the ledger's secret, which whoever opens the ledger has. With the
+holder's public key, kept in the ledger's first record, each value is encrypted for it (ECIES): a fresh
+X25519 key pair is made, HKDF (SHA-256) derives a key from what it shares with the holder's, and AES-GCM
+encrypts the value with that. The fresh private key is dropped, so whoever sealed a value cannot open it
+again. The record's key and the holdout's fingerprint are authenticated along with it: nothing that was sealed
+for one record can be opened as another's. The library `cryptography` does each of these.
+
+What is sealed has one length, whatever the value is.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any
+
+from sklearn_ada._validation import bad_parameter
+from sklearn_ada.exceptions import LedgerDamagedError
+
+_BYTES = 8  # of a value
+_KEY = 32
+_MAKE = (
+    "Make a pair: openssl genpkey -algorithm x25519 -out private.pem; "
+    "openssl pkey -in private.pem -pubout -out public.pem."
+)
+_NONCE = bytes(12)  # each key encrypts one value
+
+
+def check_library() -> None:
+    """Raise ImportError without the library: before anything is asked that could not be sealed."""
+    _library()
+
+
+def public_key_text(given: Any, owner: str) -> str:
+    """Return the 32 octets of a public key, in hexadecimal, as the ledger's first record has them.
+
+    Parameters
+    ----------
+    given : str, bytes, path-like or X25519PublicKey
+        A path of a PEM file, the content of one, or a key of the library `cryptography`.
+    owner : str
+        Whose parameter ``seal_key`` it is, for messages. None says what was given: it might be private.
+
+    Raises
+    ------
+    ValueError
+        If it is no public X25519 key.
+    ImportError
+        Without the library.
+    """
+    library = _library()
+    expected = "a public X25519 key: the path of a PEM file, its content, or a key of 'cryptography'"
+    if isinstance(given, library.private):
+        raise _private_given(owner, expected)
+    if isinstance(given, library.public):
+        key = given
+    else:
+        pem, said = _pem(given, "seal_key", owner, expected)
+        if b"PRIVATE KEY" in pem:
+            raise _private_given(owner, expected)
+        try:
+            key = library.load_public(pem)
+        except Exception:  # whatever the library raises on what is no key; it might quote it
+            key = None
+        if not isinstance(key, library.public):
+            raise bad_parameter("seal_key", owner, expected, said, _MAKE) from None
+    text: str = key.public_bytes_raw().hex()
+    try:
+        sealed_for(text, 0, "")
+    except ValueError:  # a point of small order, with which nothing is shared
+        raise bad_parameter("seal_key", owner, expected, "a key of small order", _MAKE) from None
+    return text
+
+
+def check_private_key(given: Any, public: str, owner: str) -> Any:
+    """Return the private key of a public one; ValueError if it is another's, or none.
+
+    Parameters
+    ----------
+    given : str, bytes, path-like or X25519PrivateKey
+        A path of a PEM file, the content of one, or a key of the library `cryptography`.
+    public : str
+        What `public_key_text` returned.
+    owner : str
+        Whose parameter ``key`` it is, for messages. None says what was given.
+    """
+    library = _library()
+    expected = "the private key of the public one that this ledger was begun with (seal_key)"
+    if isinstance(given, library.private):
+        key = given
+    elif isinstance(given, library.public):
+        raise bad_parameter("key", owner, expected, "a public key")
+    else:
+        pem, said = _pem(given, "key", owner, expected)
+        if b"PUBLIC KEY" in pem:
+            raise bad_parameter("key", owner, expected, "a public key")
+        try:
+            key = library.load_private(pem, password=None)
+        except TypeError:
+            fix = "Load it with the library 'cryptography', and give the key that it returns."
+            raise bad_parameter("key", owner, expected, "one with a password", fix) from None
+        except Exception:  # whatever the library raises on what is no key; it might quote it
+            key = None
+        if not isinstance(key, library.private):
+            raise bad_parameter("key", owner, expected, said) from None
+    if key.public_key().public_bytes_raw().hex() != public:
+        raise bad_parameter(
+            "key", owner, expected, "the key of another", f"This ledger's begins with {public[:12]}."
+        )
+    return key
+
+
+def sealed_for(public: str, point: int, context: str) -> str:
+    """Return a point that only the holder of the private key can read.
+
+    Parameters
+    ----------
+    public : str
+        What `public_key_text` returned.
+    point : int
+    context : str
+        What it is sealed for; it opens with the same only.
+    """
+    library = _library()
+    once = library.private.generate()
+    sender = once.public_key().public_bytes_raw()
+    shared = once.exchange(library.public.from_public_bytes(bytes.fromhex(public)))
+    cipher = library.cipher(shared, sender, bytes.fromhex(public))
+    content = point.to_bytes(_BYTES, "big", signed=True)
+    envelope: bytes = sender + cipher.encrypt(_NONCE, content, context.encode())
+    return envelope.hex()
+
+
+def opened_with(private: Any, text: str, context: str) -> int:
+    """Return the point that `sealed_for` sealed.
+
+    Parameters
+    ----------
+    private : X25519PrivateKey
+        What `check_private_key` returned.
+    text, context : str
+
+    Raises
+    ------
+    LedgerDamagedError
+        If it was edited, or sealed for something else.
+    """
+    library = _library()
+    try:
+        whole = bytes.fromhex(text)
+        sender, content = whole[:_KEY], whole[_KEY:]
+        shared = private.exchange(library.public.from_public_bytes(sender))
+        cipher = library.cipher(shared, sender, private.public_key().public_bytes_raw())
+        return int.from_bytes(cipher.decrypt(_NONCE, content, context.encode()), "big", signed=True)
+    except (library.invalid, TypeError, ValueError) as error:
+        raise LedgerDamagedError(
+            "What a record keeps sealed cannot be opened: the ledger was edited."
+        ) from error
+
+
+class _Library:
+    """What is used of the library `cryptography`, imported when the first key is."""
+
+    def __init__(self) -> None:
+        try:
+            from cryptography.exceptions import InvalidTag
+            from cryptography.hazmat.primitives.asymmetric import x25519
+            from cryptography.hazmat.primitives.serialization import (
+                load_pem_private_key,
+                load_pem_public_key,
+            )
+        except ImportError as error:
+            raise ImportError(
+                f'A seal_key needs the library cryptography: pip install "sklearn-ada[seal]" ({error}).'
+            ) from error
+        self.public: Any = x25519.X25519PublicKey
+        self.private: Any = x25519.X25519PrivateKey
+        self.load_public: Any = load_pem_public_key
+        self.load_private: Any = load_pem_private_key
+        self.invalid = InvalidTag
+
+    @staticmethod
+    def cipher(shared: bytes, sender: bytes, receiver: bytes) -> Any:
+        """Return AES-GCM with the key of one exchange."""
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+        label = b"sklearn_ada sealed value" + sender + receiver
+        return AESGCM(HKDF(SHA256(), _KEY, salt=None, info=label).derive(shared))
+
+
+@functools.cache
+def _library() -> _Library:
+    return _Library()
+
+
+def _pem(given: Any, name: str, owner: str, expected: str) -> tuple[bytes, str]:
+    """Return the content of a PEM file that was given, or of one at a path; and what to call it."""
+    if isinstance(given, bytes):
+        return given, "octets that are none"
+    if isinstance(given, str) and "-----BEGIN" in given:
+        return given.encode(), "a text that is none"
+    if not isinstance(given, str | os.PathLike):
+        raise bad_parameter(name, owner, expected, type(given).__name__)
+    try:
+        with open(given, "rb") as file:
+            return file.read(), "a file that is none"
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "no path"
+        raise bad_parameter(name, owner, expected, f"a path that cannot be read ({reason})") from None
+
+
+def _private_given(owner: str, expected: str) -> ValueError:
+    return bad_parameter(
+        "seal_key", owner, expected, "a private key",
+        "Whoever asks gets the public one: openssl pkey -in private.pem -pubout -out public.pem. Keep the "
+        "private one away from here.",
+    )  # fmt: skip
