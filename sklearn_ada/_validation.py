@@ -1,20 +1,19 @@
-"""Checks of arguments, with one form of error: what was expected, what came, how to mend it.
+"""Check arguments, with one form of error: what was expected, what came, how to mend it.
 
-Numbers that several floors share.
-
-Solving for a number: where a function crosses 0, and the last integer at which a condition holds.
-
-Numbers and tables as text.
-
-Checks of arrays, random generators and saved states, before anything is drawn.
+A public function declares the checks of its arguments with `checked`, a dataclass those of its fields with
+`checked_fields`. What depends on another argument is checked in the body, by `check_real` and its like.
+Callers of the package that pass what is checked already, and pass it often, call the plain function that a
+checked one is made of. Numbers are solved for and written as text here too.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Collection, Sequence
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,6 +73,154 @@ def check_option(value: object, name: str, owner: str, options: Collection[str])
     if isinstance(value, str) and value in options:
         return value
     raise bad_parameter(name, owner, "one of " + ", ".join(repr(o) for o in sorted(options)), value)
+
+
+Check = Callable[[Any, str, str], Any]
+"""Takes a value, its parameter's name and whose it is; returns what is used for it, or raises ValueError."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+def real(low: float = -math.inf, high: float = math.inf, *, closed: str = "neither") -> Check:
+    """Return the check that `check_real` makes with these ends."""
+    least = low if closed in ("low", "both") else math.nextafter(low, math.inf)
+    most = high if closed in ("high", "both") else math.nextafter(high, -math.inf)
+
+    def check(value: Any, name: str, owner: str) -> float:
+        if type(value) is float and least <= value <= most and value - value == 0.0:
+            return value
+        return check_real(value, name, owner, low=low, high=high, closed=closed)
+
+    return check
+
+
+def integer(low: int = 1, high: int | None = None) -> Check:
+    """Return the check that `check_integer` makes with these ends."""
+
+    def check(value: Any, name: str, owner: str) -> int:
+        if type(value) is int and value >= low and (high is None or value <= high):
+            return value
+        return check_integer(value, name, owner, low=low, high=high)
+
+    return check
+
+
+def option(options: Collection[str]) -> Check:
+    """Return the check that a value is one of these words."""
+    return lambda value, name, owner: check_option(value, name, owner, options)
+
+
+def instance(kind: type | tuple[type, ...], expected: str) -> Check:
+    """Return the check that a value is of this class, which an error calls ``expected``."""
+
+    def check(value: Any, name: str, owner: str) -> Any:
+        if isinstance(value, kind):
+            return value
+        raise bad_parameter(name, owner, expected, value)
+
+    return check
+
+
+def optional(check: Check) -> Check:
+    """Return the check that lets None pass as well."""
+    return lambda value, name, owner: None if value is None else check(value, name, owner)
+
+
+def each(check: Check) -> Check:
+    """Return the check of every element, which makes a tuple of them."""
+    return lambda values, name, owner: tuple([check(value, name, owner) for value in values])
+
+
+finite = real()
+positive = real(0.0)
+at_least_zero = real(0.0, closed="low")
+at_most_zero = real(high=0.0, closed="high")
+negative = real(high=0.0)
+inside_unit = real(0.0, 1.0)
+unit = real(0.0, 1.0, closed="both")
+unit_without_zero = real(0.0, 1.0, closed="high")
+unit_without_one = real(0.0, 1.0, closed="low")
+positive_integer = integer()
+natural = integer(low=0)
+
+
+def checked(owner: str = "", /, **checks: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Check the named arguments of each call, in this order, and pass on what the checks return.
+
+    Errors name the function, or the class whose method it is, or ``owner``. Defaults are not checked.
+
+    Examples
+    --------
+    >>> @checked(n=positive_integer, share=unit)
+    ... def part(n: int, share: float = 0.5) -> float:
+    ...     return n * share
+    >>> part(10, share=1)
+    10.0
+    >>> part(0)
+    Traceback (most recent call last):
+        ...
+    ValueError: The 'n' parameter of part must be an integer of at least 1. Got 0 instead.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount]  # without those that can only be given by name
+        plan = [
+            (names.index(name) if name in names else sys.maxsize, name, check)
+            for name, check in checks.items()
+        ]
+        whose = owner or function.__qualname__.removesuffix(".__init__").rpartition("<locals>.")[2]
+
+        @wraps(function)
+        def shell(*args: P.args, **kwargs: P.kwargs) -> R:
+            given: list[Any] = list(args)
+            for place, name, check in plan:
+                if place < len(given):
+                    given[place] = check(given[place], name, whose)
+                elif name in kwargs:
+                    kwargs[name] = check(kwargs[name], name, whose)
+            return function(*given, **kwargs)
+
+        return shell
+
+    return decorate
+
+
+def checked_fields(**checks: Check) -> Callable[[type[T]], type[T]]:
+    """Check the named fields of a dataclass when it is made; stands below ``@dataclass``.
+
+    Fields become what their checks return, before the class's own ``__post_init__``. Errors name the class
+    of the object, which may be a subclass.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... @checked_fields(size=positive)
+    ... class Cell:
+    ...     size: float
+    >>> Cell(2)
+    Cell(size=2.0)
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        after: Callable[[T], None] | None = getattr(cls, "__post_init__", None)
+
+        def check_all(self: T) -> None:
+            for name, check in checks.items():
+                given = getattr(self, name)
+                value = check(given, name, type(self).__name__)
+                if value is not given:
+                    object.__setattr__(self, name, value)
+            if after is not None:
+                after(self)
+
+        setattr(cls, "__post_init__", check_all)  # noqa: B010 -- which mypy does not let a class have
+        return cls
+
+    return decorate
 
 
 LN_2 = math.log(2.0)
