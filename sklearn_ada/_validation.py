@@ -2,8 +2,8 @@
 
 A public function declares the checks of its arguments with `checked`, a dataclass those of its fields with
 `checked_fields`. What depends on another argument is checked in the body, by `check_real` and its like.
-Callers of the package that pass what is checked already, and pass it often, call the plain function that a
-checked one is made of. Numbers are solved for and written as text here too.
+Callers of the package that pass what is checked already, and pass it often, call the `plain` function.
+Numbers are solved for and written as text here too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
+from inspect import unwrap
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
@@ -83,7 +84,9 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-def real(low: float = -math.inf, high: float = math.inf, *, closed: str = "neither") -> Check:
+def real(
+    low: float = -math.inf, high: float = math.inf, *, closed: str = "neither"
+) -> Callable[[Any, str, str], float]:
     """Return the check that `check_real` makes with these ends."""
     least = low if closed in ("low", "both") else math.nextafter(low, math.inf)
     most = high if closed in ("high", "both") else math.nextafter(high, -math.inf)
@@ -96,7 +99,7 @@ def real(low: float = -math.inf, high: float = math.inf, *, closed: str = "neith
     return check
 
 
-def integer(low: int = 1, high: int | None = None) -> Check:
+def integer(low: int = 1, high: int | None = None) -> Callable[[Any, str, str], int]:
     """Return the check that `check_integer` makes with these ends."""
 
     def check(value: Any, name: str, owner: str) -> int:
@@ -107,9 +110,15 @@ def integer(low: int = 1, high: int | None = None) -> Check:
     return check
 
 
-def option(options: Collection[str]) -> Check:
-    """Return the check that a value is one of these words."""
-    return lambda value, name, owner: check_option(value, name, owner, options)
+def option(options: Collection[str], otherwise: Check | None = None) -> Check:
+    """Return the check that a value is one of these words or, if it is no word, what ``otherwise`` takes."""
+
+    def check(value: Any, name: str, owner: str) -> Any:
+        if otherwise is not None and not isinstance(value, str):
+            return otherwise(value, name, owner)
+        return check_option(value, name, owner, options)
+
+    return check
 
 
 def instance(kind: type | tuple[type, ...], expected: str) -> Check:
@@ -117,6 +126,20 @@ def instance(kind: type | tuple[type, ...], expected: str) -> Check:
 
     def check(value: Any, name: str, owner: str) -> Any:
         if isinstance(value, kind):
+            return value
+        raise bad_parameter(name, owner, expected, value)
+
+    return check
+
+
+def tuple_of(
+    kind: type | tuple[type, ...], expected: str, *, empty: bool = False, none: bool = False
+) -> Check:
+    """Return the check that a value is a tuple of these, or None or empty where that is allowed."""
+
+    def check(value: Any, name: str, owner: str) -> Any:
+        right = isinstance(value, tuple) and (empty or value) and all(isinstance(x, kind) for x in value)
+        if right or (none and value is None):
             return value
         raise bad_parameter(name, owner, expected, value)
 
@@ -186,6 +209,21 @@ def checked(owner: str = "", /, **checks: Check) -> Callable[[Callable[P, R]], C
         return shell
 
     return decorate
+
+
+def plain(function: Callable[P, R]) -> Callable[P, R]:
+    """Return what `checked` was put on: for callers whose arguments are checked already.
+
+    Examples
+    --------
+    >>> @checked(share=unit)
+    ... def rest(share: float) -> float:
+    ...     return 1.0 - share
+    >>> plain(rest)(0.25)
+    0.75
+    """
+    unchecked: Callable[P, R] = unwrap(function)
+    return unchecked
 
 
 def checked_fields(**checks: Check) -> Callable[[type[T]], type[T]]:

@@ -1,97 +1,19 @@
 """Prices of events: what the answers given so far have cost, in each of two currencies.
 
-*Nats* of description length, for answers that are symbols of a code (`codes`, `count_code`, `polya_urn`,
-`unsealing`); and *privacy loss*, for answers with noise: pure and approximate differential privacy (epsilon,
-delta), zero-concentrated differential privacy (rho, "zCDP") and Gaussian differential privacy (mu, "GDP").
-Composition theorems say what many answers cost together.
+*Nats* of description length, for answers that are symbols of a code; and *privacy loss*, for answers with
+noise: pure and approximate differential privacy (epsilon, delta), zero-concentrated differential privacy
+(rho, "zCDP") and Gaussian differential privacy (mu, "GDP"). Composition theorems and filters say what many
+answers cost together.
 """
 
-from sklearn_ada.accounting.codes import (
-    Code,
-    CountCode,
-    DescriptionLength,
-    PolyaUrn,
-    failed_unsealing_nats,
-    largest_unsealing_nats,
-    released_ends_nats,
-    unsealing_nats,
-)
-from sklearn_ada.accounting.composition import (
-    EpsilonDelta,
-    PrivacyLossDistribution,
-    advanced_composition,
-    advanced_composition_simple,
-    basic_composition,
-    finite_privacy_loss,
-    heterogeneous_composition,
-    leaky_randomized_response_loss,
-    optimal_composition_delta,
-    optimal_composition_epsilon,
-    randomized_response_loss,
-)
-from sklearn_ada.accounting.differential_privacy import (
-    GaussianPrivacyLoss,
-    approximate_dp_cost,
-    exponential_mechanism_zcdp,
-    gaussian_composition,
-    gaussian_delta,
-    gaussian_epsilon,
-    gaussian_log_delta,
-    gaussian_mu,
-    gaussian_zcdp,
-    laplace_zcdp,
-    pure_dp_cost,
-    pure_dp_zcdp,
-    thresholdout_epsilon,
-    thresholdout_zcdp,
-    zcdp_cost,
-    zcdp_delta,
-    zcdp_delta_simple,
-    zcdp_epsilon,
-    zcdp_epsilon_simple,
-)
-from sklearn_ada.accounting.filters import ZCDPFilter, ZCDPOdometer, admits
+from sklearn_ada.accounting import codes, composition, differential_privacy, filters
+from sklearn_ada.accounting.codes import *
+from sklearn_ada.accounting.composition import *
+from sklearn_ada.accounting.differential_privacy import *
+from sklearn_ada.accounting.filters import *
 
-__all__ = [
-    "Code",
-    "CountCode",
-    "DescriptionLength",
-    "EpsilonDelta",
-    "GaussianPrivacyLoss",
-    "PolyaUrn",
-    "PrivacyLossDistribution",
-    "ZCDPFilter",
-    "ZCDPOdometer",
-    "admits",
-    "advanced_composition",
-    "advanced_composition_simple",
-    "approximate_dp_cost",
-    "basic_composition",
-    "exponential_mechanism_zcdp",
-    "failed_unsealing_nats",
-    "finite_privacy_loss",
-    "gaussian_composition",
-    "gaussian_delta",
-    "gaussian_epsilon",
-    "gaussian_log_delta",
-    "gaussian_mu",
-    "gaussian_zcdp",
-    "heterogeneous_composition",
-    "laplace_zcdp",
-    "largest_unsealing_nats",
-    "leaky_randomized_response_loss",
-    "optimal_composition_delta",
-    "optimal_composition_epsilon",
-    "pure_dp_cost",
-    "pure_dp_zcdp",
-    "randomized_response_loss",
-    "released_ends_nats",
-    "thresholdout_epsilon",
-    "thresholdout_zcdp",
-    "unsealing_nats",
-    "zcdp_cost",
-    "zcdp_delta",
-    "zcdp_delta_simple",
-    "zcdp_epsilon",
-    "zcdp_epsilon_simple",
-]
+__all__ = []
+__all__ += codes.__all__
+__all__ += composition.__all__
+__all__ += differential_privacy.__all__
+__all__ += filters.__all__

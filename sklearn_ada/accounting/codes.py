@@ -1,18 +1,14 @@
-"""The price of several events together, where prices add up.
-
-Exact sums of costs: a budget must not be passed by steps that are too small to change a float.
-
-Codes: how likely each possible answer is taken to be, fixed before the answer exists.
+"""Codes: what an answer costs in nats, ``-ln`` of the probability that was fixed for it before it existed.
 
 A *code* gives each outcome of a question a probability, at most 1 in sum; an outcome of probability p costs
 ``-ln p`` *nats*, the unit of information with natural logarithms. An outcome is a `Symbol`: mostly an
 integer, the offset of the answer from the one that the guess predicts. Failures are outcomes too, so every
-code keeps some probability for them. All functions return natural logarithms.
+code keeps some probability for them. Functions whose name begins with ``ln`` return natural logarithms.
 
 There is one code for each kind of answer, which `Symbol` calls its *stream*:
 
 - "cells", the coarse answer of a check: geometric, with a Cauchy tail; a Polya urn then learns from the
-  answers given (`sklearn_ada.accounting.codes`).
+  answers given.
 - "lattice", the exact value of a certify, and "grid", a median on a grid: Cauchy around the guess, with the
   scale that the guess's precision suggests.
 - "spread", "count": a distance between two quantiles, a coarse count; Cauchy as well.
@@ -29,124 +25,79 @@ There is one code for each kind of answer, which `Symbol` calls its *stream*:
 - "relabelled": whether rows of known ids have labels that they never had before. "No" is paid for once, when
   the rows are recorded (`sklearn_ada.holdout.changes`).
 
-The code of counts around a guess: how likely each cell, or each single count, is taken to be.
+*Counts around a guess* (`CountCode`). The holdout's count is expected at n times the guess, with the standard
+error tau that sampling the holdout and the guess's own rows explains. Of the mass that failures leave, 99 %
+lie as a Student law of 30 degrees of freedom, whose tails are those of a normal law but for models a little
+worse than their guesses, and 1 % as a Cauchy law of three times the width, so that a guess that is far off
+costs two nats for every factor e of distance. A cell has the mass between its borders, half a count outside
+its first and its last count, so cells that do not overlap never have more than 1 in all, whatever their
+widths.
 
-The holdout's count is expected at n times the guess, with the standard error tau that sampling the holdout
-and the guess's own rows explains. Of the mass that failures leave, 99 % lie as a Student law of 30 degrees of
-freedom, whose tails are those of a normal law but for models a little worse than their guesses, and 1 % as a
-Cauchy law of three times the width, so that a guess that is far off costs two nats for every factor e of
-distance. A cell has the mass between its borders, half a count outside its first and its last count, so cells
-that do not overlap never have more than 1 in all, whatever their widths.
+*The Polya urn* (`PolyaUrn`). The number z of a cell has the probability ``p(z) = (count(z) + a * prior(z)) /
+(N + a)`` after N answers, of which ``count(z)`` were z. So the cell in which guesses are confirmed becomes
+cheap, and the total does not depend on the order of the answers. With N fixed the probabilities sum to ``(N +
+a * sum of the prior) / (N + a)``, at most 1, whatever prior the next question has: it may be another one for
+every question, as its precision differs. An urn learns how often guesses hold, so questions whose guesses are
+of another kind (the winner of a search, all candidates of a search) have an urn of their own. The urn is that
+of Blackwell and MacQueen (1973); coding with it, Krichevsky and Trofimov (1981).
 
-The Polya urn: what an answer costs in nats, given the answers before it, and the sum of all prices.
-
-The number z of a cell has the probability ``p(z) = (count(z) + a * prior(z)) / (N + a)`` after N answers, of
-which ``count(z)`` were z. So the cell in which guesses are confirmed becomes cheap, and the total does not
-depend on the order of the answers. Confirmations, whether a model that is found by its digest says on the
-holdout what is recorded of it, have two urns of their own. Other kinds of answers have codes that stay as
-they are.
-
-With N fixed the probabilities sum to ``(N + a * sum of the prior) / (N + a)``, at most 1, whatever prior the
-next question has: it may be another one for every question, as its precision differs. An urn learns how
-often guesses hold, so questions whose guesses are of another kind (the winner of a search, all candidates of
-a search) have an urn of their own.
-
-Source: the urn is that of Blackwell and MacQueen (1973); coding with it, Krichevsky and Trofimov (1981).
-
-Prices of unsealing: what it costs to tell an exact value of which only a range (its cell) was told before.
-
-A *sealed* value was computed when its question was asked, and only its cell was released. To *unseal* it is
-to say one of the values of that cell (or that it cannot be recomputed): with the public weights w of
-`sklearn_ada.accounting.codes`, value k has the probability ``(1 - e0) w(k) / sum of w over the cell``,
-so that the cell and the value in it cost together what the value alone would have cost, but for what the urn
-has learnt in between.
-
-What is released instead of a value may be the two ends of an interval that is any function of all rows; they
-are two integers on a lattice. All prices are in nats, fixed by what is public; everything that is asked later
-pays them. A question that is still sealed keeps the failure probability of its asking.
+*Unsealing*. A *sealed* value was computed when its question was asked, and only its cell was released. To
+*unseal* it is to say one of the values of that cell (or that it cannot be recomputed): with the public
+weights w of `CountCode`, value k has the probability ``(1 - e0) w(k) / sum of w over the cell``, so that the
+cell and the value in it cost together what the value alone would have cost, but for what the urn has learnt
+in between. What is released instead of a value may be the two ends of an interval that is any function of all
+rows; they are two integers on a lattice. All prices are fixed by what is public; everything that is asked
+later pays them. A question that is still sealed keeps the failure probability of its asking.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, stdtr
 
-from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_real
+from sklearn_ada._validation import (
+    LN_2,
+    at_most_zero,
+    bad_parameter,
+    check_integer,
+    checked,
+    checked_fields,
+    inside_unit,
+    instance,
+    integer,
+    plain,
+    positive,
+    positive_integer,
+    real,
+    unit_without_zero,
+)
 from sklearn_ada.accounting.events import (
     FAILURES,
     MOST_OFFSET,
     ComposedEvent,
     CountSymbol,
-    CoveredRelease,
     Event,
     SelfComposedEvent,
     Symbol,
 )
 from sklearn_ada.exceptions import UnsupportedEventError
 
-
-def total_price(event: Event, price: Callable[[Event], float], owner: str) -> float:
-    """Return the sum of ``price`` over the events that ``event`` is composed of.
-
-    ``fsum`` and the product are both correctly rounded, so n copies of an event cost exactly what the
-    event composed with itself n times costs. A price that is not finite is no price.
-    """
-    if not isinstance(event, Event):
-        raise bad_parameter("event", owner, "an event", event)
-    try:
-        match event:
-            case ComposedEvent(events=events):
-                cost = math.fsum(total_price(e, price, owner) for e in events)
-            case SelfComposedEvent(event=repeated, count=count):
-                cost = count * total_price(repeated, price, owner)
-            case CoveredRelease():
-                cost = 0.0  # an event recorded earlier has paid for it
-            case _:
-                cost = price(event)
-    except OverflowError:
-        cost = math.inf
-    if not math.isfinite(cost):
-        raise UnsupportedEventError(
-            f"{owner}: the price of this {event.type_name} is too large to write down."
-        )
-    return cost
-
-
-def unsupported(event: Event, owner: str, why: str) -> UnsupportedEventError:
-    """Return the error that says that ``event`` has no price in this currency."""
-    return UnsupportedEventError(f"{owner} has no price for {event.type_name}: {why}.")
-
-
-def exactly(value: float) -> Fraction:
-    """Return the number that a finite float is written as: 0.1 is a tenth, and ten of them are 1.
-
-    Examples
-    --------
-    >>> sum(exactly(0.1) for _ in range(10)) == 1
-    True
-    """
-    return Fraction(repr(float(value)))
-
-
-def within(total: Fraction | float, budget: float) -> bool:
-    """Return whether an exact total is at most a budget, which may be infinite; NaN fails.
-
-    Examples
-    --------
-    >>> within(3 * exactly(0.1), 0.3), within(1 + exactly(1e-20), 1.0)
-    (True, False)
-    """
-    if not math.isfinite(budget):
-        return budget == math.inf
-    return total <= exactly(budget)
+__all__ = [
+    "Code",
+    "CountCode",
+    "DescriptionLength",
+    "PolyaUrn",
+    "failed_unsealing_nats",
+    "largest_unsealing_nats",
+    "released_ends_nats",
+    "unsealing_nats",
+]
 
 
 CONFIRMATION_WEIGHT = 10.0
@@ -156,6 +107,7 @@ The first "the same" then costs .001 nats and N of them about ``.01 ln(1 + N/10)
 wrong; a first "different" costs ``ln 1000`` (6.9) nats, and ``ln(1 + N/10)`` more after N that were the same.
 After one "different" the next "the same" costs .1 nats.
 """
+
 DIFFERENT_MASS = 1e-3
 """Prior probability that a model found by its digest says something else on the holdout."""
 
@@ -168,55 +120,24 @@ URN_WEIGHT = 10.0
 FAILURE_MASS = 0.001
 """Prior mass of all `sklearn_ada.accounting.events.FAILURES` together."""
 
+_FREEDOM = 30.0  # of the Student law of counts
+_CAUCHY_SHARE = 0.01
+_CAUCHY_SCALE = 3.0
 
-def ln_geometric(value: int, decay: float) -> float:
-    """Return ``ln[(1-t)/(1+t) * t^|z|]``, a law on the integers that expects 0.
+_URNS = ("cells", "winner", "candidate", "confirmation", "version")
+_OF_CELLS = ("cells", "winner", "candidate")
 
-    Examples
-    --------
-    >>> round(math.exp(ln_geometric(0, 0.5)), 6), round(math.exp(ln_geometric(-1, 0.5)), 6)
-    (0.333333, 0.166667)
-    """
-    value = _integer(value, "ln_geometric")
-    decay = check_real(decay, "decay", "ln_geometric", low=0.0, high=1.0)
-    return math.log((1.0 - decay) / (1.0 + decay)) + abs(value) * math.log(decay)
-
-
-def ln_cauchy(value: int, scale: float) -> float:
-    """Return the log mass of z under a Cauchy law of this scale rounded to integers.
-
-    Its tails forgive a bad guess: an offset of z costs about ``2 ln(z/scale)`` nats more than none.
-
-    Examples
-    --------
-    >>> total = sum(math.exp(ln_cauchy(z, 3.0)) for z in range(-20000, 20001))
-    >>> 0.9999 < total < 1.0
-    True
-    """
-    value = _integer(value, "ln_cauchy")
-    scale = check_real(scale, "scale", "ln_cauchy", low=0.0)
-    upper, lower = (abs(value) + 0.5) / scale, (abs(value) - 0.5) / scale
-    return math.log(arctan_difference(lower, upper, upper - lower) / math.pi)
-
-
-def arctan_difference(lower: float, upper: float, width: float) -> float:
-    """Return ``arctan(upper) - arctan(lower)`` without cancellation.
-
-    ``width`` is ``upper - lower``, given apart because ends that are far out have lost its digits.
-
-    Examples
-    --------
-    >>> round(arctan_difference(-1.0, 1.0, 2.0) / math.pi, 12), arctan_difference(1e10, 1e10, 1e-8) > 0.0
-    (0.5, True)
-    """
-    return math.atan2(width, 1.0 + upper * lower)
-
-
-def _integer(value: object, owner: str) -> int:
-    return check_integer(value, "value", owner, low=-MOST_OFFSET, high=MOST_OFFSET)
+_OFFSET = integer(-MOST_OFFSET, MOST_OFFSET)
 
 
 @dataclass(frozen=True)
+@checked_fields(
+    urn_weight=positive,
+    decay=inside_unit,
+    tail_mass=inside_unit,
+    failure_mass=inside_unit,
+    leak_mass=inside_unit,
+)
 class Code:
     """The parameters of all codes of one ledger, fixed when it is created.
 
@@ -247,11 +168,6 @@ class Code:
     failure_mass: float = FAILURE_MASS
     leak_mass: float = 1e-6
 
-    def __post_init__(self) -> None:
-        check_real(self.urn_weight, "urn_weight", "Code", low=0.0)
-        for name in ("decay", "tail_mass", "failure_mass", "leak_mass"):
-            check_real(getattr(self, name), name, "Code", low=0.0, high=1.0)
-
     def ln_prior(self, symbol: Symbol) -> float:
         """Return the log probability of a symbol in the code of its kind, before any answer was given.
 
@@ -265,12 +181,10 @@ class Code:
             return _ln_of_two(symbol, self.leak_mass)
         if stream in ("confirmation", "version"):
             return _ln_of_two(symbol, DIFFERENT_MASS)
-        if stream == "which":
-            return math.log(
-                check_real(scale, "scale", "Symbol of a version", low=0.0, high=1.0, closed="high")
-            )
         if stream == "relabelled":
             return _ln_of_two(symbol, RELABELLED_MASS)
+        if stream == "which":
+            return math.log(unit_without_zero(scale, "scale", "Symbol of a version"))
         if isinstance(value, str):
             return math.log(self.failure_mass / len(FAILURES))
         if stream in ("lattice", "grid", "spread", "count") and scale == 0.0:
@@ -286,32 +200,17 @@ class Code:
                 raise bad_parameter("value", "Symbol", f"an index in [0, {scale:g})", value)
             return ln_rest - math.log(scale)
         if stream == "spread":  # never negative, so twice the two-sided mass, once for 0
-            return ln_rest + ln_cauchy(value, scale) + (LN_2 if value > 0 else 0.0)
-        return ln_rest + ln_cauchy(value, scale)
+            return ln_rest + _ln_cauchy(value, scale) + (LN_2 if value > 0 else 0.0)
+        return ln_rest + _ln_cauchy(value, scale)
 
     def _ln_cells(self, value: int) -> float:
-        near = math.log1p(-self.tail_mass) + ln_geometric(value, self.decay)
-        far = math.log(self.tail_mass) + ln_cauchy(value, 1.0)
+        near = math.log1p(-self.tail_mass) + _ln_geometric(value, self.decay)
+        far = math.log(self.tail_mass) + _ln_cauchy(value, 1.0)
         return max(near, far) + math.log1p(math.exp(-abs(near - far)))
 
 
-def _ln_of_two(symbol: Symbol, mass: float) -> float:
-    """Return the log probability of 0 or 1, of which 1 has this mass."""
-    if symbol.value not in (0, 1):
-        expected = {
-            "overlap": "0 (clean) or 1 (leak)",
-            "relabelled": "0 (labels as before) or 1 (others)",
-        }.get(symbol.stream, "0 (the same) or 1 (different)")
-        raise bad_parameter("value", "Symbol", expected, symbol.value)
-    return math.log(mass) if symbol.value else math.log1p(-mass)
-
-
-_FREEDOM = 30.0
-_CAUCHY_SHARE = 0.01
-_CAUCHY_SCALE = 3.0
-
-
 @dataclass(frozen=True)
+@checked_fields(centre=real(-MOST_OFFSET, MOST_OFFSET), tau=positive, failure_mass=inside_unit)
 class CountCode:
     """A mixture of a Student and a Cauchy law on the integers, and a little mass for failures.
 
@@ -335,11 +234,7 @@ class CountCode:
     tau: float
     failure_mass: float = FAILURE_MASS
 
-    def __post_init__(self) -> None:
-        check_real(self.centre, "centre", "CountCode", low=-MOST_OFFSET, high=MOST_OFFSET)
-        check_real(self.tau, "tau", "CountCode", low=0.0)
-        check_real(self.failure_mass, "failure_mass", "CountCode", low=0.0, high=1.0)
-
+    @checked(low_count=_OFFSET)
     def ln_mass(self, low_count: int, high_count: int) -> float:
         """Return the logarithm of the mass of all integers from ``low_count`` to ``high_count``.
 
@@ -350,7 +245,9 @@ class CountCode:
         low_count, high_count : int
             Both ends belong to the range.
         """
-        return math.log1p(-self.failure_mass) + self._ln_between(low_count, high_count, "CountCode.ln_mass")
+        owner = "CountCode.ln_mass"
+        high_count = check_integer(high_count, "high_count", owner, low=low_count, high=MOST_OFFSET)
+        return math.log1p(-self.failure_mass) + self._ln_between(low_count, high_count)
 
     def ln_failure(self) -> float:
         """Return the logarithm of the mass of one way to fail.
@@ -362,6 +259,7 @@ class CountCode:
         """
         return math.log(self.failure_mass / len(FAILURES))
 
+    @checked(count=integer(-MOST_OFFSET), low_count=_OFFSET, high_count=_OFFSET)
     def ln_within(self, count: int, low_count: int, high_count: int) -> float:
         """Return the log mass of one count where it is known to be from ``low_count`` to ``high_count``.
 
@@ -381,16 +279,13 @@ class CountCode:
         >>> round(-code.ln_within(426, 403, 448), 2), code.ln_within(426, 426, 426) > -0.0011
         (3.13, True)
         """
-        owner = "CountCode.ln_within"
-        count = check_integer(count, "count", owner, low=-MOST_OFFSET)
         if not low_count <= count <= high_count:
-            raise bad_parameter("count", owner, f"an integer from {low_count} to {high_count}", count)
-        share = self._ln_between(count, count, owner) - self._ln_between(low_count, high_count, owner)
+            expected = f"an integer from {low_count} to {high_count}"
+            raise bad_parameter("count", "CountCode.ln_within", expected, count)
+        share = self._ln_between(count, count) - self._ln_between(low_count, high_count)
         return math.log1p(-self.failure_mass) + min(share, 0.0)
 
-    def _ln_between(self, low_count: int, high_count: int, owner: str) -> float:
-        low_count = check_integer(low_count, "low_count", owner, low=-MOST_OFFSET, high=MOST_OFFSET)
-        high_count = check_integer(high_count, "high_count", owner, low=low_count, high=MOST_OFFSET)
+    def _ln_between(self, low_count: int, high_count: int) -> float:
         low, high = (low_count - 0.5 - self.centre) / self.tau, (high_count + 0.5 - self.centre) / self.tau
         student = float(stdtr(_FREEDOM, high) - stdtr(_FREEDOM, low))  # far out all mass is the other law's
         wide = _CAUCHY_SCALE * self.tau
@@ -398,57 +293,6 @@ class CountCode:
             low / _CAUCHY_SCALE, high / _CAUCHY_SCALE, (high_count - low_count + 1) / wide
         )
         return math.log((1.0 - _CAUCHY_SHARE) * max(student, 0.0) + _CAUCHY_SHARE * angle / math.pi)
-
-
-def ln_count_prior(symbol: CountSymbol) -> float:
-    """Return the log probability of a symbol about a count, before an urn has learnt from others.
-
-    Examples
-    --------
-    >>> round(-ln_count_prior(CountSymbol("winner", 0, 403, 46, 425.6, 9.2)), 4)
-    0.0248
-    >>> round(-ln_count_prior(CountSymbol("unsealed", 426, 403, 46, 425.6, 9.2)), 3)
-    3.133
-    """
-    code = CountCode(symbol.centre, symbol.tau)
-    if isinstance(symbol.value, str):
-        return code.ln_failure()
-    last = symbol.first + symbol.width - 1
-    if symbol.stream == "unsealed":
-        return code.ln_within(symbol.value, symbol.first, last)
-    shift = symbol.value * symbol.width
-    return code.ln_mass(symbol.first + shift, last + shift)
-
-
-_URNS = ("cells", "winner", "candidate", "confirmation", "version")
-_OF_CELLS = ("cells", "winner", "candidate")
-
-
-def symbols_of(event: Event) -> tuple[Any, ...]:
-    """Return everything an event revealed, in order: a `Symbol` or a `CountSymbol` each.
-
-    A continuous release has no finite price.
-
-    Raises
-    ------
-    UnsupportedEventError
-        If some output of the event was not a symbol of a countable code.
-    ValueError
-        If ``event`` is not an event.
-    """
-    if not isinstance(event, Event):
-        raise bad_parameter("event", "DescriptionLength", "an event", event)
-    if isinstance(event, ComposedEvent):
-        return tuple(s for part in event.events for s in symbols_of(part))
-    if isinstance(event, SelfComposedEvent):
-        return symbols_of(event.event) * event.count
-    symbols: tuple[Any, ...] | None = getattr(event, "symbols", None)
-    if not symbols:
-        raise UnsupportedEventError(
-            f"{event.type_name} released something that is not a symbol of a code, so it has no price "
-            "in nats. Round the answer to a grid."
-        )
-    return symbols
 
 
 class PolyaUrn:
@@ -475,11 +319,13 @@ class PolyaUrn:
     (0.0253, 0.0277)
     """
 
+    @checked(weight=positive)
     def __init__(self, weight: float = URN_WEIGHT) -> None:
-        self.weight = check_real(weight, "weight", "PolyaUrn", low=0.0)
+        self.weight = weight
         self.counts: Counter[int | str] = Counter()
         self.size = 0
 
+    @checked(ln_prior=at_most_zero)
     def price(self, value: int | str, ln_prior: float) -> float:
         """Return what the value would cost now, in nats; nothing is recorded.
 
@@ -490,7 +336,6 @@ class PolyaUrn:
         ln_prior : float
             Logarithm of its prior probability, at most 0, in the code of this question.
         """
-        ln_prior = check_real(ln_prior, "ln_prior", "PolyaUrn.price", high=0.0, closed="high")
         return max(-self.ln_probability(value, ln_prior), 0.0)
 
     def record(self, value: int | str) -> None:
@@ -544,9 +389,8 @@ class DescriptionLength:
     True
     """
 
+    @checked(code=instance(Code, "a Code"))
     def __init__(self, code: Code) -> None:
-        if not isinstance(code, Code):
-            raise bad_parameter("code", "DescriptionLength", "a Code", code)
         self.code = code
         self.nats = 0.0
         weights = dict.fromkeys(_OF_CELLS, code.urn_weight)
@@ -625,23 +469,24 @@ class DescriptionLength:
 
         Other urns than that of checks are left out while they are empty: states of older releases have none.
         """
-        told = {name: urn for name, urn in self._urns.items() if urn.counts or name == "cells"}
-        return {
-            "nats": self.nats,
-            "urns": {name: [*map(list, urn.counts.items())] for name, urn in told.items()},
+        urns = {
+            name: [*map(list, urn.counts.items())]
+            for name, urn in self._urns.items()
+            if urn.counts or name == "cells"
         }
+        return {"nats": self.nats, "urns": urns}
 
-    def restore(self, told: dict[str, Any]) -> None:
-        """Go on from what `to_dict` told.
+    def restore(self, total: dict[str, Any]) -> None:
+        """Go on from what `to_dict` returned.
 
         Parameters
         ----------
-        told : dict
+        total : dict
             Of a `DescriptionLength` with the same code.
         """
-        self.nats = told["nats"]
+        self.nats = total["nats"]
         for name, urn in self._urns.items():
-            urn.counts = Counter(dict(told["urns"].get(name, ())))
+            urn.counts = Counter(dict(total["urns"].get(name, ())))
             urn.size = urn.counts.total()
 
     def _price(self, symbols: tuple[Any, ...]) -> float:
@@ -666,6 +511,53 @@ class DescriptionLength:
         if ln_prior is None:
             ln_prior = self._ln_priors[symbol] = self.code.ln_prior(symbol)
         return urn.ln_probability(symbol.value, ln_prior, more_seen, more)
+
+
+def symbols_of(event: Event) -> tuple[Any, ...]:
+    """Return everything an event revealed, in order: a `Symbol` or a `CountSymbol` each.
+
+    A continuous release has no finite price.
+
+    Raises
+    ------
+    UnsupportedEventError
+        If some output of the event was not a symbol of a countable code.
+    ValueError
+        If ``event`` is not an event.
+    """
+    if not isinstance(event, Event):
+        raise bad_parameter("event", "DescriptionLength", "an event", event)
+    if isinstance(event, ComposedEvent):
+        return tuple(s for part in event.events for s in symbols_of(part))
+    if isinstance(event, SelfComposedEvent):
+        return symbols_of(event.event) * event.count
+    symbols: tuple[Any, ...] | None = getattr(event, "symbols", None)
+    if not symbols:
+        raise UnsupportedEventError(
+            f"{event.type_name} released something that is not a symbol of a code, so it has no price "
+            "in nats. Round the answer to a grid."
+        )
+    return symbols
+
+
+def ln_count_prior(symbol: CountSymbol) -> float:
+    """Return the log probability of a symbol about a count, before an urn has learnt from others.
+
+    Examples
+    --------
+    >>> round(-ln_count_prior(CountSymbol("winner", 0, 403, 46, 425.6, 9.2)), 4)
+    0.0248
+    >>> round(-ln_count_prior(CountSymbol("unsealed", 426, 403, 46, 425.6, 9.2)), 3)
+    3.133
+    """
+    code = CountCode(symbol.centre, symbol.tau)
+    if isinstance(symbol.value, str):
+        return code.ln_failure()
+    last = symbol.first + symbol.width - 1
+    if symbol.stream == "unsealed":
+        return code.ln_within(symbol.value, symbol.first, last)
+    shift = symbol.value * symbol.width
+    return code.ln_mass(symbol.first + shift, last + shift)
 
 
 def urn_nats(n_questions: int, surprises: NDArray[np.int_], code: Code) -> NDArray[np.float64]:
@@ -760,6 +652,7 @@ def failed_unsealing_nats(code: CountCode) -> float:
     return -code.ln_failure()
 
 
+@checked(size=positive_integer)
 def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high_code: CountCode) -> float:
     """Return the price of both ends of an interval on a lattice of ``size + 1`` points.
 
@@ -791,8 +684,62 @@ def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high
     6.68
     """
     owner = "released_ends_nats"
-    size = check_integer(size, "size", owner)
     low = check_integer(low, "low", owner, low=0, high=size)
     high = check_integer(high, "high", owner, low=low, high=size)
     ln_no_failure = math.log1p(-high_code.failure_mass)
     return -low_code.ln_within(low, 0, size) - high_code.ln_within(high, low, size) + ln_no_failure
+
+
+@checked(value=_OFFSET, decay=inside_unit)
+def ln_geometric(value: int, decay: float) -> float:
+    """Return ``ln[(1-t)/(1+t) * t^|z|]``, a law on the integers that expects 0.
+
+    Examples
+    --------
+    >>> round(math.exp(ln_geometric(0, 0.5)), 6), round(math.exp(ln_geometric(-1, 0.5)), 6)
+    (0.333333, 0.166667)
+    """
+    return math.log((1.0 - decay) / (1.0 + decay)) + abs(value) * math.log(decay)
+
+
+@checked(value=_OFFSET, scale=positive)
+def ln_cauchy(value: int, scale: float) -> float:
+    """Return the log mass of z under a Cauchy law of this scale rounded to integers.
+
+    Its tails forgive a bad guess: an offset of z costs about ``2 ln(z/scale)`` nats more than none.
+
+    Examples
+    --------
+    >>> total = sum(math.exp(ln_cauchy(z, 3.0)) for z in range(-20000, 20001))
+    >>> 0.9999 < total < 1.0
+    True
+    """
+    upper, lower = (abs(value) + 0.5) / scale, (abs(value) - 0.5) / scale
+    return math.log(arctan_difference(lower, upper, upper - lower) / math.pi)
+
+
+_ln_geometric, _ln_cauchy = plain(ln_geometric), plain(ln_cauchy)
+
+
+def arctan_difference(lower: float, upper: float, width: float) -> float:
+    """Return ``arctan(upper) - arctan(lower)`` without cancellation.
+
+    ``width`` is ``upper - lower``, given apart because ends that are far out have lost its digits.
+
+    Examples
+    --------
+    >>> round(arctan_difference(-1.0, 1.0, 2.0) / math.pi, 12), arctan_difference(1e10, 1e10, 1e-8) > 0.0
+    (0.5, True)
+    """
+    return math.atan2(width, 1.0 + upper * lower)
+
+
+def _ln_of_two(symbol: Symbol, mass: float) -> float:
+    """Return the log probability of 0 or 1, of which 1 has this mass."""
+    if symbol.value not in (0, 1):
+        expected = {
+            "overlap": "0 (clean) or 1 (leak)",
+            "relabelled": "0 (labels as before) or 1 (others)",
+        }.get(symbol.stream, "0 (the same) or 1 (different)")
+        raise bad_parameter("value", "Symbol", expected, symbol.value)
+    return math.log(mass) if symbol.value else math.log1p(-mass)

@@ -1,21 +1,17 @@
-"""Deltas rounded up and the smallest epsilon from above: errors of computation never promise too much.
-
-Composition by basic and advanced formulas: how private several (epsilon, delta)-DP answers are together.
+"""Composition: how private several (epsilon, delta)-DP answers are together, by formulas and exactly.
 
 *Composition* is the privacy of several mechanisms together: here k of them, each (epsilon, delta)-DP whatever
-came before, each chosen with the earlier outputs in view.
-`sklearn_ada.accounting.optimal_composition_epsilon` is never worse than anything here.
-
-Optimal composition: exactly how private k equally (epsilon, delta)-private answers are together.
-
-The guarantee is exact: k leaky randomised responses attain it, and every k-fold adaptive composition of
+came before, each chosen with the earlier outputs in view. Basic and advanced composition are formulas;
+optimal composition is exact: k leaky randomised responses attain it, and every k-fold adaptive composition of
 (epsilon, delta)-DP mechanisms is a post-processing of them (Kairouz, Oh, Viswanath 2015, Theorem 3.3).
 
-Privacy loss: how much likelier an answer is with one data set than with its neighbour (lecture 11).
+The *privacy loss* says how much likelier an answer is with one data set than with its neighbour (lecture 11):
+for output laws P = A(x) and Q = A(x') it is ``ln(P(y)/Q(y))`` with y drawn from P. Composition adds
+independent losses, so for finite laws convolution gives the exact privacy curve, against which every
+composition theorem can be checked.
 
-For output laws P = A(x) and Q = A(x') of two neighbours the privacy loss is ``ln(P(y)/Q(y))`` with y drawn
-from P. Composition adds independent losses, so for finite laws convolution gives the exact privacy curve,
-against which every composition theorem can be checked.
+Deltas are rounded up and the smallest epsilon is found from above: errors of computation never promise too
+much.
 """
 
 from __future__ import annotations
@@ -29,28 +25,35 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, logsumexp
 
-from sklearn_ada._validation import bad_parameter, check_integer, check_real, enclosed_root
+from sklearn_ada._validation import (
+    at_least_zero,
+    bad_parameter,
+    checked,
+    checked_fields,
+    each,
+    enclosed_root,
+    inside_unit,
+    positive_integer,
+    unit,
+    unit_without_one,
+)
+
+__all__ = [
+    "EpsilonDelta",
+    "PrivacyLossDistribution",
+    "advanced_composition",
+    "advanced_composition_simple",
+    "basic_composition",
+    "finite_privacy_loss",
+    "heterogeneous_composition",
+    "leaky_randomized_response_loss",
+    "optimal_composition_delta",
+    "optimal_composition_epsilon",
+    "randomized_response_loss",
+]
 
 
-def exp_upward(log_delta: float) -> float:
-    """Return ``exp(log_delta)`` rounded up and at most 1: underflow never yields a delta of 0."""
-    return min(1.0, math.nextafter(math.exp(min(log_delta, 0.0)), math.inf))
-
-
-def smallest_epsilon(excess: Callable[[float], float], upper: float) -> float:
-    """Return the smallest epsilon at which a falling ``excess`` is not positive, from above.
-
-    ``upper`` is a guess of where it is not; it is doubled until it is. The answer is an epsilon at which
-    ``excess`` was evaluated and not positive.
-    """
-    if excess(0.0) <= 0.0:
-        return 0.0
-    low, high = 0.0, upper
-    while not excess(high) <= 0.0:
-        low, high = high, 2.0 * high
-        if not math.isfinite(high):
-            raise OverflowError("No finite epsilon was found.")
-    return enclosed_root(excess, low, high, rising=False, halvings=60)[1]
+FloatArray = npt.NDArray[np.float64]
 
 
 class EpsilonDelta(NamedTuple):
@@ -68,6 +71,7 @@ class EpsilonDelta(NamedTuple):
     delta: float
 
 
+@checked(k=positive_integer, epsilon=at_least_zero, delta=unit_without_one)
 def basic_composition(k: int, epsilon: float, delta: float = 0.0) -> EpsilonDelta:
     """Compose k mechanisms into ``(k*epsilon, k*delta)``-DP.
 
@@ -98,10 +102,10 @@ def basic_composition(k: int, epsilon: float, delta: float = 0.0) -> EpsilonDelt
     >>> basic_composition(500, 0.001)
     EpsilonDelta(epsilon=0.5, delta=0.0)
     """
-    k, epsilon, delta = _check_homogeneous(k, epsilon, delta, "basic_composition")
     return EpsilonDelta(k * epsilon, min(1.0, k * delta))
 
 
+@checked(k=positive_integer, epsilon=at_least_zero, delta=unit_without_one, slack=inside_unit)
 def advanced_composition(k: int, epsilon: float, delta: float = 0.0, *, slack: float) -> EpsilonDelta:
     """Compose k mechanisms at the price of about sqrt(k), with the sharp drift of lecture 11.
 
@@ -139,12 +143,11 @@ def advanced_composition(k: int, epsilon: float, delta: float = 0.0, *, slack: f
     >>> round(advanced_composition(500, 0.001, slack=1e-6).epsilon, 7)
     0.1177894
     """
-    k, epsilon, delta = _check_homogeneous(k, epsilon, delta, "advanced_composition")
-    slack = check_real(slack, "slack", "advanced_composition", low=0.0, high=1.0)
     drift = k * epsilon * math.tanh(epsilon / 2.0)
     return EpsilonDelta(_deviation(k, epsilon, slack) + drift, min(1.0, k * delta + slack))
 
 
+@checked(k=positive_integer, epsilon=at_least_zero, delta=unit_without_one, slack=inside_unit)
 def advanced_composition_simple(k: int, epsilon: float, delta: float = 0.0, *, slack: float) -> EpsilonDelta:
     """Compose k mechanisms at the price of about sqrt(k), with the looser drift of lecture 19.
 
@@ -179,12 +182,11 @@ def advanced_composition_simple(k: int, epsilon: float, delta: float = 0.0, *, s
     >>> round(advanced_composition_simple(500, 0.001, slack=1e-6).epsilon, 8)
     0.11803965
     """
-    k, epsilon, delta = _check_homogeneous(k, epsilon, delta, "advanced_composition_simple")
-    slack = check_real(slack, "slack", "advanced_composition_simple", low=0.0, high=1.0)
     drift = k * epsilon * math.expm1(epsilon) if epsilon < 700.0 else math.inf
     return EpsilonDelta(_deviation(k, epsilon, slack) + drift, min(1.0, k * delta + slack))
 
 
+@checked(epsilons=each(at_least_zero), deltas=each(unit_without_one), slack=inside_unit)
 def heterogeneous_composition(
     epsilons: Sequence[float], deltas: Sequence[float] = (), *, slack: float
 ) -> EpsilonDelta:
@@ -221,24 +223,13 @@ def heterogeneous_composition(
     5.7565218
     """
     owner = "heterogeneous_composition"
-    slack = check_real(slack, "slack", owner, low=0.0, high=1.0)
     if len(epsilons) == 0:
         raise bad_parameter("epsilons", owner, "a non-empty sequence of numbers", epsilons)
     if len(deltas) not in (0, len(epsilons)):
         raise bad_parameter("deltas", owner, f"empty or of length {len(epsilons)}", deltas)
-    squares = [check_real(e, "epsilons", owner, low=0.0, closed="low") ** 2 for e in epsilons]
-    failures = [check_real(d, "deltas", owner, low=0.0, high=1.0, closed="low") for d in deltas]
-    total = math.fsum(squares)
+    total = math.fsum(epsilon**2 for epsilon in epsilons)
     epsilon = total / 2.0 + math.sqrt(2.0 * -math.log(slack) * total)
-    return EpsilonDelta(epsilon, min(1.0, math.fsum(failures) + slack))
-
-
-def _check_homogeneous(k: int, epsilon: float, delta: float, owner: str) -> tuple[int, float, float]:
-    return (
-        check_integer(k, "k", owner),
-        check_real(epsilon, "epsilon", owner, low=0.0, closed="low"),
-        check_real(delta, "delta", owner, low=0.0, high=1.0, closed="low"),
-    )
+    return EpsilonDelta(epsilon, min(1.0, math.fsum(deltas) + slack))
 
 
 def _deviation(k: int, epsilon: float, slack: float) -> float:
@@ -246,6 +237,7 @@ def _deviation(k: int, epsilon: float, slack: float) -> float:
     return epsilon * math.sqrt(2.0 * k * -math.log(slack))
 
 
+@checked(composed_epsilon=at_least_zero, k=positive_integer, epsilon=at_least_zero, delta=unit_without_one)
 def optimal_composition_delta(composed_epsilon: float, k: int, epsilon: float, delta: float = 0.0) -> float:
     """Return the smallest delta at which k (epsilon, delta)-DP mechanisms are (composed_epsilon, delta)-DP.
 
@@ -279,14 +271,10 @@ def optimal_composition_delta(composed_epsilon: float, k: int, epsilon: float, d
     >>> round(optimal_composition_delta(0.5, k=10, epsilon=0.1), 6)
     0.00993
     """
-    owner = "optimal_composition_delta"
-    composed_epsilon = check_real(composed_epsilon, "composed_epsilon", owner, low=0.0, closed="low")
-    k = check_integer(k, "k", owner)
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0, closed="low")
-    delta = check_real(delta, "delta", owner, low=0.0, high=1.0, closed="low")
     return _composed_delta(composed_epsilon, k, epsilon, delta)
 
 
+@checked(composed_delta=inside_unit, k=positive_integer, epsilon=at_least_zero, delta=unit_without_one)
 def optimal_composition_epsilon(composed_delta: float, k: int, epsilon: float, delta: float = 0.0) -> float:
     """Return the smallest epsilon at which k (epsilon, delta)-DP mechanisms are (epsilon, composed_delta)-DP.
 
@@ -319,15 +307,10 @@ def optimal_composition_epsilon(composed_delta: float, k: int, epsilon: float, d
     >>> round(optimal_composition_epsilon(1e-6, k=500, epsilon=0.001), 9)
     0.079788854
     """
-    owner = "optimal_composition_epsilon"
-    composed_delta = check_real(composed_delta, "composed_delta", owner, low=0.0, high=1.0)
-    k = check_integer(k, "k", owner)
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0, closed="low")
-    delta = check_real(delta, "delta", owner, low=0.0, high=1.0, closed="low")
     leaked = -math.expm1(k * math.log1p(-delta))
     if composed_delta <= leaked:
         expected = f"more than 1 - (1 - delta)**k = {leaked:g}"
-        raise bad_parameter("composed_delta", owner, expected, composed_delta)
+        raise bad_parameter("composed_delta", "optimal_composition_epsilon", expected, composed_delta)
     largest_loss = k * epsilon
     return min(
         largest_loss,
@@ -356,10 +339,8 @@ def _log_delta_of_randomized_responses(composed_epsilon: float, k: int, epsilon:
     return float(logsumexp(log_probability + np.log(-np.expm1(composed_epsilon - loss))))
 
 
-FloatArray = npt.NDArray[np.float64]
-
-
 @dataclass(frozen=True, eq=False)
+@checked_fields(infinite_mass=unit)
 class PrivacyLossDistribution:
     """The exact law of a privacy loss that takes finitely many values.
 
@@ -398,10 +379,9 @@ class PrivacyLossDistribution:
         owner = "PrivacyLossDistribution"
         losses = _vector(self.losses, "losses", owner)
         probabilities = _vector(self.probabilities, "probabilities", owner)
-        infinite = check_real(self.infinite_mass, "infinite_mass", owner, low=0.0, high=1.0, closed="both")
         if losses.shape != probabilities.shape:
             raise bad_parameter("probabilities", owner, f"of length {losses.size}", probabilities)
-        if np.any(probabilities < 0.0) or abs(probabilities.sum() + infinite - 1.0) > 1e-9:
+        if np.any(probabilities < 0.0) or abs(probabilities.sum() + self.infinite_mass - 1.0) > 1e-9:
             raise bad_parameter("probabilities", owner, "a law together with infinite_mass", probabilities)
         losses, probabilities = losses[probabilities > 0.0], probabilities[probabilities > 0.0]
         # Q gives each atom exp(-loss) times what P gives it, so that must not exceed 1 in total.
@@ -410,13 +390,13 @@ class PrivacyLossDistribution:
         for name, array in (("losses", losses), ("probabilities", probabilities)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "infinite_mass", infinite)
 
     @property
     def mean(self) -> float:
         """The expected loss, which is the Kullback-Leibler divergence of P from Q."""
         return math.inf if self.infinite_mass > 0.0 else float(self.probabilities @ self.losses)
 
+    @checked(epsilon=at_least_zero)
     def tail(self, epsilon: float) -> float:
         """Return the probability that the loss exceeds ``epsilon``.
 
@@ -438,9 +418,9 @@ class PrivacyLossDistribution:
         ValueError
             If ``epsilon`` is out of range.
         """
-        epsilon = check_real(epsilon, "epsilon", "PrivacyLossDistribution.tail", low=0.0, closed="low")
         return min(1.0, self.infinite_mass + float(self.probabilities[self.losses > epsilon].sum()))
 
+    @checked(epsilon=at_least_zero)
     def delta(self, epsilon: float) -> float:
         """Return the smallest delta with ``P(E) <= exp(epsilon)*Q(E) + delta`` for all events E.
 
@@ -461,11 +441,11 @@ class PrivacyLossDistribution:
         ValueError
             If ``epsilon`` is out of range.
         """
-        epsilon = check_real(epsilon, "epsilon", "PrivacyLossDistribution.delta", low=0.0, closed="low")
         above = self.losses > epsilon
         share = -np.expm1(epsilon - self.losses[above])
         return min(1.0, self.infinite_mass + float(self.probabilities[above] @ share))
 
+    @checked(delta=unit_without_one)
     def epsilon(self, delta: float) -> float:
         """Return the smallest epsilon >= 0 at which `delta` is at most ``delta``, from above.
 
@@ -484,10 +464,9 @@ class PrivacyLossDistribution:
         ValueError
             If ``delta`` is out of range.
         """
-        owner = "PrivacyLossDistribution.epsilon"
-        delta = check_real(delta, "delta", owner, low=0.0, high=1.0, closed="low")
         if delta < self.infinite_mass:
-            raise bad_parameter("delta", owner, f"at least infinite_mass = {self.infinite_mass:g}", delta)
+            expected = f"at least infinite_mass = {self.infinite_mass:g}"
+            raise bad_parameter("delta", "PrivacyLossDistribution.epsilon", expected, delta)
         largest = max(0.0, float(self.losses.max(initial=0.0)))
         return smallest_epsilon(lambda e: self.delta(e) - delta, largest)
 
@@ -518,6 +497,7 @@ class PrivacyLossDistribution:
             losses, probabilities = losses[last], np.add.reduceat(probabilities, first)
         return PrivacyLossDistribution(losses, probabilities, infinite)
 
+    @checked(k=positive_integer)
     def self_compose(self, k: int) -> PrivacyLossDistribution:
         """Return the law of the sum of k independent copies of the loss.
 
@@ -536,7 +516,6 @@ class PrivacyLossDistribution:
         ValueError
             If ``k`` is out of range.
         """
-        k = check_integer(k, "k", "PrivacyLossDistribution.self_compose")
         if k == 1:
             return self
         half = self.self_compose(k // 2)
@@ -580,6 +559,7 @@ def finite_privacy_loss(p: npt.ArrayLike, q: npt.ArrayLike) -> PrivacyLossDistri
     return PrivacyLossDistribution(np.log(p_possible) - np.log(q_possible), p_possible, infinite)
 
 
+@checked(epsilon=at_least_zero)
 def randomized_response_loss(epsilon: float) -> PrivacyLossDistribution:
     """Return the privacy loss of randomised response: epsilon if the answer is true, else -epsilon.
 
@@ -606,10 +586,10 @@ def randomized_response_loss(epsilon: float) -> PrivacyLossDistribution:
     >>> round(randomized_response_loss(1.0).mean, 6)
     0.462117
     """
-    epsilon = check_real(epsilon, "epsilon", "randomized_response_loss", low=0.0, closed="low")
     return leaky_randomized_response_loss(epsilon, 0.0)
 
 
+@checked(epsilon=at_least_zero, delta=unit_without_one)
 def leaky_randomized_response_loss(epsilon: float, delta: float) -> PrivacyLossDistribution:
     """Return the privacy loss of randomised response that names its input with probability ``delta``.
 
@@ -639,9 +619,6 @@ def leaky_randomized_response_loss(epsilon: float, delta: float) -> PrivacyLossD
     >>> leaky_randomized_response_loss(1.0, 0.001).infinite_mass
     0.001
     """
-    owner = "leaky_randomized_response_loss"
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0, closed="low")
-    delta = check_real(delta, "delta", owner, low=0.0, high=1.0, closed="low")
     truth = (1.0 - delta) / (1.0 + math.exp(-epsilon))
     lie = truth * math.exp(-epsilon)
     return PrivacyLossDistribution(np.array([-epsilon, epsilon]), np.array([lie, truth]), delta)
@@ -652,3 +629,24 @@ def _vector(values: npt.ArrayLike, name: str, owner: str) -> FloatArray:
     if array.ndim != 1 or not np.all(np.isfinite(array)):
         raise bad_parameter(name, owner, "a one-dimensional array of finite numbers", values)
     return array
+
+
+def exp_upward(log_delta: float) -> float:
+    """Return ``exp(log_delta)`` rounded up and at most 1: underflow never yields a delta of 0."""
+    return min(1.0, math.nextafter(math.exp(min(log_delta, 0.0)), math.inf))
+
+
+def smallest_epsilon(excess: Callable[[float], float], upper: float) -> float:
+    """Return the smallest epsilon at which a falling ``excess`` is not positive, from above.
+
+    ``upper`` is a guess of where it is not; it is doubled until it is. The answer is an epsilon at which
+    ``excess`` was evaluated and not positive.
+    """
+    if excess(0.0) <= 0.0:
+        return 0.0
+    low, high = 0.0, upper
+    while not excess(high) <= 0.0:
+        low, high = high, 2.0 * high
+        if not math.isfinite(high):
+            raise OverflowError("No finite epsilon was found.")
+    return enclosed_root(excess, low, high, rising=False, halvings=60)[1]

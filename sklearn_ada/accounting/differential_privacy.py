@@ -1,17 +1,11 @@
-"""Gaussian differential privacy (GDP): how private many answers with Gaussian noise are together, exactly.
+"""Prices of events in differential privacy: pure and approximate, zero-concentrated (zCDP), Gaussian (GDP).
 
-A mechanism is mu-GDP if telling two neighbours apart from its output is no easier than telling N(0, 1) from
-N(mu, 1) (Dong, Roth, Su 2022). Gaussian noise of ``noise_multiplier`` s is exactly (1/s)-GDP, and k such
-answers, each question chosen with the earlier answers in view, are exactly ``sqrt(sum of mu**2)``-GDP.
+Pure and approximate differential privacy: epsilon and delta of events add up.
 
-Prices in pure and approximate differential privacy: epsilon and delta of events, which add up.
-
-Zero-concentrated differential privacy (zCDP): the price rho of an answer, where prices add up.
-
-A mechanism is rho-zCDP if for all neighbours and all orders ``a > 1`` the Renyi divergence of order a
-between its two output laws is at most ``a * rho`` (Bun, Steinke 2016, Definition 1.1). Prices add up, also
-when each mechanism and its price are chosen with the earlier outputs in view (Lemma 1.7; see
-`sklearn_ada.accounting.ZCDPFilter`).
+*Zero-concentrated differential privacy.* A mechanism is rho-zCDP if for all neighbours and all orders
+``a > 1`` the Renyi divergence of order a between its two output laws is at most ``a * rho`` (Bun, Steinke
+2016, Definition 1.1). Prices add up, also when each mechanism and its price are chosen with the earlier
+outputs in view (Lemma 1.7; see `sklearn_ada.accounting.ZCDPFilter`).
 
 The constants for epsilon-DP, Laplace, exponential mechanism and Gaussian are *exact*: the limit ``a -> 1``
 makes the Kullback-Leibler divergence KL of the worst pair a lower bound, and it is also the upper bound. For
@@ -20,7 +14,12 @@ randomised response and Laplace noise, with ``a = s + 1/2``: the moment generati
 functions of ``w = s**2`` both are entire of order 1/2 with real negative zeros only, so by Hadamard's product
 their logarithm is concave in w and lies below its tangent at ``w = 1/4``: ``(w - 1/4)*KL = a*(a-1)*KL``.
 
-From a price rho in zCDP to (epsilon, delta)-differential privacy and back: optimal and simple.
+A price rho is turned into (epsilon, delta) and back by an optimal and by a simple conversion.
+
+*Gaussian differential privacy.* A mechanism is mu-GDP if telling two neighbours apart from its output is no
+easier than telling N(0, 1) from N(mu, 1) (Dong, Roth, Su 2022). Gaussian noise of ``noise_multiplier`` s is
+exactly (1/s)-GDP, and k such answers, each question chosen with the earlier answers in view, are exactly
+``sqrt(sum of mu**2)``-GDP.
 """
 
 from __future__ import annotations
@@ -33,14 +32,26 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfcx, hyp1f1, hyp2f1, log_ndtr
 
-from sklearn_ada._validation import check_integer, check_real, enclosed_root
-from sklearn_ada.accounting.codes import total_price, unsupported
+from sklearn_ada._validation import (
+    at_least_zero,
+    bad_parameter,
+    checked,
+    checked_fields,
+    each,
+    enclosed_root,
+    inside_unit,
+    positive,
+    positive_integer,
+    unit_without_one,
+)
 from sklearn_ada.accounting.composition import EpsilonDelta, exp_upward, smallest_epsilon
 from sklearn_ada.accounting.events import (
     AboveThresholdEvent,
     ApproximateDPEvent,
     CodedRelease,
+    ComposedEvent,
     CountRelease,
+    CoveredRelease,
     Event,
     ExponentialMechanismEvent,
     GaussianEvent,
@@ -48,306 +59,32 @@ from sklearn_ada.accounting.events import (
     PermuteAndFlipEvent,
     PureDPEvent,
     RandomizedResponseEvent,
+    SelfComposedEvent,
     ThresholdoutEvent,
 )
-
-
-def gaussian_mu(event: Event) -> float:
-    """Return mu such that what happened in ``event`` is exactly mu-GDP.
-
-    Dong, Roth, Su 2022, Theorem 2.7 (one Gaussian answer: ``1 / noise_multiplier``) and Corollary 3.3
-    (composition: the root of the sum of squares).
-
-    Parameters
-    ----------
-    event : Event
-        Gaussian events and compositions of them.
-
-    Returns
-    -------
-    float
-        The parameter mu, finite and at least 0.
-
-    Raises
-    ------
-    UnsupportedEventError
-        If anything but Gaussian noise happened, or mu overflows.
-    ValueError
-        If ``event`` is not an event.
-
-    Examples
-    --------
-    >>> from sklearn_ada.accounting import gaussian_mu
-    >>> from sklearn_ada.accounting.events import GaussianEvent, SelfComposedEvent
-    >>> gaussian_mu(SelfComposedEvent(GaussianEvent(20.0), count=100))
-    0.5
-    """
-    return math.sqrt(total_price(event, _mu_squared, "gaussian_mu"))
-
-
-def gaussian_composition(mus: Sequence[float]) -> float:
-    """Return ``sqrt(sum of mu**2)``: mechanisms that are mu_i-GDP are together GDP with this parameter.
-
-    Dong, Roth, Su 2022, Corollary 3.3. Parameters chosen on the way are allowed as long as the sum of their
-    squares stays below a bound fixed in advance, which then takes its place (Smith, Thakurta 2022).
-
-    Parameters
-    ----------
-    mus : sequence of float
-        The parameters, finite and >= 0; an empty composition has mu = 0.
-
-    Returns
-    -------
-    float
-        The parameter of all together.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> from sklearn_ada.accounting import gaussian_composition
-    >>> gaussian_composition([3.0, 4.0])
-    5.0
-    """
-    return math.hypot(*(check_real(m, "mus", "gaussian_composition", low=0.0, closed="low") for m in mus))
-
-
-def gaussian_delta(mu: float, epsilon: float) -> float:
-    """Return the smallest delta at which Gaussian noise of parameter mu is (epsilon, delta)-DP.
-
-    ``Phi(-epsilon/mu + mu/2) - exp(epsilon) * Phi(-epsilon/mu - mu/2)``: Balle, Wang 2018, Theorem 8; Dong,
-    Roth, Su 2022, Corollary 2.13. It bounds delta for every mu-GDP mechanism.
-
-    Parameters
-    ----------
-    mu : float
-        The GDP parameter, finite and >= 0.
-    epsilon : float
-        The privacy parameter wanted, finite and >= 0.
-
-    Returns
-    -------
-    float
-        The delta, rounded up; 0 only for ``mu = 0``. Where it would underflow see `gaussian_log_delta`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> from sklearn_ada.accounting import gaussian_delta
-    >>> round(gaussian_delta(1.0, 1.0), 6)
-    0.126937
-    """
-    mu = check_real(mu, "mu", "gaussian_delta", low=0.0, closed="low")
-    epsilon = check_real(epsilon, "epsilon", "gaussian_delta", low=0.0, closed="low")
-    return exp_upward(_log_delta(mu, epsilon)) if mu > 0.0 else 0.0
-
-
-def gaussian_log_delta(mu: float, epsilon: float) -> float:
-    """Return the logarithm of `gaussian_delta`, accurate where delta itself underflows or cancels.
-
-    Parameters
-    ----------
-    mu : float
-        The GDP parameter, finite and >= 0.
-    epsilon : float
-        The privacy parameter wanted, finite and >= 0.
-
-    Returns
-    -------
-    float
-        ``ln delta``, at most 0; minus infinity only for ``mu = 0``.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> from sklearn_ada.accounting import gaussian_log_delta
-    >>> round(gaussian_log_delta(0.01, 1.0), 3)
-    -5014.235
-    """
-    mu = check_real(mu, "mu", "gaussian_log_delta", low=0.0, closed="low")
-    epsilon = check_real(epsilon, "epsilon", "gaussian_log_delta", low=0.0, closed="low")
-    return _log_delta(mu, epsilon)
-
-
-def gaussian_epsilon(mu: float, delta: float) -> float:
-    """Return the smallest epsilon at which Gaussian noise of parameter mu is (epsilon, delta)-DP.
-
-    The inverse of `gaussian_delta`, at the end of the root search where the guarantee holds.
-
-    Parameters
-    ----------
-    mu : float
-        The GDP parameter, finite and >= 0.
-    delta : float
-        The failure probability allowed, in (0, 1).
-
-    Returns
-    -------
-    float
-        The epsilon, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> from sklearn_ada.accounting import gaussian_epsilon
-    >>> round(gaussian_epsilon(1.0, 1e-6), 6)
-    4.886554
-    """
-    mu = check_real(mu, "mu", "gaussian_epsilon", low=0.0, closed="low")
-    log_delta = math.log(check_real(delta, "delta", "gaussian_epsilon", low=0.0, high=1.0))
-    # Mean and tail of the privacy loss N(mu**2/2, mu**2) give an epsilon that is too large.
-    upper = mu * (mu / 2.0 + math.sqrt(-2.0 * log_delta))
-    return smallest_epsilon(lambda e: _log_delta(mu, e) - log_delta, upper)
-
-
-@dataclass(frozen=True)
-class GaussianPrivacyLoss:
-    """The privacy loss of Gaussian noise: normal with mean ``mu**2/2`` and standard deviation ``mu``.
-
-    Lecture 11, with ``mu = sensitivity / sigma``. Its privacy curve is `gaussian_delta`.
-
-    Parameters
-    ----------
-    mu : float
-        The parameter of Gaussian differential privacy, finite and > 0.
-
-    Raises
-    ------
-    ValueError
-        If ``mu`` is out of range.
-
-    Examples
-    --------
-    >>> from sklearn_ada.accounting import GaussianPrivacyLoss
-    >>> loss = GaussianPrivacyLoss(0.5)
-    >>> loss.mean, loss.standard_deviation
-    (0.125, 0.5)
-    """
-
-    mu: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mu", check_real(self.mu, "mu", "GaussianPrivacyLoss", low=0.0))
-
-    @property
-    def mean(self) -> float:
-        """The expected loss."""
-        return 0.5 * self.mu * self.mu
-
-    @property
-    def standard_deviation(self) -> float:
-        """The standard deviation of the loss."""
-        return self.mu
-
-    def tail(self, epsilon: float) -> float:
-        """Return the probability that the loss exceeds ``epsilon``, rounded up.
-
-        Parameters
-        ----------
-        epsilon : float
-            Finite and >= 0.
-
-        Returns
-        -------
-        float
-            The probability.
-
-        Raises
-        ------
-        ValueError
-            If ``epsilon`` is out of range.
-        """
-        epsilon = check_real(epsilon, "epsilon", "GaussianPrivacyLoss.tail", low=0.0, closed="low")
-        return exp_upward(float(log_ndtr(0.5 * self.mu - epsilon / self.mu)))
-
-
-def _mu_squared(event: Event) -> float:
-    if isinstance(event, GaussianEvent):
-        sigma = check_real(event.noise_multiplier, "noise_multiplier", event.type_name, low=0.0)
-        return 1.0 / sigma / sigma
-    raise unsupported(event, "gaussian_mu", "only Gaussian noise has an exact mu")
-
-
-def _log_delta(mu: float, epsilon: float) -> float:
-    """Return ``ln phi(x) + ln(R(x) - R(x + mu))``, R the Mills ratio: both terms of delta share phi(x)."""
-    if mu == 0.0:
-        return -math.inf
-    x = epsilon / mu - mu / 2.0
-    if x < -1.0:  # then mu > 2, and the two terms of delta are far apart
-        log_first = float(log_ndtr(-x))
-        log_second = epsilon + float(log_ndtr(-x - mu))
-        return min(0.0, log_first + math.log(-math.expm1(log_second - log_first)))
-    if x > 1e150:  # x**2 would overflow
-        return -sys.float_info.max
-    return -0.5 * x * x - 0.5 * math.log(2.0 * math.pi) + _log_mills_decrease(x, mu)
-
-
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
-
-
-def _log_mills_decrease(x: float, mu: float) -> float:
-    """Return ``ln(R(x) - R(x + mu))`` for x >= -1, as an integral of -R' where the difference cancels."""
-    if mu >= max(1.0, x):
-        return math.log(_mills(x) - _mills(x + mu))
-    t = x + 0.5 * mu * (1.0 + _NODES)
-    # -R'(t) = 1 - t*R(t), and its asymptotic series where that cancels.
-    s = np.maximum(t, 100.0) ** -2.0
-    series = s * (1.0 - 3.0 * s + 15.0 * s**2 - 105.0 * s**3)
-    slope = np.where(t > 100.0, series, 1.0 - t * math.sqrt(math.pi / 2.0) * erfcx(t / math.sqrt(2.0)))
-    return math.log(mu) + math.log(0.5 * float(_WEIGHTS @ slope))
-
-
-def _mills(x: float) -> float:
-    """Return ``(1 - Phi(x)) / phi(x)``."""
-    return math.sqrt(math.pi / 2.0) * float(erfcx(x / math.sqrt(2.0)))
-
-
-def thresholdout_epsilon(scaled_epsilon: float, max_hits: int) -> float:
-    """Return epsilon such that a whole Thresholdout is epsilon-DP: ``(2*max_hits + 1) * scaled_epsilon``.
-
-    Each hit is an AboveThreshold and a Laplace release at ``scaled_epsilon``; the open run is one
-    AboveThreshold more (Dwork et al., Science 2015, as a composition).
-
-    Parameters
-    ----------
-    scaled_epsilon : float
-        Sensitivity divided by the scale of the noise in the released value, finite and > 0.
-    max_hits : int
-        The number of hits allowed, at least 1.
-
-    Returns
-    -------
-    float
-        The price epsilon.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> from sklearn_ada.accounting import thresholdout_epsilon
-    >>> thresholdout_epsilon(0.5, max_hits=3)
-    3.5
-    """
-    e = check_real(scaled_epsilon, "scaled_epsilon", "thresholdout_epsilon", low=0.0)
-    return (2 * check_integer(max_hits, "max_hits", "thresholdout_epsilon") + 1) * e
+from sklearn_ada.exceptions import UnsupportedEventError
+
+__all__ = [
+    "GaussianPrivacyLoss",
+    "approximate_dp_cost",
+    "exponential_mechanism_zcdp",
+    "gaussian_composition",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "gaussian_log_delta",
+    "gaussian_mu",
+    "gaussian_zcdp",
+    "laplace_zcdp",
+    "pure_dp_cost",
+    "pure_dp_zcdp",
+    "thresholdout_epsilon",
+    "thresholdout_zcdp",
+    "zcdp_cost",
+    "zcdp_delta",
+    "zcdp_delta_simple",
+    "zcdp_epsilon",
+    "zcdp_epsilon_simple",
+]
 
 
 def pure_dp_cost(event: Event) -> float:
@@ -381,7 +118,7 @@ def pure_dp_cost(event: Event) -> float:
     >>> pure_dp_cost(SelfComposedEvent(LaplaceEvent(0.5), count=30))
     15.0
     """
-    return total_price(event, lambda e: _epsilon(e, "pure_dp_cost"), "pure_dp_cost")
+    return _total_price(event, lambda e: _epsilon(e, "pure_dp_cost"), "pure_dp_cost")
 
 
 def approximate_dp_cost(event: Event) -> EpsilonDelta:
@@ -415,9 +152,86 @@ def approximate_dp_cost(event: Event) -> EpsilonDelta:
     EpsilonDelta(epsilon=0.75, delta=1e-06)
     """
     owner = "approximate_dp_cost"
-    epsilon = total_price(event, lambda e: _epsilon_of_approximate(e, owner), owner)
-    delta = total_price(event, lambda e: _delta_of_approximate(e, owner), owner)
+
+    def epsilon_of(part: Event) -> float:
+        if isinstance(part, ApproximateDPEvent):
+            return at_least_zero(part.epsilon, "epsilon", part.type_name)
+        return _epsilon(part, owner)
+
+    def delta_of(part: Event) -> float:
+        if isinstance(part, ApproximateDPEvent):
+            return unit_without_one(part.delta, "delta", part.type_name)
+        return 0.0
+
+    epsilon, delta = _total_price(event, epsilon_of, owner), _total_price(event, delta_of, owner)
     return EpsilonDelta(epsilon, min(1.0, delta))
+
+
+def zcdp_cost(event: Event) -> float:
+    """Return rho such that what happened in ``event`` is rho-zCDP.
+
+    Composed events cost the sum of their parts, in whatever order and however adaptively they were chosen
+    (Bun, Steinke 2016, Lemma 1.7). Released symbols are a post-processing and change nothing.
+
+    Parameters
+    ----------
+    event : Event
+        What happened.
+
+    Returns
+    -------
+    float
+        The price rho, finite and at least 0.
+
+    Raises
+    ------
+    UnsupportedEventError
+        If no price is known: coded releases have no noise, and an (epsilon, delta)-DP mechanism may fail
+        with probability delta, which no finite rho allows. Also if the price overflows.
+    ValueError
+        If ``event`` is not an event.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import zcdp_cost
+    >>> from sklearn_ada.accounting.events import ComposedEvent, GaussianEvent, LaplaceEvent
+    >>> round(zcdp_cost(ComposedEvent((GaussianEvent(10.0), LaplaceEvent(0.1)))), 6)
+    0.009837
+    """
+    return _total_price(event, _rho, "zcdp_cost")
+
+
+def gaussian_mu(event: Event) -> float:
+    """Return mu such that what happened in ``event`` is exactly mu-GDP.
+
+    Dong, Roth, Su 2022, Theorem 2.7 (one Gaussian answer: ``1 / noise_multiplier``) and Corollary 3.3
+    (composition: the root of the sum of squares).
+
+    Parameters
+    ----------
+    event : Event
+        Gaussian events and compositions of them.
+
+    Returns
+    -------
+    float
+        The parameter mu, finite and at least 0.
+
+    Raises
+    ------
+    UnsupportedEventError
+        If anything but Gaussian noise happened, or mu overflows.
+    ValueError
+        If ``event`` is not an event.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_mu
+    >>> from sklearn_ada.accounting.events import GaussianEvent, SelfComposedEvent
+    >>> gaussian_mu(SelfComposedEvent(GaussianEvent(20.0), count=100))
+    0.5
+    """
+    return math.sqrt(_total_price(event, _mu_squared, "gaussian_mu"))
 
 
 def _epsilon(event: Event, owner: str) -> float:
@@ -430,31 +244,112 @@ def _epsilon(event: Event, owner: str) -> float:
             | PermuteAndFlipEvent()
             | AboveThresholdEvent()
         ):
-            return check_real(event.epsilon, "epsilon", event.type_name, low=0.0)
+            return positive(event.epsilon, "epsilon", event.type_name)
         case ThresholdoutEvent():
             return thresholdout_epsilon(event.scaled_epsilon, event.max_hits)
         case GaussianEvent():
-            raise unsupported(event, owner, "Gaussian noise has no largest privacy loss")
-        case ApproximateDPEvent():
-            raise unsupported(event, owner, "it may fail outright with probability delta")
-        case CodedRelease() | CountRelease():
-            raise unsupported(event, owner, "its symbols carry no noise")
+            raise _unsupported(event, owner, "Gaussian noise has no largest privacy loss")
         case _:
-            raise unsupported(event, owner, "no theorem about it is known here")
+            raise _unsupported(event, owner)
 
 
-def _epsilon_of_approximate(event: Event, owner: str) -> float:
-    if isinstance(event, ApproximateDPEvent):
-        return check_real(event.epsilon, "epsilon", event.type_name, low=0.0, closed="low")
-    return _epsilon(event, owner)
+def _rho(event: Event) -> float:
+    match event:
+        # Permute-and-flip is no bounded-range mechanism: on two candidates its loss is (epsilon,
+        # -ln(2 - exp(-epsilon))), so for small epsilon it costs what randomised response costs.
+        # AboveThreshold costs its epsilon once its noise is drawn, even if nothing was above.
+        case PureDPEvent() | RandomizedResponseEvent() | PermuteAndFlipEvent() | AboveThresholdEvent():
+            return pure_dp_zcdp(event.epsilon)
+        case LaplaceEvent():
+            return laplace_zcdp(event.epsilon)
+        case ExponentialMechanismEvent():
+            return exponential_mechanism_zcdp(event.epsilon)
+        case GaussianEvent():
+            return gaussian_zcdp(event.noise_multiplier)
+        case ThresholdoutEvent():
+            return thresholdout_zcdp(event.scaled_epsilon, event.max_hits)
+        case _:
+            raise _unsupported(event, "zcdp_cost")
 
 
-def _delta_of_approximate(event: Event, owner: str) -> float:
-    if isinstance(event, ApproximateDPEvent):
-        return check_real(event.delta, "delta", event.type_name, low=0.0, high=1.0, closed="low")
-    return 0.0
+def _mu_squared(event: Event) -> float:
+    if isinstance(event, GaussianEvent):
+        sigma = positive(event.noise_multiplier, "noise_multiplier", event.type_name)
+        return 1.0 / sigma / sigma
+    raise _unsupported(event, "gaussian_mu", "only Gaussian noise has an exact mu")
 
 
+def _total_price(event: Event, price: Callable[[Event], float], owner: str) -> float:
+    """Return the sum of ``price`` over the events that ``event`` is composed of.
+
+    ``fsum`` and the product are both correctly rounded, so n copies of an event cost exactly what the
+    event composed with itself n times costs. A price that is not finite is no price.
+    """
+    if not isinstance(event, Event):
+        raise bad_parameter("event", owner, "an event", event)
+    try:
+        match event:
+            case ComposedEvent(events=events):
+                cost = math.fsum(_total_price(e, price, owner) for e in events)
+            case SelfComposedEvent(event=repeated, count=count):
+                cost = count * _total_price(repeated, price, owner)
+            case CoveredRelease():
+                cost = 0.0  # an event recorded earlier has paid for it
+            case _:
+                cost = price(event)
+    except OverflowError:
+        cost = math.inf
+    if not math.isfinite(cost):
+        raise UnsupportedEventError(
+            f"{owner}: the price of this {event.type_name} is too large to write down."
+        )
+    return cost
+
+
+def _unsupported(event: Event, owner: str, why: str = "") -> UnsupportedEventError:
+    """Return the error that says that an event has no price in this currency."""
+    if not why and isinstance(event, ApproximateDPEvent):
+        why = "it may fail outright with probability delta"
+    elif not why and isinstance(event, CodedRelease | CountRelease):
+        why = "its symbols carry no noise"
+    reason = why or "no theorem about it is known here"
+    return UnsupportedEventError(f"{owner} has no price for {event.type_name}: {reason}.")
+
+
+@checked(scaled_epsilon=positive, max_hits=positive_integer)
+def thresholdout_epsilon(scaled_epsilon: float, max_hits: int) -> float:
+    """Return epsilon such that a whole Thresholdout is epsilon-DP: ``(2*max_hits + 1) * scaled_epsilon``.
+
+    Each hit is an AboveThreshold and a Laplace release at ``scaled_epsilon``; the open run is one
+    AboveThreshold more (Dwork et al., Science 2015, as a composition).
+
+    Parameters
+    ----------
+    scaled_epsilon : float
+        Sensitivity divided by the scale of the noise in the released value, finite and > 0.
+    max_hits : int
+        The number of hits allowed, at least 1.
+
+    Returns
+    -------
+    float
+        The price epsilon.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import thresholdout_epsilon
+    >>> thresholdout_epsilon(0.5, max_hits=3)
+    3.5
+    """
+    return (2 * max_hits + 1) * scaled_epsilon
+
+
+@checked(epsilon=positive)
 def pure_dp_zcdp(epsilon: float) -> float:
     """Return rho such that every epsilon-DP mechanism is rho-zCDP: ``epsilon * tanh(epsilon/2)``.
 
@@ -488,10 +383,10 @@ def pure_dp_zcdp(epsilon: float) -> float:
     >>> round(pure_dp_zcdp(1.0), 6)
     0.462117
     """
-    epsilon = check_real(epsilon, "epsilon", "pure_dp_zcdp", low=0.0)
     return epsilon * math.tanh(epsilon / 2.0)
 
 
+@checked(epsilon=positive)
 def laplace_zcdp(epsilon: float) -> float:
     """Return the exact zCDP price of Laplace noise of scale ``sensitivity / epsilon``.
 
@@ -519,9 +414,10 @@ def laplace_zcdp(epsilon: float) -> float:
     >>> round(laplace_zcdp(1.0), 6)
     0.367879
     """
-    return _laplace(check_real(epsilon, "epsilon", "laplace_zcdp", low=0.0))
+    return _laplace(epsilon)
 
 
+@checked(epsilon=positive)
 def exponential_mechanism_zcdp(epsilon: float) -> float:
     """Return the exact zCDP price of the exponential mechanism, and of every epsilon-bounded-range mechanism.
 
@@ -557,7 +453,6 @@ def exponential_mechanism_zcdp(epsilon: float) -> float:
     >>> round(exponential_mechanism_zcdp(1.0), 6)
     0.123302
     """
-    epsilon = check_real(epsilon, "epsilon", "exponential_mechanism_zcdp", low=0.0)
     v = _laplace(epsilon) / -math.expm1(-epsilon)  # u - 1, without cancellation
     if v > 0.5:
         return v - math.log1p(v)
@@ -565,6 +460,7 @@ def exponential_mechanism_zcdp(epsilon: float) -> float:
     return 0.5 * v * v * float(hyp2f1(1.0, 2.0, 3.0, -v))
 
 
+@checked(noise_multiplier=positive)
 def gaussian_zcdp(noise_multiplier: float) -> float:
     """Return the exact zCDP price of Gaussian noise: ``1 / (2 * noise_multiplier**2)``.
 
@@ -591,10 +487,10 @@ def gaussian_zcdp(noise_multiplier: float) -> float:
     >>> gaussian_zcdp(10.0)
     0.005
     """
-    sigma = check_real(noise_multiplier, "noise_multiplier", "gaussian_zcdp", low=0.0)
-    return 0.5 / sigma / sigma  # sigma**2 could underflow to a division by zero
+    return 0.5 / noise_multiplier / noise_multiplier  # its square could underflow to a division by zero
 
 
+@checked(scaled_epsilon=positive, max_hits=positive_integer)
 def thresholdout_zcdp(scaled_epsilon: float, max_hits: int) -> float:
     """Return the zCDP price of a whole Thresholdout, its last and open run included.
 
@@ -625,43 +521,8 @@ def thresholdout_zcdp(scaled_epsilon: float, max_hits: int) -> float:
     >>> round(thresholdout_zcdp(0.1, max_hits=5), 6)
     0.054162
     """
-    e = check_real(scaled_epsilon, "scaled_epsilon", "thresholdout_zcdp", low=0.0)
-    hits = check_integer(max_hits, "max_hits", "thresholdout_zcdp")
-    return hits * (pure_dp_zcdp(e) + _laplace(e)) + pure_dp_zcdp(e)
-
-
-def zcdp_cost(event: Event) -> float:
-    """Return rho such that what happened in ``event`` is rho-zCDP.
-
-    Composed events cost the sum of their parts, in whatever order and however adaptively they were chosen
-    (Bun, Steinke 2016, Lemma 1.7). Released symbols are a post-processing and change nothing.
-
-    Parameters
-    ----------
-    event : Event
-        What happened.
-
-    Returns
-    -------
-    float
-        The price rho, finite and at least 0.
-
-    Raises
-    ------
-    UnsupportedEventError
-        If no price is known: coded releases have no noise, and an (epsilon, delta)-DP mechanism may fail
-        with probability delta, which no finite rho allows. Also if the price overflows.
-    ValueError
-        If ``event`` is not an event.
-
-    Examples
-    --------
-    >>> from sklearn_ada.accounting import zcdp_cost
-    >>> from sklearn_ada.accounting.events import ComposedEvent, GaussianEvent, LaplaceEvent
-    >>> round(zcdp_cost(ComposedEvent((GaussianEvent(10.0), LaplaceEvent(0.1)))), 6)
-    0.009837
-    """
-    return total_price(event, _price, "zcdp_cost")
+    run = pure_dp_zcdp(scaled_epsilon)
+    return max_hits * (run + _laplace(scaled_epsilon)) + run
 
 
 def _laplace(epsilon: float) -> float:
@@ -671,29 +532,7 @@ def _laplace(epsilon: float) -> float:
     return 0.5 * epsilon * epsilon * float(hyp1f1(1.0, 3.0, -epsilon))
 
 
-def _price(event: Event) -> float:
-    match event:
-        # Permute-and-flip is no bounded-range mechanism: on two candidates its loss is (epsilon,
-        # -ln(2 - exp(-epsilon))), so for small epsilon it costs what randomised response costs.
-        # AboveThreshold costs its epsilon once its noise is drawn, even if nothing was above.
-        case PureDPEvent() | RandomizedResponseEvent() | PermuteAndFlipEvent() | AboveThresholdEvent():
-            return pure_dp_zcdp(event.epsilon)
-        case LaplaceEvent():
-            return laplace_zcdp(event.epsilon)
-        case ExponentialMechanismEvent():
-            return exponential_mechanism_zcdp(event.epsilon)
-        case GaussianEvent():
-            return gaussian_zcdp(event.noise_multiplier)
-        case ThresholdoutEvent():
-            return thresholdout_zcdp(event.scaled_epsilon, event.max_hits)
-        case ApproximateDPEvent():
-            raise unsupported(event, "zcdp_cost", "it may fail outright with probability delta")
-        case CodedRelease() | CountRelease():
-            raise unsupported(event, "zcdp_cost", "its symbols carry no noise")
-        case _:
-            raise unsupported(event, "zcdp_cost", "no theorem about it is known here")
-
-
+@checked(rho=at_least_zero, epsilon=at_least_zero)
 def zcdp_delta(rho: float, epsilon: float) -> float:
     """Return delta such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the optimal conversion.
 
@@ -724,8 +563,6 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     >>> round(zcdp_delta(0.1, 1.0), 6)
     0.008933
     """
-    rho = check_real(rho, "rho", "zcdp_delta", low=0.0, closed="low")
-    epsilon = check_real(epsilon, "epsilon", "zcdp_delta", low=0.0, closed="low")
     if rho == 0.0:
         return 0.0
     t = _solve_order(lambda t, log_t: (2.0 * t + 1.0) * rho - epsilon - _log1p_inverse(log_t))
@@ -733,6 +570,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     return exp_upward(log_delta)
 
 
+@checked(rho=at_least_zero, delta=inside_unit)
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """Return epsilon such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the optimal conversion.
 
@@ -768,8 +606,6 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     >>> round(zcdp_epsilon(0.1, 1e-6), 6)
     2.141939
     """
-    rho = check_real(rho, "rho", "zcdp_epsilon", low=0.0, closed="low")
-    delta = check_real(delta, "delta", "zcdp_epsilon", low=0.0, high=1.0)
     if rho == 0.0:
         return 0.0
     nats = -math.log(delta)
@@ -777,6 +613,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     return max(0.0, (t + 1.0) * rho + (nats - math.log1p(t)) / t - _log1p_inverse(math.log(t)))
 
 
+@checked(rho=at_least_zero, epsilon=at_least_zero)
 def zcdp_delta_simple(rho: float, epsilon: float) -> float:
     """Return delta such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the simple conversion.
 
@@ -806,14 +643,13 @@ def zcdp_delta_simple(rho: float, epsilon: float) -> float:
     >>> round(zcdp_delta_simple(0.1, 1.0), 6)
     0.131994
     """
-    rho = check_real(rho, "rho", "zcdp_delta_simple", low=0.0, closed="low")
-    epsilon = check_real(epsilon, "epsilon", "zcdp_delta_simple", low=0.0, closed="low")
     if rho == 0.0:
         return 0.0
     excess = max(0.0, epsilon - rho)
     return exp_upward(-excess * (excess / (4.0 * rho)))
 
 
+@checked(rho=at_least_zero, delta=inside_unit)
 def zcdp_epsilon_simple(rho: float, delta: float) -> float:
     """Return epsilon such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the simple conversion.
 
@@ -843,8 +679,6 @@ def zcdp_epsilon_simple(rho: float, delta: float) -> float:
     >>> round(zcdp_epsilon_simple(0.1, 1e-6), 6)
     2.450788
     """
-    rho = check_real(rho, "rho", "zcdp_epsilon_simple", low=0.0, closed="low")
-    delta = check_real(delta, "delta", "zcdp_epsilon_simple", low=0.0, high=1.0)
     return rho + 2.0 * math.sqrt(rho) * math.sqrt(-math.log(delta))
 
 
@@ -856,3 +690,225 @@ def _solve_order(increasing: Callable[[float, float], float]) -> float:
 def _log1p_inverse(log_t: float) -> float:
     """Return ``ln(1 + 1/t)``."""
     return math.log1p(math.exp(-log_t)) if log_t > 0.0 else math.log1p(math.exp(log_t)) - log_t
+
+
+@checked(mus=each(at_least_zero))
+def gaussian_composition(mus: Sequence[float]) -> float:
+    """Return ``sqrt(sum of mu**2)``: mechanisms that are mu_i-GDP are together GDP with this parameter.
+
+    Dong, Roth, Su 2022, Corollary 3.3. Parameters chosen on the way are allowed as long as the sum of their
+    squares stays below a bound fixed in advance, which then takes its place (Smith, Thakurta 2022).
+
+    Parameters
+    ----------
+    mus : sequence of float
+        The parameters, finite and >= 0; an empty composition has mu = 0.
+
+    Returns
+    -------
+    float
+        The parameter of all together.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_composition
+    >>> gaussian_composition([3.0, 4.0])
+    5.0
+    """
+    return math.hypot(*mus)
+
+
+@checked(mu=at_least_zero, epsilon=at_least_zero)
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """Return the smallest delta at which Gaussian noise of parameter mu is (epsilon, delta)-DP.
+
+    ``Phi(-epsilon/mu + mu/2) - exp(epsilon) * Phi(-epsilon/mu - mu/2)``: Balle, Wang 2018, Theorem 8; Dong,
+    Roth, Su 2022, Corollary 2.13. It bounds delta for every mu-GDP mechanism.
+
+    Parameters
+    ----------
+    mu : float
+        The GDP parameter, finite and >= 0.
+    epsilon : float
+        The privacy parameter wanted, finite and >= 0.
+
+    Returns
+    -------
+    float
+        The delta, rounded up; 0 only for ``mu = 0``. Where it would underflow see `gaussian_log_delta`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_delta
+    >>> round(gaussian_delta(1.0, 1.0), 6)
+    0.126937
+    """
+    return exp_upward(_log_delta(mu, epsilon)) if mu > 0.0 else 0.0
+
+
+@checked(mu=at_least_zero, epsilon=at_least_zero)
+def gaussian_log_delta(mu: float, epsilon: float) -> float:
+    """Return the logarithm of `gaussian_delta`, accurate where delta itself underflows or cancels.
+
+    Parameters
+    ----------
+    mu : float
+        The GDP parameter, finite and >= 0.
+    epsilon : float
+        The privacy parameter wanted, finite and >= 0.
+
+    Returns
+    -------
+    float
+        ``ln delta``, at most 0; minus infinity only for ``mu = 0``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_log_delta
+    >>> round(gaussian_log_delta(0.01, 1.0), 3)
+    -5014.235
+    """
+    return _log_delta(mu, epsilon)
+
+
+@checked(mu=at_least_zero, delta=inside_unit)
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """Return the smallest epsilon at which Gaussian noise of parameter mu is (epsilon, delta)-DP.
+
+    The inverse of `gaussian_delta`, at the end of the root search where the guarantee holds.
+
+    Parameters
+    ----------
+    mu : float
+        The GDP parameter, finite and >= 0.
+    delta : float
+        The failure probability allowed, in (0, 1).
+
+    Returns
+    -------
+    float
+        The epsilon, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import gaussian_epsilon
+    >>> round(gaussian_epsilon(1.0, 1e-6), 6)
+    4.886554
+    """
+    log_delta = math.log(delta)
+    # Mean and tail of the privacy loss N(mu**2/2, mu**2) give an epsilon that is too large.
+    upper = mu * (mu / 2.0 + math.sqrt(-2.0 * log_delta))
+    return smallest_epsilon(lambda e: _log_delta(mu, e) - log_delta, upper)
+
+
+@dataclass(frozen=True)
+@checked_fields(mu=positive)
+class GaussianPrivacyLoss:
+    """The privacy loss of Gaussian noise: normal with mean ``mu**2/2`` and standard deviation ``mu``.
+
+    Lecture 11, with ``mu = sensitivity / sigma``. Its privacy curve is `gaussian_delta`.
+
+    Parameters
+    ----------
+    mu : float
+        The parameter of Gaussian differential privacy, finite and > 0.
+
+    Raises
+    ------
+    ValueError
+        If ``mu`` is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import GaussianPrivacyLoss
+    >>> loss = GaussianPrivacyLoss(0.5)
+    >>> loss.mean, loss.standard_deviation
+    (0.125, 0.5)
+    """
+
+    mu: float
+
+    @property
+    def mean(self) -> float:
+        """The expected loss."""
+        return 0.5 * self.mu * self.mu
+
+    @property
+    def standard_deviation(self) -> float:
+        """The standard deviation of the loss."""
+        return self.mu
+
+    @checked(epsilon=at_least_zero)
+    def tail(self, epsilon: float) -> float:
+        """Return the probability that the loss exceeds ``epsilon``, rounded up.
+
+        Parameters
+        ----------
+        epsilon : float
+            Finite and >= 0.
+
+        Returns
+        -------
+        float
+            The probability.
+
+        Raises
+        ------
+        ValueError
+            If ``epsilon`` is out of range.
+        """
+        return exp_upward(float(log_ndtr(0.5 * self.mu - epsilon / self.mu)))
+
+
+def _log_delta(mu: float, epsilon: float) -> float:
+    """Return ``ln phi(x) + ln(R(x) - R(x + mu))``, R the Mills ratio: both terms of delta share phi(x)."""
+    if mu == 0.0:
+        return -math.inf
+    x = epsilon / mu - mu / 2.0
+    if x < -1.0:  # then mu > 2, and the two terms of delta are far apart
+        log_first = float(log_ndtr(-x))
+        log_second = epsilon + float(log_ndtr(-x - mu))
+        return min(0.0, log_first + math.log(-math.expm1(log_second - log_first)))
+    if x > 1e150:  # x**2 would overflow
+        return -sys.float_info.max
+    return -0.5 * x * x - 0.5 * math.log(2.0 * math.pi) + _log_mills_decrease(x, mu)
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+
+
+def _log_mills_decrease(x: float, mu: float) -> float:
+    """Return ``ln(R(x) - R(x + mu))`` for x >= -1, as an integral of -R' where the difference cancels."""
+    if mu >= max(1.0, x):
+        return math.log(_mills(x) - _mills(x + mu))
+    t = x + 0.5 * mu * (1.0 + _NODES)
+    # -R'(t) = 1 - t*R(t), and its asymptotic series where that cancels.
+    s = np.maximum(t, 100.0) ** -2.0
+    series = s * (1.0 - 3.0 * s + 15.0 * s**2 - 105.0 * s**3)
+    slope = np.where(t > 100.0, series, 1.0 - t * math.sqrt(math.pi / 2.0) * erfcx(t / math.sqrt(2.0)))
+    return math.log(mu) + math.log(0.5 * float(_WEIGHTS @ slope))
+
+
+def _mills(x: float) -> float:
+    """Return ``(1 - Phi(x)) / phi(x)``."""
+    return math.sqrt(math.pi / 2.0) * float(erfcx(x / math.sqrt(2.0)))

@@ -1,26 +1,4 @@
-"""The base of every event: a type name, its fields, and the way to JSON and back.
-
-Answers that are symbols of a code: outcomes whose probabilities are fixed before the answer exists.
-
-Saying a symbol to which the code gives the probability p costs ``-ln p`` *nats*, the unit of information with
-natural logarithms; `sklearn_ada.accounting` computes it.
-
-Several events, or one event many times, as a single event.
-
-Answers about a count of rows: in which cell it lies, or which count of a cell it is.
-
-Cells and code are fixed when the question is asked, and stand in the symbol: so its price can be computed
-again (`sklearn_ada.accounting.codes`).
-
-Answers of differentially private mechanisms, whose noise hides what any one record contributes.
-
-Two holdouts are *neighbours* if they differ in one record (or one subsample) that was replaced. A mechanism
-is *differentially private* if the laws of its answers on neighbours are close.
-
-An event whose output was also rounded to a grid carries the released ``symbols``, so that it has a price
-under description length too; ``symbols=None`` says that the output was continuous.
-
-Events: frozen, self-validating, versioned records of what was released about the holdout.
+"""Events: frozen, self-validating, versioned records of what was released about the holdout.
 
 A *mechanism* is a procedure that answers a question about the holdout; each answer comes with an *event*,
 such as "Gaussian noise with this multiplier was added" or "this symbol of a code was said". An event says
@@ -28,7 +6,16 @@ only what happened, never what it costs: prices belong to ``sklearn_ada.accounti
 read again under a better theorem. The meaning of an event type, and of each of its fields, never changes; a
 new meaning is a new type.
 
-What every mechanism returns: an answer, and the event that says what happened.
+Coded answers are *symbols*: outcomes whose probabilities are fixed before the answer exists. Saying a symbol
+to which the code gives the probability p costs ``-ln p`` *nats*, the unit of information with natural
+logarithms. Cells and code of a count are fixed when the question is asked, and stand in the symbol: so its
+price can be computed again (`sklearn_ada.accounting.codes`).
+
+Answers with noise hide what any one record contributes. Two holdouts are *neighbours* if they differ in one
+record (or one subsample) that was replaced. A mechanism is *differentially private* if the laws of its
+answers on neighbours are close. An event whose output was also rounded to a grid carries the released
+``symbols``, so that it has a price under description length too; ``symbols=None`` says that the output was
+continuous.
 """
 
 from __future__ import annotations
@@ -37,9 +24,22 @@ import marshal
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
-from sklearn_ada._validation import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada._validation import (
+    at_least_zero,
+    checked_fields,
+    finite,
+    instance,
+    integer,
+    option,
+    positive,
+    positive_integer,
+    tuple_of,
+    unit_without_one,
+)
 
 SCHEMA_VERSION = 1
+
+T = TypeVar("T")
 
 _TYPES: dict[str, type[Event]] = {}
 _MOST_READ = 10_000
@@ -67,6 +67,272 @@ class Event:
         for field in fields(self):
             body[field.name] = _plain(getattr(self, field.name))
         return body
+
+
+@dataclass(frozen=True)
+class Release(Generic[T]):
+    """An answer and what happened when it was drawn.
+
+    Parameters
+    ----------
+    answer : object
+        What may be shown once the event has been recorded.
+    event : Event or None
+        What happened; None if an event of an earlier answer of the same mechanism covers this one too.
+    """
+
+    answer: T
+    event: Event | None
+
+
+FAILURES = (
+    "prediction raised ValueError",
+    "prediction raised TypeError",
+    "prediction raised MemoryError",
+    "prediction raised another error",
+    "prediction is not finite or of the wrong shape",
+    "metric is undefined",
+    "answer has no symbol in its code",
+)
+"""Every way in which a question can fail on the holdout; each is a symbol with a price."""
+
+MOST_OFFSET = 10**15
+"""No symbol is further from what is expected: beyond, offsets and their prices lose digits."""
+
+STREAMS = (
+    "cells",
+    "lattice",
+    "grid",
+    "spread",
+    "count",
+    "index",
+    "overlap",
+    "confirmation",
+    "version",
+    "which",
+    "relabelled",
+)
+
+COUNT_STREAMS = ("winner", "candidate", "unsealed")
+
+_offset = integer(-MOST_OFFSET, MOST_OFFSET)
+_outcome = option(FAILURES, otherwise=_offset)
+
+
+@dataclass(frozen=True)
+@checked_fields(stream=option(STREAMS), value=_outcome, scale=at_least_zero)
+class Symbol(Event):
+    """One outcome of a code, as its offset from the outcome that is expected: 0 is what was expected.
+
+    Parameters
+    ----------
+    stream : {"cells", "lattice", "grid", "spread", "count", "index", "overlap", "confirmation", \
+            "version", "which", "relabelled"}
+        Which code it belongs to. "cells": offset of a coarse cell from the guess. "lattice": offset of
+        an exact value on a fine lattice. "grid": offset of a median on its grid. "spread": distance in
+        grid points of an outer quantile from the median. "count": a coarse logarithmic count.
+        "index": one of `scale` alternatives. "overlap": whether training rows reappear in the holdout.
+        "confirmation": whether a model says on the holdout what is recorded (0) or something else (1);
+        "version": the same where several recorded answers are compared at once; "which": which of these it
+        is. "relabelled": whether rows of known ids have other labels than ever before.
+    value : int or str
+        The offset, or one of `FAILURES`.
+    scale : float, default=0.0
+        The expected size of the offset, fixed without the holdout (0 where the code has none); the
+        probability of a "which".
+    """
+
+    stream: str
+    value: int | str
+    scale: float = 0.0
+
+
+_symbols = tuple_of(Symbol, "a non-empty tuple of Symbol")
+_symbols_or_none = tuple_of(Symbol, "a non-empty tuple of Symbol", none=True)
+
+
+@dataclass(frozen=True)
+@checked_fields(symbols=_symbols)
+class CodedRelease(Event):
+    """Noiseless symbols of a code were released: no differential privacy whatever.
+
+    Parameters
+    ----------
+    symbols : tuple of Symbol
+        What was revealed, in order.
+    """
+
+    symbols: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True)
+@checked_fields(symbols=_symbols)
+class CoveredRelease(Event):
+    """Symbols of a mechanism were released whose privacy event, recorded earlier, covers them.
+
+    Parameters
+    ----------
+    symbols : tuple of Symbol
+        What was revealed, in order.
+    """
+
+    symbols: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True)
+@checked_fields(events=tuple_of(Event, "a tuple of events", empty=True))
+class ComposedEvent(Event):
+    """These events happened one after the other, each chosen with the earlier ones in view."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True)
+@checked_fields(event=instance(Event, "an event"), count=positive_integer)
+class SelfComposedEvent(Event):
+    """The same event happened ``count`` times."""
+
+    event: Event
+    count: int
+
+
+@dataclass(frozen=True)
+@checked_fields(
+    stream=option(COUNT_STREAMS),
+    value=_outcome,
+    first=_offset,
+    width=integer(high=MOST_OFFSET),
+    centre=finite,
+    tau=positive,
+)
+class CountSymbol(Event):
+    """One outcome about a count: the number of the cell that holds it, or the count itself.
+
+    Parameters
+    ----------
+    stream : {"winner", "candidate", "unsealed"}
+        "winner", "candidate": the number of a cell, of which each has an urn of its own: where every search
+        asks about its winner, or about all its candidates. "unsealed": one count of a released cell.
+    value : int or str
+        Number of the cell, or the count; or one of `FAILURES`.
+    first, width : int
+        Cell z holds ``width`` integers from ``first + z * width`` on. Unsealed: how many counts there may be,
+        and the first of them.
+    centre, tau : float
+        The count expected, and its standard error.
+    """
+
+    stream: str
+    value: int | str
+    first: int
+    width: int
+    centre: float
+    tau: float
+
+
+@dataclass(frozen=True)
+@checked_fields(symbols=tuple_of((CountSymbol, Symbol), "a non-empty tuple of CountSymbol or Symbol"))
+class CountRelease(Event):
+    """Symbols about a count were released, without noise: no differential privacy whatever.
+
+    Parameters
+    ----------
+    symbols : tuple of CountSymbol or Symbol
+        What was revealed, in order; a failure may need more than one.
+    """
+
+    symbols: tuple[CountSymbol | Symbol, ...]
+
+
+@dataclass(frozen=True)
+@checked_fields(epsilon=positive, symbols=_symbols_or_none)
+class _EpsilonEvent(Event):
+    """A release with one privacy parameter ``epsilon`` > 0."""
+
+    epsilon: float
+    symbols: tuple[Symbol, ...] | None = None
+
+
+class PureDPEvent(_EpsilonEvent):
+    """Some epsilon-DP mechanism, of which nothing else is known."""
+
+
+class LaplaceEvent(_EpsilonEvent):
+    """Laplace noise of scale ``sensitivity / epsilon`` was added to one number."""
+
+
+class RandomizedResponseEvent(_EpsilonEvent):
+    """One bit was released truthfully with probability ``e^epsilon / (1 + e^epsilon)``."""
+
+
+class ExponentialMechanismEvent(_EpsilonEvent):
+    """One element was drawn with weight ``exp(epsilon * score / (2 * sensitivity))``.
+
+    Report-noisy-max with Gumbel noise draws from the same law and emits this event too.
+    """
+
+
+class PermuteAndFlipEvent(_EpsilonEvent):
+    """One element was chosen by permute-and-flip at ``epsilon``."""
+
+
+class AboveThresholdEvent(_EpsilonEvent):
+    """The noise of a threshold was drawn for a run that ends at its first "above".
+
+    The event happens when the noise is drawn: a run in which nothing was above has happened too.
+    """
+
+
+@dataclass(frozen=True)
+@checked_fields(scaled_epsilon=positive, max_hits=positive_integer, symbols=_symbols_or_none)
+class ThresholdoutEvent(Event):
+    """A Thresholdout with Laplace noise was opened for at most ``max_hits`` hits.
+
+    Parameters
+    ----------
+    scaled_epsilon : float
+        ``sensitivity / s`` for noise of scale s in the released value, 2s in the threshold and 4s in the
+        comparison (Dwork et al., Science 2015).
+    max_hits : int
+        How many hits are allowed in total; the last, open run is part of the event.
+    symbols : tuple of Symbol or None
+        The answer with which it was opened, where answers are rounded; later ones are `CoveredRelease`.
+    """
+
+    scaled_epsilon: float
+    max_hits: int
+    symbols: tuple[Symbol, ...] | None = None
+
+
+@dataclass(frozen=True)
+@checked_fields(noise_multiplier=positive, symbols=_symbols_or_none)
+class GaussianEvent(Event):
+    """Gaussian noise of standard deviation ``noise_multiplier * sensitivity`` was added to one number."""
+
+    noise_multiplier: float
+    symbols: tuple[Symbol, ...] | None = None
+
+
+@dataclass(frozen=True)
+@checked_fields(epsilon=at_least_zero, delta=unit_without_one)
+class ApproximateDPEvent(Event):
+    """Some (epsilon, delta)-DP mechanism, of which nothing else is known."""
+
+    epsilon: float
+    delta: float
+
+
+class LeakyRandomizedResponseEvent(ApproximateDPEvent):
+    """Randomised response that with probability ``delta`` names its input (lecture 11).
+
+    It dominates every (epsilon, delta)-DP mechanism, so exact small cases can be computed from it.
+    """
+
+
+def composed(*events: Event | None) -> Event | None:
+    """Return the events that are not None as one, or None if there is none."""
+    happened = tuple(event for event in events if event is not None)
+    return ComposedEvent(happened) if len(happened) > 1 else next(iter(happened), None)
 
 
 def event_from_dict(body: dict[str, Any]) -> Event:
@@ -110,328 +376,3 @@ def _rich(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(_rich(v) for v in value)
     return value
-
-
-FAILURES = (
-    "prediction raised ValueError",
-    "prediction raised TypeError",
-    "prediction raised MemoryError",
-    "prediction raised another error",
-    "prediction is not finite or of the wrong shape",
-    "metric is undefined",
-    "answer has no symbol in its code",
-)
-"""Every way in which a question can fail on the holdout; each is a symbol with a price."""
-
-MOST_OFFSET = 10**15
-"""No symbol is further from what is expected: beyond, offsets and their prices lose digits."""
-
-STREAMS = (
-    "cells",
-    "lattice",
-    "grid",
-    "spread",
-    "count",
-    "index",
-    "overlap",
-    "confirmation",
-    "version",
-    "which",
-    "relabelled",
-)
-
-
-@dataclass(frozen=True)
-class Symbol(Event):
-    """One outcome of a code, as its offset from the outcome that is expected: 0 is what was expected.
-
-    Parameters
-    ----------
-    stream : {"cells", "lattice", "grid", "spread", "count", "index", "overlap", "confirmation", \
-            "version", "which", "relabelled"}
-        Which code it belongs to. "cells": offset of a coarse cell from the guess. "lattice": offset of
-        an exact value on a fine lattice. "grid": offset of a median on its grid. "spread": distance in
-        grid points of an outer quantile from the median. "count": a coarse logarithmic count.
-        "index": one of `scale` alternatives. "overlap": whether training rows reappear in the holdout.
-        "confirmation": whether a model says on the holdout what is recorded (0) or something else (1);
-        "version": the same where several recorded answers are compared at once; "which": which of these it
-        is. "relabelled": whether rows of known ids have other labels than ever before.
-    value : int or str
-        The offset, or one of `FAILURES`.
-    scale : float, default=0.0
-        The expected size of the offset, fixed without the holdout (0 where the code has none); the
-        probability of a "which".
-    """
-
-    stream: str
-    value: int | str
-    scale: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_option(self.stream, "stream", "Symbol", STREAMS)
-        if isinstance(self.value, str):
-            check_option(self.value, "value", "Symbol", FAILURES)
-        else:
-            value = check_integer(self.value, "value", "Symbol", low=-MOST_OFFSET, high=MOST_OFFSET)
-            object.__setattr__(self, "value", value)
-        object.__setattr__(self, "scale", check_real(self.scale, "scale", "Symbol", low=0.0, closed="low"))
-
-
-@dataclass(frozen=True)
-class CodedRelease(Event):
-    """Noiseless symbols of a code were released: no differential privacy whatever.
-
-    Parameters
-    ----------
-    symbols : tuple of Symbol
-        What was revealed, in order.
-    """
-
-    symbols: tuple[Symbol, ...]
-
-    def __post_init__(self) -> None:
-        check_symbols(self.symbols, "CodedRelease", optional=False)
-
-
-@dataclass(frozen=True)
-class CoveredRelease(Event):
-    """Symbols of a mechanism were released whose privacy event, recorded earlier, covers them.
-
-    Parameters
-    ----------
-    symbols : tuple of Symbol
-        What was revealed, in order.
-    """
-
-    symbols: tuple[Symbol, ...]
-
-    def __post_init__(self) -> None:
-        check_symbols(self.symbols, "CoveredRelease", optional=False)
-
-
-def check_symbols(symbols: object, owner: str, *, optional: bool) -> None:
-    """Raise unless ``symbols`` is a non-empty tuple of Symbol (or None where that is allowed)."""
-    if optional and symbols is None:
-        return
-    if not (isinstance(symbols, tuple) and symbols and all(isinstance(s, Symbol) for s in symbols)):
-        raise bad_parameter("symbols", owner, "a non-empty tuple of Symbol", symbols)
-
-
-@dataclass(frozen=True)
-class ComposedEvent(Event):
-    """These events happened one after the other, each chosen with the earlier ones in view."""
-
-    events: tuple[Event, ...]
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.events, tuple) and all(isinstance(e, Event) for e in self.events)):
-            raise bad_parameter("events", "ComposedEvent", "a tuple of events", self.events)
-
-
-@dataclass(frozen=True)
-class SelfComposedEvent(Event):
-    """The same event happened ``count`` times."""
-
-    event: Event
-    count: int
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.event, Event):
-            raise bad_parameter("event", "SelfComposedEvent", "an event", self.event)
-        object.__setattr__(self, "count", check_integer(self.count, "count", "SelfComposedEvent"))
-
-
-COUNT_STREAMS = ("winner", "candidate", "unsealed")
-
-
-@dataclass(frozen=True)
-class CountSymbol(Event):
-    """One outcome about a count: the number of the cell that holds it, or the count itself.
-
-    Parameters
-    ----------
-    stream : {"winner", "candidate", "unsealed"}
-        "winner", "candidate": the number of a cell, of which each has an urn of its own: where every search
-        asks about its winner, or about all its candidates. "unsealed": one count of a released cell.
-    value : int or str
-        Number of the cell, or the count; or one of `FAILURES`.
-    first, width : int
-        Cell z holds ``width`` integers from ``first + z * width`` on. Unsealed: how many counts there may be,
-        and the first of them.
-    centre, tau : float
-        The count expected, and its standard error.
-    """
-
-    stream: str
-    value: int | str
-    first: int
-    width: int
-    centre: float
-    tau: float
-
-    def __post_init__(self) -> None:
-        owner = "CountSymbol"
-        check_option(self.stream, "stream", owner, COUNT_STREAMS)
-        if isinstance(self.value, str):
-            check_option(self.value, "value", owner, FAILURES)
-        else:
-            value = check_integer(self.value, "value", owner, low=-MOST_OFFSET, high=MOST_OFFSET)
-            object.__setattr__(self, "value", value)
-        check_integer(self.first, "first", owner, low=-MOST_OFFSET, high=MOST_OFFSET)
-        check_integer(self.width, "width", owner, high=MOST_OFFSET)
-        check_real(self.centre, "centre", owner)
-        check_real(self.tau, "tau", owner, low=0.0)
-
-
-@dataclass(frozen=True)
-class CountRelease(Event):
-    """Symbols about a count were released, without noise: no differential privacy whatever.
-
-    Parameters
-    ----------
-    symbols : tuple of CountSymbol or Symbol
-        What was revealed, in order; a failure may need more than one.
-    """
-
-    symbols: tuple[CountSymbol | Symbol, ...]
-
-    def __post_init__(self) -> None:
-        if not (
-            isinstance(self.symbols, tuple)
-            and self.symbols
-            and all(isinstance(symbol, CountSymbol | Symbol) for symbol in self.symbols)
-        ):
-            raise bad_parameter(
-                "symbols", "CountRelease", "a non-empty tuple of CountSymbol or Symbol", self.symbols
-            )
-
-
-@dataclass(frozen=True)
-class _EpsilonEvent(Event):
-    """A release with one privacy parameter ``epsilon`` > 0."""
-
-    epsilon: float
-    symbols: tuple[Symbol, ...] | None = None
-
-    def __post_init__(self) -> None:
-        owner = type(self).__name__
-        object.__setattr__(self, "epsilon", check_real(self.epsilon, "epsilon", owner, low=0.0))
-        check_symbols(self.symbols, owner, optional=True)
-
-
-class PureDPEvent(_EpsilonEvent):
-    """Some epsilon-DP mechanism, of which nothing else is known."""
-
-
-class LaplaceEvent(_EpsilonEvent):
-    """Laplace noise of scale ``sensitivity / epsilon`` was added to one number."""
-
-
-class RandomizedResponseEvent(_EpsilonEvent):
-    """One bit was released truthfully with probability ``e^epsilon / (1 + e^epsilon)``."""
-
-
-class ExponentialMechanismEvent(_EpsilonEvent):
-    """One element was drawn with weight ``exp(epsilon * score / (2 * sensitivity))``.
-
-    Report-noisy-max with Gumbel noise draws from the same law and emits this event too.
-    """
-
-
-class PermuteAndFlipEvent(_EpsilonEvent):
-    """One element was chosen by permute-and-flip at ``epsilon``."""
-
-
-class AboveThresholdEvent(_EpsilonEvent):
-    """The noise of a threshold was drawn for a run that ends at its first "above".
-
-    The event happens when the noise is drawn: a run in which nothing was above has happened too.
-    """
-
-
-@dataclass(frozen=True)
-class ThresholdoutEvent(Event):
-    """A Thresholdout with Laplace noise was opened for at most ``max_hits`` hits.
-
-    Parameters
-    ----------
-    scaled_epsilon : float
-        ``sensitivity / s`` for noise of scale s in the released value, 2s in the threshold and 4s in the
-        comparison (Dwork et al., Science 2015).
-    max_hits : int
-        How many hits are allowed in total; the last, open run is part of the event.
-    symbols : tuple of Symbol or None
-        The answer with which it was opened, where answers are rounded; later ones are `CoveredRelease`.
-    """
-
-    scaled_epsilon: float
-    max_hits: int
-    symbols: tuple[Symbol, ...] | None = None
-
-    def __post_init__(self) -> None:
-        owner = type(self).__name__
-        scaled = check_real(self.scaled_epsilon, "scaled_epsilon", owner, low=0.0)
-        object.__setattr__(self, "scaled_epsilon", scaled)
-        object.__setattr__(self, "max_hits", check_integer(self.max_hits, "max_hits", owner))
-        check_symbols(self.symbols, owner, optional=True)
-
-
-@dataclass(frozen=True)
-class GaussianEvent(Event):
-    """Gaussian noise of standard deviation ``noise_multiplier * sensitivity`` was added to one number."""
-
-    noise_multiplier: float
-    symbols: tuple[Symbol, ...] | None = None
-
-    def __post_init__(self) -> None:
-        owner = type(self).__name__
-        sigma = check_real(self.noise_multiplier, "noise_multiplier", owner, low=0.0)
-        object.__setattr__(self, "noise_multiplier", sigma)
-        check_symbols(self.symbols, owner, optional=True)
-
-
-@dataclass(frozen=True)
-class ApproximateDPEvent(Event):
-    """Some (epsilon, delta)-DP mechanism, of which nothing else is known."""
-
-    epsilon: float
-    delta: float
-
-    def __post_init__(self) -> None:
-        owner = type(self).__name__
-        epsilon = check_real(self.epsilon, "epsilon", owner, low=0.0, closed="low")
-        delta = check_real(self.delta, "delta", owner, low=0.0, high=1.0, closed="low")
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "delta", delta)
-
-
-class LeakyRandomizedResponseEvent(ApproximateDPEvent):
-    """Randomised response that with probability ``delta`` names its input (lecture 11).
-
-    It dominates every (epsilon, delta)-DP mechanism, so exact small cases can be computed from it.
-    """
-
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Release(Generic[T]):
-    """An answer and what happened when it was drawn.
-
-    Parameters
-    ----------
-    answer : object
-        What may be shown once the event has been recorded.
-    event : Event or None
-        What happened; None if an event of an earlier answer of the same mechanism covers this one too.
-    """
-
-    answer: T
-    event: Event | None
-
-
-def composed(*events: Event | None) -> Event | None:
-    """Return the events that are not None as one, or None if there is none."""
-    happened = tuple(event for event in events if event is not None)
-    return ComposedEvent(happened) if len(happened) > 1 else next(iter(happened), None)

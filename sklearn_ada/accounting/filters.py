@@ -1,13 +1,10 @@
-"""A privacy odometer for zCDP: the privacy loss so far, where no budget was fixed in advance.
-
-Both it and a filter (`sklearn_ada.accounting.filters`) let the next mechanism and its price depend on the
-earlier outputs, where composition theorems fix all parameters in advance (Rogers, Roth, Ullman, Vadhan 2016).
-
-A zCDP filter: a privacy budget for costs that are chosen on the way, which stops before it is exceeded.
+"""Filters and an odometer for zCDP: privacy budgets for costs that are chosen on the way.
 
 Composition theorems fix all parameters in advance. A *filter* lets the next mechanism and its price depend on
-the earlier outputs (Rogers, Roth, Ullman, Vadhan 2016; Whitehouse, Ramdas, Rogers, Wu 2023). Its sums are
-exact, so that a million small costs are not lost to rounding.
+the earlier outputs, and stops before its budget is exceeded; an *odometer* bounds the privacy loss so far,
+where no budget was fixed (Rogers, Roth, Ullman, Vadhan 2016; Whitehouse, Ramdas, Rogers, Wu 2023). Sums are
+exact, so that a million small costs are not lost to rounding: a budget must not be passed by steps that are
+too small to change a float.
 
 A *privacy unit* is what is replaced between two neighbouring data sets. A certificate of a mean rests on what
 replacing one record can change, one of a median on what replacing one subsample can: a ledger that answers
@@ -26,9 +23,106 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from sklearn_ada._validation import bad_parameter, check_integer, check_real
-from sklearn_ada.accounting.codes import exactly, within
+from sklearn_ada._validation import (
+    at_least_zero,
+    bad_parameter,
+    check_integer,
+    checked,
+    inside_unit,
+    positive,
+    positive_integer,
+)
 from sklearn_ada.exceptions import BudgetExhaustedError
+
+__all__ = ["ZCDPFilter", "ZCDPOdometer", "admits"]
+
+
+class ZCDPFilter:
+    """A zCDP budget: everything charged to it is together ``budget``-zCDP, whatever was charged and why.
+
+    A `UnitZCDPFilter` with a single privacy unit, the record, that raises an error where it is exhausted.
+
+    Each mechanism, its price and the decision to stop may depend on all earlier outputs. For zCDP the plain
+    sum of the prices is a valid filter, with no loss in the constants (Whitehouse et al. 2023; for Renyi
+    divergence Feldman, Zrnic 2021).
+
+    Parameters
+    ----------
+    budget : float
+        The largest total rho, finite and >= 0.
+
+    Raises
+    ------
+    ValueError
+        If ``budget`` is out of range.
+
+    Notes
+    -----
+    For a fixed order a, ``exp((a-1)*loss - a*(a-1)*spent)`` is a supermartingale if each price is known
+    before its mechanism runs; with ``spent <= budget`` throughout, the divergence of order a is at most
+    ``a*budget`` at any stopping time.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import ZCDPFilter, laplace_zcdp
+    >>> zcdp_filter = ZCDPFilter(0.01)
+    >>> zcdp_filter.charge(laplace_zcdp(0.1))
+    >>> zcdp_filter.charge(laplace_zcdp(0.2))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sklearn_ada.exceptions.BudgetExhaustedError: A cost of 0.0187308 exceeds what is left...
+    """
+
+    @checked(budget=at_least_zero)
+    def __init__(self, budget: float) -> None:
+        self._budget = budget
+        self._units: UnitZCDPFilter = UnitZCDPFilter(1, lambda unit: self._budget)
+
+    @property
+    def budget(self) -> float:
+        """The largest total rho."""
+        return self._budget
+
+    @property
+    def spent(self) -> float:
+        """The total rho charged so far, correctly rounded."""
+        return self._units.spent(RECORDS)
+
+    @property
+    def remaining(self) -> float:
+        """The rho that is left."""
+        return self._budget - self.spent
+
+    def admits(self, cost: float) -> bool:
+        """Return whether ``cost``, a finite rho of at least 0, could be charged now.
+
+        Parameters
+        ----------
+        cost : float
+            A rho of zCDP.
+        """
+        return self._units.admits(RECORDS, cost)
+
+    def charge(self, cost: float) -> None:
+        """Charge ``cost``, before the mechanism runs.
+
+        Parameters
+        ----------
+        cost : float
+            The rho of the next mechanism, finite and >= 0.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If the budget does not suffice; nothing is charged then, and the mechanism must not run.
+        ValueError
+            If ``cost`` is out of range; nothing is charged then.
+        """
+        if not self.admits(cost):
+            raise BudgetExhaustedError(
+                f"A cost of {cost:g} exceeds what is left of the budget: {self.remaining:g}."
+            )
+        self._units.record(RECORDS, cost)
 
 
 class ZCDPOdometer:
@@ -67,9 +161,10 @@ class ZCDPOdometer:
     2.670284
     """
 
+    @checked(delta=inside_unit, scale=positive)
     def __init__(self, delta: float, *, scale: float) -> None:
-        self._delta = check_real(delta, "delta", "ZCDPOdometer", low=0.0, high=1.0)
-        self._scale = check_real(scale, "scale", "ZCDPOdometer", low=0.0)
+        self._delta = delta
+        self._scale = scale
         self._spent = Fraction(0)
 
     @property
@@ -83,6 +178,7 @@ class ZCDPOdometer:
         rho, s = self.spent, self._scale
         return rho + 2.0 * math.sqrt((rho + s) * (-math.log(self._delta) + 0.5 * math.log1p(rho / s)))
 
+    @checked("ZCDPOdometer", cost=at_least_zero)
     def charge(self, cost: float) -> None:
         """Record ``cost``, before the mechanism runs.
 
@@ -96,7 +192,35 @@ class ZCDPOdometer:
         ValueError
             If ``cost`` is out of range; nothing is recorded then.
         """
-        self._spent += exactly(check_real(cost, "cost", "ZCDPOdometer", low=0.0, closed="low"))
+        self._spent += exactly(cost)
+
+
+@checked(spent=at_least_zero, cost=at_least_zero, budget=at_least_zero)
+def admits(spent: float, cost: float, budget: float) -> bool:
+    """Return whether ``spent + cost <= budget``: the condition to proceed.
+
+    Parameters
+    ----------
+    spent, cost, budget : float
+        In the same currency, finite and >= 0.
+
+    Returns
+    -------
+    bool
+        True if the cost may be incurred.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import admits
+    >>> admits(spent=0.75, cost=0.25, budget=1.0), admits(spent=0.75, cost=0.5, budget=1.0)
+    (True, False)
+    """
+    return within(exactly(spent) + exactly(cost), budget)
 
 
 class Unit(NamedTuple):
@@ -166,8 +290,9 @@ class UnitZCDPFilter:
     (False, True)
     """
 
+    @checked(n=positive_integer)
     def __init__(self, n: int, budget: Callable[[Unit], float]) -> None:
-        self._n = check_integer(n, "n", "UnitZCDPFilter")
+        self._n = n
         self._budget = budget
         self._spent: dict[Unit, Fraction] = {}
 
@@ -194,6 +319,7 @@ class UnitZCDPFilter:
         """Return whether ``count`` mechanisms of this cost each would stay within every budget."""
         return self.exceeded(unit, cost, count) is None
 
+    @checked("UnitZCDPFilter", cost=at_least_zero, count=positive_integer)
     def exceeded(self, unit: Unit, cost: float, count: int = 1) -> tuple[Unit, float] | None:
         """Return a unit whose budget ``count`` mechanisms would exceed and its total rho then, or None.
 
@@ -209,8 +335,6 @@ class UnitZCDPFilter:
             At least 1.
         """
         unit = self._check(unit)
-        cost = check_real(cost, "cost", "UnitZCDPFilter", low=0.0, closed="low")
-        count = check_integer(count, "count", "UnitZCDPFilter")
         spent = {**self._spent, unit: self._spent.get(unit, Fraction(0)) + count * exactly(cost)}
         totals = ((each, self._total(each, spent)) for each in spent)
         return next(
@@ -221,10 +345,11 @@ class UnitZCDPFilter:
         """Return what was recorded of each unit, exactly, ready for JSON."""
         return [[*unit, str(cost)] for unit, cost in self._spent.items()]
 
-    def restore(self, told: list[list[Any]]) -> None:
-        """Go on from what `to_list` told."""
-        self._spent = {Unit(name, parts): Fraction(cost) for name, parts, cost in told}
+    def restore(self, recorded: list[list[Any]]) -> None:
+        """Go on from what `to_list` returned."""
+        self._spent = {Unit(name, parts): Fraction(cost) for name, parts, cost in recorded}
 
+    @checked("UnitZCDPFilter", cost=at_least_zero)
     def record(self, unit: Unit, cost: float) -> None:
         """Add the cost of a mechanism, admitted before it ran.
 
@@ -235,7 +360,6 @@ class UnitZCDPFilter:
             zCDP cost, finite and at least 0.
         """
         unit = self._check(unit)
-        cost = check_real(cost, "cost", "UnitZCDPFilter", low=0.0, closed="low")
         self._spent[unit] = self._spent.get(unit, Fraction(0)) + exactly(cost)
 
     def _check(self, unit: Unit) -> Unit:
@@ -269,118 +393,25 @@ class UnitZCDPFilter:
         return records if other.parts == 0 else min(records, other.parts)
 
 
-class ZCDPFilter:
-    """A zCDP budget: everything charged to it is together ``budget``-zCDP, whatever was charged and why.
-
-    A `UnitZCDPFilter` with a single privacy unit, the record, that raises an error where it is exhausted.
-
-    Each mechanism, its price and the decision to stop may depend on all earlier outputs. For zCDP the plain
-    sum of the prices is a valid filter, with no loss in the constants (Whitehouse et al. 2023; for Renyi
-    divergence Feldman, Zrnic 2021).
-
-    Parameters
-    ----------
-    budget : float
-        The largest total rho, finite and >= 0.
-
-    Raises
-    ------
-    ValueError
-        If ``budget`` is out of range.
-
-    Notes
-    -----
-    For a fixed order a, ``exp((a-1)*loss - a*(a-1)*spent)`` is a supermartingale if each price is known
-    before its mechanism runs; with ``spent <= budget`` throughout, the divergence of order a is at most
-    ``a*budget`` at any stopping time.
+def exactly(value: float) -> Fraction:
+    """Return the number that a finite float is written as: 0.1 is a tenth, and ten of them are 1.
 
     Examples
     --------
-    >>> from sklearn_ada.accounting import ZCDPFilter, laplace_zcdp
-    >>> zcdp_filter = ZCDPFilter(0.01)
-    >>> zcdp_filter.charge(laplace_zcdp(0.1))
-    >>> zcdp_filter.charge(laplace_zcdp(0.2))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    sklearn_ada.exceptions.BudgetExhaustedError: A cost of 0.0187308 exceeds what is left...
+    >>> sum(exactly(0.1) for _ in range(10)) == 1
+    True
     """
-
-    def __init__(self, budget: float) -> None:
-        self._budget = check_real(budget, "budget", "ZCDPFilter", low=0.0, closed="low")
-        self._units = UnitZCDPFilter(1, lambda unit: self._budget)
-
-    @property
-    def budget(self) -> float:
-        """The largest total rho."""
-        return self._budget
-
-    @property
-    def spent(self) -> float:
-        """The total rho charged so far, correctly rounded."""
-        return self._units.spent(RECORDS)
-
-    @property
-    def remaining(self) -> float:
-        """The rho that is left."""
-        return self._budget - self.spent
-
-    def admits(self, cost: float) -> bool:
-        """Return whether ``cost``, a finite rho of at least 0, could be charged now.
-
-        Parameters
-        ----------
-        cost : float
-            A rho of zCDP.
-        """
-        return self._units.admits(RECORDS, cost)
-
-    def charge(self, cost: float) -> None:
-        """Charge ``cost``, before the mechanism runs.
-
-        Parameters
-        ----------
-        cost : float
-            The rho of the next mechanism, finite and >= 0.
-
-        Raises
-        ------
-        BudgetExhaustedError
-            If the budget does not suffice; nothing is charged then, and the mechanism must not run.
-        ValueError
-            If ``cost`` is out of range; nothing is charged then.
-        """
-        if not self.admits(cost):
-            raise BudgetExhaustedError(
-                f"A cost of {cost:g} exceeds what is left of the budget: {self.remaining:g}."
-            )
-        self._units.record(RECORDS, cost)
+    return Fraction(repr(float(value)))
 
 
-def admits(spent: float, cost: float, budget: float) -> bool:
-    """Return whether ``spent + cost <= budget``: the condition to proceed.
-
-    Parameters
-    ----------
-    spent, cost, budget : float
-        In the same currency, finite and >= 0.
-
-    Returns
-    -------
-    bool
-        True if the cost may be incurred.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+def within(total: Fraction | float, budget: float) -> bool:
+    """Return whether an exact total is at most a budget, which may be infinite; NaN fails.
 
     Examples
     --------
-    >>> from sklearn_ada.accounting import admits
-    >>> admits(spent=0.75, cost=0.25, budget=1.0), admits(spent=0.75, cost=0.5, budget=1.0)
+    >>> within(3 * exactly(0.1), 0.3), within(1 + exactly(1e-20), 1.0)
     (True, False)
     """
-    spent = check_real(spent, "spent", "admits", low=0.0, closed="low")
-    cost = check_real(cost, "cost", "admits", low=0.0, closed="low")
-    budget = check_real(budget, "budget", "admits", low=0.0, closed="low")
-    return within(exactly(spent) + exactly(cost), budget)
+    if not math.isfinite(budget):
+        return budget == math.inf
+    return total <= exactly(budget)
