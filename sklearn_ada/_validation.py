@@ -101,13 +101,7 @@ def real(
 
 def integer(low: int = 1, high: int | None = None) -> Callable[[Any, str, str], int]:
     """Return the check that `check_integer` makes with these ends."""
-
-    def check(value: Any, name: str, owner: str) -> int:
-        if type(value) is int and value >= low and (high is None or value <= high):
-            return value
-        return check_integer(value, name, owner, low=low, high=high)
-
-    return check
+    return lambda value, name, owner: check_integer(value, name, owner, low=low, high=high)
 
 
 def option(options: Collection[str], otherwise: Check | None = None) -> Check:
@@ -146,37 +140,48 @@ def tuple_of(
     return check
 
 
-def optional(check: Check) -> Check:
-    """Return the check that lets None pass as well."""
-    return lambda value, name, owner: None if value is None else check(value, name, owner)
+def as_check(check: Check | str) -> Check:
+    """Return the check that a range stands for, written as in a docstring.
 
-
-def each(check: Check) -> Check:
-    """Return the check of every element, which makes a tuple of them."""
-    return lambda values, name, owner: tuple([check(value, name, owner) for value in values])
-
-
-finite = real()
-positive = real(0.0)
-at_least_zero = real(0.0, closed="low")
-at_most_zero = real(high=0.0, closed="high")
-negative = real(high=0.0)
-inside_unit = real(0.0, 1.0)
-unit = real(0.0, 1.0, closed="both")
-unit_without_zero = real(0.0, 1.0, closed="high")
-unit_without_one = real(0.0, 1.0, closed="low")
-positive_integer = integer()
-natural = integer(low=0)
-
-
-def checked(owner: str = "", /, **checks: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Check the named arguments of each call, in this order, and pass on what the checks return.
-
-    Errors name the function, or the class whose method it is, or ``owner``. Defaults are not checked.
+    Reals: "> 0", ">= 0", "<= 0", "< 0", "(0, 1)", "[0, 1)" and so on, or "finite". Integers: "integer >= 1".
+    "each > 0" checks every element and makes a tuple of them; "> 0 or None" lets None pass.
 
     Examples
     --------
-    >>> @checked(n=positive_integer, share=unit)
+    >>> as_check("(0, 1]")(1, "share", "here"), as_check("each integer >= 0")([0, 1], "counts", "here")
+    (1.0, (0, 1))
+    """
+    if not isinstance(check, str):
+        return check
+    if check.startswith("each "):
+        element = as_check(check.removeprefix("each "))
+        return lambda values, name, owner: tuple([element(value, name, owner) for value in values])
+    if check.endswith(" or None"):
+        some = as_check(check.removesuffix(" or None"))
+        return lambda value, name, owner: None if value is None else some(value, name, owner)
+    if check.startswith("integer >= "):
+        return integer(int(check.removeprefix("integer >= ")))
+    if check == "finite":
+        return real()
+    if check[0] in "<>":
+        sign, end = check.split()
+        if sign[0] == ">":
+            return real(float(end), closed="low" if sign == ">=" else "neither")
+        return real(high=float(end), closed="high" if sign == "<=" else "neither")
+    low, high = map(float, check[1:-1].split(","))
+    closed = {"()": "neither", "[)": "low", "(]": "high", "[]": "both"}[check[0] + check[-1]]
+    return real(low, high, closed=closed)
+
+
+def checked(owner: str = "", /, **checks: Check | str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Check the named arguments of each call, in this order, and pass on what the checks return.
+
+    A check is a function, or a range as a text (`as_check`). Errors name the function, or the class whose
+    method it is, or ``owner``. Defaults are not checked.
+
+    Examples
+    --------
+    >>> @checked(n="integer >= 1", share="[0, 1]")
     ... def part(n: int, share: float = 0.5) -> float:
     ...     return n * share
     >>> part(10, share=1)
@@ -191,7 +196,7 @@ def checked(owner: str = "", /, **checks: Check) -> Callable[[Callable[P, R]], C
         code = function.__code__
         names = code.co_varnames[: code.co_argcount]  # without those that can only be given by name
         plan = [
-            (names.index(name) if name in names else sys.maxsize, name, check)
+            (names.index(name) if name in names else sys.maxsize, name, as_check(check))
             for name, check in checks.items()
         ]
         whose = owner or function.__qualname__.removesuffix(".__init__").rpartition("<locals>.")[2]
@@ -216,7 +221,7 @@ def plain(function: Callable[P, R]) -> Callable[P, R]:
 
     Examples
     --------
-    >>> @checked(share=unit)
+    >>> @checked(share="[0, 1]")
     ... def rest(share: float) -> float:
     ...     return 1.0 - share
     >>> plain(rest)(0.25)
@@ -226,7 +231,7 @@ def plain(function: Callable[P, R]) -> Callable[P, R]:
     return unchecked
 
 
-def checked_fields(**checks: Check) -> Callable[[type[T]], type[T]]:
+def checked_fields(**checks: Check | str) -> Callable[[type[T]], type[T]]:
     """Check the named fields of a dataclass when it is made; stands below ``@dataclass``.
 
     Fields become what their checks return, before the class's own ``__post_init__``. Errors name the class
@@ -236,7 +241,7 @@ def checked_fields(**checks: Check) -> Callable[[type[T]], type[T]]:
     --------
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
-    ... @checked_fields(size=positive)
+    ... @checked_fields(size="> 0")
     ... class Cell:
     ...     size: float
     >>> Cell(2)
@@ -244,10 +249,11 @@ def checked_fields(**checks: Check) -> Callable[[type[T]], type[T]]:
     """
 
     def decorate(cls: type[T]) -> type[T]:
+        plan = [(name, as_check(check)) for name, check in checks.items()]
         after: Callable[[T], None] | None = getattr(cls, "__post_init__", None)
 
         def check_all(self: T) -> None:
-            for name, check in checks.items():
+            for name, check in plan:
                 given = getattr(self, name)
                 value = check(given, name, type(self).__name__)
                 if value is not given:

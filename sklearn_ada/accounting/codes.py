@@ -63,19 +63,15 @@ from scipy.special import gammaln, stdtr
 
 from sklearn_ada._validation import (
     LN_2,
-    at_most_zero,
     bad_parameter,
     check_integer,
+    check_real,
     checked,
     checked_fields,
-    inside_unit,
     instance,
     integer,
     plain,
-    positive,
-    positive_integer,
     real,
-    unit_without_zero,
 )
 from sklearn_ada.accounting.events import (
     FAILURES,
@@ -132,11 +128,11 @@ _OFFSET = integer(-MOST_OFFSET, MOST_OFFSET)
 
 @dataclass(frozen=True)
 @checked_fields(
-    urn_weight=positive,
-    decay=inside_unit,
-    tail_mass=inside_unit,
-    failure_mass=inside_unit,
-    leak_mass=inside_unit,
+    urn_weight="> 0",
+    decay="(0, 1)",
+    tail_mass="(0, 1)",
+    failure_mass="(0, 1)",
+    leak_mass="(0, 1)",
 )
 class Code:
     """The parameters of all codes of one ledger, fixed when it is created.
@@ -184,7 +180,9 @@ class Code:
         if stream == "relabelled":
             return _ln_of_two(symbol, RELABELLED_MASS)
         if stream == "which":
-            return math.log(unit_without_zero(scale, "scale", "Symbol of a version"))
+            return math.log(
+                check_real(scale, "scale", "Symbol of a version", low=0.0, high=1.0, closed="high")
+            )
         if isinstance(value, str):
             return math.log(self.failure_mass / len(FAILURES))
         if stream in ("lattice", "grid", "spread", "count") and scale == 0.0:
@@ -210,7 +208,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-@checked_fields(centre=real(-MOST_OFFSET, MOST_OFFSET), tau=positive, failure_mass=inside_unit)
+@checked_fields(centre=real(-MOST_OFFSET, MOST_OFFSET), tau="> 0", failure_mass="(0, 1)")
 class CountCode:
     """A mixture of a Student and a Cauchy law on the integers, and a little mass for failures.
 
@@ -319,13 +317,13 @@ class PolyaUrn:
     (0.0253, 0.0277)
     """
 
-    @checked(weight=positive)
+    @checked(weight="> 0")
     def __init__(self, weight: float = URN_WEIGHT) -> None:
         self.weight = weight
         self.counts: Counter[int | str] = Counter()
         self.size = 0
 
-    @checked(ln_prior=at_most_zero)
+    @checked(ln_prior="<= 0")
     def price(self, value: int | str, ln_prior: float) -> float:
         """Return what the value would cost now, in nats; nothing is recorded.
 
@@ -652,7 +650,7 @@ def failed_unsealing_nats(code: CountCode) -> float:
     return -code.ln_failure()
 
 
-@checked(size=positive_integer)
+@checked(size="integer >= 1")
 def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high_code: CountCode) -> float:
     """Return the price of both ends of an interval on a lattice of ``size + 1`` points.
 
@@ -690,7 +688,7 @@ def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high
     return -low_code.ln_within(low, 0, size) - high_code.ln_within(high, low, size) + ln_no_failure
 
 
-@checked(value=_OFFSET, decay=inside_unit)
+@checked(value=_OFFSET, decay="(0, 1)")
 def ln_geometric(value: int, decay: float) -> float:
     """Return ``ln[(1-t)/(1+t) * t^|z|]``, a law on the integers that expects 0.
 
@@ -702,7 +700,7 @@ def ln_geometric(value: int, decay: float) -> float:
     return math.log((1.0 - decay) / (1.0 + decay)) + abs(value) * math.log(decay)
 
 
-@checked(value=_OFFSET, scale=positive)
+@checked(value=_OFFSET, scale="> 0")
 def ln_cauchy(value: int, scale: float) -> float:
     """Return the log mass of z under a Cauchy law of this scale rounded to integers.
 

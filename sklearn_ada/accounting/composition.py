@@ -25,18 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, logsumexp
 
-from sklearn_ada._validation import (
-    at_least_zero,
-    bad_parameter,
-    checked,
-    checked_fields,
-    each,
-    enclosed_root,
-    inside_unit,
-    positive_integer,
-    unit,
-    unit_without_one,
-)
+from sklearn_ada._validation import bad_parameter, checked, checked_fields, enclosed_root
 
 __all__ = [
     "EpsilonDelta",
@@ -71,7 +60,7 @@ class EpsilonDelta(NamedTuple):
     delta: float
 
 
-@checked(k=positive_integer, epsilon=at_least_zero, delta=unit_without_one)
+@checked(k="integer >= 1", epsilon=">= 0", delta="[0, 1)")
 def basic_composition(k: int, epsilon: float, delta: float = 0.0) -> EpsilonDelta:
     """Compose k mechanisms into ``(k*epsilon, k*delta)``-DP.
 
@@ -105,7 +94,7 @@ def basic_composition(k: int, epsilon: float, delta: float = 0.0) -> EpsilonDelt
     return EpsilonDelta(k * epsilon, min(1.0, k * delta))
 
 
-@checked(k=positive_integer, epsilon=at_least_zero, delta=unit_without_one, slack=inside_unit)
+@checked(k="integer >= 1", epsilon=">= 0", delta="[0, 1)", slack="(0, 1)")
 def advanced_composition(k: int, epsilon: float, delta: float = 0.0, *, slack: float) -> EpsilonDelta:
     """Compose k mechanisms at the price of about sqrt(k), with the sharp drift of lecture 11.
 
@@ -147,7 +136,7 @@ def advanced_composition(k: int, epsilon: float, delta: float = 0.0, *, slack: f
     return EpsilonDelta(_deviation(k, epsilon, slack) + drift, min(1.0, k * delta + slack))
 
 
-@checked(k=positive_integer, epsilon=at_least_zero, delta=unit_without_one, slack=inside_unit)
+@checked(k="integer >= 1", epsilon=">= 0", delta="[0, 1)", slack="(0, 1)")
 def advanced_composition_simple(k: int, epsilon: float, delta: float = 0.0, *, slack: float) -> EpsilonDelta:
     """Compose k mechanisms at the price of about sqrt(k), with the looser drift of lecture 19.
 
@@ -186,7 +175,7 @@ def advanced_composition_simple(k: int, epsilon: float, delta: float = 0.0, *, s
     return EpsilonDelta(_deviation(k, epsilon, slack) + drift, min(1.0, k * delta + slack))
 
 
-@checked(epsilons=each(at_least_zero), deltas=each(unit_without_one), slack=inside_unit)
+@checked(epsilons="each >= 0", deltas="each [0, 1)", slack="(0, 1)")
 def heterogeneous_composition(
     epsilons: Sequence[float], deltas: Sequence[float] = (), *, slack: float
 ) -> EpsilonDelta:
@@ -237,7 +226,7 @@ def _deviation(k: int, epsilon: float, slack: float) -> float:
     return epsilon * math.sqrt(2.0 * k * -math.log(slack))
 
 
-@checked(composed_epsilon=at_least_zero, k=positive_integer, epsilon=at_least_zero, delta=unit_without_one)
+@checked(composed_epsilon=">= 0", k="integer >= 1", epsilon=">= 0", delta="[0, 1)")
 def optimal_composition_delta(composed_epsilon: float, k: int, epsilon: float, delta: float = 0.0) -> float:
     """Return the smallest delta at which k (epsilon, delta)-DP mechanisms are (composed_epsilon, delta)-DP.
 
@@ -274,7 +263,7 @@ def optimal_composition_delta(composed_epsilon: float, k: int, epsilon: float, d
     return _composed_delta(composed_epsilon, k, epsilon, delta)
 
 
-@checked(composed_delta=inside_unit, k=positive_integer, epsilon=at_least_zero, delta=unit_without_one)
+@checked(composed_delta="(0, 1)", k="integer >= 1", epsilon=">= 0", delta="[0, 1)")
 def optimal_composition_epsilon(composed_delta: float, k: int, epsilon: float, delta: float = 0.0) -> float:
     """Return the smallest epsilon at which k (epsilon, delta)-DP mechanisms are (epsilon, composed_delta)-DP.
 
@@ -340,7 +329,7 @@ def _log_delta_of_randomized_responses(composed_epsilon: float, k: int, epsilon:
 
 
 @dataclass(frozen=True, eq=False)
-@checked_fields(infinite_mass=unit)
+@checked_fields(infinite_mass="[0, 1]")
 class PrivacyLossDistribution:
     """The exact law of a privacy loss that takes finitely many values.
 
@@ -396,7 +385,7 @@ class PrivacyLossDistribution:
         """The expected loss, which is the Kullback-Leibler divergence of P from Q."""
         return math.inf if self.infinite_mass > 0.0 else float(self.probabilities @ self.losses)
 
-    @checked(epsilon=at_least_zero)
+    @checked(epsilon=">= 0")
     def tail(self, epsilon: float) -> float:
         """Return the probability that the loss exceeds ``epsilon``.
 
@@ -420,7 +409,7 @@ class PrivacyLossDistribution:
         """
         return min(1.0, self.infinite_mass + float(self.probabilities[self.losses > epsilon].sum()))
 
-    @checked(epsilon=at_least_zero)
+    @checked(epsilon=">= 0")
     def delta(self, epsilon: float) -> float:
         """Return the smallest delta with ``P(E) <= exp(epsilon)*Q(E) + delta`` for all events E.
 
@@ -445,7 +434,7 @@ class PrivacyLossDistribution:
         share = -np.expm1(epsilon - self.losses[above])
         return min(1.0, self.infinite_mass + float(self.probabilities[above] @ share))
 
-    @checked(delta=unit_without_one)
+    @checked(delta="[0, 1)")
     def epsilon(self, delta: float) -> float:
         """Return the smallest epsilon >= 0 at which `delta` is at most ``delta``, from above.
 
@@ -497,7 +486,7 @@ class PrivacyLossDistribution:
             losses, probabilities = losses[last], np.add.reduceat(probabilities, first)
         return PrivacyLossDistribution(losses, probabilities, infinite)
 
-    @checked(k=positive_integer)
+    @checked(k="integer >= 1")
     def self_compose(self, k: int) -> PrivacyLossDistribution:
         """Return the law of the sum of k independent copies of the loss.
 
@@ -559,7 +548,7 @@ def finite_privacy_loss(p: npt.ArrayLike, q: npt.ArrayLike) -> PrivacyLossDistri
     return PrivacyLossDistribution(np.log(p_possible) - np.log(q_possible), p_possible, infinite)
 
 
-@checked(epsilon=at_least_zero)
+@checked(epsilon=">= 0")
 def randomized_response_loss(epsilon: float) -> PrivacyLossDistribution:
     """Return the privacy loss of randomised response: epsilon if the answer is true, else -epsilon.
 
@@ -589,7 +578,7 @@ def randomized_response_loss(epsilon: float) -> PrivacyLossDistribution:
     return leaky_randomized_response_loss(epsilon, 0.0)
 
 
-@checked(epsilon=at_least_zero, delta=unit_without_one)
+@checked(epsilon=">= 0", delta="[0, 1)")
 def leaky_randomized_response_loss(epsilon: float, delta: float) -> PrivacyLossDistribution:
     """Return the privacy loss of randomised response that names its input with probability ``delta``.
 

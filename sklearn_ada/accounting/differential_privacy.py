@@ -32,18 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfcx, hyp1f1, hyp2f1, log_ndtr
 
-from sklearn_ada._validation import (
-    at_least_zero,
-    bad_parameter,
-    checked,
-    checked_fields,
-    each,
-    enclosed_root,
-    inside_unit,
-    positive,
-    positive_integer,
-    unit_without_one,
-)
+from sklearn_ada._validation import bad_parameter, check_real, checked, checked_fields, enclosed_root
 from sklearn_ada.accounting.composition import EpsilonDelta, exp_upward, smallest_epsilon
 from sklearn_ada.accounting.events import (
     AboveThresholdEvent,
@@ -155,12 +144,12 @@ def approximate_dp_cost(event: Event) -> EpsilonDelta:
 
     def epsilon_of(part: Event) -> float:
         if isinstance(part, ApproximateDPEvent):
-            return at_least_zero(part.epsilon, "epsilon", part.type_name)
+            return check_real(part.epsilon, "epsilon", part.type_name, low=0.0, closed="low")
         return _epsilon(part, owner)
 
     def delta_of(part: Event) -> float:
         if isinstance(part, ApproximateDPEvent):
-            return unit_without_one(part.delta, "delta", part.type_name)
+            return check_real(part.delta, "delta", part.type_name, low=0.0, high=1.0, closed="low")
         return 0.0
 
     epsilon, delta = _total_price(event, epsilon_of, owner), _total_price(event, delta_of, owner)
@@ -244,7 +233,7 @@ def _epsilon(event: Event, owner: str) -> float:
             | PermuteAndFlipEvent()
             | AboveThresholdEvent()
         ):
-            return positive(event.epsilon, "epsilon", event.type_name)
+            return check_real(event.epsilon, "epsilon", event.type_name, low=0.0)
         case ThresholdoutEvent():
             return thresholdout_epsilon(event.scaled_epsilon, event.max_hits)
         case GaussianEvent():
@@ -274,7 +263,7 @@ def _rho(event: Event) -> float:
 
 def _mu_squared(event: Event) -> float:
     if isinstance(event, GaussianEvent):
-        sigma = positive(event.noise_multiplier, "noise_multiplier", event.type_name)
+        sigma = check_real(event.noise_multiplier, "noise_multiplier", event.type_name, low=0.0)
         return 1.0 / sigma / sigma
     raise _unsupported(event, "gaussian_mu", "only Gaussian noise has an exact mu")
 
@@ -316,7 +305,7 @@ def _unsupported(event: Event, owner: str, why: str = "") -> UnsupportedEventErr
     return UnsupportedEventError(f"{owner} has no price for {event.type_name}: {reason}.")
 
 
-@checked(scaled_epsilon=positive, max_hits=positive_integer)
+@checked(scaled_epsilon="> 0", max_hits="integer >= 1")
 def thresholdout_epsilon(scaled_epsilon: float, max_hits: int) -> float:
     """Return epsilon such that a whole Thresholdout is epsilon-DP: ``(2*max_hits + 1) * scaled_epsilon``.
 
@@ -349,7 +338,7 @@ def thresholdout_epsilon(scaled_epsilon: float, max_hits: int) -> float:
     return (2 * max_hits + 1) * scaled_epsilon
 
 
-@checked(epsilon=positive)
+@checked(epsilon="> 0")
 def pure_dp_zcdp(epsilon: float) -> float:
     """Return rho such that every epsilon-DP mechanism is rho-zCDP: ``epsilon * tanh(epsilon/2)``.
 
@@ -386,7 +375,7 @@ def pure_dp_zcdp(epsilon: float) -> float:
     return epsilon * math.tanh(epsilon / 2.0)
 
 
-@checked(epsilon=positive)
+@checked(epsilon="> 0")
 def laplace_zcdp(epsilon: float) -> float:
     """Return the exact zCDP price of Laplace noise of scale ``sensitivity / epsilon``.
 
@@ -417,7 +406,7 @@ def laplace_zcdp(epsilon: float) -> float:
     return _laplace(epsilon)
 
 
-@checked(epsilon=positive)
+@checked(epsilon="> 0")
 def exponential_mechanism_zcdp(epsilon: float) -> float:
     """Return the exact zCDP price of the exponential mechanism, and of every epsilon-bounded-range mechanism.
 
@@ -460,7 +449,7 @@ def exponential_mechanism_zcdp(epsilon: float) -> float:
     return 0.5 * v * v * float(hyp2f1(1.0, 2.0, 3.0, -v))
 
 
-@checked(noise_multiplier=positive)
+@checked(noise_multiplier="> 0")
 def gaussian_zcdp(noise_multiplier: float) -> float:
     """Return the exact zCDP price of Gaussian noise: ``1 / (2 * noise_multiplier**2)``.
 
@@ -490,7 +479,7 @@ def gaussian_zcdp(noise_multiplier: float) -> float:
     return 0.5 / noise_multiplier / noise_multiplier  # its square could underflow to a division by zero
 
 
-@checked(scaled_epsilon=positive, max_hits=positive_integer)
+@checked(scaled_epsilon="> 0", max_hits="integer >= 1")
 def thresholdout_zcdp(scaled_epsilon: float, max_hits: int) -> float:
     """Return the zCDP price of a whole Thresholdout, its last and open run included.
 
@@ -532,7 +521,7 @@ def _laplace(epsilon: float) -> float:
     return 0.5 * epsilon * epsilon * float(hyp1f1(1.0, 3.0, -epsilon))
 
 
-@checked(rho=at_least_zero, epsilon=at_least_zero)
+@checked(rho=">= 0", epsilon=">= 0")
 def zcdp_delta(rho: float, epsilon: float) -> float:
     """Return delta such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the optimal conversion.
 
@@ -570,7 +559,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     return exp_upward(log_delta)
 
 
-@checked(rho=at_least_zero, delta=inside_unit)
+@checked(rho=">= 0", delta="(0, 1)")
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """Return epsilon such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the optimal conversion.
 
@@ -613,7 +602,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     return max(0.0, (t + 1.0) * rho + (nats - math.log1p(t)) / t - _log1p_inverse(math.log(t)))
 
 
-@checked(rho=at_least_zero, epsilon=at_least_zero)
+@checked(rho=">= 0", epsilon=">= 0")
 def zcdp_delta_simple(rho: float, epsilon: float) -> float:
     """Return delta such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the simple conversion.
 
@@ -649,7 +638,7 @@ def zcdp_delta_simple(rho: float, epsilon: float) -> float:
     return exp_upward(-excess * (excess / (4.0 * rho)))
 
 
-@checked(rho=at_least_zero, delta=inside_unit)
+@checked(rho=">= 0", delta="(0, 1)")
 def zcdp_epsilon_simple(rho: float, delta: float) -> float:
     """Return epsilon such that every rho-zCDP mechanism is (epsilon, delta)-DP, by the simple conversion.
 
@@ -692,7 +681,7 @@ def _log1p_inverse(log_t: float) -> float:
     return math.log1p(math.exp(-log_t)) if log_t > 0.0 else math.log1p(math.exp(log_t)) - log_t
 
 
-@checked(mus=each(at_least_zero))
+@checked(mus="each >= 0")
 def gaussian_composition(mus: Sequence[float]) -> float:
     """Return ``sqrt(sum of mu**2)``: mechanisms that are mu_i-GDP are together GDP with this parameter.
 
@@ -723,7 +712,7 @@ def gaussian_composition(mus: Sequence[float]) -> float:
     return math.hypot(*mus)
 
 
-@checked(mu=at_least_zero, epsilon=at_least_zero)
+@checked(mu=">= 0", epsilon=">= 0")
 def gaussian_delta(mu: float, epsilon: float) -> float:
     """Return the smallest delta at which Gaussian noise of parameter mu is (epsilon, delta)-DP.
 
@@ -756,7 +745,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     return exp_upward(_log_delta(mu, epsilon)) if mu > 0.0 else 0.0
 
 
-@checked(mu=at_least_zero, epsilon=at_least_zero)
+@checked(mu=">= 0", epsilon=">= 0")
 def gaussian_log_delta(mu: float, epsilon: float) -> float:
     """Return the logarithm of `gaussian_delta`, accurate where delta itself underflows or cancels.
 
@@ -786,7 +775,7 @@ def gaussian_log_delta(mu: float, epsilon: float) -> float:
     return _log_delta(mu, epsilon)
 
 
-@checked(mu=at_least_zero, delta=inside_unit)
+@checked(mu=">= 0", delta="(0, 1)")
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """Return the smallest epsilon at which Gaussian noise of parameter mu is (epsilon, delta)-DP.
 
@@ -822,7 +811,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
 
 @dataclass(frozen=True)
-@checked_fields(mu=positive)
+@checked_fields(mu="> 0")
 class GaussianPrivacyLoss:
     """The privacy loss of Gaussian noise: normal with mean ``mu**2/2`` and standard deviation ``mu``.
 
@@ -858,7 +847,7 @@ class GaussianPrivacyLoss:
         """The standard deviation of the loss."""
         return self.mu
 
-    @checked(epsilon=at_least_zero)
+    @checked(epsilon=">= 0")
     def tail(self, epsilon: float) -> float:
         """Return the probability that the loss exceeds ``epsilon``, rounded up.
 

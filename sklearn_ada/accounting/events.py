@@ -24,18 +24,7 @@ import marshal
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
-from sklearn_ada._validation import (
-    at_least_zero,
-    checked_fields,
-    finite,
-    instance,
-    integer,
-    option,
-    positive,
-    positive_integer,
-    tuple_of,
-    unit_without_one,
-)
+from sklearn_ada._validation import checked_fields, instance, integer, option, tuple_of
 
 SCHEMA_VERSION = 1
 
@@ -120,7 +109,7 @@ _outcome = option(FAILURES, otherwise=_offset)
 
 
 @dataclass(frozen=True)
-@checked_fields(stream=option(STREAMS), value=_outcome, scale=at_least_zero)
+@checked_fields(stream=option(STREAMS), value=_outcome, scale=">= 0")
 class Symbol(Event):
     """One outcome of a code, as its offset from the outcome that is expected: 0 is what was expected.
 
@@ -188,7 +177,7 @@ class ComposedEvent(Event):
 
 
 @dataclass(frozen=True)
-@checked_fields(event=instance(Event, "an event"), count=positive_integer)
+@checked_fields(event=instance(Event, "an event"), count="integer >= 1")
 class SelfComposedEvent(Event):
     """The same event happened ``count`` times."""
 
@@ -202,8 +191,8 @@ class SelfComposedEvent(Event):
     value=_outcome,
     first=_offset,
     width=integer(high=MOST_OFFSET),
-    centre=finite,
-    tau=positive,
+    centre="finite",
+    tau="> 0",
 )
 class CountSymbol(Event):
     """One outcome about a count: the number of the cell that holds it, or the count itself.
@@ -245,7 +234,7 @@ class CountRelease(Event):
 
 
 @dataclass(frozen=True)
-@checked_fields(epsilon=positive, symbols=_symbols_or_none)
+@checked_fields(epsilon="> 0", symbols=_symbols_or_none)
 class _EpsilonEvent(Event):
     """A release with one privacy parameter ``epsilon`` > 0."""
 
@@ -284,7 +273,7 @@ class AboveThresholdEvent(_EpsilonEvent):
 
 
 @dataclass(frozen=True)
-@checked_fields(scaled_epsilon=positive, max_hits=positive_integer, symbols=_symbols_or_none)
+@checked_fields(scaled_epsilon="> 0", max_hits="integer >= 1", symbols=_symbols_or_none)
 class ThresholdoutEvent(Event):
     """A Thresholdout with Laplace noise was opened for at most ``max_hits`` hits.
 
@@ -305,7 +294,7 @@ class ThresholdoutEvent(Event):
 
 
 @dataclass(frozen=True)
-@checked_fields(noise_multiplier=positive, symbols=_symbols_or_none)
+@checked_fields(noise_multiplier="> 0", symbols=_symbols_or_none)
 class GaussianEvent(Event):
     """Gaussian noise of standard deviation ``noise_multiplier * sensitivity`` was added to one number."""
 
@@ -314,7 +303,7 @@ class GaussianEvent(Event):
 
 
 @dataclass(frozen=True)
-@checked_fields(epsilon=at_least_zero, delta=unit_without_one)
+@checked_fields(epsilon=">= 0", delta="[0, 1)")
 class ApproximateDPEvent(Event):
     """Some (epsilon, delta)-DP mechanism, of which nothing else is known."""
 

@@ -23,15 +23,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from sklearn_ada._validation import (
-    at_least_zero,
-    bad_parameter,
-    check_integer,
-    checked,
-    inside_unit,
-    positive,
-    positive_integer,
-)
+from sklearn_ada._validation import bad_parameter, check_integer, checked
 from sklearn_ada.exceptions import BudgetExhaustedError
 
 __all__ = ["ZCDPFilter", "ZCDPOdometer", "admits"]
@@ -73,7 +65,7 @@ class ZCDPFilter:
     sklearn_ada.exceptions.BudgetExhaustedError: A cost of 0.0187308 exceeds what is left...
     """
 
-    @checked(budget=at_least_zero)
+    @checked(budget=">= 0")
     def __init__(self, budget: float) -> None:
         self._budget = budget
         self._units: UnitZCDPFilter = UnitZCDPFilter(1, lambda unit: self._budget)
@@ -161,7 +153,7 @@ class ZCDPOdometer:
     2.670284
     """
 
-    @checked(delta=inside_unit, scale=positive)
+    @checked(delta="(0, 1)", scale="> 0")
     def __init__(self, delta: float, *, scale: float) -> None:
         self._delta = delta
         self._scale = scale
@@ -178,7 +170,7 @@ class ZCDPOdometer:
         rho, s = self.spent, self._scale
         return rho + 2.0 * math.sqrt((rho + s) * (-math.log(self._delta) + 0.5 * math.log1p(rho / s)))
 
-    @checked("ZCDPOdometer", cost=at_least_zero)
+    @checked("ZCDPOdometer", cost=">= 0")
     def charge(self, cost: float) -> None:
         """Record ``cost``, before the mechanism runs.
 
@@ -195,7 +187,7 @@ class ZCDPOdometer:
         self._spent += exactly(cost)
 
 
-@checked(spent=at_least_zero, cost=at_least_zero, budget=at_least_zero)
+@checked(spent=">= 0", cost=">= 0", budget=">= 0")
 def admits(spent: float, cost: float, budget: float) -> bool:
     """Return whether ``spent + cost <= budget``: the condition to proceed.
 
@@ -290,7 +282,7 @@ class UnitZCDPFilter:
     (False, True)
     """
 
-    @checked(n=positive_integer)
+    @checked(n="integer >= 1")
     def __init__(self, n: int, budget: Callable[[Unit], float]) -> None:
         self._n = n
         self._budget = budget
@@ -319,7 +311,7 @@ class UnitZCDPFilter:
         """Return whether ``count`` mechanisms of this cost each would stay within every budget."""
         return self.exceeded(unit, cost, count) is None
 
-    @checked("UnitZCDPFilter", cost=at_least_zero, count=positive_integer)
+    @checked("UnitZCDPFilter", cost=">= 0", count="integer >= 1")
     def exceeded(self, unit: Unit, cost: float, count: int = 1) -> tuple[Unit, float] | None:
         """Return a unit whose budget ``count`` mechanisms would exceed and its total rho then, or None.
 
@@ -349,7 +341,7 @@ class UnitZCDPFilter:
         """Go on from what `to_list` returned."""
         self._spent = {Unit(name, parts): Fraction(cost) for name, parts, cost in recorded}
 
-    @checked("UnitZCDPFilter", cost=at_least_zero)
+    @checked("UnitZCDPFilter", cost=">= 0")
     def record(self, unit: Unit, cost: float) -> None:
         """Add the cost of a mechanism, admitted before it ran.
 
