@@ -25,7 +25,7 @@ from benchmarks.speed.finding import Finding
 from benchmarks.speed.stored import StoredPredictions, labels, row_numbers, variants
 from benchmarks.speed.timing import by_turns, timed
 from sklearn_ada.metrics import Metric
-from sklearn_ada.metrics.blocks import block_scores, response_method
+from sklearn_ada.metrics.blocks import block_scores
 from sklearn_ada.metrics.outputs import CHUNK_CELLS
 from sklearn_ada.terms.holdout_data import HoldoutData
 
@@ -56,9 +56,8 @@ REGRESSION = {
 
 
 def respond(model, name, X):
-    """Return what the scorer's response method says of X, for two classes of the second alone."""
-    method = response_method(name)
-    outputs = getattr(model, method if isinstance(method, str) else method[0])(X)
+    """Return what a scorer takes of the model for X, for two classes of the second alone."""
+    outputs = getattr(model, Metric(name, kind="general").response.methods[0])(X)
     return outputs[:, 1] if outputs.ndim == 2 and outputs.shape[1] == 2 else outputs
 
 

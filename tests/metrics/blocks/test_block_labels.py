@@ -6,13 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sklearn_ada.metrics.blocks import BLOCK_SCORERS, block_scores, response_method
+from sklearn_ada.metrics.blocks import BLOCK_SCORERS, block_scores
 
 RATIOS = ("precision", "recall", "f1", "jaccard")
 BINARY = sorted(RATIOS)
-ALL_CLASSES = sorted(
-    name for name in BLOCK_SCORERS if response_method(name) == "predict" and name.startswith(RATIOS)
-)
+ALL_CLASSES = sorted(name for name in BLOCK_SCORERS if name.startswith(RATIOS))
 ALL_CLASSES = ["accuracy", "balanced_accuracy", *(name for name in ALL_CLASSES if name not in BINARY)]
 
 LABEL_SETS = {

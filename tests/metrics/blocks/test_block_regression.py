@@ -86,11 +86,6 @@ def test_one_row_has_no_r2():
     assert np.isnan(block_scores("r2", [1.0, 2.0], [1.0, 2.0], 2)).all()
 
 
-def test_column_of_predictions_will_do():
-    y = np.arange(6.0)
-    assert block_scores("r2", y, y[:, None], 2).tolist() == [1.0, 1.0]
-
-
 def test_maximum_has_no_weights():
     with pytest.raises(ValueError, match="must be None for 'neg_max_error'"):
         block_scores("neg_max_error", [1.0, 2.0], [1.0, 2.0], 2, sample_weight=[1.0, 1.0])
