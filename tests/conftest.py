@@ -7,7 +7,7 @@ import secrets
 import pytest
 
 from sklearn_ada import _notices
-from sklearn_ada.ledger import opening
+from sklearn_ada.ledger import memory
 from tests.ledger.postgresql_server import NoServerError, Server
 from tests.ledgers_in_memory import forget_ledgers_in_memory, names_of_ledgers_in_memory
 
@@ -37,7 +37,7 @@ def _own_session(monkeypatch, tmp_path_factory):
     folder = os.path.join(tmp_path_factory.getbasetemp(), name)
     monkeypatch.setattr(_notices, "_folder", folder)
     monkeypatch.setenv(_notices.VARIABLE, folder)
-    monkeypatch.setattr(opening, "_noted", set())
+    monkeypatch.setattr(memory, "_noted", set())
     before = names_of_ledgers_in_memory()
     yield
     forget_ledgers_in_memory(names_of_ledgers_in_memory() - before)

@@ -20,7 +20,7 @@ STEPS = {
     "guess and question": ("model_selection/scorers.py", "_plan"),
     "look at the holdout": ("holdout/session.py", "look"),
     "charge": ("ledger/transactions.py", "charge"),
-    "of it the durable commit": ("ledger/sqlite_file.py", "commit"),
+    "of it the durable commit": ("ledger/sqlite.py", "commit"),
 }
 
 

@@ -14,6 +14,7 @@ from sklearn_ada.ledger.hash_chain import (
     parse_head,
     secret_digest,
 )
+from sklearn_ada.ledger.locations import temporary_ledger_path
 from sklearn_ada.ledger.memory import MemoryLedger
 from sklearn_ada.ledger.opening import (
     is_begun,
@@ -27,7 +28,7 @@ from sklearn_ada.ledger.opening import (
     open_ledger_to_write,
 )
 from sklearn_ada.ledger.postgresql import SQLLedger
-from sklearn_ada.ledger.sqlite import SQLiteLedger, temporary_ledger_path
+from sklearn_ada.ledger.sqlite import SQLiteLedger
 
 __all__ = [
     "Head",

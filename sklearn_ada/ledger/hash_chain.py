@@ -1,15 +1,9 @@
-"""What all ledgers share: a log of records, each chained to the one before, with one writer at a time.
+"""The records of a ledger, each chained to the one before, and what every ledger promises about them.
 
-How a record is written: canonical JSON, chained by SHA-256 from the genesis on.
-
-Rows of a ledger: how each follows the one before, and what is said when one does not.
-
-The head of a ledger as a line of text, which a paper or a colleague can keep: later ledgers continue it.
-
-``COUNT-GENESIS-HASH``: how many records there are, the first eight digits of the hash of the first, and the
-hash of the last, which vouches for all before it. Meanings never change.
-
-The contract of a ledger backend.
+A record is written as canonical JSON, chained by SHA-256 from the genesis on. The head of a ledger is a line
+of text, which a paper or a colleague can keep, as later ledgers continue it: ``COUNT-GENESIS-HASH`` is how
+many records there are, the first eight digits of the hash of the first, and the hash of the last, which
+vouches for all before it. Meanings never change.
 """
 
 from __future__ import annotations
@@ -26,292 +20,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.accounting.events import SCHEMA_VERSION
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
-
-_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-_parse = json.JSONDecoder().raw_decode  # does not look for spaces, which no record has at its ends
-
-
-def canonical_json(body: dict[str, Any]) -> str:
-    """Return the one text of a JSON object: sorted keys, no spaces, ASCII, finite numbers only.
-
-    Raises
-    ------
-    ValueError
-        If a number is NaN or infinite; `parse_json` could not give it back everywhere.
-
-    Examples
-    --------
-    >>> canonical_json({"b": 1, "a": [0.5, None]})
-    '{"a":[0.5,null],"b":1}'
-    """
-    return _canonical.encode(body)
-
-
-def parse_json(text: str) -> dict[str, Any]:
-    """Return the object written by `canonical_json`, or raise `LedgerDamagedError`."""
-    try:
-        body, end = _parse(text)
-        if end != len(text):
-            raise ValueError(f"something follows at {end}")
-    except (TypeError, ValueError) as error:
-        raise LedgerDamagedError("A record of the ledger is not JSON: the file was damaged.") from error
-    if not isinstance(body, dict):
-        raise LedgerDamagedError("A record of the ledger is not a JSON object: the file was damaged.")
-    return body
-
-
-def chain_hash(previous: str, seq: int, key: str | None, text: str) -> str:
-    """Return the hash of a record, which vouches for all records before it.
-
-    Examples
-    --------
-    >>> chain_hash("", 0, None, "{}")[:8] != chain_hash("", 1, None, "{}")[:8]
-    True
-    """
-    # A hash and a number have no line breaks, a quoted key neither: no two records are written alike.
-    name = "null" if key is None else quoted(key)
-    digest = hashlib.sha256(f"{previous}\n{seq}\n{name}\n".encode())
-    digest.update(text.encode())
-    return digest.hexdigest()
-
-
-def secret_digest(secret: bytes) -> str:
-    """Return what a genesis record says of the ledger's secret."""
-    return hashlib.sha256(b"sklearn_ada ledger secret" + secret).hexdigest()
-
-
-_OWN = "This session's ledger for these data"
-_OF_ITS_OWN = "For rows that nobody has asked about give a ledger of their own: ledger='holdout.db'."
-_WOULD_VOID = (
-    "If these are its rows, changed, open it with the rows as they were: a second ledger would be a second "
-    "budget for one holdout, and no interval of either would hold any more."
-)
-_BY_LABELS = (
-    "Without ids it knows its rows by their labels and their order: rows shuffled, dropped, appended, "
-    "relabelled or split otherwise cannot be told from other data."
-)
-_ADDED_AGAIN = (
-    "Rows that top_up added are added to those again, which is free. A holdout that is begun with ids= knows "
-    "its rows whatever is done to them."
-)
-_FOLD = (
-    "An outer fold of a cross-validation is other rows: ledger=None gives each fold a ledger that is "
-    "certified for that fold alone."
-)
-
-
-class Row(NamedTuple):
-    """One record as it is stored: its body as text, and the hash that vouches for all so far."""
-
-    seq: int
-    key: str | None
-    subject: str | None
-    text: str
-    hash: str
-
-
-def genesis_row(genesis: dict[str, Any]) -> Row:
-    """Return the first row of a ledger."""
-    text = canonical_json(genesis)
-    return Row(0, None, None, text, chain_hash("", 0, None, text))
-
-
-def next_row(seq: int, digest: str, key: str | None, body: dict[str, Any]) -> Row:
-    """Return the row that follows row ``seq``, whose hash is ``digest``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the body cannot be written, or if its subject or the key is neither text nor None.
-    """
-    subject = body.get("subject")
-    if not isinstance(key, (str, type(None))) or not isinstance(subject, (str, type(None))):
-        raise TypeError("The key and the subject of a record must be text or None.")
-    text = canonical_json(body)
-    return Row(seq + 1, key, subject, text, chain_hash(digest, seq + 1, key, text))
-
-
-def vouched(row: Row, before: str) -> bool:
-    """Return whether a row follows one of hash ``before``; what is not even text does not."""
-    is_text = isinstance(before, str) and isinstance(row.text, str)
-    is_text = is_text and (row.key is None or isinstance(row.key, str))
-    return is_text and chain_hash(before, row.seq, row.key, row.text) == row.hash
-
-
-def continued(rows: Iterable[Row], seq: int, digest: str, name: str) -> Iterator[tuple[Row, dict[str, Any]]]:
-    """Yield rows with their bodies, raising at the first that does not follow row ``seq`` of this hash."""
-    for row in rows:
-        body = parse_json(row.text)
-        if row.seq != seq + 1 or not vouched(row, digest) or row.subject != body.get("subject"):
-            raise damage(name, f"record {seq + 1} does not continue the chain")
-        seq, digest = row.seq, row.hash
-        yield row, body
-
-
-def damage(name: str, what: str) -> LedgerDamagedError:
-    """Return the error for a ledger that was damaged or edited."""
-    return LedgerDamagedError(
-        f"The ledger {name!r} was damaged or edited: {what}. It answers no more questions; "
-        "restore the ledger itself, not an older copy of it, or begin with rows that nobody has asked about."
-    )
-
-
-def check_schema(genesis: dict[str, Any], name: str) -> None:
-    """Raise unless this release can read records of the version that the genesis names."""
-    version = genesis.get("schema")
-    if type(version) is not int or version != SCHEMA_VERSION:
-        raise LedgerMismatchError(
-            f"The ledger {name!r} has records of version {version!r}, and this release reads version "
-            f"{SCHEMA_VERSION}. Use the release of sklearn_ada that wrote it, or a newer one."
-        )
-
-
-def compare_genesis(
-    stored: dict[str, Any],
-    expected: dict[str, Any],
-    name: str,
-    instead: str | None,
-    *,
-    untouched: bool = False,
-) -> None:
-    """Raise unless the ledger's genesis is the expected one, naming what differs.
-
-    Parameters
-    ----------
-    instead : str or None
-        Where another holdout could have a ledger of its own. None for a ledger that goes with the data, in
-        this process: nobody gave it a name.
-    untouched : bool, default=False
-        Whether it is a file in which nothing is recorded but the genesis: then it may be begun anew.
-    """
-    check_schema(stored, name)
-    if "ids" in (ways := [g.get("identity") for g in (stored, expected)]) and ways[0] != ways[1]:
-        begun, opened = ("with", "without") if ways[0] == "ids" else ("without", "with")
-        raise LedgerMismatchError(
-            f"The ledger {name!r} was begun {begun} ids, and is opened {opened} them. Open it {begun} ids: a "
-            "second ledger would be a second budget for one holdout, and no interval of either would hold "
-            "any more."
-        )
-    if stored.get("fingerprint") != expected.get("fingerprint"):
-        short = [str(g.get("fingerprint"))[:12] for g in (stored, expected)]
-        other = f"belongs to another holdout (fingerprint {short[0]}, not {short[1]})"
-        if instead is None:
-            raise LedgerMismatchError(
-                f"{_OWN} {other} and was begun by {_maker(stored)}, as a second holdout of them would be a "
-                f"fresh budget. {_OF_ITS_OWN}"
-            )
-        known = (_BY_LABELS, _WOULD_VOID, _ADDED_AGAIN) if "identity" in stored else (_WOULD_VOID,)
-        told = " ".join((*known, _FOLD))
-        raise LedgerMismatchError(
-            f"The ledger {name!r} {other}. {told} For rows that nobody has asked about, {instead} is right."
-        )
-    different = sorted(k for k in stored.keys() | expected.keys() if stored.get(k) != expected.get(k))
-    if different:
-        shown = [k for k in different if k not in ("secret_digest", "seeded", "shares")]
-        was = ", ".join(f"{k}={stored.get(k)!r}" for k in shown) or "another random_state"
-        end = ", or rows that nobody has asked about, with a ledger of their own."
-        if untouched:
-            end += " Or, as nothing was asked of this ledger yet, delete its file to begin it anew."
-        whose = f"The ledger {name!r}"
-        if instead is None:
-            whose, end = _OWN, f". {_OF_ITS_OWN}"
-        raise LedgerMismatchError(
-            f"{whose} was opened for this holdout with another policy ({was}), and a policy is "
-            f"fixed before the first question. Use the same parameters{end}"
-        )
-
-
-def _maker(genesis: dict[str, Any]) -> str:
-    """Return what began a ledger that goes with the data, and how it is used again."""
-    split = genesis.get("split")
-    if not isinstance(split, dict) or "holdout" not in split:
-        return "a Holdout of all of them. Ask that Holdout"
-    how = f"holdout: {split['holdout']}, random_state={split.get('random_state')!r}"
-    return (
-        f"a ReusableHoldoutCV, which set a part of them aside ({how}). Ask its holdout_, or search with the "
-        "same holdout and random_state"
-    )
-
-
-_PREFIX = 8
-
-
-@dataclass(frozen=True)
-class Head:
-    """How far a ledger went.
-
-    Attributes
-    ----------
-    count : int
-        Number of records, the genesis among them.
-    genesis : str
-        The first digits of its hash.
-    hash : str
-        Of the last record.
-    """
-
-    count: int
-    genesis: str
-    hash: str
-
-    @classmethod
-    def of(cls, seq: int, digest: str, genesis_hash: str) -> Head:
-        """Return the head of a ledger that ends with record ``seq``."""
-        return cls(seq + 1, genesis_hash[:_PREFIX], digest)
-
-    def __str__(self) -> str:
-        return f"{self.count}-{self.genesis}-{self.hash}"
-
-
-def parse_head(text: str) -> Head:
-    """Return the head that a text tells.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-
-    Examples
-    --------
-    >>> parse_head("7-" + 8 * "a" + "-" + 64 * "b").count
-    7
-    """
-    found = re.fullmatch(r"([1-9]\d{0,17})-([0-9a-f]{8})-([0-9a-f]{64})", text.strip())
-    if found is None:
-        raise bad_parameter(
-            "head", "Ledger.check_head", "COUNT-GENESIS-HASH as 'ledger head' prints it", text
-        )
-    return Head(int(found[1]), found[2], found[3])
-
-
-def head_contradiction(name: str, now: Head, kept: Head, digest: str | None) -> LedgerError | None:
-    """Return why a ledger does not continue a head that was kept, or None if it does.
-
-    Parameters
-    ----------
-    name : str
-        Of the ledger.
-    now, kept : Head
-    digest : str or None
-        The hash of the record that was the last when ``kept`` was.
-    """
-    if now.genesis != kept.genesis:
-        return LedgerMismatchError(
-            f"The ledger {name!r} does not continue this head: it is another ledger, whose first record has "
-            f"the hash {now.genesis}..., not {kept.genesis}.... Give the ledger that the head was taken from."
-        )
-    if now.count < kept.count:
-        return LedgerDamagedError(
-            f"The ledger {name!r} does not continue this head: it is an older copy, with {now.count:,} of at "
-            f"least {kept.count:,} records. Never ask through it; what it lacks was answered elsewhere."
-        )
-    if digest != kept.hash:
-        return LedgerDamagedError(
-            f"The ledger {name!r} does not continue this head: they parted, as record {kept.count - 1} or "
-            "one before it is another one. One holdout was asked through two ledgers, or records were "
-            "rewritten; no answer since then, of either, is certified."
-        )
-    return None
 
 
 class Fold(Protocol):
@@ -437,3 +145,287 @@ class Ledger(ABC, Generic[State]):
     @abstractmethod
     def secret(self) -> bytes:
         """Return the ledger's secret, from which noise and partitions are derived."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """How far a ledger went.
+
+    Attributes
+    ----------
+    count : int
+        Number of records, the genesis among them.
+    genesis : str
+        The first digits of its hash.
+    hash : str
+        Of the last record.
+    """
+
+    count: int
+    genesis: str
+    hash: str
+
+    @classmethod
+    def of(cls, seq: int, digest: str, genesis_hash: str) -> Head:
+        """Return the head of a ledger that ends with record ``seq``."""
+        return cls(seq + 1, genesis_hash[:8], digest)
+
+    def __str__(self) -> str:
+        return f"{self.count}-{self.genesis}-{self.hash}"
+
+
+def parse_head(text: str) -> Head:
+    """Return the head that a text tells.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_head("7-" + 8 * "a" + "-" + 64 * "b").count
+    7
+    """
+    found = re.fullmatch(r"([1-9]\d{0,17})-([0-9a-f]{8})-([0-9a-f]{64})", text.strip())
+    if found is None:
+        raise bad_parameter(
+            "head", "Ledger.check_head", "COUNT-GENESIS-HASH as 'ledger head' prints it", text
+        )
+    return Head(int(found[1]), found[2], found[3])
+
+
+def head_contradiction(name: str, now: Head, kept: Head, digest: str | None) -> LedgerError | None:
+    """Return why a ledger does not continue a head that was kept, or None if it does.
+
+    Parameters
+    ----------
+    name : str
+        Of the ledger.
+    now, kept : Head
+    digest : str or None
+        The hash of the record that was the last when ``kept`` was.
+    """
+    if now.genesis != kept.genesis:
+        return LedgerMismatchError(
+            f"The ledger {name!r} does not continue this head: it is another ledger, whose first record has "
+            f"the hash {now.genesis}..., not {kept.genesis}.... Give the ledger that the head was taken from."
+        )
+    if now.count < kept.count:
+        return LedgerDamagedError(
+            f"The ledger {name!r} does not continue this head: it is an older copy, with {now.count:,} of at "
+            f"least {kept.count:,} records. Never ask through it; what it lacks was answered elsewhere."
+        )
+    if digest != kept.hash:
+        return LedgerDamagedError(
+            f"The ledger {name!r} does not continue this head: they parted, as record {kept.count - 1} or "
+            "one before it is another one. One holdout was asked through two ledgers, or records were "
+            "rewritten; no answer since then, of either, is certified."
+        )
+    return None
+
+
+def canonical_json(body: dict[str, Any]) -> str:
+    """Return the one text of a JSON object: sorted keys, no spaces, ASCII, finite numbers only.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite; `parse_json` could not give it back everywhere.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": [0.5, None]})
+    '{"a":[0.5,null],"b":1}'
+    """
+    return _canonical.encode(body)
+
+
+def parse_json(text: str) -> dict[str, Any]:
+    """Return the object written by `canonical_json`, or raise `LedgerDamagedError`."""
+    try:
+        body, end = _parse(text)
+        if end != len(text):
+            raise ValueError(f"something follows at {end}")
+    except (TypeError, ValueError) as error:
+        raise LedgerDamagedError("A record of the ledger is not JSON: the file was damaged.") from error
+    if not isinstance(body, dict):
+        raise LedgerDamagedError("A record of the ledger is not a JSON object: the file was damaged.")
+    return body
+
+
+def chain_hash(previous: str, seq: int, key: str | None, text: str) -> str:
+    """Return the hash of a record, which vouches for all records before it.
+
+    Examples
+    --------
+    >>> chain_hash("", 0, None, "{}")[:8] != chain_hash("", 1, None, "{}")[:8]
+    True
+    """
+    # A hash and a number have no line breaks, a quoted key neither: no two records are written alike.
+    name = "null" if key is None else quoted(key)
+    digest = hashlib.sha256(f"{previous}\n{seq}\n{name}\n".encode())
+    digest.update(text.encode())
+    return digest.hexdigest()
+
+
+def secret_digest(secret: bytes) -> str:
+    """Return what a genesis record says of the ledger's secret."""
+    return hashlib.sha256(b"sklearn_ada ledger secret" + secret).hexdigest()
+
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+_parse = json.JSONDecoder().raw_decode  # does not look for spaces, which no record has at its ends
+
+
+class Row(NamedTuple):
+    """One record as it is stored: its body as text, and the hash that vouches for all so far."""
+
+    seq: int
+    key: str | None
+    subject: str | None
+    text: str
+    hash: str
+
+
+def genesis_row(genesis: dict[str, Any]) -> Row:
+    """Return the first row of a ledger."""
+    text = canonical_json(genesis)
+    return Row(0, None, None, text, chain_hash("", 0, None, text))
+
+
+def next_row(seq: int, digest: str, key: str | None, body: dict[str, Any]) -> Row:
+    """Return the row that follows row ``seq``, whose hash is ``digest``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the body cannot be written, or if its subject or the key is neither text nor None.
+    """
+    subject = body.get("subject")
+    if not isinstance(key, (str, type(None))) or not isinstance(subject, (str, type(None))):
+        raise TypeError("The key and the subject of a record must be text or None.")
+    text = canonical_json(body)
+    return Row(seq + 1, key, subject, text, chain_hash(digest, seq + 1, key, text))
+
+
+def vouched(row: Row, before: str) -> bool:
+    """Return whether a row follows one of hash ``before``; what is not even text does not."""
+    is_text = isinstance(before, str) and isinstance(row.text, str)
+    is_text = is_text and (row.key is None or isinstance(row.key, str))
+    return is_text and chain_hash(before, row.seq, row.key, row.text) == row.hash
+
+
+def continued(rows: Iterable[Row], seq: int, digest: str, name: str) -> Iterator[tuple[Row, dict[str, Any]]]:
+    """Yield rows with their bodies, raising at the first that does not follow row ``seq`` of this hash."""
+    for row in rows:
+        body = parse_json(row.text)
+        if row.seq != seq + 1 or not vouched(row, digest) or row.subject != body.get("subject"):
+            raise damage(name, f"record {seq + 1} does not continue the chain")
+        seq, digest = row.seq, row.hash
+        yield row, body
+
+
+def damage(name: str, what: str) -> LedgerDamagedError:
+    """Return the error for a ledger that was damaged or edited."""
+    return LedgerDamagedError(
+        f"The ledger {name!r} was damaged or edited: {what}. It answers no more questions; "
+        "restore the ledger itself, not an older copy of it, or begin with rows that nobody has asked about."
+    )
+
+
+def check_schema(genesis: dict[str, Any], name: str) -> None:
+    """Raise unless this release can read records of the version that the genesis names."""
+    version = genesis.get("schema")
+    if type(version) is not int or version != SCHEMA_VERSION:
+        raise LedgerMismatchError(
+            f"The ledger {name!r} has records of version {version!r}, and this release reads version "
+            f"{SCHEMA_VERSION}. Use the release of sklearn_ada that wrote it, or a newer one."
+        )
+
+
+def compare_genesis(
+    stored: dict[str, Any],
+    expected: dict[str, Any],
+    name: str,
+    instead: str | None,
+    *,
+    is_untouched: bool = False,
+) -> None:
+    """Raise unless the ledger's genesis is the expected one, naming what differs.
+
+    Parameters
+    ----------
+    instead : str or None
+        Where another holdout could have a ledger of its own. None for a ledger that goes with the data, in
+        this process: nobody gave it a name.
+    is_untouched : bool, default=False
+        Whether it is a file in which nothing is recorded but the genesis: then it may be begun anew.
+    """
+    check_schema(stored, name)
+    if "ids" in (ways := [g.get("identity") for g in (stored, expected)]) and ways[0] != ways[1]:
+        begun, opened = ("with", "without") if ways[0] == "ids" else ("without", "with")
+        raise LedgerMismatchError(
+            f"The ledger {name!r} was begun {begun} ids, and is opened {opened} them. Open it {begun} ids: a "
+            "second ledger would be a second budget for one holdout, and no interval of either would hold "
+            "any more."
+        )
+    if stored.get("fingerprint") != expected.get("fingerprint"):
+        short = [str(g.get("fingerprint"))[:12] for g in (stored, expected)]
+        other = f"belongs to another holdout (fingerprint {short[0]}, not {short[1]})"
+        if instead is None:
+            raise LedgerMismatchError(
+                f"{_OWN} {other} and was begun by {_maker(stored)}, as a second holdout of them would be a "
+                f"fresh budget. {_OF_ITS_OWN}"
+            )
+        reasons = (_BY_LABELS, _WOULD_VOID, _ADDED_AGAIN) if "identity" in stored else (_WOULD_VOID,)
+        raise LedgerMismatchError(
+            f"The ledger {name!r} {other}. {' '.join((*reasons, _FOLD))} For rows that nobody has asked "
+            f"about, {instead} is right."
+        )
+    different = sorted(k for k in stored.keys() | expected.keys() if stored.get(k) != expected.get(k))
+    if different:
+        shown = [k for k in different if k not in ("secret_digest", "seeded", "shares")]
+        was = ", ".join(f"{k}={stored.get(k)!r}" for k in shown) or "another random_state"
+        end = ", or rows that nobody has asked about, with a ledger of their own."
+        if is_untouched:
+            end += " Or, as nothing was asked of this ledger yet, delete its file to begin it anew."
+        whose = f"The ledger {name!r}"
+        if instead is None:
+            whose, end = _OWN, f". {_OF_ITS_OWN}"
+        raise LedgerMismatchError(
+            f"{whose} was opened for this holdout with another policy ({was}), and a policy is "
+            f"fixed before the first question. Use the same parameters{end}"
+        )
+
+
+def _maker(genesis: dict[str, Any]) -> str:
+    """Return what began a ledger that goes with the data, and how it is used again."""
+    split = genesis.get("split")
+    if not isinstance(split, dict) or "holdout" not in split:
+        return "a Holdout of all of them. Ask that Holdout"
+    how = f"holdout: {split['holdout']}, random_state={split.get('random_state')!r}"
+    return (
+        f"a ReusableHoldoutCV, which set a part of them aside ({how}). Ask its holdout_, or search with the "
+        "same holdout and random_state"
+    )
+
+
+_OWN = "This session's ledger for these data"
+_OF_ITS_OWN = "For rows that nobody has asked about give a ledger of their own: ledger='holdout.db'."
+_WOULD_VOID = (
+    "If these are its rows, changed, open it with the rows as they were: a second ledger would be a second "
+    "budget for one holdout, and no interval of either would hold any more."
+)
+_BY_LABELS = (
+    "Without ids it knows its rows by their labels and their order: rows shuffled, dropped, appended, "
+    "relabelled or split otherwise cannot be told from other data."
+)
+_ADDED_AGAIN = (
+    "Rows that top_up added are added to those again, which is free. A holdout that is begun with ids= knows "
+    "its rows whatever is done to them."
+)
+_FOLD = (
+    "An outer fold of a cross-validation is other rows: ledger=None gives each fold a ledger that is "
+    "certified for that fold alone."
+)

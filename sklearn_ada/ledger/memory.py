@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger.hash_chain import Row, State, check_schema, compare_genesis, genesis_row, parse_json
-from sklearn_ada.ledger.transactions import ChainedLedger, Connection, lock
+from sklearn_ada.ledger.hash_chain import Row, State, parse_json
+from sklearn_ada.ledger.transactions import PAGE, Address, Beginning, ChainedLedger, Connection
 
 _ELSEWHERE = (
     "A ledger in memory cannot leave its process: a copy would be a second budget. Use threads instead of "
     "processes; or, for rows that nobody has asked about, a file from the start (ledger='holdout.db', or "
     "ledger=None for a temporary one)."
 )
-
-
-class _Book:
-    """The rows of one ledger and the process that they belong to."""
-
-    def __init__(self, secret: bytes, first: Row) -> None:
-        self.secret = secret
-        self.rows = [first]
-        self.first: dict[tuple[str, str | None], int] = {}  # by key and by subject
-        self.owner = os.getpid()
-
-
-_books: dict[str, _Book] = {}
+_SCHEME = ":memory:"
 
 
 class MemoryLedger(ChainedLedger[State]):
@@ -46,77 +32,103 @@ class MemoryLedger(ChainedLedger[State]):
         Takes the genesis and returns the state before any record.
     """
 
-    @classmethod
-    def create_or_open(
-        cls,
-        name: str,
-        genesis_from_secret: Callable[[bytes], dict[str, Any]],
-        start: Callable[[dict[str, Any]], State],
-        secret: bytes | None = None,
-        of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
-    ) -> MemoryLedger[State]:
-        """Open this process's ledger of that name, or begin it; parameters as for `SQLiteLedger`.
-
-        Raises
-        ------
-        LedgerMismatchError
-            If its genesis differs: another holdout, another split, another policy.
-        LedgerUnavailableError
-            If it belongs to the process that this one was forked from.
-        """
-        with lock:
-            if name not in _books:
-                secret = os.urandom(32) if secret is None else secret
-                _books[name] = _Book(secret, genesis_row(genesis_from_secret(secret)))
-            book = _own(name)
-            stored, kept = parse_json(book.rows[0].text), book.secret
-        expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
-        compare_genesis(stored, expected, ":memory:", None)
-        return cls(name, expected, start)
+    scheme = _SCHEME
+    shorthand = _SCHEME
 
     @classmethod
-    def open_existing(
-        cls, name: str, start: Callable[[dict[str, Any]], State], replay: bool = True
-    ) -> MemoryLedger[State]:
-        """Open this process's ledger of that name under whatever genesis it has; it must be there."""
-        with lock:
-            stored = parse_json(_own(name).rows[0].text)
-        check_schema(stored, ":memory:")
-        return cls(name, stored, start)
+    def address_for(cls, content: Callable[[], str], kind: str) -> str:
+        """Return the name of this process's ledger for data of this digest."""
+        return f"{_SCHEME}{kind}-{content()}" if kind else _SCHEME + content()
 
-    @staticmethod
-    def names(beginning: str) -> list[str]:
-        """Return the names of this process's ledgers that begin so."""
-        return sorted(
-            n for n, book in _books.items() if n.startswith(beginning) and book.owner == os.getpid()
-        )
+    @classmethod
+    def addresses_of_kind(cls, kind: str) -> list[str]:
+        """Return the names of this process's ledgers of a kind."""
+        return sorted(name for name in _books if name.startswith(f"{_SCHEME}{kind}-") and _is_own(name))
 
-    @property
-    def name(self) -> str:
-        """What it was asked for by."""
-        return ":memory:"
+    @classmethod
+    def is_begun(cls, address: Address) -> bool:
+        """Return whether this process has a ledger of this name."""
+        return _is_own(os.fspath(address))
+
+    @classmethod
+    def is_of_session(cls, address: Address) -> bool:
+        """Return True: a ledger is gone with this process."""
+        return True
+
+    @classmethod
+    def note(cls, address: Address, ledger: Address) -> None:
+        """Note another ledger of this process under a name."""
+        _noted.add((os.getpid(), address, ledger))
+
+    @classmethod
+    def noted(cls, address: Address) -> list[str]:
+        """Return the ledgers that were noted under a name, in order."""
+        return sorted(os.fspath(own) for pid, of, own in _noted if (pid, of) == (os.getpid(), address))
+
+    @classmethod
+    def _shown(cls, place: str) -> str:
+        return _SCHEME
+
+    @classmethod
+    def _instead_of(cls, place: str) -> None:
+        return None
+
+    @classmethod
+    def _begun(cls, place: str, first: Callable[[], Row], secret: bytes) -> Beginning:
+        if place not in _books:
+            _books[place] = _Book(secret, first())
+        return Beginning(cls._genesis_at(place), _own(place).secret)
+
+    @classmethod
+    def _genesis_at(cls, place: str) -> dict[str, Any]:
+        return parse_json(_own(place).rows[0].text)
 
     def _connect(self) -> Connection:
-        return _Memory(self._address, self._genesis_hash, self._start)
-
-    def _translated(self) -> AbstractContextManager[object]:
-        return contextlib.nullcontext()
+        return _Memory(self._address, self.name, self._genesis_hash, self._start)
 
     def __reduce__(self) -> NoReturn:
         raise LedgerUnavailableError(_ELSEWHERE)
 
 
+class _Book:
+    """The rows of one ledger and the process that they belong to."""
+
+    def __init__(self, secret: bytes, first: Row) -> None:
+        self.secret = secret
+        self.rows = [first]
+        self.first: dict[tuple[str, str | None], int] = {}  # by key and by subject
+        self.owner = os.getpid()
+
+
+_books: dict[str, _Book] = {}
+_noted: set[tuple[int, Address, Address]] = set()
+
+
+def _is_own(name: str) -> bool:
+    return name in _books and _books[name].owner == os.getpid()
+
+
+def _own(name: str) -> _Book:
+    """Return a book of this very process."""
+    if not _is_own(name):
+        raise LedgerUnavailableError(_ELSEWHERE)
+    return _books[name]
+
+
 class _Memory(Connection):
     """A book that is open (see `Connection`); the lock that all connections share keeps others out."""
 
-    def __init__(self, name: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]) -> None:
-        self._book = _own(name)
+    def __init__(
+        self, address: str, name: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]
+    ) -> None:
+        self._book = _own(address)
         self._kept = len(self._book.rows)
-        super().__init__(name, ":memory:", genesis_hash, start)
+        super().__init__(address, name, genesis_hash, start)
 
     def begin(self, write: bool) -> None:
         """Remember what to go back to."""
         self._kept = len(self._book.rows)
+        self.head = self._kept, self._book.rows[-1].hash
 
     def commit(self) -> None:
         """Keep all rows."""
@@ -125,18 +137,15 @@ class _Memory(Connection):
     def roll_back(self) -> None:
         """Drop the rows that were added."""
         for row in self._book.rows[self._kept :]:
-            for known in (("key", row.key), ("subject", row.subject)):
-                if self._book.first.get(known) == row.seq:
-                    del self._book.first[known]
+            for column in (("key", row.key), ("subject", row.subject)):
+                if self._book.first.get(column) == row.seq:
+                    del self._book.first[column]
         del self._book.rows[self._kept :]
 
-    def head(self) -> tuple[int, str]:
-        """Return how many rows there are and the last one's hash."""
-        return len(self._book.rows), self._book.rows[-1].hash
-
-    def rows(self, first: int, last: int | None = None) -> Iterator[Row]:
+    def page(self, first: int, last: int) -> list[Row]:
         """Return rows in order."""
-        return iter(self._book.rows[max(first, 0) : None if last is None else last + 1])
+        first = max(first, 0)
+        return self._book.rows[first : min(last + 1, first + PAGE)]
 
     def first_with(self, column: str, value: str) -> int | None:
         """Return the first row's number."""
@@ -145,17 +154,9 @@ class _Memory(Connection):
     def add(self, row: Row) -> None:
         """Append the row."""
         self._book.rows.append(row)
-        for known in (("key", row.key), ("subject", row.subject)):
-            self._book.first.setdefault(known, row.seq)
+        for column in (("key", row.key), ("subject", row.subject)):
+            self._book.first.setdefault(column, row.seq)
 
     def read_secret(self) -> bytes:
         """Return the secret."""
         return self._book.secret
-
-
-def _own(name: str) -> _Book:
-    """Return a book of this very process."""
-    book = _books.get(name)
-    if book is None or book.owner != os.getpid():
-        raise LedgerUnavailableError(_ELSEWHERE)
-    return book

@@ -9,14 +9,9 @@ from typing import Any
 
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
+from sklearn_ada.ledger import memory, postgresql, sqlite  # noqa: F401 - each makes its backend known
 from sklearn_ada.ledger.hash_chain import Ledger, State
-from sklearn_ada.ledger.memory import MemoryLedger
-from sklearn_ada.ledger.postgresql import SQLLedger, is_url
-from sklearn_ada.ledger.sqlite import SQLiteLedger, is_temporary, temporary_ledger_path, temporary_ledgers
-
-Address = str | os.PathLike[str]
-_MEMORY = ":memory:"
-_noted: set[tuple[int, Address, Address]] = set()  # addresses in the memory of a process
+from sklearn_ada.ledger.transactions import BACKENDS, Address, ChainedLedger
 
 
 def ledger_address(given: Address | None, content: Callable[[], str], kind: str = "") -> Address:
@@ -43,11 +38,10 @@ def ledger_address(given: Address | None, content: Callable[[], str], kind: str 
     >>> ledger_address(":memory:", lambda: "5ada")
     ':memory:5ada'
     """
-    if given is None:
-        return temporary_ledger_path(content(), kind)
-    if given == _MEMORY:
-        return f"{_MEMORY}{kind}-{content()}" if kind else _MEMORY + content()
     expected = "a path, ':memory:', a 'postgresql://...' URL or None"
+    for backend in BACKENDS:
+        if given == backend.shorthand:
+            return backend.address_for(content, kind)
     if not isinstance(given, (str, os.PathLike)):
         raise bad_parameter("ledger", "Holdout", expected, given)
     scheme = _mistaken_scheme(given)
@@ -58,44 +52,27 @@ def ledger_address(given: Address | None, content: Callable[[], str], kind: str 
 
 def ledgers_of_kind(given: Address | None, kind: str) -> list[str]:
     """Return the addresses of this session's ledgers (of this process's, in memory) of a kind."""
-    if given is None:
-        return temporary_ledgers(kind)
-    return MemoryLedger.names(f"{_MEMORY}{kind}-") if given == _MEMORY else []
+    return [one for each in BACKENDS if given == each.shorthand for one in each.addresses_of_kind(kind)]
 
 
 def is_begun(address: Address) -> bool:
     """Return whether there is a ledger at an address of this session's, or of this process's memory."""
-    if isinstance(address, str) and address.startswith(_MEMORY):
-        return address in MemoryLedger.names(address)
-    return os.path.exists(address)
+    return _backend_of(address).is_begun(address)
 
 
 def is_of_session(address: Address) -> bool:
     """Return whether a ledger is gone with this session, or with this process."""
-    text = os.fspath(address)
-    return text.startswith(_MEMORY) or (not is_url(text) and is_temporary(text))
+    return _backend_of(address).is_of_session(address)
 
 
 def note_ids(address: Address, ledger: Address) -> None:
     """Note that the rows which would have their ledger at this address are known by ids in another one."""
-    if isinstance(address, str) and address.startswith(_MEMORY):
-        _noted.add((os.getpid(), address, ledger))
-    elif os.fspath(ledger) not in noted_ledgers(address):
-        with open(f"{os.fspath(address)}-ids", "ab", buffering=0) as file:
-            file.write(os.fsencode(f"{os.path.basename(ledger)}\n"))
+    _backend_of(address).note(address, ledger)
 
 
 def noted_ledgers(address: Address) -> list[str]:
     """Return the addresses of the ledgers that `note_ids` noted for an address, begun or not."""
-    if isinstance(address, str) and address.startswith(_MEMORY):
-        return sorted(os.fspath(own) for pid, of, own in _noted if (pid, of) == (os.getpid(), address))
-    try:
-        with open(f"{os.fspath(address)}-ids", "rb") as file:
-            names = os.fsdecode(file.read()).splitlines()
-    except FileNotFoundError:
-        return []
-    folder = os.path.dirname(address)
-    return sorted({os.path.join(folder, name) for name in names})
+    return _backend_of(address).noted(address)
 
 
 def open_ledger(
@@ -105,38 +82,15 @@ def open_ledger(
     secret: bytes | None = None,
     of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Ledger[State]:
-    """Open the ledger at an address, or create it.
+    """Open the ledger at an address that `ledger_address` returned, or create it.
 
-    Parameters
-    ----------
-    address : path-like or str
-        What `ledger_address` returned.
-    genesis_from_secret : callable
-        Takes the ledger's secret and returns the genesis that the caller expects.
-    start : callable
-        Takes the genesis and returns the state before any record.
-    secret : bytes or None
-        The secret of a new ledger; by default 32 bytes from the operating system.
-    of_found : callable or None
-        Takes the secret and the genesis of a ledger that is there, and returns the genesis that the caller
-        expects of such a one; by default what a new one would have.
-
-    Raises
-    ------
-    LedgerMismatchError
-        If the genesis differs: another holdout, another split, another policy.
-    LedgerUnavailableError, LedgerDamagedError
-        If the ledger cannot be used.
+    For the parameters, and what is raised, see `ChainedLedger.create_or_open`.
     """
-    if isinstance(address, str) and address.startswith(_MEMORY):
-        return MemoryLedger.create_or_open(address, genesis_from_secret, start, secret, of_found)
-    if is_url(address):
-        return SQLLedger.create_or_open(address, genesis_from_secret, start, secret, of_found)
-    return SQLiteLedger.create_or_open(address, genesis_from_secret, start, secret, of_found)
+    return _backend_of(address).create_or_open(address, genesis_from_secret, start, secret, of_found)
 
 
 def open_existing_ledger(
-    address: str | os.PathLike[str], start: Callable[[dict[str, Any]], State], replay: bool = True
+    address: Address, start: Callable[[dict[str, Any]], State], replay: bool = True
 ) -> Ledger[State]:
     """Open a ledger under whatever genesis it has, to look at it; it must exist.
 
@@ -160,16 +114,10 @@ def open_existing_ledger(
             f"There is no ledger at {scheme}: give the path of a file, or a URL like "
             "postgresql://user@host/database?book=name."
         )
-    if isinstance(address, str) and address.startswith(_MEMORY):
-        return MemoryLedger.open_existing(address, start, replay)
-    if is_url(address):
-        return SQLLedger.open_existing(address, start, replay)
-    return SQLiteLedger.open_existing(address, start, replay)
+    return _backend_of(address).open_existing(address, start, replay)
 
 
-def open_ledger_to_write(
-    address: str | os.PathLike[str], start: Callable[[dict[str, Any]], State]
-) -> Ledger[State]:
+def open_ledger_to_write(address: Address, start: Callable[[dict[str, Any]], State]) -> Ledger[State]:
     """Open a ledger under whatever genesis it has, to go on with it; it must exist.
 
     Parameters
@@ -192,9 +140,15 @@ def open_ledger_to_write(
     return open_ledger(address, is_gone, start, of_found=lambda secret, found: genesis)
 
 
+def _backend_of(address: Address) -> type[ChainedLedger[Any]]:
+    text = address if isinstance(address, str) else ""
+    matching = [backend for backend in BACKENDS if re.match(backend.scheme, text)]
+    return max(matching, key=lambda backend: len(backend.scheme))
+
+
 def _mistaken_scheme(address: Address) -> str | None:
     """Return how what is meant as a URL begins, and cannot be one; never the rest: it may hold a password."""
-    if not isinstance(address, str) or is_url(address):
+    if not isinstance(address, str) or _backend_of(address).scheme:
         return None
     found = re.match(r"\s*(\w[\w+.-]*://|postgres(?:ql)?(?:\+\w*)?\s*:)", address, re.IGNORECASE)
     return None if found is None else f"{found[1]}..."

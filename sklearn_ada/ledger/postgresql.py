@@ -1,32 +1,27 @@
 """A ledger as a book in a PostgreSQL database, for workers on several machines.
 
-A ledger as a book in a PostgreSQL database, for workers on several machines.
-
 SQLAlchemy is imported where a database is opened, not before.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger.hash_chain import Record, Row, State, check_schema, compare_genesis, parse_json
-from sklearn_ada.ledger.transactions import ChainedLedger, CommitLostError, Connection, lock
+from sklearn_ada.ledger.hash_chain import Record, Row, State, parse_json
+from sklearn_ada.ledger.transactions import (
+    Address,
+    Beginning,
+    ChainedLedger,
+    CommitLostError,
+    Connection,
+    opened,
+)
 
 if TYPE_CHECKING:
     from sklearn_ada.ledger.sql_session import Place
-
-
-_opened: set[str] = set()  # books this process has used: one that vanishes is not begun again
-
-
-def is_url(address: object) -> TypeGuard[str]:
-    """Return whether an address leads to a database that can keep a ledger."""
-    return isinstance(address, str) and re.match(r"postgres(ql)?(\+\w+)?://", address) is not None
 
 
 class SQLLedger(ChainedLedger[State]):
@@ -47,56 +42,8 @@ class SQLLedger(ChainedLedger[State]):
         Takes the genesis and returns the state before any record.
     """
 
+    scheme = r"postgres(ql)?(\+\w+)?://"
     _holds_interrupts = False  # a server may be slow, and its driver ends cleanly what is interrupted
-
-    @classmethod
-    def create_or_open(
-        cls,
-        url: str,
-        genesis_from_secret: Callable[[bytes], dict[str, Any]],
-        start: Callable[[dict[str, Any]], State],
-        secret: bytes | None = None,
-        of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
-    ) -> SQLLedger[State]:
-        """Open the book at ``url``, or begin it if there is none; parameters as for `SQLiteLedger`.
-
-        Raises
-        ------
-        ValueError
-            If this is not the URL of a PostgreSQL database.
-        LedgerMismatchError
-            If the book's genesis differs: another holdout, another split, another policy.
-        LedgerUnavailableError
-            If the server cannot be reached or used, or SQLAlchemy or its driver is missing.
-        LedgerDamagedError
-            If the book's records do not agree.
-        """
-        new_secret = os.urandom(32) if secret is None else secret
-        place = _place_at(url)
-        with lock, place.translated():
-            if url not in _opened:
-                place.create_book(new_secret, genesis_from_secret)
-            stored, kept_secret = place.read_book()
-        expected = genesis_from_secret(kept_secret) if of_found is None else of_found(kept_secret, stored)
-        compare_genesis(stored, expected, place.name, "another book (...?book=NAME)")
-        ledger = cls(url, expected, start)
-        ledger.read(lambda state: None)  # replay now: damage should not wait for the first question
-        _opened.add(url)
-        return ledger
-
-    @classmethod
-    def open_existing(
-        cls, url: str, start: Callable[[dict[str, Any]], State], replay: bool = True
-    ) -> SQLLedger[State]:
-        """Open a book under whatever genesis it has, to look at it; it must exist."""
-        place = _place_at(url)
-        with lock, place.translated():
-            genesis, _ = place.read_book()
-        check_schema(genesis, place.name)
-        ledger = cls(url, genesis, start)
-        if replay:
-            ledger.read(lambda state: None)
-        return ledger
 
     def charge(self, key: str | None, decide: Callable[[State], dict[str, Any]]) -> Record:
         """Record ``decide(state)`` under ``key``, or return what is recorded there.
@@ -107,13 +54,9 @@ class SQLLedger(ChainedLedger[State]):
             return super().charge(key, decide)
         except CommitLostError as lost:
             row: Row = lost.args[0]
-
-        def stands(connection: Connection) -> bool:
-            connection.catch_up()
-            return connection.row(row.seq) == row
-
         try:
-            found = self._transact(stands, write=True)  # waits for the end of the lost transaction
+            # As the only writer, so that it waits for the end of the lost transaction.
+            found = self._transact(lambda connection: connection.row(row.seq) == row, write=True)
         except LedgerUnavailableError as error:
             raise LedgerUnavailableError(
                 f"The connection to the ledger {self.name!r} was lost while a record was being committed, "
@@ -127,19 +70,40 @@ class SQLLedger(ChainedLedger[State]):
             )
         return Record(row.seq, row.key, parse_json(row.text), fresh=True)
 
-    @property
-    def name(self) -> str:
-        """The URL without its password."""
-        return self._place().name
+    @classmethod
+    def _place_of(cls, address: Address) -> str:
+        url = os.fspath(address)
+        _place_at(url)
+        return url
+
+    @classmethod
+    def _shown(cls, place: str) -> str:
+        """Return the URL without its password."""
+        return _place_at(place).name
+
+    @classmethod
+    def _instead_of(cls, place: str) -> str:
+        return "another book (...?book=NAME)"
+
+    @classmethod
+    def _begun(cls, place: str, first: Callable[[], Row], secret: bytes) -> Beginning:
+        at = _place_at(place)
+        if cls._identity_of(place) not in opened:
+            at.create_book(first, secret)
+        return Beginning(*at.read_book())
+
+    @classmethod
+    def _genesis_at(cls, place: str) -> dict[str, Any]:
+        return _place_at(place).read_book()[0]
 
     def _connect(self) -> Connection:
-        return self._place().session(self._genesis_hash, self._start)
+        from sklearn_ada.ledger.sql_session import Session
 
-    def _translated(self) -> AbstractContextManager[object]:
-        return self._place().translated()
+        return Session(_place_at(self._address), self._genesis_hash, self._start)
 
-    def _place(self) -> Place:
-        return _place_at(self._address)
+    @classmethod
+    def _explain(cls, place: str, error: Exception) -> None:
+        _place_at(place).explain(error)
 
 
 def _place_at(url: str) -> Place:

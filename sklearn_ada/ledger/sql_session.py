@@ -1,10 +1,9 @@
-"""A server that stops answering must not hold an asker for ever.
-
-A book in a PostgreSQL database as a connection: where it is, and a session of this process.
+"""A book in a PostgreSQL database: where it is, and a session of this process.
 
 Charges of a book are serialised by the lock on its row in the table of books, held from BEGIN to COMMIT.
 Transactions are written out, on a connection in autocommit mode, so that it is known which statement an
-error came from: one at COMMIT leaves open whether the record stands.
+error came from: one at COMMIT leaves open whether the record stands. A server that stops answering does not
+hold an asker for ever.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -24,60 +23,14 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger.hash_chain import Row, damage, genesis_row, parse_json
-from sklearn_ada.ledger.transactions import CommitLostError, Connection
-
-PATIENCE = 90.0  # longer than the server itself waits for a lock
-_LOOK = 0.5
-
-
-class Watch:
-    """Cuts a connection if a statement is not answered in time; the driver then reports it as lost.
-
-    Used as a context around each statement.
-
-    Parameters
-    ----------
-    descriptor : int
-        The socket of the connection.
-    """
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._socket = socket.socket(fileno=os.dup(descriptor))
-        self._until = math.inf
-        self._over = threading.Event()
-        threading.Thread(target=self._look, name="ledger watch", daemon=True).start()
-
-    def __enter__(self) -> None:
-        self._until = time.monotonic() + PATIENCE
-
-    def __exit__(self, *raised: object) -> None:
-        self._until = math.inf
-
-    def _look(self) -> None:
-        while not self._over.wait(_LOOK):
-            if time.monotonic() > self._until:
-                self._socket.shutdown(socket.SHUT_RDWR)
-                break
-        self._socket.close()
-
-    def stop(self) -> None:
-        """Watch no more."""
-        self._over.set()
-
-    def deaden(self) -> None:
-        """In a forked child: let nothing that is ever written there reach the parent's server."""
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nowhere, self._descriptor)
-        os.close(nowhere)
-        self._socket.close()
-
+from sklearn_ada.ledger.hash_chain import Row, damage, parse_json
+from sklearn_ada.ledger.transactions import PAGE, CommitLostError, Connection
 
 T = TypeVar("T")
 
+PATIENCE = 90.0  # longer than the server itself waits for a lock
+_LOOK = 0.5
 _CONNECT_SECONDS = 10
-_PAGE = 1000
 _BOTH_CREATE = 0x5ADA0001  # advisory lock of those who make tables or books
 
 _tables = sa.MetaData()
@@ -172,19 +125,19 @@ class Place:
             raise self.gone()
         return parse_json(row[0]), bytes(row[1])
 
-    def create_book(self, secret: bytes, genesis_from_secret: Callable[[bytes], dict[str, Any]]) -> None:
+    def create_book(self, first: Callable[[], Row], secret: bytes) -> None:
         """Begin the book unless it is there; of several who try at once, one does."""
         with self.connect() as db:
             if self._first(db) is not None:
                 return
-            first = genesis_row(genesis_from_secret(secret))
+            row = first()
             db.exec_driver_sql("BEGIN")
             db.execute(sa.select(sa.func.pg_advisory_xact_lock(_BOTH_CREATE)))
             _tables.create_all(db)
             if self._first(db) is None:
-                head = {"book": self.book, "secret": secret, "count": 1, "hash": first.hash}
+                head = {"book": self.book, "secret": secret, "count": 1, "hash": row.hash}
                 db.execute(_books.insert().values(head))
-                db.execute(_records.insert().values((self.book, *first)))
+                db.execute(_records.insert().values((self.book, *row)))
             db.exec_driver_sql("COMMIT")
 
     def _first(self, db: sa.Connection) -> Any:
@@ -194,10 +147,6 @@ class Place:
         query = sa.select(_records.c.body, _books.c.secret).select_from(both)
         return db.execute(query.where(_books.c.book == self.book, _records.c.seq == 0)).first()
 
-    def session(self, genesis_hash: str, start: Callable[[dict[str, Any]], Any]) -> Session:
-        """Return a new session of the book."""
-        return Session(self, genesis_hash, start)
-
     def gone(self) -> LedgerUnavailableError:
         """Return the error for a book that is not there."""
         return LedgerUnavailableError(
@@ -205,12 +154,9 @@ class Place:
             "charged or answered."
         )
 
-    @contextlib.contextmanager
-    def translated(self) -> Iterator[None]:
-        """Turn errors of the database into ledger errors that say what to do; they hold no password."""
-        try:
-            yield
-        except (DBAPIError, ImportError, OSError) as error:
+    def explain(self, error: Exception) -> None:
+        """Raise a ledger error that says what to do, if this is one of the database; it holds no password."""
+        if isinstance(error, (DBAPIError, ImportError, OSError)):
             if isinstance(error, ImportError):
                 cause, fix = str(error), 'pip install "sklearn-ada[sql]"'
             else:
@@ -219,7 +165,7 @@ class Place:
             raise LedgerUnavailableError(
                 f"The ledger {self.name!r} cannot be used: {cause}. Nothing was charged or answered; {fix}."
             ) from None
-        except SQLAlchemyError as error:
+        if isinstance(error, SQLAlchemyError):
             raise LedgerUnavailableError(f"The ledger {self.name!r} cannot be used: {error}.") from None
 
 
@@ -242,9 +188,9 @@ class Session(Connection):
     def __init__(self, place: Place, genesis_hash: str, start: Callable[[dict[str, Any]], Any]) -> None:
         self._place = place
         self._added: Row | None = None
-        self._known_changes: int | None = None
+        self._changes = 0
         self._connect()
-        if self.head() is None and self.row(0) is None:
+        if self._read_head(lock=False) is None and self.row(0) is None:
             raise place.gone()
         super().__init__(place.address, place.name, genesis_hash, start)
 
@@ -255,7 +201,7 @@ class Session(Connection):
     def begin(self, write: bool) -> None:
         """Start a transaction; with ``write``, wait for the lock on the book."""
         self._once_more(lambda: self._begin(write))
-        if self._head is None and self.row(0) is None:
+        if self.head is None and self.row(0) is None:
             self.forget()
             raise self._place.gone()
 
@@ -264,14 +210,11 @@ class Session(Connection):
         mode = "READ COMMITTED READ WRITE" if write else "REPEATABLE READ READ ONLY"
         with self._watch:
             self._db.exec_driver_sql(f"BEGIN ISOLATION LEVEL {mode}")
-        self._head = self._read_head(write)
+        self.head = self._read_head(lock=write)
 
-    def catch_up(self) -> None:
-        """Fold in what others recorded since; read all again if rows of records were changed or deleted."""
-        super().catch_up()
-        if self._known_changes not in (None, self._changes):
-            self.verify_again()
-        self._known_changes = self._changes
+    def edits(self) -> int:
+        """Return how often rows of records were changed or deleted."""
+        return self._changes
 
     def commit(self) -> None:
         """Commit: the record is durable when this returns.
@@ -299,30 +242,12 @@ class Session(Connection):
             self._db.invalidate()
             self.forget()
 
-    def head(self) -> tuple[int, str] | None:
-        """Return the head."""
-        return self._read_head(lock=False)
-
-    def _read_head(self, lock: bool) -> tuple[int, str] | None:
-        query = sa.select(_books.c.count, _books.c.hash, _CHANGES).where(_books.c.book == self._place.book)
-        found = self._all(query.with_for_update() if lock else query)
-        if not found:
-            return None
-        count, digest, self._changes = found[0]
-        return count, digest
-
-    def rows(self, first: int, last: int | None = None) -> Iterator[Row]:
-        """Return rows in order, fetched page by page."""
+    def page(self, first: int, last: int) -> list[Row]:
+        """Return rows in order."""
         table = _records.c
         query = sa.select(table.seq, table.key, table.subject, table.body, table.hash)
-        query = query.where(table.book == self._place.book).order_by(table.seq).limit(_PAGE)
-        if last is not None:
-            query = query.where(table.seq <= last)
-        while page := self._all(query.where(table.seq >= first)):
-            yield from map(Row._make, page)
-            if len(page) < _PAGE:
-                return
-            first = page[-1][0] + 1
+        query = query.where(table.book == self._place.book, table.seq.between(first, last))
+        return list(map(Row._make, self._all(query.order_by(table.seq).limit(PAGE))))
 
     def first_with(self, column: str, value: str) -> int | None:
         """Return the first row's number; both columns have an index."""
@@ -377,6 +302,14 @@ class Session(Connection):
             self.forget()
             raise
 
+    def _read_head(self, *, lock: bool) -> tuple[int, str] | None:
+        query = sa.select(_books.c.count, _books.c.hash, _CHANGES).where(_books.c.book == self._place.book)
+        found = self._all(query.with_for_update() if lock else query)
+        if not found:
+            return None
+        count, digest, self._changes = found[0]
+        return count, digest
+
     def _all(self, query: sa.Executable) -> list[Any]:
         with self._watch:
             return list(self._db.execute(query))
@@ -391,3 +324,46 @@ def _socket_of(db: sa.Connection) -> int:
             "left. Use psycopg: ledger='postgresql+psycopg://...'."
         )
     return int(driver.fileno())
+
+
+class Watch:
+    """Cuts a connection if a statement is not answered in time; the driver then reports it as lost.
+
+    Used as a context around each statement.
+
+    Parameters
+    ----------
+    descriptor : int
+        The socket of the connection.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._socket = socket.socket(fileno=os.dup(descriptor))
+        self._until = math.inf
+        self._over = threading.Event()
+        threading.Thread(target=self._look, name="ledger watch", daemon=True).start()
+
+    def __enter__(self) -> None:
+        self._until = time.monotonic() + PATIENCE
+
+    def __exit__(self, *raised: object) -> None:
+        self._until = math.inf
+
+    def _look(self) -> None:
+        while not self._over.wait(_LOOK):
+            if time.monotonic() > self._until:
+                self._socket.shutdown(socket.SHUT_RDWR)
+                break
+        self._socket.close()
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._over.set()
+
+    def deaden(self) -> None:
+        """In a forked child: let nothing that is ever written there reach the parent's server."""
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nowhere, self._descriptor)
+        os.close(nowhere)
+        self._socket.close()

@@ -1,199 +1,81 @@
-"""Whether a file lies on a network file system, where SQLite's locks cannot be relied upon.
+"""A ledger in one SQLite file, beside which nobody can take its lock away.
 
-Temporary ledgers: one for the same data in a session, deleted by the interpreter that began it.
+The file has a rollback journal, not WAL: in WAL mode a charge to an unlinked file succeeds, and a copy
+without its ``-wal`` loses everything. The inode is compared before each use for the same reason; it cannot be
+reused while the connection keeps the file open.
 
-A session is one interpreter and all processes that descend from it. Whatever its workers search, they pay
-from one budget.
+SQLite locks a file with POSIX record locks. These belong to the process, and all of them vanish when any of
+its threads opens and closes the file: a backup, a checksum, an upload. The charge under way then goes on
+without a lock. So every transaction holds ``flock`` on a file of its own as well: writers alone, readers
+together, because a reader who finds the journal of a writer without a lock takes it for a dead one's and
+undoes it. Such a lock belongs to one opened file; what others open and close leaves it alone. A charge looks
+once more, before it commits, whether it still was the one writer.
 
-A ledger in one SQLite file.
+Where there is no ``fcntl``, which is Windows, locks belong to handles: those of SQLite cannot be taken away
+like this, and there is no second lock.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
-import re
+import random
 import sqlite3
-import sys
+import stat
 import tempfile
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from sklearn_ada._notices import VARIABLE, began_here, has_ended, session_folder
-from sklearn_ada.exceptions import LedgerDamagedError, LedgerUnavailableError
-from sklearn_ada.ledger.hash_chain import Row, State, check_schema, compare_genesis, genesis_row, parse_json
-from sklearn_ada.ledger.sqlite_file import (
-    APPLICATION_ID,
-    SQLiteFile,
-    create_tables,
-    locked_file,
-    open_file,
-    secret_in,
-    translated,
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
+from sklearn_ada.ledger.hash_chain import Row, State, damage, parse_json
+from sklearn_ada.ledger.locations import check_local, is_temporary, temporary_ledger_path, temporary_ledgers
+from sklearn_ada.ledger.transactions import (
+    PAGE,
+    Address,
+    Beginning,
+    ChainedLedger,
+    Connection,
+    deliver_interrupt,
+    opened,
 )
-from sklearn_ada.ledger.transactions import ChainedLedger, InterruptsHeld, lock
 
-# Not 9p: sandboxes mount their own local root with it.
-_NETWORK = {
-    "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "fakeowner", "gfs2", "glusterfs", "gpfs", "lustre",
-    "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "panfs", "prl_fs", "pvfs2", "smb3", "smbfs", "vboxsf",
-    "virtiofs", "vmhgfs", "wekafs",
-}  # fmt: skip
-# Programs behind FUSE that lead to other machines, to a cloud or out of a virtual machine.
-_NETWORK_FUSE = {
-    "alluxio", "beegfs", "blobfuse", "blobfuse2", "ceph", "ceph-fuse", "curlftpfs", "davfs", "davfs2",
-    "gcsfuse", "glusterfs", "goofys", "google-drive-ocamlfuse", "grpcfuse", "gvfsd-fuse", "juicefs",
-    "mfs", "moosefs", "mount.davfs", "mountpoint-s3", "onedriver", "osxfs", "quobyte",
-    "rclone", "s3fs", "s3ql", "seaweedfs", "smbnetfs", "sshfs", "vmhgfs-fuse",
-}  # fmt: skip
-# How FUSE mounts without a name of their own show that they lead to a machine: URL, host:path, //host/share.
-_ELSEWHERE = re.compile(r"\w+://|[\w.@-]+:/|//")
-_MOUNTS = "/proc/self/mounts"  # where there is none, nothing is known and nothing is refused
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
-
-def check_local(path: str) -> None:
-    """Refuse a path on a network file system: locks of two machines may not see each other there.
-
-    Raises
-    ------
-    LedgerUnavailableError
-        Naming the file system and the ledger that serves several machines.
-    """
-    kind = _file_system(os.path.realpath(path))
-    if kind is not None:
-        raise LedgerUnavailableError(
-            f"The ledger {os.path.basename(path)!r} would lie on a network file system ({kind}), where two "
-            "machines could charge it at once without seeing each other. Use a local path, or a database: "
-            "ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
-        )
-
-
-def _file_system(path: str) -> str | None:
-    """Return the type of the network file system that ``path`` is or would be on, or None."""
-    try:
-        with open(_MOUNTS, encoding="utf-8", errors="surrogateescape") as file:
-            mounts = [line.split()[:3] for line in file]
-    except OSError:
-        return None
-    best, kind = "", None
-    for source, escaped, found in mounts:
-        mount = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), escaped)
-        inside = path == mount or path.startswith(mount.rstrip("/") + "/")
-        if inside and len(mount) >= len(best):  # the innermost mount, the last of those on one place
-            best, kind = mount, found if _is_network(source, found) else None
-    return kind
-
-
-def _is_network(source: str, kind: str) -> bool:
-    family, _, program = kind.partition(".")
-    if family not in ("fuse", "fuseblk"):
-        return kind in _NETWORK
-    return program in _NETWORK_FUSE or _ELSEWHERE.match(source) is not None
-
-
-_WAY_OUT = "give the ledger a path, or (on several machines) a 'postgresql://...' URL"
-
-
-def temporary_ledger_path(fingerprint: str, kind: str = "") -> str:
-    """Return the path of this session's temporary ledger for some data.
-
-    The same data always get the same ledger, in this interpreter and in all processes that descend from it,
-    so that asking again in a second search, in a worker, or in a notebook cell that is run again, goes on
-    paying instead of starting afresh. The ledgers are gone when the interpreter ends that began the session.
-
-    Parameters
-    ----------
-    fingerprint : str
-        Of the data.
-    kind : str, default=""
-        The names of ledgers of a kind begin with it: see `temporary_ledgers`.
-
-    Raises
-    ------
-    LedgerUnavailableError
-        In a worker that does not know the session of whoever sent it its work; after the interpreter has
-        ended that began the session; or if the folder cannot be used.
-
-    Examples
-    --------
-    >>> temporary_ledger_path("some data") == temporary_ledger_path("some data")
-    True
-    """
-    try:
-        folder = session_folder()
-    except ValueError as error:
-        raise LedgerUnavailableError(str(error)) from None
-    if folder is None or (began_here() and _is_worker_of_a_cluster()):
-        raise LedgerUnavailableError(
-            "This worker was started before sklearn_ada was imported, or on another machine, so it cannot "
-            "share the temporary ledger of the process that sent it this work: ledger=None would give it a "
-            f"budget of its own. For all of them together {_WAY_OUT}; or import sklearn_ada before the "
-            "workers are started."
-        )
-    if has_ended():
-        raise LedgerUnavailableError(
-            "The interpreter that began this session has ended, and its temporary ledgers with it: what it "
-            "had asked of these rows is not known any more. For rows that nobody has asked about, "
-            f"{_WAY_OUT}, which outlives an interpreter."
-        )
-    _make(folder)
-    # Not the digest itself: names of files are no place to compare rows with.
-    name = hashlib.sha256(os.fsencode(f"{folder} {fingerprint}")).hexdigest()[:32]
-    return os.path.join(folder, f"{kind}-{name}.db" if kind else f"{name}.db")
-
-
-def temporary_ledgers(kind: str) -> list[str]:
-    """Return the paths of this session's temporary ledgers of a kind."""
-    folder = session_folder()
-    names = os.listdir(folder) if folder is not None and os.path.isdir(folder) else []
-    return [
-        os.path.join(str(folder), n) for n in sorted(names) if n.startswith(f"{kind}-") and n.endswith(".db")
-    ]
-
-
-def is_temporary(path: str) -> bool:
-    """Return whether a path is that of a temporary ledger of this session."""
-    return os.path.dirname(path) == os.environ.get(VARIABLE)
-
-
-def _make(folder: str) -> None:
-    """Make the folder, for its owner alone; LedgerUnavailableError if it is not."""
-    try:
-        os.mkdir(folder, mode=0o700)
-    except FileExistsError:
-        found = os.lstat(folder)
-        private = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
-        if not (private and os.path.isdir(folder) and not os.path.islink(folder)):
-            raise LedgerUnavailableError(
-                "The folder of temporary ledgers is not this user's alone. Unset SKLEARN_ADA_SESSION in the "
-                f"environment and start anew, or {_WAY_OUT}."
-            ) from None
-    except OSError as error:
-        raise LedgerUnavailableError(
-            f"The folder of temporary ledgers cannot be made ({error.strerror}). Set TMPDIR to a folder that "
-            f"can be written to, or {_WAY_OUT}."
-        ) from error
-
-
-def _is_worker_of_a_cluster() -> bool:
-    """Return whether dask or ray says that this process works for another one."""
-    distributed: Any = sys.modules.get("distributed")
-    if distributed is not None:
-        try:
-            distributed.get_worker()
-        except ValueError:
-            pass
-        else:
-            return True
-    ray: Any = sys.modules.get("ray")
-    return bool(ray is not None and ray.is_initialized() and ray.get_runtime_context().get_task_id())
-
-
-_opened: set[str] = set()  # files this process has used: one that vanishes is not made again
-_READ_ONLY = "?mode=ro"
+APPLICATION_ID = 0x5ADA0001
+_SCHEMA = """
+CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL, hash TEXT NOT NULL);
+CREATE TABLE secret (id INTEGER PRIMARY KEY CHECK (id = 1), value BLOB NOT NULL);
+CREATE TABLE records (
+    seq INTEGER PRIMARY KEY, key TEXT UNIQUE, subject TEXT, body TEXT NOT NULL, hash TEXT NOT NULL
+);
+CREATE INDEX by_subject ON records (subject) WHERE subject IS NOT NULL;
+"""
+_ROWS = (
+    f"SELECT seq, key, subject, body, hash FROM records WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT {PAGE}"
+)
+_INDEXES = {"key": "sqlite_autoindex_records_1", "subject": "by_subject"}
+_MISSED = "SELECT seq FROM records AS r NOT INDEXED WHERE {} LIMIT 1".format(
+    " OR ".join(
+        f"({column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM records AS s INDEXED BY {index} "
+        f"WHERE s.{column} = r.{column} AND s.seq = r.seq))"
+        for column, index in _INDEXES.items()
+    )
+)
+_STATISTICS = "sqlite_stat"  # what another program's ANALYZE leaves changes no answer
+_BUSY_SECONDS = 60.0
+_FIRST, _LENGTH = 18, 26  # from the version of the format to the number of the schema
+_FLAGS_OF_LEDGER = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS_OF_LOCK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_ENDING = "-lock"
+_FIRST_PAUSE, _LONGEST_PAUSE = 2e-4, 1e-2
+_chance = random.SystemRandom()  # keeps waiters out of step, and the random numbers of users untouched
 
 
 class SQLiteLedger(ChainedLedger[State]):
@@ -211,97 +93,117 @@ class SQLiteLedger(ChainedLedger[State]):
         Takes the genesis and returns the state before any record.
     """
 
-    def __init__(self, path: str, genesis: dict[str, Any], start: Callable[[dict[str, Any]], State]) -> None:
-        super().__init__(path, genesis, start)
-        self.path = path
-
-    @classmethod
-    def create_or_open(
-        cls,
-        path: str | os.PathLike[str],
-        genesis_from_secret: Callable[[bytes], dict[str, Any]],
-        start: Callable[[dict[str, Any]], State],
-        secret: bytes | None = None,
-        of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
-    ) -> SQLiteLedger[State]:
-        """Open the ledger at ``path``, or create it if there is no file.
-
-        Parameters
-        ----------
-        path : path-like
-        genesis_from_secret : callable
-            Takes the ledger's secret and returns the genesis that the caller expects.
-        start : callable
-            Takes the genesis and returns the state before any record.
-        secret : bytes or None
-            The secret of a new ledger; by default 32 bytes from the operating system.
-        of_found : callable or None
-            Takes the secret and the genesis of a ledger that is there, and returns the genesis that the
-            caller expects of such a one; by default what a new one would have.
-
-        Raises
-        ------
-        LedgerMismatchError
-            If the file's genesis differs: another holdout, another split, another policy.
-        LedgerUnavailableError
-            If the file cannot be read or written, or lies on a network file system.
-        LedgerDamagedError
-            If it is not a ledger, or its records do not agree.
-        """
-        path = os.path.abspath(os.fspath(path))
-        _check_place(path)
-        check_local(path)
-        with lock, InterruptsHeld(), translated(path):
-            if not os.path.exists(path):
-                _create(path, genesis_from_secret, os.urandom(32) if secret is None else secret)
-            if not os.access(path, os.W_OK):
-                raise LedgerUnavailableError(f"The ledger {os.path.basename(path)!r} cannot be written to.")
-            with locked_file(path) as db:
-                stored = _read_genesis(db, path)
-                untouched = db.execute("SELECT 1 FROM records WHERE seq > 0").fetchone() is None
-                kept = secret_in(db, os.path.basename(path))
-        expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
-        instead = None if is_temporary(path) else "another path"
-        compare_genesis(stored, expected, os.path.basename(path), instead, untouched=untouched)
-        ledger = cls(path, expected, start)
-        ledger.read(lambda state: None)  # replay now: damage should not wait for the first question
-        _opened.add(os.path.realpath(path))
-        return ledger
-
-    @classmethod
-    def open_existing(
-        cls, path: str | os.PathLike[str], start: Callable[[dict[str, Any]], State], replay: bool = True
-    ) -> SQLiteLedger[State]:
-        """Open a ledger under whatever genesis it has, to look at it; it must exist.
-
-        Nothing is written, no lock file is made, and the file may be one that can only be read. Without
-        ``replay``, records are read when they are asked for, and what is wrong is found then.
-        """
-        path = os.path.abspath(os.fspath(path))
-        if not os.path.exists(path):
-            raise LedgerUnavailableError(f"There is no ledger file {os.path.basename(path)!r}.")
-        with lock, InterruptsHeld(), translated(path), contextlib.closing(open_file(path, "ro")) as db:
-            genesis = _read_genesis(db, path)
-        check_schema(genesis, os.path.basename(path))
-        ledger = cls(path, genesis, start)
-        ledger._mode = _READ_ONLY
-        if replay:
-            ledger.read(lambda state: None)
-        return ledger
+    scheme = ""
+    shorthand = None
+    _mode_of_looking = "?mode=ro"
 
     @property
-    def name(self) -> str:
-        """The file's name; a path may tell more than a message should."""
-        return os.path.basename(self.path)
+    def path(self) -> str:
+        """The path of the file."""
+        return self._address
+
+    @classmethod
+    def address_for(cls, content: Callable[[], str], kind: str) -> str:
+        """Return the path of this session's temporary ledger for data of this digest."""
+        return temporary_ledger_path(content(), kind)
+
+    @classmethod
+    def addresses_of_kind(cls, kind: str) -> list[str]:
+        """Return the paths of this session's temporary ledgers of a kind."""
+        return temporary_ledgers(kind)
+
+    @classmethod
+    def is_begun(cls, address: Address) -> bool:
+        """Return whether there is a file."""
+        return os.path.exists(address)
+
+    @classmethod
+    def is_of_session(cls, address: Address) -> bool:
+        """Return whether a file is a temporary one of this session."""
+        return is_temporary(os.fspath(address))
+
+    @classmethod
+    def note(cls, address: Address, ledger: Address) -> None:
+        """Note another ledger of the session in a file beside the one at an address."""
+        if os.fspath(ledger) not in cls.noted(address):
+            with open(f"{os.fspath(address)}-ids", "ab", buffering=0) as file:
+                file.write(os.fsencode(f"{os.path.basename(ledger)}\n"))
+
+    @classmethod
+    def noted(cls, address: Address) -> list[str]:
+        """Return the ledgers that were noted at an address, in order."""
+        try:
+            with open(f"{os.fspath(address)}-ids", "rb") as file:
+                names = os.fsdecode(file.read()).splitlines()
+        except FileNotFoundError:
+            return []
+        folder = os.path.dirname(os.fspath(address))
+        return sorted({os.path.join(folder, name) for name in names})
+
+    @classmethod
+    def _place_of(cls, address: Address) -> str:
+        return os.path.abspath(os.fspath(address))
+
+    @classmethod
+    def _identity_of(cls, place: str) -> str:
+        return os.path.realpath(place)
+
+    @classmethod
+    def _shown(cls, place: str) -> str:
+        """Return the file's name; a path may tell more than a message should."""
+        return os.path.basename(place)
+
+    @classmethod
+    def _instead_of(cls, place: str) -> str | None:
+        return None if is_temporary(place) else "another path"
+
+    @classmethod
+    def _begun(cls, place: str, first: Callable[[], Row], secret: bytes) -> Beginning:
+        name = os.path.basename(place)
+        _check_folder(place)
+        check_local(place)
+        if not os.path.exists(place):
+            if cls._identity_of(place) in opened:
+                raise LedgerUnavailableError(
+                    f"The ledger file {name!r} was used by this process and is gone; a new one would be a "
+                    "fresh budget. Put the file back."
+                )
+            _create(place, first(), secret)
+        if not os.access(place, os.W_OK):
+            raise LedgerUnavailableError(f"The ledger {name!r} cannot be written to.")
+        with _locked_file(place) as db:
+            untouched = db.execute("SELECT 1 FROM records WHERE seq > 0").fetchone() is None
+            return Beginning(_genesis_in(db, name), _secret_in(db, name), untouched)
+
+    @classmethod
+    def _genesis_at(cls, place: str) -> dict[str, Any]:
+        name = os.path.basename(place)
+        if not os.path.exists(place):
+            raise LedgerUnavailableError(f"There is no ledger file {name!r}.")
+        with contextlib.closing(_open_file(place, "ro")) as db:  # which makes no lock file
+            return _genesis_in(db, name)
 
     def _connect(self) -> SQLiteFile:
         return SQLiteFile(self.path, self._genesis_hash, self._start, "ro" if self._mode else "rw")
 
-    def _translated(self) -> AbstractContextManager[object]:
-        return translated(self.path)
+    @classmethod
+    def _explain(cls, place: str, error: Exception) -> None:
+        name, code = os.path.basename(place), getattr(error, "sqlite_errorcode", None)
+        unavailable = isinstance(error, (sqlite3.OperationalError, sqlite3.IntegrityError))
+        unreadable = isinstance(error, sqlite3.DatabaseError) and (
+            not unavailable or code == sqlite3.SQLITE_ERROR
+        )
+        if unreadable or isinstance(error, UnicodeDecodeError):  # of a schema's text
+            raise LedgerDamagedError(f"The file {name!r} is not a readable ledger: {error}.") from error
+        if isinstance(error, (sqlite3.Error, OSError)) and not isinstance(error, LedgerError):
+            raise LedgerUnavailableError(
+                f"The ledger {name!r} cannot be used: {error}. Nothing was charged or answered; check "
+                "that the folder exists and is writable, that the disk is not full and that not too many "
+                "files are open, then ask again."
+            ) from error
 
 
-def _check_place(path: str) -> None:
+def _check_folder(path: str) -> None:
     """Raise unless there can be a file at a path."""
     folder, name = os.path.split(path)
     if os.path.isdir(path):
@@ -313,14 +215,8 @@ def _check_place(path: str) -> None:
         )
 
 
-def _create(path: str, genesis_from_secret: Callable[[bytes], dict[str, Any]], secret: bytes) -> None:
+def _create(path: str, first: Row, secret: bytes) -> None:
     """Write a new ledger under another name and link it into place, so that nobody sees half of one."""
-    if os.path.realpath(path) in _opened:
-        raise LedgerUnavailableError(
-            f"The ledger file {os.path.basename(path)!r} was used by this process and is gone; a new one "
-            "would be a fresh budget. Put the file back."
-        )
-    first = genesis_row(genesis_from_secret(secret))
     with contextlib.suppress(FileExistsError):  # somebody else was first: theirs is the ledger
         if not _link_nameless(path, first, secret):
             _link_draft(path, first, secret)
@@ -370,15 +266,433 @@ def _link_draft(path: str, first: Row, secret: bytes) -> None:
 def _write_first(db: sqlite3.Connection, first: Row, secret: bytes) -> None:
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute("BEGIN IMMEDIATE")
-    create_tables(db)
+    _create_tables(db)
     db.execute("INSERT INTO secret VALUES (1, ?)", (secret,))
     db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", first)
     db.execute("INSERT INTO head VALUES (1, 1, ?)", (first.hash,))
     db.execute("COMMIT")
 
 
-def _read_genesis(db: sqlite3.Connection, path: str) -> dict[str, Any]:
+def _create_tables(db: sqlite3.Connection) -> None:
+    for statement in filter(str.strip, _SCHEMA.split(";")):
+        db.execute(statement)
+
+
+class SQLiteFile(Connection):
+    """A ledger file that is open in this process (see `Connection`)."""
+
+    def __init__(
+        self, path: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any], mode: str = "rw"
+    ) -> None:
+        name = os.path.basename(path)
+        if not os.path.exists(path):
+            raise LedgerUnavailableError(
+                f"The ledger file {name!r} cannot be seen from this process; refusing to score. Put it where "
+                "every worker sees it, or, for workers on other machines, use a ledger in a database: "
+                "ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
+            )
+        self._path = path
+        self._lock = LockFile(path) if mode == "rw" else NoLock()
+        self._added: Row | None = None
+        try:
+            self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
+            self._db = _open_file(path, mode)
+            self._header = HeaderFile(path)
+            self._inode = _inode(path)
+            super().__init__(path, name, genesis_hash, start)
+        finally:
+            self._lock.release()
+
+    def check_whole(self) -> None:
+        """Refuse also a file whose indexes do not lead to every record: one that is missed is asked again."""
+        super().check_whole()
+        missed = self._db.execute(_MISSED).fetchone()
+        if missed is not None:
+            raise damage(self.name, f"record {missed[0]} is not found by its key or its subject")
+        _check_schema_objects(self._db, self.name)
+
+    def check_place(self) -> None:
+        """Refuse unless the path still leads to the file that is open."""
+        try:
+            same = _inode(self._path) == self._inode
+        except OSError:
+            same = False
+        if not same:
+            self.forget()
+            raise LedgerUnavailableError(
+                f"The ledger file {self.name!r} was removed or replaced while in use; "
+                "refusing to answer. Put the file back and ask again."
+            )
+        if self._header.read().is_wal:  # another program did that
+            self.forget()  # whoever opens it sets it back
+            raise _wal_refused(self.name)
+
+    def begin(self, write: bool) -> None:
+        """Start a transaction; with ``write``, wait for the one lock of writers."""
+        self._added = None
+        self._lock.acquire(write, _BUSY_SECONDS)
+        self._db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        try:
+            self.head = self._read_head()  # only now does a reader have a view that stands still
+        except sqlite3.OperationalError as error:
+            if write or not _is_hot(error):
+                raise
+            self._db.execute("ROLLBACK")
+            _roll_back_journal(self._path)
+            self._db.execute("BEGIN")
+            self.head = self._read_head()
+        self._before = self._header.read()
+
+    def edits(self) -> int:
+        """Return how often the file was changed, less the records: each is one change of it."""
+        return (self._before.changes - self.reached[0]) % 2**32
+
+    def commit(self) -> None:
+        """Commit: the record is on the disk when this returns."""
+        if self._added is not None:
+            self._check_undisturbed(self._added)
+        self._db.execute("COMMIT")
+        self._lock.release()
+
+    def roll_back(self) -> None:
+        """Roll back, if there is anything to."""
+        try:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+        finally:
+            self._lock.release()
+
+    def page(self, first: int, last: int) -> list[Row]:
+        """Return rows in order, read to their end: a query that is not would keep a lock."""
+        return list(map(Row._make, self._db.execute(_ROWS, (first, last)).fetchall()))
+
+    def first_with(self, column: str, value: str) -> int | None:
+        """Return the first row's number; both columns have an index."""
+        found = self._db.execute(
+            f"SELECT seq FROM records WHERE {column} = ? ORDER BY seq LIMIT 1", (value,)
+        ).fetchone()
+        return None if found is None else int(found[0])
+
+    def add(self, row: Row) -> None:
+        """Write the row, and the head if it is still that of the row before."""
+        self._db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", row)
+        moved = self._db.execute(
+            "UPDATE head SET count = ?, hash = ? WHERE id = 1 AND count = ? AND hash = ?",
+            (row.seq + 1, row.hash, row.seq, self.reached[1]),
+        )
+        if moved.rowcount != 1:
+            raise damage(self.name, "its head does not match its last record")
+        self._added = row
+
+    def read_secret(self) -> bytes:
+        """Return the secret, while nobody writes."""
+        try:
+            self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
+            return _secret_in(self._db, self.name)
+        finally:
+            self._lock.release()
+
+    def forget(self) -> None:
+        """Drop this connection and close the file."""
+        super().forget()
+        self._db.close()
+        self._header.close()
+        self._lock.release()
+
+    def abandon(self) -> None:
+        """In a forked child: leave the parent's lock alone."""
+        self._lock.abandon()
+
+    def _check_undisturbed(self, added: Row) -> None:
+        """Refuse to commit unless this is still the one writer, and what it wrote is there."""
+        if not self._lock.holds() or self._header.read() != self._before:
+            raise LedgerUnavailableError(
+                f"The ledger {self.name!r} was written to by somebody else in the middle of a charge, or its "
+                "lock file was removed. Nothing was charged or answered; ask again."
+            )
+        if self.row(added.seq) != added or self._read_head() != (added.seq + 1, added.hash):
+            raise damage(self.name, f"record {added.seq} is not kept as it was written")
+
+    def _read_head(self) -> tuple[int, str] | None:
+        found: tuple[int, str] | None = self._db.execute(
+            "SELECT count, hash FROM head WHERE id = 1"
+        ).fetchone()
+        return found
+
+
+class Header(NamedTuple):
+    """What the header says.
+
+    Attributes
+    ----------
+    is_wal : bool
+        Some program has turned the write-ahead log on.
+    changes : int
+        Counts the transactions that changed the file, whoever made them.
+    schema : int
+        Counts the changes of tables, indexes and triggers.
+    """
+
+    is_wal: bool
+    changes: int
+    schema: int
+
+
+class HeaderFile:
+    """A ledger file, kept open to read its header: to close it would cancel SQLite's locks.
+
+    Parameters
+    ----------
+    path : str
+    """
+
+    _descriptor: int | None = None
+
+    def __init__(self, path: str) -> None:
+        self._descriptor = os.open(path, _FLAGS_OF_LEDGER)
+
+    def read(self) -> Header:
+        """Return the header as it is in the file now."""
+        assert self._descriptor is not None
+        if hasattr(os, "pread"):
+            data = os.pread(self._descriptor, _LENGTH, _FIRST)
+        else:  # Windows
+            os.lseek(self._descriptor, _FIRST, os.SEEK_SET)
+            data = os.read(self._descriptor, _LENGTH)
+        data = data.ljust(_LENGTH, b"\0")  # where the file was cut off, SQLite says so
+        return Header(
+            is_wal=2 in data[:2],
+            changes=int.from_bytes(data[6:10], "big"),
+            schema=int.from_bytes(data[22:26], "big"),
+        )
+
+    def close(self, close: Callable[[int], None] = os.close) -> None:
+        """Close the file, when nothing is locked."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            close(descriptor)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class LockFile:
+    """The lock file of a ledger file, as one connection holds it.
+
+    Parameters
+    ----------
+    path : str
+        Of the ledger. All symbolic links to one file share its lock; hard links do not.
+    """
+
+    _descriptor: int | None = None
+
+    def __init__(self, path: str) -> None:
+        self._ledger = os.path.realpath(path)
+        self._path = self._ledger + _ENDING
+        self._name = os.path.basename(path)
+
+    def acquire(self, exclusive: bool, patience: float) -> None:
+        """Wait for the lock, for so many seconds; the file is made if there is none.
+
+        Raises
+        ------
+        LedgerUnavailableError
+            If others hold it for longer.
+        OSError
+            If the file cannot be made or opened, or the file system knows no such locks.
+        """
+        if fcntl is None:
+            return
+        self.release()
+        kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
+        until, pause = time.monotonic() + patience, _FIRST_PAUSE
+        while True:
+            if self._descriptor is None:
+                self._descriptor = self._open()
+            try:
+                fcntl.flock(self._descriptor, kind | fcntl.LOCK_NB)
+                if self.holds():
+                    return
+                self.release()  # deleted or replaced since it was opened: others lock the new one
+            except BlockingIOError:
+                pass
+            if time.monotonic() > until:
+                self.release()
+                raise LedgerUnavailableError(
+                    f"The ledger {self._name!r} is locked: another process has been using it for "
+                    f"{patience:.3g} seconds. Nothing was charged or answered; wait for it, then ask again."
+                )
+            deliver_interrupt()
+            time.sleep(pause * _chance.uniform(0.5, 1.0))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def holds(self) -> bool:
+        """Return whether the lock that is held is that of the file at this path."""
+        if fcntl is None:
+            return True
+        if self._descriptor is None:
+            return False
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), os.lstat(self._path))
+        except FileNotFoundError:
+            return False
+
+    def release(self) -> None:
+        """Let go, if it is held."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started may have it too
+            finally:
+                os.close(descriptor)
+
+    def abandon(self, close: Callable[[int], None] = os.close) -> None:
+        """In a forked child: forget the lock, which is the parent's, without letting go of it."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            close(descriptor)
+
+    def _open(self) -> int:
+        """Open the file, or make it, for everybody who may use the ledger."""
+        while True:
+            try:
+                return os.open(self._path, _FLAGS_OF_LOCK)
+            except FileNotFoundError:
+                pass
+            ledger = os.stat(self._ledger)
+            mode = stat.S_IMODE(ledger.st_mode)
+            try:
+                descriptor = os.open(self._path, _FLAGS_OF_LOCK | os.O_CREAT | os.O_EXCL, mode)
+            except FileExistsError:  # somebody else was first
+                continue
+            os.fchmod(descriptor, mode)  # whatever the umask
+            owner = ledger.st_uid if os.geteuid() == 0 else -1  # only root gives files away
+            with contextlib.suppress(PermissionError):  # of a group that this user is not in
+                os.fchown(descriptor, owner, ledger.st_gid)
+            return descriptor
+
+    def __del__(self) -> None:
+        self.abandon()
+
+
+class NoLock(LockFile):
+    """What a connection has in its place that only looks: it may not even be able to make a file."""
+
+    def __init__(self) -> None:
+        pass
+
+    def acquire(self, exclusive: bool, patience: float) -> None:
+        """Wait for nothing."""
+
+
+def _open_file(path: str, mode: str) -> sqlite3.Connection:
+    """Open a ledger file, which must exist and be one; "rw" for reading and writing, "ro" to look at it."""
+    try:
+        return _open_at_once(path, mode)
+    except sqlite3.OperationalError as error:
+        if mode != "ro" or not _is_hot(error):
+            raise
+    _roll_back_journal(path)
+    return _open_at_once(path, mode)
+
+
+def _is_hot(error: sqlite3.OperationalError) -> bool:
+    """Return whether a file may only be read, but has the journal of a crashed writer to undo first."""
+    return (error.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_READONLY
+
+
+def _roll_back_journal(path: str) -> None:
+    """Undo what a writer that crashed has not committed, as the next charge would."""
+    name = os.path.basename(path)
+    try:
+        if not os.access(path, os.W_OK):
+            raise PermissionError("the file may only be read")
+        with _locked_file(path):
+            pass
+    except OSError as error:
+        raise LedgerUnavailableError(
+            f"The ledger {name!r} cannot be read yet: a process crashed while it charged, and what it had "
+            f"not committed must be undone first, which means to write ({error.strerror or error}). Look at "
+            "it as a user who may write to it and to its folder, or let its next question do it."
+        ) from error
+
+
+def _open_at_once(path: str, mode: str) -> sqlite3.Connection:
+    uri = f"{Path(path).as_uri()}?mode={mode}"
+    db = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        db.close()
+        raise LedgerDamagedError(f"The file {os.path.basename(path)!r} is not a ledger of sklearn_ada.")
+    if mode == "rw" and db.execute("PRAGMA journal_mode = PERSIST").fetchone()[0] != "persist":
+        db.close()
+        raise _wal_refused(os.path.basename(path))
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA cache_spill = OFF")  # nothing is in the file before the commit
+    return db
+
+
+@contextlib.contextmanager
+def _locked_file(path: str) -> Iterator[sqlite3.Connection]:
+    """Open a ledger file for a moment for reading and writing, while nobody writes to it."""
+    held = LockFile(path)
+    try:
+        held.acquire(exclusive=False, patience=_BUSY_SECONDS)
+        with contextlib.closing(_open_file(path, "rw")) as db:
+            yield db
+    finally:
+        held.release()
+
+
+def _wal_refused(name: str) -> LedgerUnavailableError:
+    """Return the error for a file of which another program has turned the write-ahead log on."""
+    return LedgerUnavailableError(
+        f"The ledger {name!r} was set to a write-ahead log by another program; a copy without that log would "
+        "lack answers. Nothing was charged or answered. It is set back when it is next opened, unless others "
+        "still use it so: close them, then ask again."
+    )
+
+
+def _secret_in(db: sqlite3.Connection, name: str) -> bytes:
+    """Return the secret of an open file."""
+    row = db.execute("SELECT value FROM secret WHERE id = 1").fetchone()
+    if row is None or not isinstance(row[0], bytes):
+        raise LedgerDamagedError(f"The ledger {name!r} has lost its secret.")
+    return row[0]
+
+
+def _genesis_in(db: sqlite3.Connection, name: str) -> dict[str, Any]:
     row = db.execute("SELECT body FROM records WHERE seq = 0").fetchone()
     if row is None:
-        raise LedgerDamagedError(f"The ledger {os.path.basename(path)!r} has lost its genesis record.")
+        raise LedgerDamagedError(f"The ledger {name!r} has lost its genesis record.")
     return parse_json(row[0])
+
+
+def _check_schema_objects(db: sqlite3.Connection, name: str) -> None:
+    """Refuse a file that lacks a table or an index of a ledger, or has a trigger or anything else beside."""
+    found, expected = _objects(db), _expected()
+    for kind, called, _ in sorted(found.symmetric_difference(expected)):
+        what = "lacks the" if (kind, called) not in {each[:2] for each in found} else "has a changed or added"
+        raise damage(name, f"it {what} {kind} {called!r}")
+
+
+@cache
+def _expected() -> frozenset[tuple[str, str, str]]:
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        _create_tables(db)
+        return _objects(db)
+
+
+def _objects(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
+    """Return kind, name and definition of everything in a database, without its spaces."""
+    rows = db.execute("SELECT type, name, sql FROM sqlite_schema").fetchall()
+    return frozenset(
+        (kind, called, "".join((sql or "").split()).lower())
+        for kind, called, sql in rows
+        if not called.startswith(_STATISTICS)
+    )
+
+
+def _inode(path: str) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_dev, status.st_ino

@@ -303,11 +303,11 @@ def test_an_older_copy_another_ledger_and_a_parted_one_do_not_continue_a_head(le
 CRASHED = """
 import os, sys
 from sklearn_ada import Holdout
-from sklearn_ada.ledger import sqlite_file
+from sklearn_ada.ledger import sqlite
 from tests.cli.test_ledger_commands import X, Y
 from sklearn.dummy import DummyClassifier
 holdout = Holdout(X, Y, ledger=sys.argv[1], tolerance=0.4)
-add = sqlite_file.SQLiteFile.add
+add = sqlite.SQLiteFile.add
 holdout.ledger._connection()._db.execute("PRAGMA cache_spill = ON")
 def add_and_die(self, row):
     self._db.execute("PRAGMA cache_size = 1")
@@ -315,7 +315,7 @@ def add_and_die(self, row):
     self._db.execute("UPDATE records SET body = zeroblob(100000) WHERE seq = 1")
     self._db.execute("UPDATE records SET body = zeroblob(100000) WHERE seq = 2")
     os._exit(9)
-sqlite_file.SQLiteFile.add = add_and_die
+sqlite.SQLiteFile.add = add_and_die
 holdout.certify(DummyClassifier(strategy="constant", constant=1).fit(X, Y), scoring="accuracy", guess=0.5)
 """
 
@@ -336,7 +336,7 @@ def test_a_ledger_whose_writer_crashed_can_be_looked_at(crashed, action):
 
 
 def test_a_crashed_ledger_that_may_only_be_read_says_what_to_do(crashed, monkeypatch, printed):
-    monkeypatch.setattr("sklearn_ada.ledger.sqlite_file.os.access", lambda path, mode: False)
+    monkeypatch.setattr("sklearn_ada.ledger.sqlite.os.access", lambda path, mode: False)
     assert "must be undone first" in printed("verify", crashed)
     monkeypatch.undo()
     assert "3 records agree" in printed("verify", crashed)

@@ -232,18 +232,18 @@ KILLED_AFTER_WRITING = textwrap.dedent(
     """
     import sys, threading
     from sklearn_ada.ledger import SQLiteLedger
-    from sklearn_ada.ledger import sqlite_file
+    from sklearn_ada.ledger import sqlite
     from tests.ledger.ledger_backends import Genesis, Tally
     ledger = SQLiteLedger.create_or_open(sys.argv[1], Genesis(), Tally)
     ledger.charge("before", lambda state: {"text": "x" * 50_000})
     ledger._connection()._db.execute("PRAGMA cache_spill = ON")
-    add = sqlite_file.SQLiteFile.add
+    add = sqlite.SQLiteFile.add
     def spilled(self, row):
         self._db.execute("PRAGMA cache_size = 1")
         add(self, row)
         print("written", flush=True)
         threading.Event().wait()
-    sqlite_file.SQLiteFile.add = spilled
+    sqlite.SQLiteFile.add = spilled
     ledger.charge("never", lambda state: {"text": "y" * 1_000_000})
     """
 )

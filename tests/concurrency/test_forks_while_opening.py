@@ -10,11 +10,11 @@ SCRIPT = """
 import os, signal, threading, time
 import numpy as np
 from sklearn_ada import Holdout
-from sklearn_ada.terms.holdout_data import data
-from sklearn_ada.ledger.sqlite_file import temporary
+from sklearn_ada.terms import holdout_data as data
+from sklearn_ada.ledger import locations
 
 first = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
-slow, make, begun = data.labels_digest, temporary._make, threading.Event()
+slow, make, begun = data.labels_digest, locations._make, threading.Event()
 
 def digest(y):
     begun.set()
@@ -29,14 +29,14 @@ def folder(path):
 if {place!r} == "digest":
     data.labels_digest = digest
 else:
-    temporary._make = folder
+    locations._make = folder
 thread = threading.Thread(target=lambda: Holdout(*first))
 thread.start()
 begun.wait()
 child = os.fork()
 if child == 0:
     signal.alarm(30)
-    data.labels_digest, temporary._make = slow, make
+    data.labels_digest, locations._make = slow, make
     Holdout(first[0], 1 - first[1])
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0

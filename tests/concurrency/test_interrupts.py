@@ -14,7 +14,7 @@ import time
 import pytest
 
 from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, transactions
-from sklearn_ada.ledger.sqlite_file import LockFile
+from sklearn_ada.ledger.sqlite import LockFile
 from sklearn_ada.ledger.transactions import InterruptsHeld
 from tests.ledger.damages import forget_connections
 from tests.ledger.ledger_backends import Genesis, MemoryBackend, Tally, count

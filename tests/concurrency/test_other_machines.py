@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger import sqlite
+from sklearn_ada.ledger import locations
 from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
 from tests.concurrency.test_searches import questions
 from tests.ledger.ledger_backends import SQLiteBackend
@@ -83,7 +83,7 @@ def test_a_network_file_system_is_refused_and_the_database_named(tmp_path, monke
     mounts.write_text(
         f"/dev/sda1 / ext4 rw 0 0\nserver:/x {str(far).replace(' ', chr(92) + '040')} {kind} rw 0 0\n"
     )
-    monkeypatch.setattr(sqlite, "_MOUNTS", str(mounts))
+    monkeypatch.setattr(locations, "_MOUNTS", str(mounts))
     with pytest.raises(LedgerUnavailableError, match=rf"\({kind}\).*postgresql://"):
         SQLiteBackend(str(far)).open(str(far / "ledger.db"))
     assert list(far.iterdir()) == []
@@ -98,6 +98,6 @@ def test_a_network_file_system_is_refused_and_the_database_named(tmp_path, monke
 def test_a_local_file_system_in_user_space_will_do(tmp_path, monkeypatch, mount):
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/sda1 / ext4 rw 0 0\n{mount.format(tmp_path)}\n")
-    monkeypatch.setattr(sqlite, "_MOUNTS", str(mounts))
+    monkeypatch.setattr(locations, "_MOUNTS", str(mounts))
     backend = SQLiteBackend(str(tmp_path))
     assert backend.open(backend.address()).find("k") is None

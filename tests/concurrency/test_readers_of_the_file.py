@@ -15,9 +15,8 @@ import threading
 import pytest
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger import SQLiteLedger, open_existing_ledger, sqlite_file
-from sklearn_ada.ledger import sqlite_file as _sqlite_file
-from sklearn_ada.ledger.sqlite_file import LockFile
+from sklearn_ada.ledger import SQLiteLedger, open_existing_ledger, sqlite
+from sklearn_ada.ledger.sqlite import LockFile
 from tests.ledger.ledger_backends import Genesis, Tally, count
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -138,7 +137,7 @@ def test_a_charge_whose_locks_were_all_lost_is_refused(tmp_path):
 def test_a_charge_in_between_is_seen_where_there_is_no_lock_file(tmp_path, monkeypatch):
     path = str(tmp_path / "ledger.db")
     ledger = opened(path)
-    monkeypatch.setattr(sqlite_file, "fcntl", None)
+    monkeypatch.setattr(sqlite, "fcntl", None)
 
     def decide(state):
         with open(path, "rb") as file:
@@ -152,7 +151,7 @@ def test_a_charge_in_between_is_seen_where_there_is_no_lock_file(tmp_path, monke
 
 
 def test_without_fcntl_there_is_no_lock_file_and_charges_go_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(sqlite_file, "fcntl", None)
+    monkeypatch.setattr(sqlite, "fcntl", None)
     path = str(tmp_path / "ledger.db")
     assert opened(path).charge("k", lambda state: {}).seq == 1
     assert not os.path.exists(path + "-lock")
@@ -191,7 +190,7 @@ def test_a_waiter_on_a_replaced_lock_file_changes_to_the_new_one(tmp_path):
 def test_who_waits_too_long_for_the_lock_file_is_told_so(tmp_path, monkeypatch):
     path = str(tmp_path / "ledger.db")
     ledger, other = opened(path), LockFile(path)
-    monkeypatch.setattr(_sqlite_file, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
     other.acquire(exclusive=True, patience=1)
     with pytest.raises(LedgerUnavailableError, match="locked"):
         ledger.charge("k", lambda state: {})

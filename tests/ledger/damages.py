@@ -10,7 +10,7 @@ import tempfile
 from hypothesis import strategies as st
 
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash, secret_digest, sqlite, transactions
+from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash, secret_digest, transactions
 from tests.ledger.ledger_backends import Tally, count, fill
 
 SIZE = 12
@@ -48,7 +48,7 @@ def content(size=SIZE, start=genesis):
 
 def forget():
     """Go on as a process would that has never used any ledger."""
-    for known in (transactions._connections, transactions._seen, sqlite._opened):
+    for known in (transactions._connections, transactions._seen, transactions.opened):
         known.clear()
 
 

@@ -18,7 +18,7 @@ from sklearn_ada.exceptions import (
     LedgerUnavailableError,
 )
 from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash, open_existing_ledger
-from sklearn_ada.ledger.sqlite_file import SQLiteFile
+from sklearn_ada.ledger.sqlite import SQLiteFile
 from tests.ledger.damages import FEW as SIZE
 from tests.ledger.damages import charge, forget_connections, opened, read, run
 from tests.ledger.ledger_backends import Tally, pickled

@@ -9,7 +9,7 @@ import sqlite3
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.ledger import SQLiteLedger, sqlite_file, transactions
+from sklearn_ada.ledger import SQLiteLedger, sqlite, transactions
 from tests.ledger.ledger_backends import Genesis, Tally, count, fill
 
 
@@ -75,7 +75,7 @@ def test_an_empty_database_of_somebody_else_is_refused(path):
 
 
 def test_a_locked_ledger_is_unavailable_and_nothing_is_charged(path, monkeypatch):
-    monkeypatch.setattr(sqlite_file, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
     ledger = fill(opened(path), 2)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
@@ -90,7 +90,7 @@ def test_a_locked_ledger_is_unavailable_and_nothing_is_charged(path, monkeypatch
 
 
 def test_a_reader_that_stays_keeps_the_commit_back_and_nothing_is_charged(path, monkeypatch):
-    monkeypatch.setattr(sqlite_file, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
     ledger = fill(opened(path), 2)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("BEGIN")

@@ -1,0 +1,173 @@
+"""Where a ledger file may lie: on no network file system, or in the folder of a session's temporary ledgers.
+
+On a network file system SQLite's locks cannot be relied upon.
+
+A session is one interpreter and all processes that descend from it. It has one temporary ledger for the same
+data, deleted by the interpreter that began it. Whatever its workers search, they pay from one budget.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+from typing import Any
+
+from sklearn_ada._notices import VARIABLE, began_here, has_ended, session_folder
+from sklearn_ada.exceptions import LedgerUnavailableError
+
+# Not 9p: sandboxes mount their own local root with it.
+_NETWORK = {
+    "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "fakeowner", "gfs2", "glusterfs", "gpfs", "lustre",
+    "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "panfs", "prl_fs", "pvfs2", "smb3", "smbfs", "vboxsf",
+    "virtiofs", "vmhgfs", "wekafs",
+}  # fmt: skip
+# Programs behind FUSE that lead to other machines, to a cloud or out of a virtual machine.
+_NETWORK_FUSE = {
+    "alluxio", "beegfs", "blobfuse", "blobfuse2", "ceph", "ceph-fuse", "curlftpfs", "davfs", "davfs2",
+    "gcsfuse", "glusterfs", "goofys", "google-drive-ocamlfuse", "grpcfuse", "gvfsd-fuse", "juicefs",
+    "mfs", "moosefs", "mount.davfs", "mountpoint-s3", "onedriver", "osxfs", "quobyte",
+    "rclone", "s3fs", "s3ql", "seaweedfs", "smbnetfs", "sshfs", "vmhgfs-fuse",
+}  # fmt: skip
+# How FUSE mounts without a name of their own show that they lead to a machine: URL, host:path, //host/share.
+_ELSEWHERE = re.compile(r"\w+://|[\w.@-]+:/|//")
+_MOUNTS = "/proc/self/mounts"  # where there is none, nothing is known and nothing is refused
+
+
+def check_local(path: str) -> None:
+    """Refuse a path on a network file system: locks of two machines may not see each other there.
+
+    Raises
+    ------
+    LedgerUnavailableError
+        Naming the file system and the ledger that serves several machines.
+    """
+    kind = _file_system(os.path.realpath(path))
+    if kind is not None:
+        raise LedgerUnavailableError(
+            f"The ledger {os.path.basename(path)!r} would lie on a network file system ({kind}), where two "
+            "machines could charge it at once without seeing each other. Use a local path, or a database: "
+            "ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
+        )
+
+
+def _file_system(path: str) -> str | None:
+    """Return the type of the network file system that ``path`` is or would be on, or None."""
+    try:
+        with open(_MOUNTS, encoding="utf-8", errors="surrogateescape") as file:
+            mounts = [line.split()[:3] for line in file]
+    except OSError:
+        return None
+    best, kind = "", None
+    for source, escaped, found in mounts:
+        mount = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), escaped)
+        inside = path == mount or path.startswith(mount.rstrip("/") + "/")
+        if inside and len(mount) >= len(best):  # the innermost mount, the last of those on one place
+            best, kind = mount, found if _is_network(source, found) else None
+    return kind
+
+
+def _is_network(source: str, kind: str) -> bool:
+    family, _, program = kind.partition(".")
+    if family not in ("fuse", "fuseblk"):
+        return kind in _NETWORK
+    return program in _NETWORK_FUSE or _ELSEWHERE.match(source) is not None
+
+
+_WAY_OUT = "give the ledger a path, or (on several machines) a 'postgresql://...' URL"
+
+
+def temporary_ledger_path(fingerprint: str, kind: str = "") -> str:
+    """Return the path of this session's temporary ledger for some data.
+
+    The same data always get the same ledger, in this interpreter and in all processes that descend from it,
+    so that asking again in a second search, in a worker, or in a notebook cell that is run again, goes on
+    paying instead of starting afresh. The ledgers are gone when the interpreter ends that began the session.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Of the data.
+    kind : str, default=""
+        The names of ledgers of a kind begin with it: see `temporary_ledgers`.
+
+    Raises
+    ------
+    LedgerUnavailableError
+        In a worker that does not know the session of whoever sent it its work; after the interpreter has
+        ended that began the session; or if the folder cannot be used.
+
+    Examples
+    --------
+    >>> temporary_ledger_path("some data") == temporary_ledger_path("some data")
+    True
+    """
+    try:
+        folder = session_folder()
+    except ValueError as error:
+        raise LedgerUnavailableError(str(error)) from None
+    if folder is None or (began_here() and _is_worker_of_a_cluster()):
+        raise LedgerUnavailableError(
+            "This worker was started before sklearn_ada was imported, or on another machine, so it cannot "
+            "share the temporary ledger of the process that sent it this work: ledger=None would give it a "
+            f"budget of its own. For all of them together {_WAY_OUT}; or import sklearn_ada before the "
+            "workers are started."
+        )
+    if has_ended():
+        raise LedgerUnavailableError(
+            "The interpreter that began this session has ended, and its temporary ledgers with it: what it "
+            "had asked of these rows is not known any more. For rows that nobody has asked about, "
+            f"{_WAY_OUT}, which outlives an interpreter."
+        )
+    _make(folder)
+    # Not the digest itself: names of files are no place to compare rows with.
+    name = hashlib.sha256(os.fsencode(f"{folder} {fingerprint}")).hexdigest()[:32]
+    return os.path.join(folder, f"{kind}-{name}.db" if kind else f"{name}.db")
+
+
+def temporary_ledgers(kind: str) -> list[str]:
+    """Return the paths of this session's temporary ledgers of a kind."""
+    folder = session_folder()
+    names = os.listdir(folder) if folder is not None and os.path.isdir(folder) else []
+    return [
+        os.path.join(str(folder), n) for n in sorted(names) if n.startswith(f"{kind}-") and n.endswith(".db")
+    ]
+
+
+def is_temporary(path: str) -> bool:
+    """Return whether a path is that of a temporary ledger of this session."""
+    return os.path.dirname(path) == os.environ.get(VARIABLE)
+
+
+def _make(folder: str) -> None:
+    """Make the folder, for its owner alone; LedgerUnavailableError if it is not."""
+    try:
+        os.mkdir(folder, mode=0o700)
+    except FileExistsError:
+        found = os.lstat(folder)
+        private = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
+        if not (private and os.path.isdir(folder) and not os.path.islink(folder)):
+            raise LedgerUnavailableError(
+                "The folder of temporary ledgers is not this user's alone. Unset SKLEARN_ADA_SESSION in the "
+                f"environment and start anew, or {_WAY_OUT}."
+            ) from None
+    except OSError as error:
+        raise LedgerUnavailableError(
+            f"The folder of temporary ledgers cannot be made ({error.strerror}). Set TMPDIR to a folder that "
+            f"can be written to, or {_WAY_OUT}."
+        ) from error
+
+
+def _is_worker_of_a_cluster() -> bool:
+    """Return whether dask or ray says that this process works for another one."""
+    distributed: Any = sys.modules.get("distributed")
+    if distributed is not None:
+        try:
+            distributed.get_worker()
+        except ValueError:
+            pass
+        else:
+            return True
+    ray: Any = sys.modules.get("ray")
+    return bool(ray is not None and ray.is_initialized() and ray.get_runtime_context().get_task_id())
