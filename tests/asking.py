@@ -1,26 +1,39 @@
 """What scorers do with a holdout, for tests that need more than its users call."""
 
-from sklearn_ada.holdout.asking import put_question
-from sklearn_ada.holdout.framing import plan_question
+from sklearn_ada.holdout.asking import answer_to, put_question
+from sklearn_ada.holdout.framing import Ask, Framed, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.rounds import open_round as open_round_of_session
+from sklearn_ada.metrics.metric import as_metric
+from sklearn_ada.terms.models import Subject
 
-__all__ = ["ask", "open_round", "plan", "put"]
+__all__ = ["ask", "asked", "open_round", "plan", "put"]
 
 
-def ask(holdout, estimator, *, scoring, purpose, guess=None, settings=None, round_name=None):
+def asked(holdout, estimator, *, scoring, purpose, guess=None, settings=None, round_name=None):
+    """Return what is asked of a model."""
+    session = session_of(holdout)
+    subject = Subject.of(estimator, session.data, session.policy, f"Holdout.{purpose}")
+    return Ask(subject, as_metric(scoring), purpose, guess, settings=settings, round_name=round_name)
+
+
+def ask(holdout, estimator, **what):
     """Return the answer to a question, which may belong to a round."""
-    return holdout._ask(estimator, scoring, purpose, guess, settings, round_name)
+    return holdout._ask(asked(holdout, estimator, **what))
 
 
-def plan(holdout, estimator, *, scoring, purpose, guess=None, settings=None):
+def plan(holdout, estimator, **what):
     """Return a question that is not put."""
-    return plan_question(session_of(holdout), estimator, scoring, purpose, guess, settings)
+    return plan_question(session_of(holdout), asked(holdout, estimator, **what))
 
 
-def put(holdout, question, estimator, **how):
-    """Put a question that was made by `plan`."""
-    return put_question(session_of(holdout), question, estimator, **how)
+def put(holdout, question, estimator, *, model, known_as=None, **how):
+    """Put a question that was made by `plan`, about a model that has this digest."""
+    session = session_of(holdout)
+    what = Ask(Subject(estimator, model, ""), question.metric, question.purpose, **how)
+    if known_as is None:
+        return put_question(session, what, question)
+    return answer_to(session, Framed.of(session, what, question, known_as))
 
 
 def open_round(holdout, size, **what):

@@ -17,9 +17,10 @@ from sklearn.base import BaseEstimator
 from benchmarks.speed.finding import Finding
 from benchmarks.speed.timing import by_turns
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.holdout.framing import plan_question
+from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.questions.of_rows import of_rows
+from sklearn_ada.terms.models import Subject
 
 __all__ = ["measure"]
 
@@ -106,7 +107,8 @@ def _interval(name, kind, population, function, seed, n, rounds):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session = session_of(Holdout(X, y, ledger=":memory:"))
-        coded = plan_question(session, model, Metric(name), "certify", None, None, rows)
+        subject = Subject.of(model, session.data, session.policy, "Holdout.certify")
+        coded = plan_question(session, Ask(subject, Metric(name), "certify", guess_from=rows))
         question = of_rows(coded, session.data, session.policy)
     outputs = question.metric.outputs(model, X, y)
     classes = getattr(model, "classes_", None)

@@ -29,9 +29,11 @@ from benchmarks.validity.searches import single_use
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.answer import Answer
 from sklearn_ada.holdout.asking import put_question
+from sklearn_ada.holdout.framing import Ask
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.session import close_round
 from sklearn_ada.questions.question import Guess
+from sklearn_ada.terms.models import Subject
 
 __all__ = ["asked", "draw", "publish_best", "widths"]
 
@@ -60,7 +62,9 @@ def asked(
     for number, (guess, count) in enumerate(zip(guesses, counts, strict=True)):
         model = holdout.model_of_count(int(count))
         question = holdout.plan(model, "check", Guess(guess / rows, rows))
-        put_question(session, question, model, model=f"candidate {number}", round_name=name, candidates=size)
+        subject = Subject(model, f"candidate {number}", "simulated")
+        asked = Ask(subject, question.metric, "check", round_name=name, candidates=size)
+        put_question(session, asked, question)
     close_round(session.ledger, session.asker, "search")
     sealed = [record.seq for record in holdout.ledger.records() if record.body.get("kind") == "sealed"]
     answers = [session.recorded_answer(number) for number in sealed]

@@ -143,8 +143,8 @@ def _coins_in_cells(rng: np.random.Generator, n: int = 500, questions: int = 60,
 
 def _no_own_price() -> AbstractContextManager[Any]:
     """Let the transcript's test leave out what its own answer costs."""
-    told = lambda state, question, event: Told(state.policy.ln_transcript, state.account.nats)  # noqa: E731
-    return patch("sklearn_ada.holdout.asking.told_of", told)
+    told = lambda state, event: Told(state.policy.ln_transcript, state.account.nats)  # noqa: E731
+    return patch("sklearn_ada.holdout.asking.transcript_of", told)
 
 
 def _free_unsealing() -> AbstractContextManager[Any]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn_ada import Holdout
 from sklearn_ada.answer import Answer
 from sklearn_ada.holdout.asking import put_question
-from sklearn_ada.holdout.framing import Settings, plan_question
+from sklearn_ada.holdout.framing import Ask, Settings, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.publishing import publish
 from sklearn_ada.holdout.records import Conversation
@@ -28,6 +28,7 @@ from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.noisy import GaussianQuestion
 from sklearn_ada.questions.question import Guess, Question
+from sklearn_ada.terms.models import Subject
 from sklearn_ada.terms.policy import Policy
 
 __all__ = ["ForgetfulLedger", "SimulatedHoldout"]
@@ -151,7 +152,8 @@ class SimulatedHoldout(Holdout):
 
     def plan(self, model: Any, purpose: str, guess: Guess | None, settings: Settings = None) -> Question:
         """Return a question about an accuracy that is not put yet."""
-        return plan_question(session_of(self), model, _ACCURACY, purpose, guess, settings)
+        asked = Ask(Subject(model, "any", "simulated"), _ACCURACY, purpose, guess, settings=settings)
+        return plan_question(session_of(self), asked)
 
     def open_round(self, size: int, purpose: str, key: str) -> str | None:
         """Declare questions about accuracies that are fixed together."""
@@ -159,14 +161,15 @@ class SimulatedHoldout(Holdout):
 
     def put_new(self, question: Question, estimator: Any, *, round_name: str | None = None) -> Answer:
         """Put a question about a model that is taken to be new, so that its state need not be read."""
-        model = self._next_name()
-        answer = put_question(session_of(self), question, estimator, model=model, round_name=round_name)
-        assert answer is not None  # only `once` gives None
-        return answer
+        subject = Subject(estimator, self._next_name(), "simulated")
+        asked = Ask(subject, question.metric, question.purpose, round_name=round_name)
+        return put_question(session_of(self), asked, question)
 
     def publish_last(self, question: Question, estimator: Any) -> Answer:
         """Publish the model that was asked last, by this question."""
-        return publish(session_of(self), question, estimator, model=f"model {self._models}")
+        subject = Subject(estimator, f"model {self._models}", "simulated")
+        asked = Ask(subject, question.metric, question.purpose, publish=True)
+        return publish(session_of(self), asked, question)
 
     def unseal_quietly(self, answers: Sequence[Answer] | None = None) -> list[Answer]:
         """Tell what is sealed, without a word of what it costs."""
@@ -176,7 +179,7 @@ class SimulatedHoldout(Holdout):
 
     def select_new(self, models: Sequence[Any], epsilon: float) -> int:
         """Select among models that are taken to be new."""
-        with patch("sklearn_ada.holdout.choice.model_digest", lambda model: self._next_name()):
+        with patch("sklearn_ada.terms.models.model_digest", lambda model: self._next_name()):
             return self.select(models, scoring=_ACCURACY, epsilon=epsilon)
 
     def ask_count(

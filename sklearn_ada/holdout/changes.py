@@ -209,7 +209,7 @@ def as_edition(session: Session, missing: str) -> Session:
             _FIRST, lambda state: RowsRecord.of(state, "begun", table, len(table), fingerprint, stamp)
         )
     while True:
-        now, edition = session.read(lambda state: (state.fingerprint, state.top_ups))
+        now, edition = session.ledger.read(lambda state: (state.fingerprint, state.top_ups))
         if now == fingerprint:
             break
         editions = editions_of(ledger)
@@ -381,7 +381,7 @@ def hashes_overlap(session: Session, hashes: NDArray[np.uint64]) -> bool:
         event = CodedRelease((Symbol("overlap", int(is_leak(hashes, own) or is_whole(hashes, own))),))
         return session.charge(key, lambda state: OverlapRecord.of(state, event, stamp))
 
-    found = session.find(key, otherwise=refuse_if_closed)
+    found = session.ledger.find(key, otherwise=refuse_if_closed)
     return OverlapRecord((found or with_bare_errors(look_and_charge)).body).is_leak
 
 
@@ -823,7 +823,7 @@ def is_known(session: Session, more: Session) -> bool:
         return False
     if has_ids_of(more.data.table(more.secret), editions_of(more.ledger)):
         return True
-    if session.read(lambda state: state.fingerprint) != session.fingerprint:
+    if session.ledger.read(lambda state: state.fingerprint) != session.fingerprint:
         raise LedgerMismatchError(
             "Other rows were added to this holdout, or its rows were changed, since it was opened. Add the "
             "former rows again, which is free, and these to what that returns; or open a Holdout of all rows "

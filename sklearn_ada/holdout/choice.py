@@ -9,7 +9,6 @@ the best of N, except with probability ``e^-t``, for values that one record can 
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,33 +24,15 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.cells import planned_questions
 from sklearn_ada.guarantees.medians import exponential_epsilon
 from sklearn_ada.holdout.asking import charge_or_confirm, find_versions, is_asked_anew, warn_of_asking_anew
+from sklearn_ada.holdout.framing import meaning_of
 from sklearn_ada.holdout.records import Conversation, SelectionRecord
-from sklearn_ada.holdout.session import (
-    Interrupts,
-    Session,
-    another_error,
-    held_interrupts,
-    look,
-    with_bare_errors,
-)
+from sklearn_ada.holdout.session import Session, another_error, held_interrupts, look, with_bare_errors
 from sklearn_ada.ledger.hash_chain import Record
 from sklearn_ada.mechanisms.selection import exponential_mechanism
-from sklearn_ada.metrics.base import IntervalRule, UndefinedMetricError
-from sklearn_ada.metrics.metric import Metric, undefined_metric
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import (
-    Observation,
-    Predictions,
-    Said,
-    as_asked,
-    check_model,
-    discarded_copy,
-    model_digest,
-    observed,
-    selection_key,
-    unit_of,
-)
+from sklearn_ada.terms.models import Observation, Said, Subject, observed, selection_key, unit_of
 from sklearn_ada.terms.privacy_account import PrivateRelease
 
 
@@ -68,90 +49,142 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
         If a model cannot be asked, or (with an epsilon) one record can move the metric without bound.
     """
     data, count = session.data, len(models)
-    models = [as_asked(each, data, session.policy, "Holdout.select") for each in models]
-    _check_models(models, metric, data)
+    if not count:
+        raise bad_parameter("models", "Holdout.select", "a non-empty sequence of fitted models", models)
+    subjects = [Subject.of(model, data, session.policy, "Holdout.select") for model in models]
+    _check_metric(subjects, metric, data)
     choice = None if epsilon is None else PrivateChoice.plan(metric, data, count, epsilon)
-    digests = [model_digest(model) for model in models]
     # With a privacy budget, the epsilon of "auto" depends on what is left of it: the key holds the word.
     named: float | str | None = None if choice is None else choice.epsilon
-    if epsilon == "auto" and session.read(lambda state: state.privacy is not None):
+    if epsilon == "auto" and session.ledger.read(lambda state: state.privacy is not None):
         named = "auto"
-    key = selection_key(metric, digests, named, data.first_like)
+    key = selection_key(metric, [subject.digest for subject in subjects], named, data.first_like)
     found = find_versions(session, [key], lambda state: _admitted(session, state, choice, count))
-    anew = is_asked_anew(session, models)
+    anew = is_asked_anew(session, [subject.estimator for subject in subjects])
     if found and anew:
         what = "A choice has no public rows; questions about single models have: guess_from=(X_val, y_val)."
         warn_of_asking_anew(session, what)
-    if anew or not (found and session.policy.is_private):
-        for model in models:
-            # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
-            discarded_copy(model, "Holdout.select")
-        look_and_charge = functools.partial(
-            _look_and_charge, session, models, metric, choice, key, found, anew
-        )
-        told = with_bare_errors(look_and_charge)
+    if found and session.policy.is_private and not anew:
+        record = found[0]
     else:
-        told = found[0]
-    chosen = SelectionRecord(told.body).chosen
-    if isinstance(chosen, str) or chosen >= count:
-        why = chosen if isinstance(chosen, str) else "all of them failed"
+        for subject in subjects:
+            # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
+            subject.copy()
+        record = with_bare_errors(
+            lambda: _look_and_charge(session, subjects, metric, choice, key, found, anew=anew)
+        )
+    winner = SelectionRecord(record.body).chosen
+    if isinstance(winner, str) or winner >= count:
+        why = winner if isinstance(winner, str) else "all of them failed"
         raise ValueError(f"The holdout could not choose among {count} models: {why}. It was charged.")
-    return int(chosen)
+    return int(winner)
 
 
-def _look_and_charge(
-    session: Session,
-    models: Sequence[Any],
-    metric: Metric,
-    choice: PrivateChoice | None,
-    key: str,
-    found: list[Record],
-    anew: bool,
-) -> Record:
-    """Look at the holdout with every model and return the record of the choice (`charge_or_confirm`)."""
-    secret, stamp, count = session.secret, session.asker.stamp(), len(models)
-    with held_interrupts() as interrupts:
-        values, outputs = _values(models, metric, session.data, interrupts)
-        if session.policy.seal_key is None:  # the winner depends on nothing but the values
-            comparable = [math.nan if value is None else value for value in values]
-            said = Said.of({"interrupted": interrupts.raised}, comparable, unit_of(metric))
-        else:  # which only the holder of the private key may read
-            said = Said.joined([Said.of({"interrupted": interrupts.raised}), *outputs])
-
-        def decide(version: str, said: str, state: Conversation) -> SelectionRecord:
-            admitted = _admitted(session, state, choice, count)
-            rng, interrupted = Draw(secret, version).question(), interrupts.raised
-            event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
-            release = None if choice is None else choice.release(event)
-            given_rows = any(isinstance(model, Predictions) for model in models)
-            return SelectionRecord.of(
-                state, metric.describe(), count, event, release, stamp, said, given_rows=given_rows
-            )
-
-        asked = {"purpose": "select", "metric": metric.describe(), **stamp}
-        record = charge_or_confirm(session, key, said, decide, asked, found=found, anew=anew)
-        interrupts.raised &= record.fresh
-    return record
-
-
-def _check_models(models: Sequence[Any], metric: Metric, data: HoldoutData) -> None:
+def _check_metric(subjects: Sequence[Subject], metric: Metric, data: HoldoutData) -> None:
     """Raise unless every model can be asked for this metric."""
-    if not len(models):
-        raise bad_parameter("models", "Holdout.select", "a non-empty sequence of fitted models", models)
-    for model in models:
-        check_model(model, data, "Holdout.select")
-        metric.check_estimator(model)
-    try:
+    for subject in subjects:
+        metric.check_estimator(subject.estimator)
+    with meaning_of(metric, data):
         metric.check_target(data.some_labels)
         if data.has_interval(metric):
             rule = data.rule(metric)
             rule.known_size(data.labels_for(metric, rule))
         else:
             metric.check_classes(data.some_labels)
-    except UndefinedMetricError as error:
-        raise undefined_metric(metric, data.some_labels, error) from error
     if not data.has_interval(metric):
         data.check_weights(metric)
+
+
+def _look_and_charge(
+    session: Session,
+    subjects: Sequence[Subject],
+    metric: Metric,
+    choice: PrivateChoice | None,
+    key: str,
+    found: list[Record],
+    *,
+    anew: bool,
+) -> Record:
+    """Look at the holdout with every model and return the record of the choice (`charge_or_confirm`)."""
+    secret, stamp, count = session.secret, session.asker.stamp(), len(subjects)
+
+    def evaluate(subject: Subject, data: HoldoutData) -> Observation:
+        return _value(metric, subject, data)
+
+    with held_interrupts() as interrupts:
+        looks = [
+            look(evaluate, subject, session.data, interrupts, stream="index", scale=1.0)
+            for subject in subjects
+        ]
+        seen = [each.seen for each in looks]
+        values = [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
+        if session.policy.seal_key is None:  # the winner depends on nothing but the values
+            comparable = [math.nan if value is None else value for value in values]
+            said = Said.of({"interrupted": interrupts.raised}, comparable, unit_of(metric))
+        else:  # which only the holder of the private key may read
+            outputs = [each.said for each in looks]
+            said = Said.joined([Said.of({"interrupted": interrupts.raised}), *outputs])
+
+        def decide(version: str, summary: str, state: Conversation) -> SelectionRecord:
+            admitted = _admitted(session, state, choice, count)
+            rng, interrupted = Draw(secret, version).question(), interrupts.raised
+            event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
+            release = None if choice is None else choice.release(event)
+            given_rows = any(subject.is_given for subject in subjects)
+            return SelectionRecord.of(
+                state, metric.describe(), count, event, release, stamp, summary, given_rows=given_rows
+            )
+
+        entry = {"purpose": "select", "metric": metric.describe(), **stamp}
+        record = charge_or_confirm(session, key, said, decide, entry, secret=secret, found=found, anew=anew)
+        interrupts.raised &= record.fresh
+    return record
+
+
+def _value(metric: Metric, subject: Subject, data: HoldoutData) -> Observation:
+    """Return the value of one model, and what it said."""
+    model = subject.copy()
+    if not data.has_interval(metric):
+        value = metric.whole(model, guarded(data.X), data.y, sample_weight=data.weight)
+        return observed(metric, value, None, value)
+    rule = data.rule(metric)
+    labels = data.labels_for(metric, rule)
+    outputs = metric.outputs(model, data.X, labels)
+    value = metric.measure(model, labels, outputs, rule).value
+    return observed(metric, value, outputs, value)
+
+
+def _chosen(
+    values: Sequence[float | None],
+    metric: Metric,
+    choice: PrivateChoice | None,
+    rng: np.random.Generator,
+    *,
+    interrupted: bool,
+) -> Event:
+    """Return the event of the choice, in which a model that failed (None) counts as the worst.
+
+    If one failed, a symbol says so before the winner's number, which is N if all failed.
+    """
+    count, scale = len(values), float(len(values))
+    worst = metric.bounds[0] if metric.has_interval else -math.inf
+    seen = np.array([worst if value is None else value for value in values])
+    try:
+        if choice is None:
+            index = int(np.argmax(seen))
+        else:
+            drawn = exponential_mechanism(
+                seen, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=rng
+            )
+            index = min(int(drawn.answer), count - 1)
+    except Exception:  # whether it is raised may depend on the holdout
+        return CodedRelease((Symbol("index", FAILURES[6], scale),))
+    if None in values:  # one record can move a failure by the whole range, so there is no privacy in it
+        failed = another_error("index", scale, is_interrupt=interrupted)
+        index = count if all(value is None for value in values) else index
+        return CodedRelease((*failed, Symbol("index", index, scale + 1.0)))
+    symbols = (Symbol("index", index, scale),)
+    return CodedRelease(symbols) if choice is None else ExponentialMechanismEvent(choice.epsilon, symbols)
 
 
 @dataclass(frozen=True)
@@ -246,59 +279,3 @@ def _admitted(
             "epsilon, or take rows that nobody has asked about."
         )
     return choice
-
-
-def _chosen(
-    values: Sequence[float | None],
-    metric: Metric,
-    choice: PrivateChoice | None,
-    rng: np.random.Generator,
-    *,
-    interrupted: bool,
-) -> Event:
-    """Return the event of the choice, in which a model that failed (None) counts as the worst.
-
-    If one failed, a symbol says so before the winner's number, which is N if all failed.
-    """
-    count, scale = len(values), float(len(values))
-    worst = metric.bounds[0] if metric.has_interval else -math.inf
-    seen = np.array([worst if value is None else value for value in values])
-    try:
-        if choice is None:
-            index = int(np.argmax(seen))
-        else:
-            drawn = exponential_mechanism(
-                seen, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=rng
-            )
-            index = min(int(drawn.answer), count - 1)
-    except Exception:  # whether it is raised may depend on the holdout
-        return CodedRelease((Symbol("index", FAILURES[6], scale),))
-    if None in values:  # one record can move a failure by the whole range, so there is no privacy in it
-        failed = another_error("index", scale, is_interrupt=interrupted)
-        index = count if all(value is None for value in values) else index
-        return CodedRelease((*failed, Symbol("index", index, scale + 1.0)))
-    symbols = (Symbol("index", index, scale),)
-    return CodedRelease(symbols) if choice is None else ExponentialMechanismEvent(choice.epsilon, symbols)
-
-
-def _values(
-    models: Sequence[Any], metric: Metric, data: HoldoutData, interrupts: Interrupts
-) -> tuple[list[float | None], list[Said]]:
-    """Return the value of each model, None of one that failed; and what each said."""
-    rule = data.rule(metric) if data.has_interval(metric) else None
-    evaluate = functools.partial(_value, metric, rule)
-    looks = [look(evaluate, model, data, interrupts, stream="index", scale=1.0) for model in models]
-    seen = [each.seen for each in looks]
-    values = [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
-    return values, [each.said for each in looks]
-
-
-def _value(metric: Metric, rule: IntervalRule | None, estimator: Any, data: HoldoutData) -> Observation:
-    estimator = discarded_copy(estimator)
-    if rule is None:
-        value = metric.whole(estimator, guarded(data.X), data.y, sample_weight=data.weight)
-        return observed(metric, value, None, value)
-    labels = data.labels_for(metric, rule)
-    outputs = metric.outputs(estimator, data.X, labels)
-    value = metric.measure(estimator, labels, outputs, rule).value
-    return observed(metric, value, outputs, value)

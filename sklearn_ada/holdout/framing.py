@@ -1,15 +1,24 @@
-"""Whether a metric has an interval of its own on a holdout, and if not, why not.
+"""From what a user asks to a question, in which all but the answer is fixed, and to its keys.
 
-What the validation rows of ``guess_from`` give a question: its guess, and what a metric lacks.
+An `Ask` names subject, metric, purpose and guess. `plan_question` makes the `Question` of it: validation rows
+tune the metric and give the guess, and the settings name the mechanism. Everything is checked before anything
+is looked at or charged.
 
-How the parameters of a check or certify become a `Question`, in which all but the answer is fixed.
+`in_form` chooses how this ledger answers that question. Where it says so (``answers="cells"``), a certify of
+a count of 0/1 losses tells its cell and seals the count; with ``"auto"`` the first certify of a ledger is
+exact. Of other metrics the interval may be a function of all rows. Everything else is answered as on any
+other ledger, and takes its weight from the same purse.
+
+`Framed` is the question in that form with the keys by which it is found again.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -18,12 +27,14 @@ from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.guarantees.weights import PURPOSES
 from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.session import Session
+from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
 from sklearn_ada.metrics.base import UndefinedMetricError
-from sklearn_ada.metrics.metric import DIFFERENCE, Metric, as_metric, undefined_metric
+from sklearn_ada.metrics.metric import DIFFERENCE, Metric, undefined_metric
 from sklearn_ada.metrics.registry import NO_INTERVAL, OF_ALL_ROWS
 from sklearn_ada.questions.coded import FILL, CodedQuestion, FilledCheck
 from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
 from sklearn_ada.questions.noisy import GaussianQuestion, NoiseSettings, NoisyCheck
+from sklearn_ada.questions.of_rows import of_rows
 from sklearn_ada.questions.question import (
     Guess,
     Question,
@@ -33,26 +44,241 @@ from sklearn_ada.questions.question import (
     metric_of_all_rows,
     metric_with_range,
 )
+from sklearn_ada.questions.sealed import SealedQuestion, statistic_of
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import (
     Pair,
-    Predictions,
-    check_model,
+    Subject,
     check_predictions,
     discarded_copy,
+    member_key,
+    metric_identity,
     on_these_rows,
     public_predictions,
+    question_key,
+    subject_key,
 )
 from sklearn_ada.terms.policy import Policy
+
+Settings = float | str | MedianSettings | NoiseSettings | LadderSettings | None
 
 HOW_A_MEDIAN = (
     "settings=MedianSettings(), or mechanism='stable_median' of a search, answers the median over "
     "subsamples instead."
 )
 """What to write for a stable median."""
+FINAL = "final "
+"""How the key begins of a question that was published when it was asked first."""
 _ALIKE = "has an interval for records that count alike and are independent, not with weights or groups"
 _KNOWN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
+_TOO_GOOD = 0.25  # of the deviation of y: a model that explains more than 99 percent of it
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a user asks: of which model, which metric, and what it is expected to be.
+
+    Parameters
+    ----------
+    subject : Subject
+    metric : Metric
+    purpose : {"check", "certify"}
+    guess : float, Guess or None, default=None
+    guess_from : tuple (X, y) or None, default=None
+        Validation rows, on which the guess is computed.
+    settings : float, "fill", MedianSettings, NoiseSettings, LadderSettings or None, default=None
+        Which mechanism answers, and how; see `Holdout.check`.
+    round_name : str or None, default=None
+        The round that the question belongs to, if it was fixed together with others.
+    candidates : int or None, default=None
+        Of how many candidates of one search it is a check, whether their round is open or not.
+    publish : bool, default=False
+        The tolerance does not refuse it, and an exact answer at once takes most of the purse.
+    """
+
+    subject: Subject
+    metric: Metric
+    purpose: str
+    guess: float | Guess | None = None
+    guess_from: tuple[Any, Any] | None = None
+    settings: Settings = None
+    round_name: str | None = None
+    candidates: int | None = None
+    publish: bool = False
+
+    @property
+    def owner(self) -> str:
+        """The method that asks, for messages."""
+        return "Holdout.compare" if self.metric.kind == DIFFERENCE else f"Holdout.{self.purpose}"
+
+
+@dataclass(frozen=True)
+class Framed:
+    """A question in the form in which a ledger answers it, with the keys by which it is found again.
+
+    Parameters
+    ----------
+    asked : Ask
+    question : Question
+    subject : str
+        Key of what it is about.
+    keys : tuple of str
+        Under which it may have been recorded before; a new one is recorded under the first.
+    member : str
+        Its key among declared models.
+    entry : dict
+        What its record says of it, ready for JSON: metric, mechanism, guess, asker and name of the model.
+    """
+
+    asked: Ask
+    question: Question
+    subject: str
+    keys: tuple[str, ...]
+    member: str
+    entry: dict[str, Any]
+
+    @classmethod
+    def of(cls, session: Session, asked: Ask, question: Question, known_as: str | None = None) -> Framed:
+        """Return a question with its keys; ``known_as`` is the one under which it was asked before."""
+        digest, metric = asked.subject.digest, metric_identity(question.metric)
+        mechanism = question.describe()
+        guess = {} if question.guess is None else question.guess.describe()
+        subject = subject_key(digest, metric, mechanism["name"], session.data.first_like)
+        # Nothing may count that differs in its last bits from run to run.
+        if session.policy.is_private:
+            rows, digits = "" if question.guess is None else question.guess.outputs, 9
+        else:  # the holdout confirms; of rows that are known, the guess is known but for noise
+            rows = "" if question.guess is None else question.guess.rows
+            digits = 3 if rows else 9
+        key = question_key(subject, question.purpose, guess, rows, mechanism, digits)
+        if known_as is not None:
+            keys: tuple[str, ...] = (known_as,)
+        elif asked.publish and not isinstance(question, SealedQuestion):
+            keys = (f"{FINAL}{key}",)
+        else:
+            keys = (key, f"{FINAL}{key}")
+        entry = {
+            "metric": metric["metric"],
+            "mechanism": mechanism,
+            "guess": guess,
+            **session.asker.stamp(),
+            "model": asked.subject.name,
+        }
+        return cls(asked, question, subject, keys, member_key(digest, metric), entry)
+
+
+def plan_question(session: Session, asked: Ask) -> Question:
+    """Return the question, or raise before anything is looked at or charged (see `Holdout.check`)."""
+    question = _planned(session, asked)
+    if session.policy.is_described or question.private_release({}) is not None:
+        return question
+    raise bad_parameter(
+        "settings", asked.owner, "a mechanism with noise when route='differential_privacy'",
+        question.describe()["name"],
+        "Leave settings=None, use ThresholdoutScorer(noise='laplace') or StableHoldoutScorer, or open the "
+        "holdout with route='both'.",
+    )  # fmt: skip
+
+
+def _planned(session: Session, asked: Ask) -> Question:
+    data, policy, subject, settings = session.data, session.policy, asked.subject, asked.settings
+    check_option(asked.purpose, "purpose", "a question", PURPOSES)
+    owner = asked.owner
+    _check_settings(settings, asked.purpose, owner)
+    median = settings if isinstance(settings, MedianSettings) else None
+    if subject.is_given:
+        if median is not None:
+            expected = "None, or of a mechanism other than a median"
+            raise bad_parameter("settings", f"{owner} of predictions", expected, settings)
+        check_predictions(asked.metric, owner)
+    asked.metric.check_estimator(subject.estimator)
+    metric = asked.metric if settings is not None else _tuned(session, asked)
+    guess = as_guess(asked.guess, metric, owner)
+    by_default_median = settings is None and not metric.has_interval
+    if by_default_median:
+        median = MedianSettings()
+    check_defined(data, metric, of_classes=median is not None)
+    if by_default_median:
+        _check_median_is_wanted(metric, owner)
+    if asked.guess_from is not None:
+        guess = _guess_from(session, asked, metric, median)
+    if median is not None:
+        return StableQuestion.plan(asked.purpose, metric, guess, data, policy, median, session.partition)
+    if asked.purpose == "check" and guess is None:
+        raise bad_parameter(
+            "guess", "Holdout.check", "an estimate of the metric", None,
+            "Take it from validation data, or give those: guess_from=(X_val, y_val).",
+        )  # fmt: skip
+    assert not isinstance(settings, MedianSettings)
+    half_cell = settings.threshold if isinstance(settings, NoiseSettings) else settings
+    with meaning_of(metric, data):
+        coded = CodedQuestion.plan(
+            asked.purpose, metric, guess, data, policy,
+            class_mix=policy.class_mix == "conditional" and data.is_classification,
+            half_cell=None if isinstance(half_cell, LadderSettings | str) else half_cell,
+        )  # fmt: skip
+    if subject.is_given:
+        coded = replace(coded, target=on_these_rows(metric), given_rows=True)
+    if isinstance(settings, str):
+        return FilledCheck.plan(coded, policy.tolerance)
+    if isinstance(settings, NoiseSettings):
+        return NoisyCheck.plan(coded, settings, data, policy)
+    if isinstance(settings, LadderSettings):
+        return LadderQuestion.plan(coded, settings)
+    return by_default(coded, data, policy) if settings is None else coded
+
+
+def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
+    """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
+
+    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
+    answered by cells without noise, which end the privacy route.
+    """
+    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
+        return coded
+    return GaussianQuestion.plan(coded, data, policy)
+
+
+def in_form(session: Session, asked: Ask, question: Question) -> Question:
+    """Return a question as this ledger answers it: with a cell, with an interval of all rows, or as it is.
+
+    With ``answers="auto"`` the first certify of a ledger is answered at once, and so is the same again. What
+    an older release has answered with the interval of its value alone is that question still.
+    """
+    sealed = sealed_form(question, session.data, session.policy, asked.candidates)
+    if sealed is None:
+        if not isinstance(question, CodedQuestion):
+            return question
+        rows = of_rows(question, session.data, session.policy)
+        if rows is None or session.ledger.find(Framed.of(session, asked, question).keys[0]) is not None:
+            return question
+        return rows
+    if session.policy.answers == "auto" and question.purpose == "certify":
+        is_first = session.ledger.read(lambda state: state.is_first(asked.round_name))
+        if is_first or session.ledger.find_each(Framed.of(session, asked, question).keys):
+            return question
+    return sealed
+
+
+def sealed_form(
+    question: Question, data: HoldoutData, policy: Policy, candidates: int | None = None
+) -> SealedQuestion | None:
+    """Return the question as it is answered with a cell; None where it is answered as on any ledger.
+
+    ``candidates`` is of how many candidates of one search it is a check, whose cells are the wider.
+    """
+    if not (policy.seals and isinstance(question, CodedQuestion)):
+        return None
+    is_check = question.purpose == "check"
+    if is_check and (candidates is None or question.is_chosen):
+        return None
+    same_mix = policy.class_mix == "priced" or not data.is_classification
+    identical = same_mix and not question.given_rows
+    width = candidate_width(candidates) if is_check and candidates is not None else WINNER_WIDTH
+    statistic = statistic_of(question, data, identical_rows=identical, width=width)
+    urn = "candidate" if is_check else "winner"
+    return None if statistic is None else SealedQuestion(question, statistic, urn)
 
 
 def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
@@ -95,16 +321,55 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
     return _ALIKE if data.units is not None else _KNOWN_COUNTS
 
 
-def check_defined(data: HoldoutData, metric: Metric) -> None:
-    """Raise ValueError, which says what to write, for a metric that has no meaning for these labels."""
+@contextmanager
+def meaning_of(metric: Metric, data: HoldoutData) -> Iterator[None]:
+    """Raise ValueError, which says what to write, where the block finds that labels do not allow a metric."""
     try:
-        metric.check_target(data.some_labels)
-        metric.check_classes(data.some_labels)
+        yield
     except UndefinedMetricError as error:
         raise undefined_metric(metric, data.some_labels, error) from error
 
 
-def check_median_is_wanted(metric: Metric, owner: str) -> None:
+def check_defined(data: HoldoutData, metric: Metric, *, of_classes: bool = True) -> None:
+    """Raise ValueError, which says what to write, for a metric that has no meaning for these labels."""
+    with meaning_of(metric, data):
+        metric.check_target(data.some_labels)
+        if of_classes:
+            metric.check_classes(data.some_labels)
+
+
+def compared_metric(session: Session, pair: Pair, metric: Metric, rows: Any) -> Metric:
+    """Return the metric of a comparison: with the range that both models' scores of validation rows suggest.
+
+    That is where it has none of its own and there are such rows.
+    """
+    if not (metric.lacks_range and metric.kind == "mean" and _is_pair(rows)):
+        return metric  # what is no pair of rows, `_guess_from` refuses
+    found = [
+        _with_suggested_range(session, discarded_copy(each, "Holdout.compare"), metric, rows)
+        for each in (pair.a, pair.b)
+    ]
+    ranges = [each.range for each in found if each.range is not None]
+    made = metric.with_range((min(low for low, _ in ranges), max(high for _, high in ranges)))
+    made.most_beyond = found[0].most_beyond
+    return made
+
+
+def _check_settings(settings: object, purpose: str, owner: str) -> None:
+    """Raise ValueError unless these settings are of a mechanism for this purpose."""
+    if settings is None or isinstance(settings, MedianSettings):
+        return
+    if purpose == "certify":
+        expected = "None or MedianSettings: a certify is the exact value or a stable median"
+        raise bad_parameter("settings", owner, expected, settings)
+    is_number = isinstance(settings, Real) and not isinstance(settings, bool)
+    is_fill = isinstance(settings, str) and settings == FILL
+    if not (is_number or is_fill or isinstance(settings, NoiseSettings | LadderSettings)):
+        expected = "None, a number, 'fill', MedianSettings, NoiseSettings or LadderSettings"
+        raise bad_parameter("settings", owner, expected, settings)
+
+
+def _check_median_is_wanted(metric: Metric, owner: str) -> None:
     """Raise unless the asker wrote that a stable median is wanted, or a function of their own."""
     if metric.string is None or metric.chosen_general:
         return
@@ -117,82 +382,56 @@ def check_median_is_wanted(metric: Metric, owner: str) -> None:
     else:
         fix = f"It {NO_INTERVAL[metric.string]}."
     raise bad_parameter(
-        "scoring", owner, "a metric with an interval of its own", name,
-        f"{fix} {HOW_A_MEDIAN}",
-    )  # fmt: skip
+        "scoring", owner, "a metric with an interval of its own", name, f"{fix} {HOW_A_MEDIAN}"
+    )
 
 
-_TOO_GOOD = 0.25  # of the deviation of y: a model that explains more than 99 percent of it
+def _tuned(session: Session, asked: Ask) -> Metric:
+    """Return the metric as it is certified: with a range, and tuned for an interval of all rows.
 
-
-def tuned_on_rows(
-    session: Session, estimator: Any, metric: Metric, purpose: str, rows: tuple[Any, Any] | None, owner: str
-) -> Metric:
-    """Return a metric as it is certified by an interval of all rows; ValueError where it cannot be."""
+    Validation rows suggest and tune, where they are usable at all.
+    """
+    metric, rows, owner = asked.metric, asked.guess_from, asked.owner
+    if metric.lacks_range and _is_pair(rows):
+        metric = _with_suggested_range(session, asked.subject.copy(), metric, rows)
+    if not metric.has_interval_of_all_rows:
+        return metric
     check_defined(session.data, metric)
-    why = why_no_interval(session, metric, purpose)
-    if purpose == "certify" and rows is None and OF_ALL_ROWS[metric.string or ""].needs_rows:
-        why = why or "has an interval that validation rows must tune: give guess_from=(X_val, y_val)"
+    why = why_no_interval(session, metric, asked.purpose)
+    if not why and rows is None and OF_ALL_ROWS[metric.string or ""].needs_rows:
+        why = "has an interval that validation rows must tune: give guess_from=(X_val, y_val)"
     if why:
         raise bad_parameter(
             "scoring", owner, "a metric with an interval of its own", metric.name, f"It {why}. {HOW_A_MEDIAN}"
         )
-    if not (isinstance(rows, tuple | list) and len(rows) == 2):
+    if not _is_pair(rows):
         return metric.of_all_rows()
     check_not_held_out(session, rows[0])
-    return _not_too_good(metric_of_all_rows(metric, discarded_copy(estimator, owner), *rows), rows[1])
+    return _not_too_good(metric_of_all_rows(metric, asked.subject.copy(), *rows), rows[1])
 
 
-def with_suggested_range(
-    session: Session, estimator: Any, metric: Metric, rows: tuple[Any, Any], owner: str
-) -> Metric:
-    """Return the metric with the range that validation rows suggest, where they are usable at all."""
-    if not (isinstance(rows, tuple | list) and len(rows) == 2):
-        return metric  # which `guess_of` says
-    check_not_held_out(session, rows[0])
-    return _not_too_good(metric_with_range(metric, discarded_copy(estimator, owner), *rows), rows[1])
-
-
-def compared_metric(session: Session, pair: Pair, scoring: Any, guess_from: Any) -> Metric:
-    """Return the metric of a comparison: with the range that both models' scores of validation rows suggest.
-
-    That is where it has none of its own and there are such rows.
-    """
-    metric, owner = as_metric(scoring), "Holdout.compare"
-    if not (metric.lacks_range and metric.kind == "mean" and guess_from is not None):
-        return metric
-    found = [with_suggested_range(session, each, metric, guess_from, owner) for each in (pair.a, pair.b)]
-    ranges = [each.range for each in found if each.range is not None]
-    if not ranges:
-        return metric  # the rows are no pair, which `guess_of` says
-    made = metric.with_range((min(low for low, _ in ranges), max(high for _, high in ranges)))
-    made.most_beyond = found[0].most_beyond
-    return made
-
-
-def guess_of(
-    session: Session,
-    estimator: Any,
-    metric: Metric,
-    median: MedianSettings | None,
-    guess: object,
-    rows: tuple[Any, Any],
-    owner: str,
-) -> Guess:
+def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSettings | None) -> Guess:
     """Return the metric of a copy of the model on validation rows; raise if they are the holdout's."""
-    if guess is not None:
+    owner, rows = asked.owner, asked.guess_from
+    if asked.guess is not None:
         raise bad_parameter("guess_from", owner, "None where a guess is given", "both", "Give one of them.")
-    if not (isinstance(rows, tuple | list) and len(rows) == 2):
+    if not _is_pair(rows):
         got = f"{type(rows).__name__}"
         raise bad_parameter("guess_from", owner, "a pair of validation rows and labels, (X, y)", got)
     X, y = rows
-    if isinstance(estimator, Predictions):
+    if asked.subject.is_given:
         return guess_from_rows(metric, *public_predictions(X, owner), y)
     check_not_held_out(session, X)
-    model = discarded_copy(estimator, owner)
+    model = asked.subject.copy()
     if median is None:
         return guess_from_rows(metric, model, X, y)
     return median_guess_from_rows(metric, model, X, y, median.subsample_size(session.data))
+
+
+def _with_suggested_range(session: Session, model: Any, metric: Metric, rows: tuple[Any, Any]) -> Metric:
+    """Return the metric with the range that validation rows suggest; the model may keep what it sees."""
+    check_not_held_out(session, rows[0])
+    return _not_too_good(metric_with_range(metric, model, *rows), rows[1])
 
 
 def _not_too_good(metric: Metric, y: Any) -> Metric:
@@ -208,133 +447,6 @@ def _not_too_good(metric: Metric, y: Any) -> Metric:
     return metric
 
 
-Settings = float | str | MedianSettings | NoiseSettings | LadderSettings | None
-
-
-def plan_question(
-    session: Session,
-    estimator: Any,
-    scoring: Any,
-    purpose: str,
-    guess: float | Guess | None,
-    settings: Settings,
-    guess_from: tuple[Any, Any] | None = None,
-    fitted: bool = False,
-) -> Question:
-    """Return the question, or raise before anything is looked at or charged (see `Holdout.check`).
-
-    ``fitted`` says that whoever asks has fitted the model, which need not show it.
-    """
-    question = _question(session, estimator, scoring, purpose, guess, settings, guess_from, fitted)
-    return _check_privacy(question, session.policy)
-
-
-def _question(
-    session: Session,
-    estimator: Any,
-    scoring: Any,
-    purpose: str,
-    guess: float | Guess | None,
-    settings: Settings,
-    guess_from: tuple[Any, Any] | None,
-    fitted: bool,
-) -> Question:
-    data, policy = session.data, session.policy
-    check_option(purpose, "purpose", "a question", PURPOSES)
-    metric = as_metric(scoring)
-    owner = "Holdout.compare" if metric.kind == DIFFERENCE else f"Holdout.{purpose}"
-    _check_settings(settings, purpose, owner)
-    check_model(estimator, data, owner, fitted)
-    is_given_rows = isinstance(estimator, Predictions)
-    if is_given_rows:
-        if isinstance(settings, MedianSettings):
-            expected = f"{owner} of predictions"
-            raise bad_parameter("settings", expected, "None, or of a mechanism other than a median", settings)
-        check_predictions(metric, owner)
-    metric.check_estimator(estimator)
-    if metric.lacks_range and settings is None and guess_from is not None:
-        metric = with_suggested_range(session, estimator, metric, guess_from, owner)
-    if settings is None and metric.has_interval_of_all_rows:
-        metric = tuned_on_rows(session, estimator, metric, purpose, guess_from, owner)
-    known = as_guess(guess, metric, owner)
-    median = settings if isinstance(settings, MedianSettings) else None
-    by_default_median = settings is None and not metric.has_interval
-    if by_default_median:
-        median = MedianSettings()
-    try:
-        metric.check_target(data.some_labels)
-        if median is not None:
-            metric.check_classes(data.some_labels)
-    except UndefinedMetricError as error:
-        raise undefined_metric(metric, data.some_labels, error) from error
-    if by_default_median:
-        check_median_is_wanted(metric, owner)
-    if guess_from is not None:
-        known = guess_of(session, estimator, metric, median, guess, guess_from, owner)
-    if median is not None:
-        return StableQuestion.plan(purpose, metric, known, data, policy, median, session.partition)
-    if purpose == "check" and known is None:
-        raise bad_parameter(
-            "guess",
-            "Holdout.check",
-            "an estimate of the metric",
-            None,
-            "Take it from validation data, or give those: guess_from=(X_val, y_val).",
-        )
-    assert not isinstance(settings, MedianSettings)
-    half_cell = settings.threshold if isinstance(settings, NoiseSettings) else settings
-    class_mix = policy.class_mix == "conditional" and data.is_classification
-    try:
-        coded = CodedQuestion.plan(
-            purpose, metric, known, data, policy, class_mix=class_mix,
-            half_cell=None if isinstance(half_cell, LadderSettings | str) else half_cell,
-        )  # fmt: skip
-    except UndefinedMetricError as error:
-        raise undefined_metric(metric, data.some_labels, error) from error
-    if is_given_rows:
-        coded = replace(coded, target=on_these_rows(metric), given_rows=True)
-    if isinstance(settings, str):
-        return FilledCheck.plan(coded, policy.tolerance)
-    if isinstance(settings, NoiseSettings):
-        return NoisyCheck.plan(coded, settings, data, policy)
-    if isinstance(settings, LadderSettings):
-        return LadderQuestion.plan(coded, settings)
-    return by_default(coded, data, policy) if settings is None else coded
-
-
-def _check_settings(settings: object, purpose: str, owner: str) -> None:
-    """Raise ValueError unless these settings are of a mechanism for this purpose."""
-    if settings is None or isinstance(settings, MedianSettings):
-        return
-    if purpose == "certify":
-        expected = "None or MedianSettings: a certify is the exact value or a stable median"
-        raise bad_parameter("settings", owner, expected, settings)
-    if isinstance(settings, NoiseSettings | LadderSettings) or (
-        isinstance(settings, str) and settings == FILL
-    ):
-        return
-    if not isinstance(settings, Real) or isinstance(settings, bool):
-        expected = "None, a number, 'fill', MedianSettings, NoiseSettings or LadderSettings"
-        raise bad_parameter("settings", owner, expected, settings)
-
-
-def _check_privacy(question: Question, policy: Policy) -> Question:
-    if policy.is_described or question.private_release({}) is not None:
-        return question
-    raise bad_parameter(
-        "settings", f"Holdout.{question.purpose}", "a mechanism with noise when route='differential_privacy'",
-        question.describe()["name"],
-        "Leave settings=None, use ThresholdoutScorer(noise='laplace') or StableHoldoutScorer, or open the "
-        "holdout with route='both'.",
-    )  # fmt: skip
-
-
-def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
-    """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
-
-    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
-    answered by cells without noise, which end the privacy route.
-    """
-    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
-        return coded
-    return GaussianQuestion.plan(coded, data, policy)
+def _is_pair(rows: object) -> TypeGuard[tuple[Any, Any]]:
+    """Return whether these are rows and their labels."""
+    return isinstance(rows, tuple | list) and len(rows) == 2

@@ -16,7 +16,7 @@ from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import id_hashes
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
 from sklearn_ada.guarantees.weights import PURPOSES
-from sklearn_ada.holdout.asking import put_question, sealed_form
+from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.certificate import export_certificate
 from sklearn_ada.holdout.changes import (
     as_edition,
@@ -31,7 +31,7 @@ from sklearn_ada.holdout.changes import (
     with_top_up,
 )
 from sklearn_ada.holdout.choice import select_model
-from sklearn_ada.holdout.framing import Settings, compared_metric, plan_question
+from sklearn_ada.holdout.framing import Ask, Settings, compared_metric, plan_question, sealed_form
 from sklearn_ada.holdout.publishing import close, publish, unseal
 from sklearn_ada.holdout.records import Conversation
 from sklearn_ada.holdout.report import (
@@ -54,7 +54,7 @@ from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.metrics.metric import Difference, Metric, as_metric
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import as_asked, as_pair, model_digest
+from sklearn_ada.terms.models import Subject
 from sklearn_ada.terms.policy import Asker, Policy
 from sklearn_ada.terms.seal_key import public_key_text
 
@@ -232,6 +232,63 @@ class Holdout:
         if weight_bound is not None:
             release_mean_weight(self._session)
 
+    def certify(
+        self,
+        estimator: Any,
+        *,
+        scoring: Scoring,
+        guess: float | Guess | None = None,
+        guess_from: tuple[Any, ArrayLike] | None = None,
+        settings: Settings = None,
+        final: bool = False,
+    ) -> Answer:
+        """Ask for the exact value of a model that is kept, with the narrowest interval the holdout can give.
+
+        Where privacy certifies, the value has noise. With ``guess_from`` (or a `Guess` with a deviation), the
+        interval of a mean, a root mean square or a mean of recalls is a function of all rows, by bets or
+        class counts, whose ends are released and paid for; and a metric without a range gets one, which the
+        target tells.
+
+        With ``answers="cells"`` the value of a count, such as an accuracy, is sealed: the answer is the
+        centre of the cell in which it lies, with an interval that is valid, coarse, and about as wide at the
+        twentieth question as at the first. ``answer.published`` is about the half-width that the exact value
+        would have if it were published now.
+
+        Parameters
+        ----------
+        estimator, scoring
+            As for `check`.
+        guess : float, Guess or None, default=None
+            The metric estimated without the holdout: the nearer it is, the less the answer costs.
+        guess_from : tuple (X, y) or None, default=None
+            Validation rows, on which the guess is computed; see `check`.
+        settings : MedianSettings or None
+            How a stable median is drawn. None: the exact value where the metric has an interval.
+        final : bool, default=False
+            Publish: tell the exact value, with .95 of what is left of the weights. For the model that is kept
+            in the end, asked before or not; the tolerance does not refuse it. A second final has a twentieth
+            of the weight of the first. Without cells every certify is final.
+
+        Returns
+        -------
+        Answer
+
+        Raises
+        ------
+        ValueError, TypeError, LedgerError
+            As for `check`.
+
+        Warns
+        -----
+        UserWarning
+            As for `check`.
+        """
+        if not isinstance(final, bool):
+            raise bad_parameter("final", "Holdout.certify", "True or False", final)
+        subject = self._subject(estimator, "certify")
+        asked = Ask(subject, as_metric(scoring), "certify", guess, guess_from, settings, publish=final)
+        return self._ask(asked)
+
     def check(
         self,
         estimator: Any,
@@ -289,7 +346,8 @@ class Holdout:
             If the answer is vacuous, that is, as wide as the metric's range; and, before anything is charged,
             if it will be a stable median though no settings say so. Each once a process.
         """
-        return self._ask(estimator, scoring, "check", guess, settings, guess_from=guess_from)
+        subject = self._subject(estimator, "check")
+        return self._ask(Ask(subject, as_metric(scoring), "check", guess, guess_from, settings))
 
     def check_many(
         self,
@@ -345,74 +403,12 @@ class Holdout:
         >>> [answer.verdict for answer in answers]
         ['agrees', 'agrees', 'agrees']
         """
-        told = check_together(self._session, estimators, scoring, guesses, guess_from, settings)
-        for answer, question in told:
+        metric = as_metric(scoring)
+        answered = check_together(self._session, estimators, metric, guesses, guess_from, settings)
+        for answer, question in answered:
             if not answer.repeated:
                 warn_if_vacuous(self._session, answer, question)
-        return [answer for answer, _ in told]
-
-    def certify(
-        self,
-        estimator: Any,
-        *,
-        scoring: Scoring,
-        guess: float | Guess | None = None,
-        guess_from: tuple[Any, ArrayLike] | None = None,
-        settings: Settings = None,
-        final: bool = False,
-    ) -> Answer:
-        """Ask for the exact value of a model that is kept, with the narrowest interval the holdout can give.
-
-        Where privacy certifies, the value has noise. With ``guess_from`` (or a `Guess` with a deviation), the
-        interval of a mean, a root mean square or a mean of recalls is a function of all rows, by bets or
-        class counts, whose ends are released and paid for; and a metric without a range gets one, which the
-        target tells.
-
-        With ``answers="cells"`` the value of a count, such as an accuracy, is sealed: the answer is the
-        centre of the cell in which it lies, with an interval that is valid, coarse, and about as wide at the
-        twentieth question as at the first. ``answer.published`` is about the half-width that the exact value
-        would have if it were published now.
-
-        Parameters
-        ----------
-        estimator, scoring
-            As for `check`.
-        guess : float, Guess or None, default=None
-            The metric estimated without the holdout: the nearer it is, the less the answer costs.
-        guess_from : tuple (X, y) or None, default=None
-            Validation rows, on which the guess is computed; see `check`.
-        settings : MedianSettings or None
-            How a stable median is drawn. None: the exact value where the metric has an interval.
-        final : bool, default=False
-            Publish: tell the exact value, with .95 of what is left of the weights. For the model that is kept
-            in the end, asked before or not; the tolerance does not refuse it. A second final has a twentieth
-            of the weight of the first. Without cells every certify is final.
-
-        Returns
-        -------
-        Answer
-
-        Raises
-        ------
-        ValueError, TypeError, LedgerError
-            As for `check`.
-
-        Warns
-        -----
-        UserWarning
-            As for `check`.
-        """
-        if not isinstance(final, bool):
-            raise bad_parameter("final", "Holdout.certify", "True or False", final)
-        if not final:
-            return self._ask(estimator, scoring, "certify", guess, settings, guess_from=guess_from)
-        estimator = self._asked(estimator, "certify")
-        model = model_digest(estimator)  # before it predicts anything
-        question = plan_question(self._session, estimator, scoring, "certify", guess, settings, guess_from)
-        answer = publish(self._session, question, estimator, model=model)
-        if not answer.repeated:
-            warn_if_vacuous(self._session, answer, question)
-        return answer
+        return [answer for answer, _ in answered]
 
     def compare(
         self,
@@ -492,11 +488,71 @@ class Holdout:
                 "all later intervals of this ledger become wider. Compare the few models that matter.",
                 once=("compare", self.fingerprint),
             )
-        pair = as_pair(a, b, self._session.data)
-        of_both = not as_metric(scoring).suggests_range  # else it is that of a search's winner
-        metric = Difference(compared_metric(self._session, pair, scoring, guess_from), of_both)
-        self._session.data.rule(metric.base)  # what has no interval here has no difference either
-        return self._ask(pair, metric, "certify", guess, None, guess_from=guess_from)
+        pair, metric = Subject.of_pair(a, b, self._session.data), as_metric(scoring)
+        of_both = not metric.suggests_range  # else it is that of a search's winner
+        difference = Difference(compared_metric(self._session, pair.estimator, metric, guess_from), of_both)
+        self._session.data.rule(difference.base)  # what has no interval here has no difference either
+        return self._ask(Ask(pair, difference, "certify", guess, guess_from))
+
+    def select(self, models: Sequence[Any], *, scoring: Scoring, epsilon: float | str | None = "auto") -> int:
+        """Return the number of the best of N fitted models; nothing else is revealed, for ``ln N`` nats.
+
+        Its value is not certified: `certify` it, which then allows for the choice.
+
+        Parameters
+        ----------
+        models : sequence of fitted estimators
+        scoring : str, callable or Metric
+            With an epsilon a mean, an AUC or a per-class mean.
+        epsilon : float, "auto" or None, default="auto"
+            Choose by the exponential mechanism, which is epsilon-differentially private (McSherry, Talwar
+            2007). "auto": so that the chosen model is worse than the best by hardly more than half a standard
+            error; or with a smaller epsilon, where privacy certifies and this would take more than half of
+            what is left of its budget. None takes the best itself (the first of equals), without privacy.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If the privacy budget does not afford the choice; nothing was charged.
+        ValueError
+            For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged. If
+            all models failed on the holdout, or the choice itself did; that was charged.
+        """
+        return select_model(self._session, models, as_metric(scoring), epsilon)
+
+    def declare(self, models: Sequence[Any], *, scoring: Scoring) -> int:
+        """Declare fitted models before the first question: nothing revealed later widens their intervals.
+
+        With G models declared, each check or certify of one of them keeps a failure probability of at least
+        ``beta / (4 G)``, with ``beta = 1 - confidence_level``, however much is revealed by then. All other
+        questions have half of the failure probability that they would have had. Worth it where many answers
+        are expected to differ from their guesses. Theorem and proof: `sklearn_ada.holdout.rounds`.
+
+        Parameters
+        ----------
+        models : sequence of fitted estimators
+            All that will ever be asked about under this declaration; not chosen with any knowledge of the
+            holdout.
+        scoring : str, callable or Metric
+            A mean, an AUC or a per-class mean: no ratio such as F1, and nothing that only the stable median
+            can certify.
+
+        Returns
+        -------
+        int
+            Number of models.
+
+        Raises
+        ------
+        ValueError
+            If the holdout was asked before, if there are no models or two with the same state, or if one of
+            them cannot be asked.
+        """
+        return declare_family(self._session, models, as_metric(scoring))
 
     def unseal(
         self,
@@ -541,91 +597,79 @@ class Holdout:
         """
         close(self.ledger, self._session.asker)
 
-    def _ask(
-        self,
-        estimator: Any,
-        scoring: Scoring,
-        purpose: str,
-        guess: float | Guess | None,
-        settings: Settings,
-        round_name: str | None = None,
-        guess_from: tuple[Any, Any] | None = None,
-    ) -> Answer:
-        """Ask for a metric of one fitted model; see `check` and `certify`."""
-        estimator = self._asked(estimator, purpose)
-        model = model_digest(estimator)  # before it predicts anything
-        question = plan_question(self._session, estimator, scoring, purpose, guess, settings, guess_from)
-        if settings is None:
-            warn_of_median(self._session, question, estimator)
-        answer = put_question(self._session, question, estimator, model=model, round_name=round_name)
-        assert answer is not None  # None is for once=True only
-        if not answer.repeated:
-            warn_if_vacuous(self._session, answer, question)
-        return answer
+    def report(self) -> HoldoutReport:
+        """Return what was asked, answered and spent so far, read back from the ledger and verified."""
+        return report_of(self._session.ledger)
 
-    def _asked(self, estimator: Any, method: str) -> Any:
-        """Return what is asked about; predictions in the order of the rows."""
-        return as_asked(estimator, self._session.data, self._session.policy, f"Holdout.{method}")
+    def remaining(
+        self, scoring: Scoring = "accuracy", *, purpose: str | None = None, guess_rows: int | None = None
+    ) -> int | None:
+        """Return how many more questions are admitted if every guess holds, or None if nothing limits them.
 
-    def declare(self, models: Sequence[Any], *, scoring: Scoring) -> int:
-        """Declare fitted models before the first question: nothing revealed later widens their intervals.
-
-        With G models declared, each check or certify of one of them keeps a failure probability of at least
-        ``beta / (4 G)``, with ``beta = 1 - confidence_level``, however much is revealed by then. All other
-        questions have half of the failure probability that they would have had. Worth it where many answers
-        are expected to differ from their guesses. Theorem and proof: `sklearn_ada.holdout.rounds`.
+        The tolerance limits them, and the privacy budget where privacy alone certifies. A final certify is
+        never refused by a tolerance, and is not counted. In cells a few more may be admitted, as guesses
+        that held make the next one cheaper.
 
         Parameters
         ----------
-        models : sequence of fitted estimators
-            All that will ever be asked about under this declaration; not chosen with any knowledge of the
-            holdout.
-        scoring : str, callable or Metric
-            A mean, an AUC or a per-class mean: no ratio such as F1, and nothing that only the stable median
-            can certify.
+        scoring : str, callable or Metric, default="accuracy"
+        purpose : {"check", "certify"} or None, default=None
+            None: what the ledger is used for. Where it answers in cells (``answers="cells"``, or "auto"), or
+            was asked to certify and not to check, that is "certify", one for each search; else "check".
+        guess_rows : int or None, default=None
+            How many rows the guesses come from; None takes as many as the holdout has. Guesses from fewer
+            rows have wider cells, so there are fewer questions: of a scorer in a search it is the size of its
+            validation part.
+        """
+        ledger, policy = self.ledger, self._session.policy
+        if purpose is None:
+            asked = ledger.read(lambda state: dict(state.asked))
+            only_certified = asked["certify"] > 0 and asked["check"] == 0
+            purpose = "certify" if policy.seals or only_certified else "check"
+        if policy.limits is None:
+            return None
+        check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
+        probe: Probe = worst_question(self._session, as_metric(scoring), purpose, guess_rows)
+        probe = sealed_form(probe, self._session.data, policy) or probe
+        return ledger.read(lambda state: admitted_one_by_one(state, probe))
+
+    def export(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Write a certificate to hand over: one file that says what was asked, answered and revealed.
+
+        With every interval its target and verdict; the theorems and assumptions on which all of them rest;
+        and the head of the ledger. Whoever has the ledger can verify it, without rows and models, by
+        ``python -m sklearn_ada ledger verify FILE --certificate certificate.json``. Rows, secret, and what is
+        still sealed are no part of it. Nothing is charged.
+
+        Parameters
+        ----------
+        path : path-like or str
+            A file ending in ".html", a page to read and print, or in ".json", which can be verified. One that
+            is there is replaced.
 
         Returns
         -------
-        int
-            Number of models.
+        pathlib.Path
+            Where it was written. The page says when, and by which versions; the JSON does not, so that it can
+            be made again.
 
         Raises
         ------
         ValueError
-            If the holdout was asked before, if there are no models or two with the same state, or if one of
-            them cannot be asked.
+            For another ending.
+        LedgerError
+            If the ledger cannot be read.
+
+        Examples
+        --------
+        >>> import json, pathlib, tempfile
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "certificate.json")
+        >>> json.loads(Holdout(X, y).export(path).read_text())["format"]
+        'sklearn_ada certificate 1'
         """
-        return declare_family(self._session, models, as_metric(scoring))
-
-    def select(self, models: Sequence[Any], *, scoring: Scoring, epsilon: float | str | None = "auto") -> int:
-        """Return the number of the best of N fitted models; nothing else is revealed, for ``ln N`` nats.
-
-        Its value is not certified: `certify` it, which then allows for the choice.
-
-        Parameters
-        ----------
-        models : sequence of fitted estimators
-        scoring : str, callable or Metric
-            With an epsilon a mean, an AUC or a per-class mean.
-        epsilon : float, "auto" or None, default="auto"
-            Choose by the exponential mechanism, which is epsilon-differentially private (McSherry, Talwar
-            2007). "auto": so that the chosen model is worse than the best by hardly more than half a standard
-            error; or with a smaller epsilon, where privacy certifies and this would take more than half of
-            what is left of its budget. None takes the best itself (the first of equals), without privacy.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        BudgetExhaustedError
-            If the privacy budget does not afford the choice; nothing was charged.
-        ValueError
-            For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged. If
-            all models failed on the holdout, or the choice itself did; that was charged.
-        """
-        return select_model(self._session, models, as_metric(scoring), epsilon)
+        return export_certificate(self.ledger, path)
 
     def check_overlap(self, X: Any) -> None:
         """Raise `HoldoutLeakError` if training rows X contain the holdout, or part of it beyond chance.
@@ -702,79 +746,6 @@ class Holdout:
         larger._session = with_top_up(session)
         return larger
 
-    def remaining(
-        self, scoring: Scoring = "accuracy", *, purpose: str | None = None, guess_rows: int | None = None
-    ) -> int | None:
-        """Return how many more questions are admitted if every guess holds, or None if nothing limits them.
-
-        The tolerance limits them, and the privacy budget where privacy alone certifies. A final certify is
-        never refused by a tolerance, and is not counted. In cells a few more may be admitted, as guesses
-        that held make the next one cheaper.
-
-        Parameters
-        ----------
-        scoring : str, callable or Metric, default="accuracy"
-        purpose : {"check", "certify"} or None, default=None
-            None: what the ledger is used for. Where it answers in cells (``answers="cells"``, or "auto"), or
-            was asked to certify and not to check, that is "certify", one for each search; else "check".
-        guess_rows : int or None, default=None
-            How many rows the guesses come from; None takes as many as the holdout has. Guesses from fewer
-            rows have wider cells, so there are fewer questions: of a scorer in a search it is the size of its
-            validation part.
-        """
-        if purpose is None:
-            asked = self._session.read(lambda state: dict(state.asked))
-            only_certified = asked["certify"] > 0 and asked["check"] == 0
-            purpose = "certify" if self._session.policy.seals or only_certified else "check"
-        if self._session.policy.limits is None:
-            return None
-        check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
-        probe: Probe = worst_question(self._session, as_metric(scoring), purpose, guess_rows)
-        probe = sealed_form(probe, self._session.data, self._session.policy) or probe
-        return self._session.read(lambda state: admitted_one_by_one(state, probe))
-
-    def report(self) -> HoldoutReport:
-        """Return what was asked, answered and spent so far, read back from the ledger and verified."""
-        return report_of(self._session.ledger)
-
-    def export(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Write a certificate to hand over: one file that says what was asked, answered and revealed.
-
-        With every interval its target and verdict; the theorems and assumptions on which all of them rest;
-        and the head of the ledger. Whoever has the ledger can verify it, without rows and models, by
-        ``python -m sklearn_ada ledger verify FILE --certificate certificate.json``. Rows, secret, and what is
-        still sealed are no part of it. Nothing is charged.
-
-        Parameters
-        ----------
-        path : path-like or str
-            A file ending in ".html", a page to read and print, or in ".json", which can be verified. One that
-            is there is replaced.
-
-        Returns
-        -------
-        pathlib.Path
-            Where it was written. The page says when, and by which versions; the JSON does not, so that it can
-            be made again.
-
-        Raises
-        ------
-        ValueError
-            For another ending.
-        LedgerError
-            If the ledger cannot be read.
-
-        Examples
-        --------
-        >>> import json, pathlib, tempfile
-        >>> from sklearn.datasets import load_iris
-        >>> X, y = load_iris(return_X_y=True)
-        >>> path = pathlib.Path(tempfile.mkdtemp(), "certificate.json")
-        >>> json.loads(Holdout(X, y).export(path).read_text())["format"]
-        'sklearn_ada certificate 1'
-        """
-        return export_certificate(self.ledger, path)
-
     @property
     def fingerprint(self) -> str:
         """Digest of the content, keyed with the ledger's secret: nobody can test it for a row."""
@@ -814,6 +785,22 @@ class Holdout:
 
     def __sklearn_clone__(self) -> Self:
         return self
+
+    def _ask(self, asked: Ask) -> Answer:
+        """Return the answer, with warnings of what is not as it seems; see `check` and `certify`."""
+        session = self._session
+        question = plan_question(session, asked)
+        if asked.settings is None and not asked.publish:
+            warn_of_median(session, question, asked.subject.estimator)
+        put = publish if asked.publish else put_question
+        answer = put(session, asked, question)
+        if not answer.repeated:
+            warn_if_vacuous(session, answer, question)
+        return answer
+
+    def _subject(self, estimator: Any, method: str) -> Subject:
+        """Return what a method is asked about, checked and digested."""
+        return Subject.of(estimator, self._session.data, self._session.policy, f"Holdout.{method}")
 
 
 def session_of(holdout: Holdout) -> Session:

@@ -1,18 +1,17 @@
 """Telling what was sealed, each value at the failure probability of its asking; and closing a holdout.
 
-Theorem and proof: `sklearn_ada.guarantees.cells`. A value costs what the code makes of it
+**Unsealing.** Theorem and proof: `sklearn_ada.guarantees.cells`. A value costs what the code makes of it
 within its cell, about three nats, and whatever is asked later pays them; what is still sealed does not. So
 everything may be told once the holdout is closed, or its final value published. Rows and models are not
 needed: what is told is a function of the record and of the ledger's secret or, where values were sealed with
 a public key, of the holder's private one.
 
-The final certify: the exact value of a model that is kept, with most of what is left of the weights.
-
+**The final certify** tells the exact value of a model that is kept, with most of what is left of the weights.
 It is a question like any other, asked when all else is known, so it pays for everything that was said. But it
 is about a model that was asked before, whose sealed value keeps the level of its asking; both intervals hold
-together, and what lies in both is told (`sklearn_ada.guarantees.weights`). A model that was
-never asked is asked first, which costs hundredths of a nat if its guess holds. What has no cells is asked
-with the weight of a final; if its value was told before, nothing is told again, and that is nearly free.
+together, and what lies in both is told (`sklearn_ada.guarantees.weights`). A model that was never asked is
+asked first, which costs hundredths of a nat if its guess holds. What has no cells is asked with the weight of
+a final; if its value was told before, nothing is told again, and that is nearly free.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.weights import FINAL as FINAL_SHARE
 from sklearn_ada.guarantees.weights import intersection
-from sklearn_ada.holdout.asking import FINAL, answered_as, keys_of, put_question
+from sklearn_ada.holdout.asking import answer_to, put_question
+from sklearn_ada.holdout.framing import FINAL, Ask, Framed, in_form
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     CloseRecord,
@@ -50,97 +50,10 @@ from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.of_rows import told_value_alone
 from sklearn_ada.questions.question import Guess, Outcome, Question
 from sklearn_ada.questions.sealed import SealedQuestion, SealedStatistic, statistic_from
-from sklearn_ada.terms.policy import Asker, FailureBudget
+from sklearn_ada.terms.policy import Asker, FailureBudget, level_of
 from sklearn_ada.terms.seal_key import check_private_key, opened_with
 
 _OWNER = "Holdout.unseal"
-
-
-class Unsealer:
-    """One sealed value, and how it is told.
-
-    Parameters
-    ----------
-    ledger : Ledger
-    number : int
-        Of the record that holds it.
-    private : X25519PrivateKey or None, default=None
-        Opens what was sealed with a public key.
-    """
-
-    def __init__(self, ledger: Ledger[Conversation], number: int, private: Any = None) -> None:
-        record = ledger.record(number)
-        read = None if record is None else read_record(record.body)
-        if record is None or not isinstance(read, SealedRecord) or read.body["sealed"] is None:
-            raise ValueError(f"Record {number} of the ledger holds nothing that is sealed.")
-        self.ledger, self.number, self.sealed, self.key = ledger, number, read, str(record.key)
-        self.private = private
-
-    @property
-    def statistic(self) -> SealedStatistic:
-        """What was sealed, rebuilt from the record."""
-        return statistic_from(self.sealed.body["mechanism"])
-
-    @property
-    def known(self) -> tuple[int, int]:
-        """First and last point of the cell that was told."""
-        return self.statistic.ends(self.sealed.event.symbols[0].value)  # type: ignore[attr-defined]
-
-    @property
-    def is_locked(self) -> bool:
-        """Whether only a private key, which is not there, opens it: it was told nowhere before."""
-        is_known = self.private is not None or is_unsealed(self.ledger, self.number)
-        return not is_known and Genesis(self.ledger.genesis).policy.seal_key is not None
-
-    def point(self, seen: int | None = None) -> int:
-        """Return what is sealed; nobody may see it before it is charged.
-
-        ``seen`` is what a look at the holdout gave, of a model that says what is recorded. It is taken where
-        only a private key would open the seal, and the value was not told before.
-        """
-        fingerprint, text = Genesis(self.ledger.genesis).fingerprint, self.sealed.body["sealed"]
-        if Genesis(self.ledger.genesis).policy.seal_key is None:
-            point = shown(text, self.ledger.secret(), fingerprint, self.key)
-        elif self.private is not None:
-            point = opened_with(self.private, text, sealed_context(fingerprint, self.key))
-        else:
-            told = _told_before(self.ledger, self.number)
-            if told is None and seen is None:
-                raise ValueError(f"Only the holder of the private key can open record {self.number}.")
-            point = seen if told is None else told  # type: ignore[assignment]
-        low, high = self.known
-        if not low <= point <= high:
-            raise LedgerDamagedError(
-                "What a record keeps sealed is not in the cell that was told: the ledger was edited."
-            )
-        return point
-
-    def record(
-        self,
-        state: Conversation,
-        point: int,
-        stamp: dict[str, Any],
-        share: FailureBudget | None,
-        *,
-        is_known: bool,
-    ) -> UnsealedRecord:
-        """Return the record of telling it now: at the level of the asking and, in a final, at its own."""
-        statistic, body = self.statistic, self.sealed.body
-        known = (point, point) if is_known else self.known
-        event = CountRelease((statistic.symbol_within(point, known),))
-        own = statistic.fixed_interval(point, point, _level(body["ln_delta"]))
-        low, high = body["outcome"]["interval"]
-        fixed = own if share is None else statistic.fixed_interval(point, point, share.ln_delta)
-        interval = intersection(fixed, [own, (low, high)])
-        outcome = Outcome(
-            statistic.value(point),
-            interval,
-            "exact",
-            body["outcome"]["theorem"],
-            body["population"],
-            interval[0] <= 0.0 and interval[1] >= 1.0,
-        )
-        return UnsealedRecord.of_sealed(state, self.sealed, self.number, event, outcome, stamp, share)
 
 
 def unseal(
@@ -160,37 +73,42 @@ def unseal(
     key : str, bytes, path-like, X25519PrivateKey or None, default=None
         The private key, where values were sealed with a public one.
     """
-    private = _private_key(ledger, key)
+    genesis = Genesis(ledger.genesis)
+    public, private = genesis.policy.seal_key, None
+    if key is not None and public is None:
+        fix = "Its values are hidden by its own secret: nothing else opens them."
+        raise bad_parameter("key", _OWNER, "None where the ledger has no seal_key", "a key", fix)
+    if key is not None and public is not None:
+        private = check_private_key(key, public, _OWNER)
     if answers is None:
         numbers = _all_sealed(ledger)
     else:
         several = isinstance(answers, Iterable) and not isinstance(answers, str | bytes)
         given: list[Any] = list(answers) if several else [answers]  # type: ignore[arg-type]
         numbers = [_number(ledger, answer) for answer in given]
-    unsealers = [Unsealer(ledger, number, private) for number in numbers]
-    if any(each.is_locked for each in unsealers):
+    sealed = [Sealed(ledger, number) for number in numbers]
+    fresh = [each for each in sealed if each.unsealed is None]
+    if fresh and public is not None and private is None:
         raise bad_parameter(
             "key", _OWNER, "the private key of the public one that values were sealed with (seal_key)", None,
             "Only its holder opens them. An exact value without it: certify(model, final=True), which "
             "computes it from the rows.",
         )  # fmt: skip
-    fresh = [each for each in unsealers if not is_unsealed(ledger, each.number)]
     if fresh and not ledger.read(lambda state: state.closed):
-        most = sum(each.statistic.largest_unsealing_nats(each.known) for each in fresh)
+        most = sum(each.statistic.largest_unsealing_nats(each.cell) for each in fresh)
         warn_user(
             f"Unsealing {counted(len(fresh), 'answer')} costs up to {most:.3g} nats, which everything that "
             "is asked of this holdout later pays, by wider intervals; what is sealed still does not. Once "
             "the holdout is closed it costs nobody anything: Holdout.close()."
         )
-    genesis = Genesis(ledger.genesis)
-    told = []
-    for each in unsealers:
+    unsealed = []
+    for each in sealed:
         # Published, it has the interval of its asking as well: what lies in both was told.
         record = ledger.find(f"final {each.number}")
         if record is None:
-            record = with_bare_errors(lambda each=each: _told(each, asker))  # type: ignore[misc]
-        told.append(UnsealedRecord(record.body).answer(record, genesis))
-    return told
+            record = with_bare_errors(lambda each=each: _unsealed(each, asker, private))  # type: ignore[misc]
+        unsealed.append(UnsealedRecord(record.body).answer(record, genesis))
+    return unsealed
 
 
 def close(ledger: Ledger[Conversation], asker: Asker) -> None:
@@ -199,39 +117,231 @@ def close(ledger: Ledger[Conversation], asker: Asker) -> None:
     ledger.charge("close", lambda state: made.to_dict())
 
 
-def is_unsealed(ledger: Ledger[Conversation], number: int) -> bool:
-    """Return whether the value that a record sealed was told, by itself or as a final."""
-    return any(ledger.find(f"{name} {number}") is not None for name in ("unsealed", "final"))
+def publish(session: Session, asked: Ask, question: Question, number: int | None = None) -> Answer:
+    """Return the final answer about a model, which has been recorded and charged by then.
+
+    Parameters
+    ----------
+    session : Session
+    asked : Ask
+        To be published.
+    question : Question
+        A certify, made by `plan_question`.
+    number : int or None, default=None
+        Of the record in which the model was asked before; None looks for it. That it is the same model the
+        holdout confirms, at a price.
+    """
+    plain = replace(asked, publish=False)
+    if not session.policy.seals:  # every certify is final
+        return put_question(session, plain, question)
+    earlier = None if number is None else session.ledger.record(number)
+    planned = question
+    if earlier is None:
+        planned = in_form(session, plain, question)
+        earlier = _asked_before(session, plain, planned) or _asked_before(session, plain, question)
+    if earlier is not None:
+        planned = _as_it_was_asked(session, question, earlier)
+    _warn_of_another_final(session, earlier)
+    is_sealed = isinstance(planned, SealedQuestion)
+    known_as = None if earlier is None else str(earlier.key).split(" version ")[0]
+    asked = asked if earlier is None or is_sealed else plain
+    # What the look gave: what was sealed with a public key is computed from rows and model, not opened.
+    looked: list[Any] = []
+    try:
+        answer = answer_to(session, Framed.of(session, asked, planned, known_as), looked)
+        was_final = earlier is None or str(earlier.key).startswith(FINAL)
+        if not answer.answered or (was_final and not is_sealed):
+            return answer
+        record = session.ledger.record(answer.index)
+        assert record is not None
+        try:
+            final = with_bare_errors(lambda: _final(session, planned, record, looked))
+        except RefusedError as refused:
+            named = ("metric", "mechanism", "guess", "model")
+            entry = {name: record.body[name] for name in named if name in record.body}
+            refusal = RefusalRecord.of("certify", str(refused), {**entry, **session.asker.stamp()})
+            return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
+        return UnsealedRecord(final.body).answer(final, session.genesis)
+    finally:
+        looked.clear()  # or the frames of an error would hold it
 
 
-def _told(each: Unsealer, asker: Asker) -> Record:
-    point, stamp, known = each.point(), asker.stamp(), is_unsealed(each.ledger, each.number)
+class Sealed:
+    """One sealed value, as its record has it.
 
-    def decide(state: Conversation) -> dict[str, Any]:
-        return each.record(state, point, stamp, None, is_known=known).to_dict()
+    Parameters
+    ----------
+    ledger : Ledger
+    number : int
+        Of the record that holds it.
+    """
 
-    return each.ledger.charge(f"unsealed {each.number}", decide)
+    def __init__(self, ledger: Ledger[Conversation], number: int) -> None:
+        record = ledger.record(number)
+        read = None if record is None else read_record(record.body)
+        if record is None or not isinstance(read, SealedRecord) or read.body["sealed"] is None:
+            raise ValueError(f"Record {number} of the ledger holds nothing that is sealed.")
+        self.ledger, self.number, self.read, self.key = ledger, number, read, str(record.key)
 
+    @property
+    def statistic(self) -> SealedStatistic:
+        """What was sealed, rebuilt from the record."""
+        return statistic_from(self.read.body["mechanism"])
 
-def _private_key(ledger: Ledger[Conversation], key: Any) -> Any:
-    """Return the private key of this ledger's public one, or None if none is given; ValueError otherwise."""
-    public = Genesis(ledger.genesis).policy.seal_key
-    if key is None:
+    @property
+    def cell(self) -> tuple[int, int]:
+        """First and last point of the cell that was told."""
+        return self.statistic.ends(self.read.event.symbols[0].value)  # type: ignore[attr-defined]
+
+    @property
+    def unsealed(self) -> int | None:
+        """The point as it was told, by itself or as a final; None if it was not."""
+        for name in ("unsealed", "final"):
+            record = self.ledger.find(f"{name} {self.number}")
+            if record is not None:
+                symbol: Any = UnsealedRecord(record.body).event.symbols[0]  # type: ignore[attr-defined]
+                return int(symbol.value)
         return None
-    if public is None:
-        fix = "Its values are hidden by its own secret: nothing else opens them."
-        raise bad_parameter("key", _OWNER, "None where the ledger has no seal_key", "a key", fix)
-    return check_private_key(key, public, _OWNER)
+
+    def point(self, private: Any = None, seen: int | None = None) -> int:
+        """Return what is sealed; nobody may see it before it is charged.
+
+        Parameters
+        ----------
+        private : X25519PrivateKey or None, default=None
+            Opens what was sealed with a public key.
+        seen : int or None, default=None
+            What a look at the holdout gave, of a model that says what is recorded. It is taken where only a
+            private key would open the seal, and the value was not told before.
+        """
+        genesis, text = Genesis(self.ledger.genesis), self.read.body["sealed"]
+        if genesis.policy.seal_key is None:
+            point: int | None = shown(text, self.ledger.secret(), genesis.fingerprint, self.key)
+        elif private is not None:
+            point = opened_with(private, text, sealed_context(genesis.fingerprint, self.key))
+        else:
+            before = self.unsealed
+            point = seen if before is None else before
+        if point is None:
+            raise ValueError(f"Only the holder of the private key can open record {self.number}.")
+        low, high = self.cell
+        if not low <= point <= high:
+            raise LedgerDamagedError(
+                "What a record keeps sealed is not in the cell that was told: the ledger was edited."
+            )
+        return point
+
+    def record(
+        self,
+        state: Conversation,
+        point: int,
+        stamp: dict[str, Any],
+        share: FailureBudget | None,
+        *,
+        is_known: bool,
+    ) -> UnsealedRecord:
+        """Return the record of telling it now: at the level of the asking and, in a final, at its own."""
+        statistic, body = self.statistic, self.read.body
+        event = CountRelease((statistic.symbol_within(point, (point, point) if is_known else self.cell),))
+        own = statistic.fixed_interval(point, point, level_of(body["ln_delta"]))
+        low, high = body["outcome"]["interval"]
+        fixed = own if share is None else statistic.fixed_interval(point, point, share.ln_delta)
+        interval = intersection(fixed, [own, (low, high)])
+        outcome = Outcome(
+            statistic.value(point),
+            interval,
+            "exact",
+            body["outcome"]["theorem"],
+            body["population"],
+            interval[0] <= 0.0 and interval[1] >= 1.0,
+        )
+        return UnsealedRecord.of_sealed(state, self.read, self.number, event, outcome, stamp, share)
 
 
-def _told_before(ledger: Ledger[Conversation], number: int) -> int | None:
-    """Return the point of a sealed record as it was told, by itself or as a final; None if it was not."""
-    for name in ("unsealed", "final"):
-        record = ledger.find(f"{name} {number}")
-        if record is not None:
-            symbol: Any = UnsealedRecord(record.body).event.symbols[0]  # type: ignore[attr-defined]
-            return int(symbol.value)
-    return None
+def _unsealed(sealed: Sealed, asker: Asker, private: Any) -> Record:
+    """Return the record of telling a value at the level of its asking."""
+    point, stamp, is_known = sealed.point(private), asker.stamp(), sealed.unsealed is not None
+    return sealed.ledger.charge(
+        f"unsealed {sealed.number}",
+        lambda state: sealed.record(state, point, stamp, None, is_known=is_known).to_dict(),
+    )
+
+
+def _final(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
+    """Return the record of the final answer about what a record answered; ``looked`` is what a look gave."""
+    number, stamp, read = record.seq, session.asker.stamp(), read_record(record.body)
+    assert isinstance(read, AnswerRecord)
+    sealed = Sealed(session.ledger, number) if isinstance(read, SealedRecord) else None
+    seen = next((each for each in looked if isinstance(each, int)), None)
+    point = 0 if sealed is None else sealed.point(seen=seen)
+    is_known = sealed is not None and sealed.unsealed is not None
+
+    def decide(state: Conversation) -> UnsealedRecord:
+        outgrown = state.outgrown(session.fingerprint)
+        if outgrown is not None:
+            raise RefusedError(outgrown)
+        share = state.share("certify", final=True)
+        if share.ln_delta == -math.inf:
+            raise RefusedError(
+                "nothing is left of the weights of this holdout, which sum to 1: other values were published "
+                "before. What is left: cells, which certify by what was said so far (certify without "
+                "final=True), and unsealing, at the level of the asking"
+            )
+        if sealed is not None:
+            return sealed.record(state, point, stamp, share, is_known=is_known)
+        # What was told before certifies the share of a final, too; the symbol is the only one there can be.
+        before = Outcome.from_dict(read.body["outcome"])
+        now = question.read(read.event, share, read.body["memory"])
+        interval = intersection(now.interval, [before.interval])
+        outcome = replace(before, interval=interval, levels=now.levels)
+        event = CodedRelease((Symbol("index", 0, 1.0),))
+        return UnsealedRecord.of_sealed(state, read, number, event, outcome, stamp, share)
+
+    return session.charge(f"final {number}", decide)
+
+
+def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
+    """Warn, before it is charged, where another value was published, which took most of the weights."""
+    known = earlier is not None and (  # told exactly, it keeps the interval that it has
+        earlier.body["kind"] != SealedRecord.kind or session.ledger.find(f"{FINAL}{earlier.seq}") is not None
+    )
+    if known or not session.ledger.read(_has_published):
+        return
+    first = next((each.seq for each in session.ledger.records() if str(each.key).startswith(FINAL)), None)
+    where = "" if first is None else f" (record {first})"
+    warn_user(
+        f"A final value was published before{where}, with most of the weights of this holdout. "
+        "This one has a twentieth of what was left, and pays for what the first has revealed, so its "
+        "interval is much wider. Both hold. Publish once, the model that is kept, after the last search."
+    )
+
+
+def _has_published(state: Conversation) -> bool:
+    """Return whether a final took its part: all that may come before one leaves more of the purse."""
+    assert state.purse is not None
+    return state.finals > 0 or state.purse.left <= 1.0 - FINAL_SHARE
+
+
+def _asked_before(session: Session, asked: Ask, question: Question) -> Record | None:
+    """Return the first record about a model; of a median only that of the very question."""
+    framed = Framed.of(session, asked, question)
+    if isinstance(question, CodedQuestion | SealedQuestion):
+        return session.ledger.find_subject(framed.subject)
+    return session.ledger.find(framed.keys[0])
+
+
+def _as_it_was_asked(session: Session, question: Question, earlier: Record) -> Question:
+    """Return the question with the guess of its asking, which has fixed its cells."""
+    if not isinstance(question, CodedQuestion):
+        return question
+    guess = Guess(**earlier.body["guess"])
+    if earlier.body["kind"] == SealedRecord.kind:
+        sealed = SealedQuestion(question, statistic_from(earlier.body["mechanism"]))
+        return sealed.of(sealed.statistic, guess)
+    data, policy = session.data, session.policy
+    class_mix = policy.class_mix == "conditional" and data.is_classification
+    coded = CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)
+    return told_value_alone(coded, earlier.body["mechanism"])
 
 
 def _all_sealed(ledger: Ledger[Conversation]) -> list[int]:
@@ -242,14 +352,14 @@ def _all_sealed(ledger: Ledger[Conversation]) -> list[int]:
             "All of them are told after close(), or after certify(..., final=True): until then each costs "
             "what is asked later about three nats.",
         )  # fmt: skip
-    numbers, told = [], set()
+    numbers, unsealed = [], set()
     for record in ledger.records():
         kind = record.body.get("kind")
         if kind == SealedRecord.kind and record.body["sealed"] is not None:
             numbers.append(record.seq)
         elif kind == UnsealedRecord.kind and not record.body["final"]:
-            told.add(record.body["of"])
-    return [number for number in numbers if number not in told]
+            unsealed.add(record.body["of"])
+    return [number for number in numbers if number not in unsealed]
 
 
 def _number(ledger: Ledger[Conversation], answer: Any) -> int:
@@ -284,157 +394,3 @@ def _number(ledger: Ledger[Conversation], answer: Any) -> int:
         fix = "Its value was told when it was asked."
         raise bad_parameter("answers", _OWNER, expected, f"one that is {recorded.verdict}", fix)
     return number
-
-
-def _level(ln_delta: float | None) -> float:
-    return -math.inf if ln_delta is None else ln_delta
-
-
-_SAID_BEFORE = Symbol("index", 0, 1.0)  # the only one there can be
-
-
-def publish(
-    session: Session, question: Question, estimator: Any, *, model: str, number: int | None = None
-) -> Answer:
-    """Return the final answer about a model, which has been recorded and charged by then.
-
-    Parameters
-    ----------
-    session : Session
-    question : Question
-        A certify, made by `plan_question`.
-    estimator : fitted estimator
-    model : str
-        Digest of the fitted model, taken before it predicted anything.
-    number : int or None, default=None
-        Of the record in which the model was asked before; None looks for it. That it is the same model the
-        holdout confirms, at a price.
-    """
-    if not session.policy.seals:  # every certify is final
-        return _answered(put_question(session, question, estimator, model=model))
-    earlier = None if number is None else session.ledger.record(number)
-    planned = answered_as(session, question, model) if earlier is None else question
-    if earlier is None:
-        earlier = _asked_before(session, planned, model) or _asked_before(session, question, model)
-    if earlier is not None:
-        planned = _as_it_was_asked(session, question, model, earlier)
-    _warn_of_another_final(session, earlier)
-    known_as = None if earlier is None else str(earlier.key).split(" version ")[0]
-    final = earlier is None or isinstance(planned, SealedQuestion)
-    was_final = earlier is None or str(earlier.key).startswith(FINAL)
-    # What the look gave: what was sealed with a public key is computed from rows and model, not opened.
-    looked: list[Any] = []
-    try:
-        answer = _answered(
-            put_question(
-                session, planned, estimator, model=model, final=final, known_as=known_as, looked=looked
-            )
-        )
-        if not answer.answered or (was_final and not isinstance(planned, SealedQuestion)):
-            return answer
-        record = session.ledger.record(answer.index)
-        assert record is not None
-        try:
-            told = with_bare_errors(lambda: _told_2(session, planned, record, looked))
-        except RefusedError as refused:
-            stamp = session.asker.stamp()
-            named = ("metric", "mechanism", "guess", "model")
-            asked = {name: record.body[name] for name in named if name in record.body}
-            refusal = RefusalRecord.of("certify", str(refused), {**asked, **stamp})
-            return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
-        return UnsealedRecord(told.body).answer(told, session.genesis)
-    finally:
-        looked.clear()  # or the frames of an error would hold it
-
-
-def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
-    """Warn, before it is charged, where another value was published, which took most of the weights."""
-    known = earlier is not None and (  # told exactly, it keeps the interval that it has
-        earlier.body["kind"] != SealedRecord.kind or session.ledger.find(f"{FINAL}{earlier.seq}") is not None
-    )
-    if known or not session.read(_has_published):
-        return
-    first = next((each.seq for each in session.ledger.records() if str(each.key).startswith(FINAL)), None)
-    where = "" if first is None else f" (record {first})"
-    warn_user(
-        f"A final value was published before{where}, with most of the weights of this holdout. "
-        "This one has a twentieth of what was left, and pays for what the first has revealed, so its "
-        "interval is much wider. Both hold. Publish once, the model that is kept, after the last search."
-    )
-
-
-def _has_published(state: Conversation) -> bool:
-    """Return whether a final took its part: all that may come before one leaves more of the purse."""
-    assert state.purse is not None
-    return state.finals > 0 or state.purse.left <= 1.0 - FINAL_SHARE
-
-
-def _asked_before(session: Session, question: Question, model: str) -> Record | None:
-    """Return the first record about a model; of a median only that of the very question."""
-    subject, key = keys_of(session, question, model)
-    if isinstance(question, CodedQuestion | SealedQuestion):
-        return session.ledger.find_subject(subject)
-    return session.find(key)
-
-
-def _as_it_was_asked(session: Session, question: Question, model: str, earlier: Record) -> Question:
-    """Return the question with the guess of its asking, which has fixed its cells."""
-    if not isinstance(question, CodedQuestion):
-        return question
-    guess = Guess(**earlier.body["guess"])
-    if earlier.body["kind"] == SealedRecord.kind:
-        sealed = SealedQuestion(question, statistic_from(earlier.body["mechanism"]))
-        return sealed.of(sealed.statistic, guess)
-    data, policy = session.data, session.policy
-    class_mix = policy.class_mix == "conditional" and data.is_classification
-    coded = CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)
-    return told_value_alone(coded, earlier.body["mechanism"])
-
-
-def _told_2(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
-    """Return the record of the final answer about what a record answered; ``looked`` is what a look gave."""
-    number, stamp, read = record.seq, session.asker.stamp(), read_record(record.body)
-    unsealer = Unsealer(session.ledger, number) if isinstance(read, SealedRecord) else None
-    seen = next((each for each in looked if isinstance(each, int)), None)
-    point = 0 if unsealer is None else unsealer.point(seen)
-    is_known = unsealer is not None and is_unsealed(session.ledger, number)
-
-    def decide(state: Conversation) -> UnsealedRecord:
-        outgrown = state.outgrown(session.fingerprint)
-        if outgrown is not None:
-            raise RefusedError(outgrown)
-        share = state.share("certify", final=True)
-        if share.ln_delta == -math.inf:
-            raise RefusedError(
-                "nothing is left of the weights of this holdout, which sum to 1: other values were published "
-                "before. What is left: cells, which certify by what was said so far (certify without "
-                "final=True), and unsealing, at the level of the asking"
-            )
-        if unsealer is not None:
-            return unsealer.record(state, point, stamp, share, is_known=is_known)
-        assert isinstance(read, AnswerRecord)
-        return _once_more(state, question, read, number, share, stamp)
-
-    return session.charge(f"final {number}", decide)
-
-
-def _once_more(
-    state: Conversation,
-    question: Question,
-    answered: AnswerRecord,
-    number: int,
-    share: FailureBudget,
-    stamp: dict[str, Any],
-) -> UnsealedRecord:
-    """Return what a value that was told before certifies with the share of a final, too."""
-    before = Outcome.from_dict(answered.body["outcome"])
-    now = question.read(answered.event, share, answered.body["memory"])
-    levels = None if now.levels is None else now.levels
-    outcome = replace(before, interval=intersection(now.interval, [before.interval]), levels=levels)
-    event = CodedRelease((_SAID_BEFORE,))
-    return UnsealedRecord.of_sealed(state, answered, number, event, outcome, stamp, share)
-
-
-def _answered(answer: Answer | None) -> Answer:
-    assert answer is not None  # None is for once=True only
-    return answer

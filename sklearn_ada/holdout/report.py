@@ -45,9 +45,8 @@ from sklearn_ada.holdout.asking import (
     foreseen_half_width,
     is_at_once,
     read_outcome,
-    sealed_form,
 )
-from sklearn_ada.holdout.framing import by_default
+from sklearn_ada.holdout.framing import by_default, sealed_form
 from sklearn_ada.holdout.records import (
     OUTCOMES,
     AnswerRecord,
@@ -168,7 +167,7 @@ def too_few_rows(session: Session, question: Question) -> str:
     """Return a sentence where the next answer of a stable median will be vacuous, whatever the rows say."""
     if not isinstance(question, StableQuestion):
         return ""
-    half, _ = session.read(
+    half, _ = session.ledger.read(
         lambda state: foreseen_half_width(
             state, question, state.share(question.purpose, at_once=is_at_once(question))
         )
@@ -205,7 +204,7 @@ def why_vacuous(session: Session, n_subsamples: int | None) -> str:
         Of a stable median; None for a metric with an interval of its own.
     """
     data, policy = session.data, session.policy
-    nats = session.read(lambda state: state.account.nats)
+    nats = session.ledger.read(lambda state: state.account.nats)
     units = f"{data.n_units} {'groups' if data.has_groups else 'rows'}"
     if n_subsamples is not None:
         units += f" in {n_subsamples} subsamples"

@@ -1,21 +1,19 @@
-"""How many more questions a holdout admits: those whose answers cannot be wider than the tolerance.
+"""Rounds and declared models, and how many more questions a holdout admits.
 
-That is computed from the ledger's records and from a *probe*, a question that stands for those to come, and
-never from what the holdout would answer.
+**A round** is questions that are fixed before any of their answers is seen, admitted together or not at all;
+such as checks of many models, whose guesses are fixed as well.
 
-The question about a metric whose guess makes the widest intervals: it decides what is admitted.
+**What is left**: a holdout admits questions whose answers cannot be wider than the tolerance. How many those
+are is computed from the ledger's records and from a *probe*, a question that stands for those to come and
+whose guess makes the widest intervals, and never from what the holdout would answer.
 
-Rounds: questions fixed before any of their answers is seen, admitted together or not at all.
+**Models declared** before the first question: what is revealed later cannot change which they are.
 
-Checks of many models as one round: models and guesses are fixed before any of the answers is seen.
-
-Models declared before the first question: what is revealed later cannot change which they are.
-
-Theorem. Fix G models when L nats have been revealed about the holdout. With probability at least
+**Theorem.** Fix G models when L nats have been revealed about the holdout. With probability at least
 ``1 - beta_f`` the fixed-question interval at ``delta = e^-L beta_f / G`` holds for each of them, whatever is
 revealed later and whenever it is asked for.
 
-Proof. Union bound over the models and over everything that may have been revealed by then: ``e^-L``, the
+**Proof.** Union bound over the models and over everything that may have been revealed by then: ``e^-L``, the
 probability that the code gives to it, sums to at most 1.
 
 Before the first question L is 0, unless the class counts (``class_mix="priced"``) or the mean weight
@@ -26,9 +24,9 @@ family and as a question like any other, because both halves have been set aside
 This is for checks and certifies without noise, about the rows as they were when the models were declared.
 What it rests on: a declared model is found again by its digest alone, and a digest cannot see everything
 that predictions depend on (weights in a file, say). Here the holdout cannot confirm it, as it does when a
-question is asked again (`asking.confirm`): nothing was asked yet when the model was declared, so there is
-nothing to compare with, and what a model says on the holdout may decide neither whether its question is
-admitted nor how wide the interval is. So every answer with the share of a declared model names this
+question is asked again (`asking.charge_or_confirm`): nothing was asked yet when the model was declared, so
+there is nothing to compare with, and what a model says on the holdout may decide neither whether its question
+is admitted nor how wide the interval is. So every answer with the share of a declared model names this
 assumption in its certificate; and if one question under the digest turns out to be of two models, the second
 has no such share. Refusing the share to models with code of the user's own would not make the assumption
 needless, as code of a library can be patched, and would take the share from models that keep to it.
@@ -43,6 +41,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sklearn_ada._validation import bad_parameter, check_integer, check_option, counted, largest_integer
@@ -50,32 +49,223 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.weights import PURPOSES
-from sklearn_ada.holdout.asking import (
-    certified,
-    foreseen_half_width,
-    is_at_once,
-    keys_of,
-    put_question,
+from sklearn_ada.holdout.asking import certified, foreseen_half_width, is_at_once, put_question
+from sklearn_ada.holdout.framing import (
+    Ask,
+    Framed,
+    Settings,
+    by_default,
+    meaning_of,
+    plan_question,
     sealed_form,
 )
-from sklearn_ada.holdout.framing import Settings, by_default, plan_question
 from sklearn_ada.holdout.records import Conversation, FamilyRecord, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError
-from sklearn_ada.metrics.base import UndefinedMetricError
-from sklearn_ada.metrics.metric import Metric, as_metric, undefined_metric
+from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
 from sklearn_ada.questions.noisy import GaussianQuestion
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import SealedQuestion
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
-from sklearn_ada.terms.models import as_asked, check_model, member_key, model_digest
+from sklearn_ada.terms.models import Subject, member_key, metric_identity
 from sklearn_ada.terms.policy import FailureBudget
 
 Probe = CodedQuestion | FilledCheck | GaussianQuestion | SealedQuestion | StableQuestion
 
 MANY = 10**9
 """Questions are counted no further."""
+_FRESH = (
+    "add fresh rows (Holdout.top_up; plan_holdout says how many), or take rows that nobody has asked about, "
+    "for which the tolerance may be larger."
+)
+_MENDS = {
+    True: f"To go on, {_FRESH}",
+    False: f"Search fewer candidates, use ask='winner', which asks one question a search, or {_FRESH}",
+}
+"""How to get an answer all the same, by whether one question was too many."""
+
+
+def open_round(
+    session: Session,
+    size: int,
+    *,
+    purpose: str,
+    scoring: str | Callable[..., Any] | Metric,
+    key: str,
+    guess_rows: int | None = None,
+    alternatives: int = 1,
+    settings: Settings = None,
+    record: bool = True,
+) -> str | None:
+    """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
+
+    Each has the same part of the round's failure probability, and what the others reveal does not widen its
+    interval. All are admitted here or none.
+
+    Parameters
+    ----------
+    session : Session
+    size : int
+    purpose : {"check", "certify"}
+    scoring : str, callable or Metric
+    key : str
+        Identity of the round. If it was declared before, None is returned: questions already answered are
+        nearly free, and new ones are on their own, as if there were no round.
+    guess_rows : int or None, default=None
+        How many rows the guesses come from; None takes as many as the holdout has.
+    alternatives : int, default=1
+        Among how many models, fixed now as well, the holdout chooses before each question is asked.
+    settings : float, "fill" or None, default=None
+        The cells of checks, as for `Holdout.check`.
+    record : bool, default=True
+        False: only raise if they would not be admitted now.
+
+    Raises
+    ------
+    BudgetExhaustedError
+        If the tolerance does not admit them all; the message says how many it admits. If no theory certifies
+        them, as where nothing is left of the weights; the message says what is left.
+    """
+    owner = "Holdout.open_round"
+    check_option(purpose, "purpose", owner, PURPOSES)
+    size = check_integer(size, "size", owner)
+    alternatives = check_integer(alternatives, "alternatives", owner)
+    exact = worst_question(session, as_metric(scoring), purpose, guess_rows, settings)
+    sealed = sealed_form(exact, session.data, session.policy, size if alternatives == 1 else None)
+    stamp, changed = session.asker.stamp(), session.data.first_like
+    key = f"{key} {changed}" if changed else key
+
+    def decide(state: Conversation) -> RoundRecord:
+        session.check_not_outgrown(state)
+        at_once = sealed is None or (
+            session.policy.answers == "auto"
+            and purpose == "certify"
+            and size == 1
+            and not state.has_certified
+        )
+        probe: Probe = exact if sealed is None or at_once else sealed
+        share = state.share(purpose, size, at_once=is_at_once(probe)).among(alternatives)
+        if share.ln_delta == -math.inf:  # no tolerance is to blame
+            try:
+                certified(state, probe, share)
+            except RefusedError as refused:
+                raise BudgetExhaustedError(f"{counted(size, purpose)} planned, but {refused}.") from None
+        most = admitted_at_once(state, probe, size, alternatives)
+        if most < size:
+            raise BudgetExhaustedError(
+                f"{counted(size, purpose)} planned, and within {state.policy.limits} the holdout can answer "
+                f"{most} of them: {size - most} too many. Nothing was asked. "
+                f"{_how_wide(state, probe, share, size)}{_MENDS[size == 1]}{_begun_for_nothing(state)}"
+            )
+        return RoundRecord.of(key, purpose, size, share, stamp, at_once=at_once)
+
+    if not record:
+        session.ledger.find(f"round {key}", otherwise=decide)
+        return None
+    return key if session.charge(f"round {key}", decide).fresh else None
+
+
+def _how_wide(state: Conversation, probe: Probe, share: FailureBudget, size: int) -> str:
+    """Say how wide an answer could be: the tolerance that would admit it."""
+    try:
+        width, _ = foreseen_half_width(state, probe, certified(state, probe, share, size))
+    except RefusedError:
+        return ""
+    return f"An answer could be as wide as +-{width:.3g}. " if math.isfinite(width) else ""
+
+
+def _begun_for_nothing(state: Conversation) -> str:
+    """Say that a ledger that has answered nothing may be begun again, with another policy."""
+    was_asked = any(state.asked.values()) or state.account.nats > 0.1  # a choice, or labels that differ
+    if was_asked or state.policy.tolerance is None:
+        return ""
+    exact = ", or with answers='exact', which is narrower while few were asked," if state.purse else ""
+    return (
+        " This ledger has answered nothing yet: another one, at another path and with a larger "
+        f"tolerance{exact or ','} voids nothing."
+    )
+
+
+def check_together(
+    session: Session,
+    estimators: Sequence[Any],
+    metric: Metric,
+    guesses: Sequence[float | Guess] | None,
+    guess_from: tuple[Any, Any] | None,
+    settings: Settings,
+) -> list[tuple[Answer, Question]]:
+    """Return answers and questions of all models, in their order; see `Holdout.check_many`."""
+    owner, count = "Holdout.check_many", len(estimators)
+    if not count:
+        raise bad_parameter("estimators", owner, "fitted models, at least one", "none")
+    if guesses is not None and len(guesses) != count:
+        raise bad_parameter("guesses", owner, f"one for each of {count} models", len(guesses))
+    if not (settings is None or isinstance(settings, int | float | str)):
+        expected = "None, a number or 'fill'"
+        raise bad_parameter("settings", owner, expected, settings, "Ask with these settings by check.")
+    asked = [
+        Ask(subject, metric, "check", guess, guess_from, settings, candidates=count)
+        for subject, guess in zip(
+            # All digests are taken before any of the models predicts anything.
+            [Subject.of(each, session.data, session.policy, owner) for each in estimators],
+            [None] * count if guesses is None else guesses,
+            strict=True,
+        )
+    ]
+    questions = [plan_question(session, each) for each in asked]
+    if not isinstance(questions[0], CodedQuestion | FilledCheck | GaussianQuestion):
+        raise bad_parameter("scoring", owner, "a metric with an interval of its own", metric.name)
+    pairs = list(zip(asked, questions, strict=True))
+    key = f"many {canonical_digest([Framed.of(session, *pair).keys[0] for pair in pairs])}"
+    sizes = [each.guess.size for each in questions if each.guess is not None]
+    rows = min((size for size in sizes if size is not None), default=None)
+    round_name = open_round(
+        session, count, purpose="check", scoring=metric, key=key, settings=settings,
+        guess_rows=None if rows is None else max(round(rows), 1),
+    )  # fmt: skip
+    answers = [
+        put_question(session, replace(each, round_name=round_name), question) for each, question in pairs
+    ]
+    close_round(session.ledger, session.asker, key)
+    if session.policy.seals:  # once the round is closed its intervals are narrower
+        answers = [session.recorded_answer(answer.index) or answer for answer in answers]
+    return list(zip(answers, questions, strict=True))
+
+
+def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> int:
+    """Record that these models are declared, and return their number. See `Holdout.declare`."""
+    data, owner = session.data, "Holdout.declare"
+    served = data.has_interval(metric)
+    if not served or data.rule(metric).size_is_released:
+        why = "A ratio's is tuned by its guess, which is not fixed" if served else "Others rest on a median"
+        raise bad_parameter(
+            "scoring", owner, "a mean, an AUC or a per-class mean, which have one fixed interval",
+            metric.name, f"{why}.",
+        )  # fmt: skip
+    members, identity = [], metric_identity(metric)
+    for model in models:
+        subject = Subject.of(model, data, session.policy, owner)
+        metric.check_estimator(subject.estimator)
+        members.append(member_key(subject.digest, identity))
+    if not members:
+        raise bad_parameter("models", owner, "a non-empty sequence of fitted models", models)
+    if len(set(members)) < len(members):
+        raise bad_parameter("models", owner, "all different", "two models with the same state")
+    members.sort()
+    made = FamilyRecord.of(members, session.asker.stamp())
+
+    def decide(state: Conversation) -> FamilyRecord:
+        session.check_not_outgrown(state)
+        if not state.is_untouched:
+            raise bad_parameter(
+                "models", owner, "declared before the first question", "a holdout that was asked",
+                "Declare them first thing, on rows that nobody has asked about.",
+            )  # fmt: skip
+        return made
+
+    key = "family " + hashlib.sha256(" ".join(members).encode()).hexdigest()
+    return FamilyRecord(session.charge(key, decide).body).size
 
 
 def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives: int = 1) -> int:
@@ -145,17 +335,12 @@ def worst_question(
     ``settings`` may be a half-width of cells or "fill", as for `Holdout.check`. ValueError if the labels do
     not allow the metric.
     """
-    try:
-        return _worst(session, metric, purpose, guess_rows, settings)
-    except UndefinedMetricError as error:
-        raise undefined_metric(metric, session.data.some_labels, error) from error
-
-
-def _worst(
-    session: Session, metric: Metric, purpose: str, guess_rows: int | None, settings: Settings
-) -> CodedQuestion | FilledCheck | GaussianQuestion | StableQuestion:
     data, policy = session.data, session.policy
-    if data.has_interval(metric):
+    with meaning_of(metric, data):
+        if not data.has_interval(metric):
+            metric.check_classes(data.some_labels)
+            unbounded, median = None if metric.range else Guess(0.0, deviation=1.0), MedianSettings()
+            return StableQuestion.plan(purpose, metric, unbounded, data, policy, median, session.partition)
         low, high = metric.bounds
         rule = data.rule(metric)
         size = rule.known_size(data.labels_for(metric, rule)) or len(data) / 2.0
@@ -166,220 +351,4 @@ def _worst(
         coded = CodedQuestion.plan(purpose, metric, guess, data, policy, class_mix=False, half_cell=half_cell)
         if isinstance(settings, str):
             return FilledCheck.plan(coded, policy.tolerance)
-        if half_cell is not None:
-            return coded
-        return by_default(coded, data, policy)
-    metric.check_classes(data.some_labels)
-    unbounded = None if metric.range else Guess(0.0, deviation=1.0)
-    return StableQuestion.plan(purpose, metric, unbounded, data, policy, MedianSettings(), session.partition)
-
-
-_OWNER = "Holdout.open_round"
-
-_FRESH = (
-    "add fresh rows (Holdout.top_up; plan_holdout says how many), or take rows that nobody has asked about, "
-    "for which the tolerance may be larger."
-)
-_MENDS = {
-    True: f"To go on, {_FRESH}",
-    False: f"Search fewer candidates, use ask='winner', which asks one question a search, or {_FRESH}",
-}
-"""How to get an answer all the same, by whether one question was too many."""
-
-
-def open_round(
-    session: Session,
-    size: int,
-    *,
-    purpose: str,
-    scoring: str | Callable[..., Any] | Metric,
-    key: str,
-    guess_rows: int | None = None,
-    alternatives: int = 1,
-    settings: Settings = None,
-    record: bool = True,
-) -> str | None:
-    """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
-
-    Each has the same part of the round's failure probability, and what the others reveal does not widen its
-    interval. All are admitted here or none.
-
-    Parameters
-    ----------
-    session : Session
-    size : int
-    purpose : {"check", "certify"}
-    scoring : str, callable or Metric
-    key : str
-        Identity of the round. If it was declared before, None is returned: questions already answered are
-        nearly free, and new ones are on their own, as if there were no round.
-    guess_rows : int or None, default=None
-        How many rows the guesses come from; None takes as many as the holdout has.
-    alternatives : int, default=1
-        Among how many models, fixed now as well, the holdout chooses before each question is asked.
-    settings : float, "fill" or None, default=None
-        The cells of checks, as for `Holdout.check`.
-    record : bool, default=True
-        False: only raise if they would not be admitted now.
-
-    Raises
-    ------
-    BudgetExhaustedError
-        If the tolerance does not admit them all; the message says how many it admits. If no theory certifies
-        them, as where nothing is left of the weights; the message says what is left.
-    """
-    check_option(purpose, "purpose", _OWNER, PURPOSES)
-    size = check_integer(size, "size", _OWNER)
-    alternatives = check_integer(alternatives, "alternatives", _OWNER)
-    exact = worst_question(session, as_metric(scoring), purpose, guess_rows, settings)
-    sealed = sealed_form(exact, session.data, session.policy, size if alternatives == 1 else None)
-    stamp, changed = session.asker.stamp(), session.data.first_like
-    key = f"{key} {changed}" if changed else key
-
-    def decide(state: Conversation) -> RoundRecord:
-        session.check_not_outgrown(state)
-        at_once = sealed is None or (
-            session.policy.answers == "auto"
-            and purpose == "certify"
-            and size == 1
-            and not state.has_certified
-        )
-        probe: Probe = exact if sealed is None or at_once else sealed
-        share = state.share(purpose, size, at_once=is_at_once(probe)).among(alternatives)
-        if share.ln_delta == -math.inf:  # no tolerance is to blame
-            try:
-                certified(state, probe, share)
-            except RefusedError as refused:
-                raise BudgetExhaustedError(f"{counted(size, purpose)} planned, but {refused}.") from None
-        most = admitted_at_once(state, probe, size, alternatives)
-        if most < size:
-            raise BudgetExhaustedError(
-                f"{counted(size, purpose)} planned, and within {state.policy.limits} the holdout can answer "
-                f"{most} of them: {size - most} too many. Nothing was asked. "
-                f"{_how_wide(state, probe, share, size)}{_MENDS[size == 1]}{_begun_for_nothing(state)}"
-            )
-        return RoundRecord.of(key, purpose, size, share, stamp, at_once=at_once)
-
-    if not record:
-        session.find(f"round {key}", otherwise=decide)
-        return None
-    return key if session.charge(f"round {key}", decide).fresh else None
-
-
-def _how_wide(state: Conversation, probe: Probe, share: FailureBudget, size: int) -> str:
-    """Say how wide an answer could be: the tolerance that would admit it."""
-    try:
-        width, _ = foreseen_half_width(state, probe, certified(state, probe, share, size))
-    except RefusedError:
-        return ""
-    return f"An answer could be as wide as +-{width:.3g}. " if math.isfinite(width) else ""
-
-
-def _begun_for_nothing(state: Conversation) -> str:
-    """Say that a ledger that has answered nothing may be begun again, with another policy."""
-    told = any(state.asked.values()) or state.account.nats > 0.1  # a choice, or labels that differ
-    if told or state.policy.tolerance is None:
-        return ""
-    exact = ", or with answers='exact', which is narrower while few were asked," if state.purse else ""
-    return (
-        " This ledger has answered nothing yet: another one, at another path and with a larger "
-        f"tolerance{exact or ','} voids nothing."
-    )
-
-
-_OWNER_2 = "Holdout.check_many"
-
-
-def check_together(
-    session: Session,
-    estimators: Sequence[Any],
-    scoring: Any,
-    guesses: Sequence[float | Guess] | None,
-    guess_from: tuple[Any, Any] | None,
-    settings: Settings,
-) -> list[tuple[Answer, Question]]:
-    """Return answers and questions of all models, in their order; see `Holdout.check_many`."""
-    models = [as_asked(each, session.data, session.policy, _OWNER_2) for each in estimators]
-    if not models:
-        raise bad_parameter("estimators", _OWNER_2, "fitted models, at least one", "none")
-    if guesses is not None and len(guesses) != len(models):
-        raise bad_parameter("guesses", _OWNER_2, f"one for each of {len(models)} models", len(guesses))
-    if not (settings is None or isinstance(settings, int | float | str)):
-        expected = "None, a number or 'fill'"
-        raise bad_parameter("settings", _OWNER_2, expected, settings, "Ask with these settings by check.")
-    metric = as_metric(scoring)
-    digests = [model_digest(model) for model in models]  # before any of them predicts anything
-    questions = [
-        plan_question(
-            session,
-            model,
-            metric,
-            "check",
-            None if guesses is None else guesses[number],
-            settings,
-            guess_from,
-        )
-        for number, model in enumerate(models)
-    ]
-    if not isinstance(questions[0], CodedQuestion | FilledCheck | GaussianQuestion):
-        raise bad_parameter("scoring", _OWNER_2, "a metric with an interval of its own", metric.name)
-    keys = [
-        keys_of(session, question, digest)[1] for question, digest in zip(questions, digests, strict=True)
-    ]
-    sizes = [question.guess.size for question in questions if question.guess is not None]
-    known = [size for size in sizes if size is not None]
-    key = f"many {canonical_digest(keys)}"
-    round_name = open_round(
-        session, len(models), purpose="check", scoring=metric, key=key, settings=settings,
-        guess_rows=None if not known else max(round(min(known)), 1),
-    )  # fmt: skip
-    answers = []
-    for model, question, digest in zip(models, questions, digests, strict=True):
-        answer = put_question(
-            session, question, model, model=digest, round_name=round_name, candidates=len(models)
-        )
-        assert answer is not None  # None is for once=True only
-        answers.append(answer)
-    close_round(session.ledger, session.asker, key)
-    if session.policy.seals:  # once the round is closed its intervals are narrower
-        closed = (session.recorded_answer(answer.index) for answer in answers)
-        answers = [new or old for new, old in zip(closed, answers, strict=True)]
-    return list(zip(answers, questions, strict=True))
-
-
-_OWNER_3 = "Holdout.declare"
-
-
-def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> int:
-    """Record that these models are declared, and return their number. See `Holdout.declare`."""
-    data = session.data
-    served = data.has_interval(metric)
-    if not served or data.rule(metric).size_is_released:
-        why = "A ratio's is tuned by its guess, which is not fixed" if served else "Others rest on a median"
-        raise bad_parameter(
-            "scoring", _OWNER_3, "a mean, an AUC or a per-class mean, which have one fixed interval",
-            metric.name, f"{why}.",
-        )  # fmt: skip
-    members = []
-    for model in (as_asked(each, data, session.policy, _OWNER_3) for each in models):
-        check_model(model, data, _OWNER_3)
-        metric.check_estimator(model)
-        members.append(member_key(model_digest(model), metric))
-    if not members:
-        raise bad_parameter("models", _OWNER_3, "a non-empty sequence of fitted models", models)
-    if len(set(members)) < len(members):
-        raise bad_parameter("models", _OWNER_3, "all different", "two models with the same state")
-    members.sort()
-    made = FamilyRecord.of(members, session.asker.stamp())
-
-    def decide(state: Conversation) -> FamilyRecord:
-        session.check_not_outgrown(state)
-        if not state.is_untouched:
-            raise bad_parameter(
-                "models", _OWNER_3, "declared before the first question", "a holdout that was asked",
-                "Declare them first thing, on rows that nobody has asked about.",
-            )  # fmt: skip
-        return made
-
-    key = "family " + hashlib.sha256(" ".join(members).encode()).hexdigest()
-    return FamilyRecord(session.charge(key, decide).body).size
+        return coded if half_cell is not None else by_default(coded, data, policy)

@@ -1,18 +1,24 @@
-"""Ctrl-C and other signals wait until what was seen of the holdout is recorded.
+"""The session of a holdout: its rows, policy, open ledger and asker, and what guards a look at the rows.
 
-An interrupt between the look at the holdout and the commit would leave an answer that was computed and is
-recorded nowhere; an alarm or a request to terminate would be recorded as a failure of the model. So such
-signals are held back for that long and then delivered; they cost no nats. A ``KeyboardInterrupt`` that a
-model or a metric raises itself may depend on the holdout's rows: it is recorded and paid for as a failure,
-and then raised again without its message.
+**One look.** A model predicts the holdout's rows; whatever it raises there is an outcome with a price.
+
+**Signals wait** until what was seen of the holdout is recorded. An interrupt between the look at the holdout
+and the commit would leave an answer that was computed and is recorded nowhere; an alarm or a request to
+terminate would be recorded as a failure of the model. So such signals are held back for that long and then
+delivered; they cost no nats. A ``KeyboardInterrupt`` that a model or a metric raises itself may depend on the
+holdout's rows: it is recorded and paid for as a failure, and then raised again without its message.
 
 Not covered: a model that sends a signal to its own process, or ends it, can reveal something without paying,
 as it can by the time that it takes. Its signal looks like the user's.
 
-Closing a round: its sealed answers get the intervals of the transcript theorem.
+**Errors are bare**: those that are raised after a look carry no frame that holds what was seen. A traceback
+keeps the local variables of all functions that an error came through. If the charge fails after the look (the
+ledger is gone, the question is refused after all, Ctrl-C), they would hold values that nobody has paid for,
+in reach of debuggers, of notebooks (``%debug``) and of tools that report errors with variables.
 
-The theorem wants answers to be coded in an order that the rows do not decide, and workers record theirs as
-they come: with 300 coins, recorded in the order of their scores, every conversation had a miss. So
+**Closing a round**: its sealed answers get the intervals of the transcript theorem. The theorem wants answers
+to be coded in an order that the rows do not decide, and workers record theirs as they come: with 300 coins,
+recorded in the order of their scores, every conversation had a miss. So
 
 - all answers of a round have one code and one urn, whose total is the same in whatever order they come
   (`sklearn_ada.questions.sealed`): a round is one answer of many symbols;
@@ -20,18 +26,6 @@ they come: with 300 coins, recorded in the order of their scores, every conversa
   which is at least what each of them would have in any order.
 
 Until then description length speaks alone, with the L from before the round and a G-th of its weight.
-
-The session of a holdout: the rows, the policy, the open ledger, and who asks.
-
-One look at the holdout: a model predicts its rows; whatever it raises there is an outcome with a price.
-
-The session of a holdout: its rows, policy, ledger and asker, and what guards a look at the rows.
-
-Errors raised after a look at the holdout carry no frame that holds what was seen.
-
-A traceback keeps the local variables of all functions that an error came through. If the charge fails after
-the look (the ledger is gone, the question is refused after all, Ctrl-C), they would hold values that nobody
-has paid for, in reach of debuggers, of notebooks (``%debug``) and of tools that report errors with variables.
 """
 
 from __future__ import annotations
@@ -43,7 +37,7 @@ import inspect
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from numbers import Integral
 from types import FrameType
@@ -75,12 +69,14 @@ from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.ledger.opening import is_of_session, open_ledger
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.outputs import UnusableOutputsError
-from sklearn_ada.questions.question import Guess, Outcome, Question
-from sklearn_ada.questions.sealed import SealedQuestion, statistic_from
+from sklearn_ada.questions.question import Guess, Outcome
+from sklearn_ada.questions.sealed import statistic_from
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, Said
 from sklearn_ada.terms.policy import Asker, Policy
 from sklearn_ada.terms.seal_key import check_library, sealed_for
+
+Result = TypeVar("Result")
 
 _NOT_HELD = {"SIGCHLD", "SIGCLD", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGPROF", "SIGPIPE"}
 _HELD = tuple(number for number in signal.valid_signals() if getattr(number, "name", "") not in _NOT_HELD)
@@ -89,6 +85,216 @@ _TOLD = b"""
 Interrupted: the answer under way is recorded first. Interrupt twice more to give the model up, which then
 has failed on the holdout.
 """
+_FAILURE_OF = (
+    (UnusableOutputsError, FAILURES[4]),  # it and the next are ValueErrors
+    (UndefinedMetricError, FAILURES[5]),
+    (ValueError, FAILURES[0]),
+    (TypeError, FAILURES[1]),
+    (MemoryError, FAILURES[2]),
+)
+
+
+@dataclass(frozen=True)
+class Session:
+    """The rows of a holdout under a policy, on an open ledger.
+
+    Parameters
+    ----------
+    data : HoldoutData
+    policy : Policy
+    ledger : Ledger
+    asker : Asker
+    fingerprint : str
+        Digest of the rows, keyed with the ledger's secret: nobody else can test it for a row.
+    """
+
+    data: HoldoutData
+    policy: Policy
+    ledger: Ledger[Conversation]
+    asker: Asker
+    fingerprint: str
+
+    @classmethod
+    def open(
+        cls,
+        data: HoldoutData,
+        policy: Policy,
+        asker: Asker,
+        *,
+        address: str | os.PathLike[str],
+        split: dict[str, Any] | None,
+        random_state: int | None,
+    ) -> Session:
+        """Open or begin the ledger of some rows; see `Holdout` for the parameters.
+
+        Rows with ids are compared with those of the ledger by `changed_rows.as_edition`, and a ledger
+        without a path is found by `finding.place_of_rows`.
+
+        Raises
+        ------
+        ValueError
+            If the policy cannot be kept on these rows, or random_state is no integer.
+        LedgerError
+            If the ledger cannot be used, or belongs to other rows or another policy.
+        ImportError
+            If it seals with a key, and the library for that is missing.
+        """
+        data.check_policy(policy)
+        seed, durable = _seed(random_state), not is_of_session(address)
+
+        def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
+            decided = policy.of_found(found, durable=durable)
+            return Genesis.of(data, decided, split or {}, secret, seed, found).to_dict()
+
+        opened = open_ledger(address, genesis, Conversation, secret=seed, of_found=genesis)
+        begun = Genesis(opened.genesis)  # which was compared
+        stored = begun.policy
+        if stored.seal_key is not None:
+            check_library()
+        policy = replace(
+            policy, answers=stored.answers, check_share=stored.check_share, seal_key=stored.seal_key
+        )
+        return cls(data, policy, opened, asker, begun.fingerprint)
+
+    @property
+    def genesis(self) -> Genesis:
+        """What was fixed when the ledger was begun."""
+        return Genesis(self.ledger.genesis)
+
+    @property
+    def secret(self) -> bytes:
+        """The ledger's secret, from which noise and subsamples are drawn."""
+        return self.ledger.secret()
+
+    def sealing_key(self, key: str, secret: bytes) -> bytes:
+        """Return the key that hides what one record keeps of a model's outputs (`models.Said`).
+
+        It depends on the rows, as ledgers of other rows may have the same ``random_state``, and so the same
+        ``secret``.
+        """
+        label = f"said {self.genesis.fingerprint} {key}"
+        return hmac.new(secret, label.encode(), hashlib.sha256).digest()
+
+    def sealed(self, point: int, key: str, secret: bytes) -> str:
+        """Return what the record of this key keeps of a point: hidden, or encrypted for the holder.
+
+        ``secret`` is the ledger's, which cannot be read inside a charge.
+        """
+        fingerprint, public = self.genesis.fingerprint, self.policy.seal_key
+        if public is not None:
+            return sealed_for(public, point, sealed_context(fingerprint, key))
+        return hidden(point, secret, fingerprint, key)
+
+    def partition(self, n_subsamples: int, *, stratify: bool) -> Subsamples:
+        """Return the rows of disjoint subsamples, drawn from the secret."""
+        return self.data.partition(self.secret, n_subsamples, stratify=stratify)
+
+    def charge(self, key: str | None, decide: Callable[[Conversation], LedgerRecord]) -> Record:
+        """Return the record of this key; if there is none, record what ``decide`` returns for the state."""
+        record = self.ledger.charge(key, lambda state: decide(state).to_dict())
+        if record.fresh and record.seq % EVERY == 0:
+            # The answer is recorded: where there is no room for a checkpoint, there is one less.
+            with contextlib.suppress(LedgerUnavailableError):
+                self.ledger.charge(
+                    f"checkpoint {record.seq}", lambda state: CheckpointRecord.of(state).to_dict()
+                )
+        return record
+
+    def recorded_answer(self, number: int) -> Answer | None:
+        """Return the answer or refusal that a record holds, or None if there is none of that number."""
+        record = self.ledger.record(number)
+        read = None if record is None else read_record(record.body)
+        if record is None or not isinstance(read, AnswerRecord | RefusalRecord):
+            return None
+        if isinstance(read, SealedRecord):
+            read = as_closed(self.ledger, record)
+        return read.answer(record, self.genesis)
+
+    def guess_behind(self, answer: Answer) -> Guess:
+        """Return the guess that an answer of this holdout was asked with."""
+        record = self.ledger.record(answer.index)
+        if record is None:
+            raise LedgerError(f"The ledger has no record {answer.index}; ask the holdout that answered.")
+        return Guess(**AnswerRecord(record.body).guess)
+
+    def check_not_outgrown(self, state: Conversation) -> None:
+        """Raise BudgetExhaustedError if rows were added to the holdout since."""
+        outgrown = state.outgrown(self.fingerprint)
+        if outgrown is not None:
+            raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
+
+    def of_rows(self, data: HoldoutData) -> Session:
+        """Return the session of other rows on the same ledger."""
+        return replace(self, data=data, fingerprint=data.fingerprint(self.secret, self.genesis.identity))
+
+
+def _seed(random_state: object) -> bytes | None:
+    if random_state is None:
+        return None
+    if not isinstance(random_state, Integral) or isinstance(random_state, bool):
+        raise bad_parameter("random_state", "Holdout", "an integer or None", random_state)
+    return hashlib.sha256(f"sklearn_ada random_state {int(random_state)}".encode()).digest()
+
+
+def look(
+    evaluate: Callable[[Any, HoldoutData], Observation],
+    discarded: Any,
+    data: HoldoutData,
+    interrupts: Interrupts,
+    *,
+    stream: str,
+    scale: float,
+) -> Observation:
+    """Return ``evaluate(discarded, data)`` or, if that raises, the symbols of the failure.
+
+    A failure may depend on the holdout's rows, so it is recorded and paid for like any other outcome. So is a
+    ``KeyboardInterrupt`` that the model raises itself, which `held_interrupts` raises again in the end.
+    Warnings raised on the way may quote holdout values and are dropped; where a filter turns them into
+    errors, the model has failed.
+    """
+    try:
+        with muted():
+            try:
+                interrupts.looking = True
+                return evaluate(discarded, data)
+            finally:
+                interrupts.looking = False
+    except BaseException as error:  # whatever a model raises on the holdout has a price, SystemExit too
+        interrupts.looking = False
+        # type(error) and not isinstance: an error may have a ``__class__`` that raises another error.
+        reason = next((text for kind, text in _FAILURE_OF if issubclass(type(error), kind)), None)
+        if reason is not None:
+            symbols: tuple[Symbol, ...] = (Symbol(stream, reason, scale),)
+        else:
+            is_interrupt = issubclass(type(error), KeyboardInterrupt)
+            interrupts.raised |= is_interrupt
+            symbols = another_error(stream, scale, is_interrupt=is_interrupt)
+        return Observation(symbols, Said.of(symbols))
+
+
+def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Symbol, ...]:
+    """Return the symbols of an error of a type that has no symbol of its own.
+
+    The asker can tell whether it was an interrupt, which is raised again. That is one of two outcomes, so a
+    second symbol always follows the first, for ln 2 nats.
+    """
+    return (Symbol(stream, FAILURES[3], scale), Symbol("index", int(is_interrupt), 2.0))
+
+
+@contextlib.contextmanager
+def held_interrupts() -> Iterator[Interrupts]:
+    """Hold signals back during the block, then deliver them.
+
+    A signal that no Python function handles is not held back: it is ignored, or ends the process.
+    """
+    interrupts = Interrupts()
+    try:
+        interrupts.begin()
+        yield interrupts
+    finally:
+        interrupts.end()
+    if interrupts.raised:
+        raise KeyboardInterrupt
 
 
 class Interrupts:
@@ -148,25 +354,21 @@ class Interrupts:
                 raise KeyboardInterrupt
 
 
-@contextlib.contextmanager
-def held_interrupts() -> Iterator[Interrupts]:
-    """Hold signals back during the block, then deliver them.
+def with_bare_errors(look_and_charge: Callable[[], Result]) -> Result:
+    """Return ``look_and_charge()``; what it raises is raised without its traceback, cause and context.
 
-    A signal that no Python function handles is not held back: it is ignored, or ends the process.
+    What is seen of the holdout must be local to that function, not to one around it.
     """
-    interrupts = Interrupts()
+    bare: BaseException
     try:
-        interrupts.begin()
-        yield interrupts
+        return look_and_charge()
+    except BaseException as error:
+        bare = error.with_traceback(None)
+        bare.__cause__ = bare.__context__ = None
+    try:
+        raise bare  # out of the handler, so that it gets no context
     finally:
-        interrupts.end()
-    if interrupts.raised:
-        raise KeyboardInterrupt
-
-
-def close_key(round_name: str) -> str:
-    """Return the key of the record that closes a round."""
-    return f"close round {round_name}"
+        del bare  # or this frame and the error would refer to each other
 
 
 def close_round(ledger: Ledger[Conversation], asker: Asker, round_name: str) -> None:
@@ -175,11 +377,9 @@ def close_round(ledger: Ledger[Conversation], asker: Asker, round_name: str) -> 
     if begun is None or "purse" not in begun.body or begun.body["size"] == 1:
         return
     stamp = asker.stamp()
-
-    def decide(state: Conversation) -> dict[str, Any]:
-        return RoundCloseRecord.of(state, round_name, stamp).to_dict()
-
-    ledger.charge(close_key(round_name), decide)
+    ledger.charge(
+        _close_key(round_name), lambda state: RoundCloseRecord.of(state, round_name, stamp).to_dict()
+    )
 
 
 def as_closed(
@@ -201,17 +401,17 @@ def as_closed(
     if name is None or not isinstance(read, SealedRecord) or read.body["sealed"] is None:
         return read
     if closed is None:
-        found = ledger.find(close_key(name))
-        nats = None if found is None else float(found.body["nats"])
-    else:
-        nats = closed.get(name)
-    if nats is None:
+        found = ledger.find(_close_key(name))
+        closed = {} if found is None else {name: float(found.body["nats"])}
+    if name not in closed:
         return read
     outcome = Outcome.from_dict(read.body["outcome"])
     statistic = statistic_from(read.body["mechanism"])
     ends = statistic.ends(read.event.symbols[0].value)  # type: ignore[attr-defined]
-    told = statistic.transcript_interval(*ends, Genesis(ledger.genesis).policy.ln_transcript, nats)
-    interval = intersection(outcome.interval, [told])
+    by_transcript = statistic.transcript_interval(
+        *ends, Genesis(ledger.genesis).policy.ln_transcript, closed[name]
+    )
+    interval = intersection(outcome.interval, [by_transcript])
     changed = {
         "interval": list(interval),
         "theorem": f"{outcome.theorem}; {THEOREM}",
@@ -220,252 +420,6 @@ def as_closed(
     return SealedRecord({**read.body, "outcome": {**read.body["outcome"], **changed}})
 
 
-Seen = TypeVar("Seen")
-
-
-@dataclass(frozen=True)
-class Session:
-    """The rows of a holdout under a policy, on an open ledger.
-
-    Parameters
-    ----------
-    data : HoldoutData
-    policy : Policy
-    ledger : Ledger
-    asker : Asker
-    fingerprint : str
-        Digest of the rows, keyed with the ledger's secret: nobody else can test it for a row.
-    """
-
-    data: HoldoutData
-    policy: Policy
-    ledger: Ledger[Conversation]
-    asker: Asker
-    fingerprint: str
-
-    @classmethod
-    def open(
-        cls,
-        data: HoldoutData,
-        policy: Policy,
-        asker: Asker,
-        *,
-        address: str | os.PathLike[str],
-        split: dict[str, Any] | None,
-        random_state: int | None,
-    ) -> Session:
-        """Open or begin the ledger of some rows; see `Holdout` for the parameters.
-
-        Rows with ids are compared with those of the ledger by `changed_rows.as_edition`, and a ledger
-        without a path is found by `finding.place_of_rows`.
-
-        Raises
-        ------
-        ValueError
-            If the policy cannot be kept on these rows, or random_state is no integer.
-        LedgerError
-            If the ledger cannot be used, or belongs to other rows or another policy.
-        ImportError
-            If it seals with a key, and the library for that is missing.
-        """
-        data.check_policy(policy)
-        seed = _seed(random_state)
-
-        durable = not is_of_session(address)
-
-        def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
-            decided = policy.of_found(found, durable=durable)
-            return Genesis.of(data, decided, split or {}, secret, seed, found).to_dict()
-
-        opened = open_ledger(address, genesis, Conversation, secret=seed, of_found=genesis)
-        begun = Genesis(opened.genesis)  # which was compared
-        stored = begun.policy
-        if stored.seal_key is not None:
-            check_library()
-        policy = replace(
-            policy, answers=stored.answers, check_share=stored.check_share, seal_key=stored.seal_key
-        )
-        return cls(data, policy, opened, asker, begun.fingerprint)
-
-    @property
-    def genesis(self) -> Genesis:
-        """What was fixed when the ledger was begun."""
-        return Genesis(self.ledger.genesis)
-
-    @property
-    def secret(self) -> bytes:
-        """The ledger's secret, from which noise and subsamples are drawn."""
-        return self.ledger.secret()
-
-    def sealing_key(self, key: str) -> bytes:
-        """Return the key that hides what one record keeps of a model's outputs (`models.said`).
-
-        It depends on the rows, as ledgers of other rows may have the same ``random_state``, and so the same
-        secret.
-        """
-        label = f"said {self.genesis.fingerprint} {key}"
-        return hmac.new(self.secret, label.encode(), hashlib.sha256).digest()
-
-    def sealed(self, point: int, key: str, secret: bytes) -> str:
-        """Return what the record of this key keeps of a point: hidden, or encrypted for the holder.
-
-        ``secret`` is the ledger's, which cannot be read inside a charge.
-        """
-        fingerprint, public = self.genesis.fingerprint, self.policy.seal_key
-        if public is not None:
-            return sealed_for(public, point, sealed_context(fingerprint, key))
-        return hidden(point, secret, fingerprint, key)
-
-    def partition(self, n_subsamples: int, *, stratify: bool) -> Subsamples:
-        """Return the rows of disjoint subsamples, drawn from the secret."""
-        return self.data.partition(self.secret, n_subsamples, stratify=stratify)
-
-    def charge(self, key: str | None, decide: Callable[[Conversation], LedgerRecord]) -> Record:
-        """Return the record of this key; if there is none, record what ``decide`` returns for the state."""
-        record = self.ledger.charge(key, lambda state: decide(state).to_dict())
-        if record.fresh and record.seq % EVERY == 0:
-            # The answer is recorded: where there is no room for a checkpoint, there is one less.
-            with contextlib.suppress(LedgerUnavailableError):
-                self._add_checkpoint(record.seq)
-        return record
-
-    def _add_checkpoint(self, seq: int) -> None:
-        self.ledger.charge(f"checkpoint {seq}", lambda state: CheckpointRecord.of(state).to_dict())
-
-    def find(self, key: str, otherwise: Callable[[Conversation], object] | None = None) -> Record | None:
-        """Return the record of this key; if there is none, call ``otherwise`` with the state."""
-        return self.ledger.find(key, otherwise=otherwise)
-
-    def find_each(
-        self, keys: Sequence[str], otherwise: Callable[[Conversation], object] | None = None
-    ) -> list[Record]:
-        """Return the records that there are under some keys; if there is none, call ``otherwise``."""
-        return self.ledger.find_each(keys, otherwise=otherwise)
-
-    def read(self, look: Callable[[Conversation], Seen]) -> Seen:
-        """Return ``look(state)`` for the state of all records so far."""
-        return self.ledger.read(look)
-
-    def recorded_answer(self, number: int) -> Answer | None:
-        """Return the answer or refusal that a record holds, or None if there is none of that number."""
-        record = self.ledger.record(number)
-        read = None if record is None else read_record(record.body)
-        if record is None or not isinstance(read, AnswerRecord | RefusalRecord):
-            return None
-        if isinstance(read, SealedRecord):
-            read = as_closed(self.ledger, record)
-        return read.answer(record, self.genesis)
-
-    def guess_behind(self, answer: Answer) -> Guess:
-        """Return the guess that an answer of this holdout was asked with."""
-        record = self.ledger.record(answer.index)
-        if record is None:
-            raise LedgerError(f"The ledger has no record {answer.index}; ask the holdout that answered.")
-        return Guess(**AnswerRecord(record.body).guess)
-
-    def check_not_outgrown(self, state: Conversation) -> None:
-        """Raise BudgetExhaustedError if rows were added to the holdout since."""
-        outgrown = state.outgrown(self.fingerprint)
-        if outgrown is not None:
-            raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
-
-    def of_rows(self, data: HoldoutData) -> Session:
-        """Return the session of other rows on the same ledger."""
-        return replace(self, data=data, fingerprint=data.fingerprint(self.secret, self.genesis.identity))
-
-
-def _seed(random_state: object) -> bytes | None:
-    if random_state is None:
-        return None
-    if not isinstance(random_state, Integral) or isinstance(random_state, bool):
-        raise bad_parameter("random_state", "Holdout", "an integer or None", random_state)
-    return hashlib.sha256(f"sklearn_ada random_state {int(random_state)}".encode()).digest()
-
-
-_FAILURE_OF = (
-    (UnusableOutputsError, FAILURES[4]),  # it and the next are ValueErrors
-    (UndefinedMetricError, FAILURES[5]),
-    (ValueError, FAILURES[0]),
-    (TypeError, FAILURES[1]),
-    (MemoryError, FAILURES[2]),
-)
-
-
-def look(
-    evaluate: Callable[[Any, HoldoutData], Observation],
-    discarded: Any,
-    data: HoldoutData,
-    interrupts: Interrupts,
-    *,
-    stream: str,
-    scale: float,
-) -> Observation:
-    """Return ``evaluate(discarded, data)`` or, if that raises, the symbols of the failure.
-
-    A failure may depend on the holdout's rows, so it is recorded and paid for like any other outcome. So is a
-    ``KeyboardInterrupt`` that the model raises itself, which `held_interrupts` raises again in the end.
-    Warnings raised on the way may quote holdout values and are dropped; where a filter turns them into
-    errors, the model has failed.
-    """
-    try:
-        with muted():
-            try:
-                interrupts.looking = True
-                return evaluate(discarded, data)
-            finally:
-                interrupts.looking = False
-    except BaseException as error:  # whatever a model raises on the holdout has a price, SystemExit too
-        interrupts.looking = False
-        # type(error) and not isinstance: an error may have a ``__class__`` that raises another error.
-        reason = next((text for kind, text in _FAILURE_OF if issubclass(type(error), kind)), None)
-        if reason is not None:
-            symbols: tuple[Symbol, ...] = (Symbol(stream, reason, scale),)
-        else:
-            is_interrupt = issubclass(type(error), KeyboardInterrupt)
-            interrupts.raised |= is_interrupt
-            symbols = another_error(stream, scale, is_interrupt=is_interrupt)
-        return Observation(symbols, Said.of(symbols))
-
-
-def comparable(session: Session, question: Question, observation: Observation) -> Said:
-    """Return what a record keeps of what a model said, for comparisons.
-
-    Values of the metric are among it, hidden by the ledger's secret. Where only the holder of a private key
-    may read them, what was released stands in their place: 10,000 counts are searched in no time.
-    """
-    if session.policy.seal_key is None:
-        return observation.said
-    seen = observation.seen
-    if isinstance(question, SealedQuestion) and isinstance(seen, int):
-        return observation.said.without_values(question.statistic.cell_of(seen))
-    symbols = seen if isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen) else ()
-    return observation.said.without_values([symbol.to_dict() for symbol in symbols])
-
-
-def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Symbol, ...]:
-    """Return the symbols of an error of a type that has no symbol of its own.
-
-    The asker can tell whether it was an interrupt, which is raised again. That is one of two outcomes, so a
-    second symbol always follows the first, for ln 2 nats.
-    """
-    return (Symbol(stream, FAILURES[3], scale), Symbol("index", int(is_interrupt), 2.0))
-
-
-Result = TypeVar("Result")
-
-
-def with_bare_errors(look_and_charge: Callable[[], Result]) -> Result:
-    """Return ``look_and_charge()``; what it raises is raised without its traceback, cause and context.
-
-    What is seen of the holdout must be local to that function, not to one around it.
-    """
-    bare: BaseException
-    try:
-        return look_and_charge()
-    except BaseException as error:
-        bare = error.with_traceback(None)
-        bare.__cause__ = bare.__context__ = None
-    try:
-        raise bare  # out of the handler, so that it gets no context
-    finally:
-        del bare  # or this frame and the error would refer to each other
+def _close_key(round_name: str) -> str:
+    """Return the key of the record that closes a round."""
+    return f"close round {round_name}"

@@ -27,7 +27,7 @@ from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.asking import put_question
-from sklearn_ada.holdout.framing import plan_question
+from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.session import Session, close_round
@@ -73,7 +73,7 @@ from sklearn_ada.model_selection.setting_aside import chosen_scorer, is_tuned
 from sklearn_ada.questions.coded import FILL
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.stable_median import MedianSettings
-from sklearn_ada.terms.models import model_digest
+from sklearn_ada.terms.models import Subject
 
 
 @dataclass
@@ -153,13 +153,13 @@ class Run:
         BudgetExhaustedError
             If the holdout refuses.
         """
-        digest = model_digest(model)
-        question = plan_question(self.session, model, metric, "certify", guess, self.median, fitted=True)
-        answer = put_question(self.session, question, model, model=digest, round_name=round_name)
-        assert answer is not None  # None is for once=True only
+        session = self.session
+        subject = Subject.of(model, session.data, session.policy, "Holdout.certify", fitted=True)
+        asked = Ask(subject, metric, "certify", guess, settings=self.median, round_name=round_name)
+        answer = put_question(session, asked, plan_question(session, asked))
         if answer.verdict == "refused":
             raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
-        self.digests[answer.index] = digest
+        self.digests[answer.index] = subject.digest
         return answer
 
 

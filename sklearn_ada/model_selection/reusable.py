@@ -59,7 +59,7 @@ from sklearn_ada.data.labels import check_labels, n_rows, own_copy, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
-from sklearn_ada.holdout.framing import plan_question
+from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_of
 from sklearn_ada.holdout.publishing import publish
 from sklearn_ada.holdout.report import HoldoutReport
@@ -101,7 +101,7 @@ from sklearn_ada.model_selection.setting_aside import (
     without_column,
 )
 from sklearn_ada.questions.stable_median import MedianSettings
-from sklearn_ada.terms.models import model_digest
+from sklearn_ada.terms.models import Subject, model_digest
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
@@ -420,8 +420,10 @@ class PublishesBest(Wrapper):
         metric = self._certified or chosen_metric(self)
         median = chosen_median(self, metric, holdout)
         guess = session.guess_behind(asked)
-        question = plan_question(session, self.best_estimator_, metric, "certify", guess, median, fitted=True)
-        answer = publish(session, question, self.best_estimator_, model=model, number=number)
+        owner = "Holdout.certify"
+        subject = Subject.of(self.best_estimator_, session.data, session.policy, owner, fitted=True)
+        asked_for = Ask(subject, metric, "certify", guess, settings=median, publish=True)
+        answer = publish(session, asked_for, plan_question(session, asked_for), number)
         if answer.verdict == "refused":
             raise BudgetExhaustedError(f"The winner could not be published: {answer.reason}.")
         if answer not in self.answers_:

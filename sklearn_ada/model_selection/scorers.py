@@ -30,6 +30,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -45,9 +46,9 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import n_rows, take_rows
 from sklearn_ada.digest.rows import rows_digest
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerError, LedgerUnavailableError
-from sklearn_ada.holdout.asking import put_question
+from sklearn_ada.holdout.asking import put_once, put_question
 from sklearn_ada.holdout.changes import check_hashes
-from sklearn_ada.holdout.framing import plan_question
+from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, session_of
 from sklearn_ada.holdout.report import warn_if_vacuous
 from sklearn_ada.holdout.session import Session
@@ -56,10 +57,10 @@ from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.coded import FILL
 from sklearn_ada.questions.ladder_check import LadderSettings
 from sklearn_ada.questions.noisy import NoiseSettings
-from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows
+from sklearn_ada.questions.question import guess_from_rows, median_guess_from_rows
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.holdout_data import row_hashes
-from sklearn_ada.terms.models import discarded_copy, model_digest
+from sklearn_ada.terms.models import Subject
 
 _WAY_OUT = (
     "Put ReusableHoldoutCV around the whole search, or use a plain scorer here and ask about the fitted "
@@ -362,20 +363,20 @@ class HoldoutScorer(ABC):
         if origin == "elsewhere" or (origin == "both" and not searching):
             self._warn_once()
             return None
-        model = model_digest(estimator)  # before it predicts anything
-        question = self._plan(discarded_copy(estimator), X, y)
+        session = self.session
+        subject = Subject.of(estimator, session.data, session.policy, "Holdout.check")
+        asked = replace(self._ask(subject, X, y), round_name=self.round_name, candidates=self.candidates)
+        question = plan_question(session, asked)
         entries = _sum_of_entries(X) if origin == "first call" else 0
         if origin == "first call" and entries not in self._clean:  # a splitter checks its rows itself
             self.holdout.check_overlap(X)
             self._clean.add(entries)
-        answer = put_question(
-            self.session, question, estimator, model=model, round_name=self.round_name,
-            once=origin != "validation", candidates=self.candidates,
-        )  # fmt: skip
+        put = put_question if origin == "validation" else put_once
+        answer = put(session, asked, question)
         if answer is not None and not answer.repeated and not searching:
-            warn_if_vacuous(self.session, answer, question)
+            warn_if_vacuous(session, answer, question)
         if origin == "first call":
-            self._check_permuted(model, entries, asked=answer is not None)
+            self._check_permuted(subject.digest, entries, asked=answer is not None)
         return answer
 
     def _check_permuted(self, model: str, entries: int, *, asked: bool) -> None:
@@ -391,8 +392,8 @@ class HoldoutScorer(ABC):
             )
 
     @abstractmethod
-    def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
-        """Return the question about this model, its guess taken from X and y."""
+    def _ask(self, subject: Subject, X: Any, y: Any) -> Ask:
+        """Return what is asked of this model, its guess taken from X and y."""
 
     def fresh(self, validation: float) -> HoldoutScorer:
         """Return a scorer with the same settings and a splitter of its own.
@@ -704,9 +705,9 @@ class ThresholdoutScorer(HoldoutScorer):
             fix = "An answer without noise has no privacy; or open the holdout with route='both'."
             raise bad_parameter("noise", owner, "'laplace' or 'gaussian' on this holdout's route", noise, fix)
 
-    def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
-        guess = guess_from_rows(self.metric, estimator, X, y)
-        return plan_question(self.session, estimator, self.metric, "check", guess, self.settings)
+    def _ask(self, subject: Subject, X: Any, y: Any) -> Ask:
+        guess = guess_from_rows(self.metric, subject.copy(), X, y)
+        return Ask(subject, self.metric, "check", guess, settings=self.settings)
 
 
 class StableHoldoutScorer(HoldoutScorer):
@@ -771,10 +772,10 @@ class StableHoldoutScorer(HoldoutScorer):
         self.median = MedianSettings(n_subsamples, grid, epsilon, method, stratify)
         self.median.subsample_size(self.session.data)  # raises if there are more than records
 
-    def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
+    def _ask(self, subject: Subject, X: Any, y: Any) -> Ask:
         size = self.median.subsample_size(self.session.data)
-        guess: Guess = median_guess_from_rows(self.metric, estimator, X, y, size)
-        return plan_question(self.session, estimator, self.metric, "check", guess, self.median)
+        guess = median_guess_from_rows(self.metric, subject.copy(), X, y, size)
+        return Ask(subject, self.metric, "check", guess, settings=self.median)
 
 
 class LadderScorer(HoldoutScorer):
@@ -824,6 +825,6 @@ class LadderScorer(HoldoutScorer):
         self.settings = LadderSettings(step)
         _ = self.metric.rule  # raises if only a stable median can certify the metric
 
-    def _plan(self, estimator: Any, X: Any, y: Any) -> Any:
-        guess = guess_from_rows(self.metric, estimator, X, y)
-        return plan_question(self.session, estimator, self.metric, "check", guess, self.settings)
+    def _ask(self, subject: Subject, X: Any, y: Any) -> Ask:
+        guess = guess_from_rows(self.metric, subject.copy(), X, y)
+        return Ask(subject, self.metric, "check", guess, settings=self.settings)

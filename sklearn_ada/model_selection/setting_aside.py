@@ -855,7 +855,7 @@ def warn_of_tolerance(
         return
     purpose = "check" if wrapper.ask == "candidates" else "certify"
     left = holdout.remaining(metric, purpose=purpose)
-    asked = session.read(lambda state: int(state.asked[purpose]))
+    asked = session.ledger.read(lambda state: int(state.asked[purpose]))
     if left is None or left == 0 or asked + left >= expected:  # of 0 the refusal will tell
         return
     warn_user(

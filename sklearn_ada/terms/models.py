@@ -1,16 +1,12 @@
-"""What a holdout is asked about, a fitted model or predictions, and how it is known again.
+"""A model or predictions that a holdout is asked about: checked, and how they are known again.
 
-Checks of a model before it is asked about: fitted, on the columns and classes of the holdout.
+**Keys.** What must agree for a recorded answer to be proposed again is made without the holdout's rows: if it
+depended on them, whether there is a recorded answer would reveal something about them. Two keys for one
+question only make it cost twice, so a model whose content cannot be read gets a random key, a nonce. That two
+questions have one key cannot be excluded, as a model may depend on what no digest sees: so a key only
+proposes, and what the model says on the holdout confirms it, at a price (`asking.charge_or_confirm`).
 
-The identity of a question: what must agree for a recorded answer to be proposed again.
-
-It is made without the holdout's rows: if it depended on them, whether there is a recorded answer would reveal
-something about them. Two keys for one question only make it cost twice, so a model whose content cannot be
-read gets a random key, a nonce. That two questions have one key cannot be excluded, as a model may depend on
-what no digest sees: so a key only proposes, and what the model says on the holdout confirms it, at a price
-(`asking.confirm`).
-
-Predictions from anywhere: labels for the holdout's rows, asked about as a model is.
+**Predictions** are labels from anywhere for the holdout's rows, asked about as a model is.
 
 Whoever hands them in may have seen the holdout's X, and usually has: they are no function of one row, and
 there is no population to which they apply. What is certified is the expected score *on these rows*: the mean,
@@ -41,9 +37,7 @@ Without X there is nothing to be known of rows by training on them, so nobody wh
 *model* on the same ledger: its certificate speaks of the population. That assumption is in every certificate
 that is given after predictions were asked about.
 
-Two models that are asked about as one: which of them is better.
-
-What a model said on the holdout, as a summary that a later prediction can be compared with.
+**What a model said** on the holdout is kept as a summary, with which a later prediction is compared.
 
 A digest of a model cannot see everything that its predictions depend on (weights in a file, a patched
 library), so the digest only proposes that a question was asked before. Whether it was, what the model says on
@@ -90,7 +84,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
-import numpy
 import numpy as np
 import scipy
 import sklearn
@@ -113,8 +106,91 @@ from sklearn_ada.metrics.outputs import Given, StoredOutputs
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Policy
 
-_LONGEST = 60
-_SAYING = ("predict", "predict_proba", "decision_function")  # one of them is what a metric reads of a model
+_METHODS = ("predict", "predict_proba", "decision_function")  # one of them is what a metric reads of a model
+_LONGEST = 60  # characters of a name
+_VERSIONS = {each.__name__: each.__version__ for each in (np, scipy, sklearn)}
+_FLOAT_IN_TEXT = re.compile(r"\d+\.\d+(e[+-]?\d+)?|\d+e[+-]?\d+")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a question is about: a fitted model or predictions, checked and digested once.
+
+    Parameters
+    ----------
+    estimator : object
+        The model; of `Predictions` those in the order of the holdout's rows.
+    digest : str
+        Of its state, taken before it predicted anything: some models change when they do.
+    name : str
+        For people who read records.
+    owner : str
+        What was called, for messages.
+    """
+
+    estimator: Any
+    digest: str
+    name: str
+    owner: str = "Holdout.check"
+
+    @classmethod
+    def of(
+        cls, estimator: Any, data: HoldoutData, policy: Policy, owner: str, *, fitted: bool = False
+    ) -> Subject:
+        """Return what is asked about, or raise before anything is charged.
+
+        ``fitted`` says that whoever asks has fitted the model, which need not show it.
+
+        Raises
+        ------
+        TypeError
+            If it has no ``predict``, ``predict_proba`` or ``decision_function``.
+        NotFittedError
+            If it is not fitted.
+        ValueError
+            If it was fitted on other columns, or lacks a class of the holdout; if the holdout cannot certify
+            predictions, or these are not for its rows.
+        """
+        if isinstance(estimator, Predictions):
+            _check_answers_predictions(data, policy)
+            estimator = estimator._aligned(data, owner)
+        digest = model_digest(estimator)
+        _check_model(estimator, data, owner, fitted)
+        return cls(estimator, digest, name_of_model(estimator), owner)
+
+    @classmethod
+    def of_pair(cls, a: Any, b: Any, data: HoldoutData) -> Subject:
+        """Return two models as one to ask about, or raise before anything is charged.
+
+        A `ReusableHoldoutCV` that has a best model stands for that one, whether it was asked about or not. Of
+        nobody else's class is it known that it says what its ``best_estimator_`` says.
+        """
+        owner = "Holdout.compare"
+        a, b = (model.best_estimator_ if _is_search(model) else model for model in (a, b))
+        pair = Pair(a, b)
+        digest = model_digest(pair)
+        for name, model in (("a", a), ("b", b)):
+            if isinstance(model, Predictions):
+                raise bad_parameter(
+                    name, owner, "a fitted model", "Predictions",
+                    "Their target is these rows; ask about each: certify(Predictions(...)).",
+                )  # fmt: skip
+            _check_model(model, data, owner)
+        first, second = (getattr(model, "classes_", None) for model in (a, b))
+        both_have = first is not None and second is not None
+        if both_have and not np.array_equal(np.asarray(first), np.asarray(second)):
+            got = f"{len(np.asarray(second))} classes"
+            raise bad_parameter("b", owner, "fitted on the classes of a", got)
+        return cls(pair, digest, name_of_model(pair), owner)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it is predictions, which may depend on the holdout's X."""
+        return isinstance(self.estimator, Predictions)
+
+    def copy(self) -> Any:
+        """Return a copy to be asked and discarded."""
+        return discarded_copy(self.estimator, self.owner)
 
 
 class Pair:
@@ -138,42 +214,7 @@ class Pair:
         return np.stack([np.asarray(each.predict(X)) for each in (self.a, self.b)], axis=1)
 
 
-def check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = False) -> None:
-    """Raise unless the model is fitted, on columns and classes like those of the holdout.
-
-    ``owner`` is what is called, for the message. ``fitted``: whether it is known to be.
-
-    Raises
-    ------
-    TypeError
-        If it has no ``predict``, ``predict_proba`` or ``decision_function``.
-    NotFittedError
-        If it is not fitted.
-    ValueError
-        If it was fitted on other columns, or lacks a class of the holdout.
-    """
-    if not any(callable(getattr(estimator, method, None)) for method in _SAYING):
-        raise TypeError(
-            f"The 'estimator' parameter of {owner} must be a fitted model, with one of {', '.join(_SAYING)}. "
-            f"Got {type(estimator).__name__} instead."
-        )
-    if hasattr(estimator, "fit") and not fitted:
-        _check_fitted(estimator)
-    _check_columns(estimator, data, owner)
-    classes = getattr(estimator, "classes_", None)
-    if data.classes is not None and classes is not None and not isinstance(classes, list):  # of one output
-        missing = set(data.classes.tolist()) - set(np.asarray(classes).tolist())
-        if missing:
-            raise bad_parameter(
-                "estimator",
-                owner,
-                "fitted on all classes of the holdout",
-                f"{len(classes)} classes, {len(missing)} missing",
-                "Fit on labels like the holdout's.",
-            )
-
-
-def discarded_copy(estimator: Any, owner: str = "Holdout.check") -> Any:
+def discarded_copy(estimator: Any, owner: str) -> Any:
     """Return a copy of a model to be asked and discarded; TypeError if it cannot be copied.
 
     A model that changes when it predicts could keep something of the holdout's rows.
@@ -208,6 +249,29 @@ def name_of_model(estimator: Any) -> str:
     if isinstance(steps, list) and steps and isinstance(steps[-1], tuple) and len(steps[-1]) == 2:
         names.append(type(steps[-1][1]).__name__)
     return printable(": ".join(names))[:_LONGEST]
+
+
+def _check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = False) -> None:
+    """Raise unless the model is fitted, on columns and classes like those of the holdout."""
+    if not any(callable(getattr(estimator, method, None)) for method in _METHODS):
+        raise TypeError(
+            f"The 'estimator' parameter of {owner} must be a fitted model, with one of "
+            f"{', '.join(_METHODS)}. Got {type(estimator).__name__} instead."
+        )
+    if hasattr(estimator, "fit") and not fitted:
+        _check_fitted(estimator)
+    _check_columns(estimator, data, owner)
+    classes = getattr(estimator, "classes_", None)
+    if data.classes is not None and classes is not None and not isinstance(classes, list):  # of one output
+        missing = set(data.classes.tolist()) - set(np.asarray(classes).tolist())
+        if missing:
+            raise bad_parameter(
+                "estimator",
+                owner,
+                "fitted on all classes of the holdout",
+                f"{len(classes)} classes, {len(missing)} missing",
+                "Fit on labels like the holdout's.",
+            )
 
 
 def _check_fitted(estimator: Any) -> None:
@@ -254,8 +318,8 @@ def _check_columns(estimator: Any, data: HoldoutData, owner: str) -> None:
         )
 
 
-_FLOAT_IN_TEXT = re.compile(r"\d+\.\d+(e[+-]?\d+)?|\d+e[+-]?\d+")
-_VERSIONS = {m.__name__: m.__version__ for m in (numpy, scipy, sklearn)}
+def _is_search(model: Any) -> bool:
+    return hasattr(model, "train_indices_") and hasattr(model, "best_estimator_")
 
 
 def model_digest(estimator: Any) -> str:
@@ -272,14 +336,6 @@ def model_digest(estimator: Any) -> str:
         return f"nonce {uuid.uuid4().hex}"
 
 
-def subject_key(model: str, metric: Metric, mechanism: str, top_ups: int = 0) -> str:
-    """Return a digest of what a question is about: model, metric, mechanism, but not the guess.
-
-    ``top_ups`` counts how often rows were added to the holdout: afterwards the question is another one.
-    """
-    return _digest({"model": model, "top_ups": top_ups, "mechanism": mechanism, **metric_identity(metric)})
-
-
 def metric_identity(metric: Metric) -> dict[str, Any]:
     """Return a metric's description with the digest of its function, ready for JSON.
 
@@ -292,27 +348,36 @@ def metric_identity(metric: Metric) -> dict[str, Any]:
     return {"metric": metric.describe(), "scoring": scoring}
 
 
-def member_key(model: str, metric: Metric) -> str:
+def subject_key(model: str, metric: dict[str, Any], mechanism: str, top_ups: int = 0) -> str:
+    """Return a digest of what a question is about: model, metric, mechanism, but not the guess.
+
+    ``metric`` is its `metric_identity`. ``top_ups`` counts how often rows were added to the holdout:
+    afterwards the question is another one.
+    """
+    return _digest({"model": model, "top_ups": top_ups, "mechanism": mechanism, **metric})
+
+
+def member_key(model: str, metric: dict[str, Any]) -> str:
     """Return the key of a declared model (`Holdout.declare`): a digest of its state and the metric."""
-    return subject_key(model, metric, "declared", 0)
+    return subject_key(model, metric, "declared")
 
 
 def question_key(
-    subject: str, purpose: str, guess: dict[str, Any], outputs: str, plan: dict[str, Any]
+    subject: str, purpose: str, guess: dict[str, Any], outputs: str, plan: dict[str, Any], digits: int = 9
 ) -> str:
     """Return the key of a question.
 
     It holds the subject, the purpose, the guess, the mechanism's plan and the versions of NumPy, SciPy and
-    scikit-learn. ``outputs`` is a digest of the rows of the guess or, where only public rows can confirm that
-    the model is the same, of the model's outputs on them.
+    scikit-learn; of all floats so many ``digits``. ``outputs`` is a digest of the rows of the guess or, where
+    only public rows can confirm that the model is the same, of the model's outputs on them.
     """
     return _digest(
         {
             "subject": subject,
             "purpose": purpose,
-            "guess": guess,
+            "guess": rounded(guess, digits),
             "outputs": outputs,
-            "plan": plan,
+            "plan": rounded(plan, digits),
             "versions": _VERSIONS,
         }
     )
@@ -338,19 +403,8 @@ def rounded(part: Any, digits: int = 9) -> Any:
 
 def selection_key(metric: Metric, models: Sequence[str], epsilon: float | str | None, top_ups: int) -> str:
     """Return the key of a choice among models: the models in their order, the metric and epsilon."""
-    subject = subject_key(" ".join(models), metric, "selection", top_ups)
+    subject = subject_key(" ".join(models), metric_identity(metric), "selection", top_ups)
     return "selection " + _digest({"subject": subject, "epsilon": epsilon, "versions": _VERSIONS})
-
-
-def version_key(key: str, number: int) -> str:
-    """Return the key of the ``number``-th question, counted from 1, that has the same identity.
-
-    Examples
-    --------
-    >>> version_key("a1", 1), version_key("a1", 2)
-    ('a1', 'a1 version 2')
-    """
-    return key if number == 1 else f"{key} version {number}"
 
 
 def _digest(body: dict[str, Any]) -> str:
@@ -526,18 +580,8 @@ class Predictions(Given):
         return order[np.searchsorted(self._ids, data.ids, sorter=order)]
 
 
-def as_asked(estimator: Any, data: HoldoutData, policy: Policy, owner: str) -> Any:
-    """Return predictions in the order of the holdout's rows; whatever else is asked about, as it is.
-
-    ``owner`` is what is called, for the message.
-
-    Raises
-    ------
-    ValueError
-        If the holdout cannot certify predictions, or these are not for its rows; nothing was charged.
-    """
-    if not isinstance(estimator, Predictions):
-        return estimator
+def _check_answers_predictions(data: HoldoutData, policy: Policy) -> None:
+    """Raise ValueError if a holdout cannot certify predictions."""
     if policy.route != "description_length":
         raise _refused("route", "'description_length'", policy.route, "Transfer theorems take equal rows.")
     if not data.is_classification:
@@ -554,7 +598,6 @@ def as_asked(estimator: Any, data: HoldoutData, policy: Policy, owner: str) -> A
             "Whoever knows the class counts and X can predict the larger class: open the holdout, on a new "
             "ledger, with class_mix='priced', which pays for them.",
         )  # fmt: skip
-    return estimator._aligned(data, owner)
 
 
 def public_predictions(rows: Any, owner: str) -> tuple[Predictions, NDArray[Any]]:
@@ -652,31 +695,6 @@ def _frozen(given: Any, name: str) -> NDArray[Any]:
         return _own(values)
     values.flags.writeable = False
     return values
-
-
-def as_pair(a: Any, b: Any, data: HoldoutData) -> Pair:
-    """Return two models as one to ask about, or raise before anything is charged.
-
-    A `ReusableHoldoutCV` that has a best model stands for that one, whether it was asked about or not. Of
-    nobody else's class is it known that it says what its ``best_estimator_`` says.
-    """
-    owner = "Holdout.compare"
-    a, b = (model.best_estimator_ if _is_search(model) else model for model in (a, b))
-    for name, model in (("a", a), ("b", b)):
-        if isinstance(model, Predictions):
-            raise bad_parameter(
-                name, owner, "a fitted model", "Predictions",
-                "Their target is these rows; ask about each: certify(Predictions(...)).",
-            )  # fmt: skip
-        check_model(model, data, owner)
-    first, second = (getattr(model, "classes_", None) for model in (a, b))
-    if first is not None and second is not None and not np.array_equal(np.asarray(first), np.asarray(second)):
-        raise bad_parameter("b", owner, "fitted on the classes of a", f"{len(np.asarray(second))} classes")
-    return Pair(a, b)
-
-
-def _is_search(model: Any) -> bool:
-    return hasattr(model, "train_indices_") and hasattr(model, "best_estimator_")
 
 
 _SUMS = 16

@@ -351,7 +351,7 @@ def test_the_same_costs_a_thousandth_and_a_thousand_times_cost_less_than_a_twent
     prices = []
     for _ in range(1000):
         certify(holdout, model)
-        prices.append(session_of(holdout).read(lambda state: state.account.nats))
+        prices.append(holdout.ledger.read(lambda state: state.account.nats))
     assert prices[0] - before == pytest.approx(-math.log1p(-1e-3))
     assert 0.02 < prices[-1] - before < 0.05
     train(model, SECOND)
@@ -450,7 +450,7 @@ def test_in_a_round_the_new_question_keeps_its_place(holdout, model):
     ((opened,), answers) = ([b for b in records if b.get("kind") == k] for k in ("round", "answer"))
     assert [body["round"] for body in answers] == [name, name]
     assert other.certificate.ln_delta == opened["ln_delta"]
-    assert session_of(holdout).read(lambda state: state._rounds[name].left) == 1
+    assert holdout.ledger.read(lambda state: state._rounds[name].left) == 1
     assert holdout.report().asked["check"] == 3
 
 
@@ -461,7 +461,7 @@ def test_a_confirmation_is_no_question_but_the_holdout_is_no_longer_untouched(ho
     assert report.asked == {"check": 0, "certify": 1}
     assert report.asked_by == {"?": 1}
     assert report.confirmed == {"the same": 1, "different": 0}
-    assert not session_of(holdout).read(lambda state: state.is_untouched)
+    assert not holdout.ledger.read(lambda state: state.is_untouched)
 
 
 @pytest.mark.parametrize("epsilon", [None, 0.5])
@@ -810,11 +810,11 @@ def test_where_the_privacy_budget_is_spent_what_public_rows_confirm_is_still_ans
 
 def test_a_state_without_a_confirmation_is_written_as_before_there_were_any(holdout, model):
     certify(holdout, model)
-    assert set(session_of(holdout).read(lambda state: state.to_dict())["account"]["urns"]) == {"cells"}
+    assert set(holdout.ledger.read(lambda state: state.to_dict())["account"]["urns"]) == {"cells"}
     certify(holdout, model)
-    told = session_of(holdout).read(lambda state: state.to_dict())
+    told = holdout.ledger.read(lambda state: state.to_dict())
     assert told["account"]["urns"]["confirmation"] == [[0, 1]]
-    state = session_of(holdout).read(lambda state: type(state)(holdout.ledger.genesis))
+    state = holdout.ledger.read(lambda state: type(state)(holdout.ledger.genesis))
     state.restore(told)
     assert state.confirmed == (1, 0)
     assert state.to_dict() == told

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ThresholdoutScorer
 from sklearn_ada.metrics import as_metric
-from sklearn_ada.terms.models import model_digest, question_key, subject_key
+from sklearn_ada.terms.models import metric_identity, model_digest, question_key, subject_key
 from tests import asking
 from tests.ledger.fitted_models import ByRow, Constant, FirstRule, X, Y
 
@@ -79,7 +79,7 @@ def test_a_metric_of_other_outputs_is_another_question(holdout, model):
 
 def test_the_range_that_clips_a_metric_is_part_of_the_question(model):
     metrics = [Metric("neg_mean_absolute_error", range=(-high, 0)) for high in (1, 2)]
-    assert len({subject_key("m", metric, "check") for metric in metrics}) == 2
+    assert len({subject_key("m", metric_identity(metric), "check") for metric in metrics}) == 2
 
 
 def test_functions_of_one_name_are_different_metrics():
@@ -89,7 +89,7 @@ def test_functions_of_one_name_are_different_metrics():
         exec(source, scope)
         metrics.append(as_metric(scope["loss"]))
     assert metrics[0].describe() == metrics[1].describe()
-    assert len({subject_key("m", metric, "check") for metric in metrics}) == 2
+    assert len({subject_key("m", metric_identity(metric), "check") for metric in metrics}) == 2
 
 
 def test_every_part_of_a_question_is_in_its_key():

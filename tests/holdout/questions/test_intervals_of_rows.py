@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.holdout.asking import answered_as, keys_of
+from sklearn_ada.holdout.asking import answer_to
+from sklearn_ada.holdout.framing import Framed, in_form, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.terms.models import model_digest
 from tests import asking
 
 
@@ -146,14 +146,14 @@ def test_what_an_older_release_answered_is_returned(regression):
     holdout = Holdout(*rows, ledger=":memory:")
     metric = Metric("neg_mean_absolute_error", range=(-8, 0))
     guess = Guess(-0.8, 300.0, 0.6, 1.0)
-    question = asking.plan(holdout, model, scoring=metric, purpose="certify", guess=guess)
+    asked = asking.asked(holdout, model, scoring=metric, purpose="certify", guess=guess)
+    session = session_of(holdout)
+    question = plan_question(session, asked)
     assert isinstance(question, CodedQuestion)
-    session, digest = session_of(holdout), model_digest(model)
-    assert not isinstance(answered_as(session, question, digest), CodedQuestion)
-    _, key = keys_of(session, question, digest)
-    before = asking.put(holdout, question, model, model=digest, known_as=key)
+    assert not isinstance(in_form(session, asked, question), CodedQuestion)
+    before = answer_to(session, Framed.of(session, asked, question))
     assert "bets" not in before.certificate.theorem
-    assert answered_as(session, question, digest) is question
+    assert in_form(session, asked, question) is question
     again = holdout.certify(model, scoring=metric, guess=guess)
     assert again.repeated
     assert (again.index, again.interval) == (before.index, before.interval)

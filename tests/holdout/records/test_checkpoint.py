@@ -11,7 +11,6 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerUnavailableError
 from sklearn_ada.holdout import records as checkpoint
 from sklearn_ada.holdout import records as conversation
 from sklearn_ada.holdout import session
-from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.records import CheckpointRecord, Conversation, from_last_checkpoint
 from sklearn_ada.ledger import open_existing_ledger
 from tests.ledger.fitted_models import Constant
@@ -127,7 +126,7 @@ def test_another_process_reads_it(asked):
     ledger = open_existing_ledger(asked.ledger.path, Conversation, replay=False)
     state, _ = from_last_checkpoint(ledger)
     assert state.asked == {"check": 40, "certify": 0}
-    assert session_of(asked).read(lambda current: current.account.nats) == state.account.nats
+    assert asked.ledger.read(lambda current: current.account.nats) == state.account.nats
 
 
 def test_what_is_restored_goes_on_its_own(asked):

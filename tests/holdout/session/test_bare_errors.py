@@ -103,7 +103,7 @@ ASKS = (certifies, selects, looks_for_overlap, releases_the_mean_weight)
 
 def gone(self, key, decide):
     """Fail at the commit, when the record has been made."""
-    self.read(decide)
+    self.ledger.read(decide)
     raise LedgerUnavailableError("gone") from OSError("no such disk")
 
 

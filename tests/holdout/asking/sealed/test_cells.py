@@ -172,7 +172,7 @@ def test_asked_again_it_is_the_same_record(tmp_path, nearly_free):
 
 
 def test_another_model_under_the_same_digest_is_another_question(tmp_path, monkeypatch):
-    monkeypatch.setattr("sklearn_ada.holdout.holdout.model_digest", lambda model: "the same")
+    monkeypatch.setattr("sklearn_ada.terms.models.model_digest", lambda model: "the same")
     holdout = holdout_of(500, tmp_path / "ledger.db")
     first, second = ask(holdout, 425, 0.8512), ask(holdout, 430, 0.8512)
     assert not second.repeated
