@@ -16,9 +16,10 @@ from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
 from sklearn_ada.questions.noisy import NoiseSettings, NoisyCheck
-from sklearn_ada.questions.question import Draw, Guess
+from sklearn_ada.questions.question import Draw, Guess, median_guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import FailureBudget, Policy
+from tests import asking
 
 ROWS = 400
 
@@ -250,7 +251,10 @@ def test_medians_by_every_method_lie_between_their_levels(method, tmp_path):
     if method == "exact":
         assert answer.cost.rho is None
     else:
-        epsilon = scorer._plan(model, X[500:1000], y[500:1000]).drawing.epsilon
+        how, rows = scorer.median, (X[500:1000], y[500:1000])
+        guess = median_guess_from_rows(scorer.metric, model, *rows, how.subsample_size(scorer.session.data))
+        what = {"scoring": scorer.metric, "purpose": "check", "guess": guess, "settings": how}
+        epsilon = asking.plan(holdout, model, **what).drawing.epsilon
         assert answer.cost.rho == pytest.approx(private[method](epsilon))
 
 
