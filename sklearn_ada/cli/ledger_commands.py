@@ -212,8 +212,8 @@ def _print_verified(ledger: Ledger[Conversation], path: str) -> None:
         raise LedgerError(f"The certificate {path!r} cannot be read: {error}.") from error
     found = verify_certificate(ledger, text)
     print(f"the certificate agrees with the ledger: {counted(found.recomputed, 'interval')} computed again")
-    for what, times in found.compared.items():
-        print(f"{counted(times, 'interval')} compared with the records, as no ledger holds {what}")
+    for reason, times in found.compared.items():
+        print(f"{counted(times, 'interval')} compared with the records, as {reason}")
 
 
 def print_head(arguments: argparse.Namespace) -> None:

@@ -30,6 +30,7 @@ import math
 import os
 import pathlib
 import platform
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -70,6 +71,9 @@ from sklearn_ada.terms.policy import FailureBudget
 
 FORMAT = "sklearn_ada certificate 1"
 """What a certificate of this kind begins with. Meanings never change."""
+
+ADDED_LATER: frozenset[str] = frozenset()
+"""Fields that certificates of older releases lack, as "holdout.identity" or "answers.model"."""
 
 _FIXED = (
     "fingerprint", "identity", "rows", "confidence_level", "tolerance", "route", "class_mix", "answers",
@@ -371,7 +375,7 @@ class Verified:
     recomputed : int
         How many intervals were computed again.
     compared : dict of str to int
-        How many could only be compared with their records, by what an interval takes that no ledger holds.
+        How many could only be compared with their records, by the reason.
     """
 
     recomputed: int
@@ -379,7 +383,17 @@ class Verified:
 
 
 class _NotInLedgerError(Exception):
-    """An interval takes something that the ledger does not hold; the message says what."""
+    """An interval takes something that the ledger does not hold."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"no ledger holds {what}")
+
+
+class _UnknownMechanismError(Exception):
+    """An answer is of a mechanism that this release does not have."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"this release does not have their mechanism ({name})")
 
 
 def verify_certificate(ledger: Ledger[Conversation], text: str) -> Verified:
@@ -432,10 +446,13 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _compare(given: Any, made: Any, where: str) -> None:
     """Raise LedgerMismatchError where a certificate and the one made of the records part."""
-    if isinstance(made, dict) and isinstance(given, dict) and made.keys() == given.keys():
-        for name, value in made.items():
-            _compare(given[name], value, f"{where}.{name}" if where else name)
-        return
+    if isinstance(made, dict) and isinstance(given, dict):
+        places = {name: f"{where}.{name}" if where else name for name in made}
+        lacks = {name for name in made if re.sub(r"\[.*?\]", "", places[name]) in ADDED_LATER} - given.keys()
+        if given.keys() == made.keys() - lacks:
+            for name in given:
+                _compare(given[name], made[name], places[name])
+            return
     if isinstance(made, list) and isinstance(given, list) and len(made) == len(given):
         for number, (one, other) in enumerate(zip(given, made, strict=True)):
             name = other.get("index", number) if isinstance(other, dict) else number
@@ -467,7 +484,7 @@ def _recomputed(prefix: Prefix) -> Verified:
             continue
         try:
             interval = _interval(prefix, state, read)
-        except _NotInLedgerError as missing:
+        except (_NotInLedgerError, _UnknownMechanismError) as missing:
             compared[str(missing)] += 1
             continue
         low, high = read.body["outcome"]["interval"]
@@ -529,9 +546,14 @@ def _of_unsealed(prefix: Prefix, state: Conversation, read: UnsealedRecord) -> E
     return intersection(told, [own, (low, high)])
 
 
+_MECHANISMS = ("check", "certify", "median ", "gaussian ", "thresholdout ", "ladder")
+
+
 def _of_coded(prefix: Prefix, state: Conversation, body: dict[str, Any], event: Event, level: float) -> Ends:
     """Return the interval of an answer without noise, from the number of rows."""
     mechanism, bounds = body["mechanism"], body["metric"]["range"]
+    if not mechanism["name"].startswith(_MECHANISMS):
+        raise _UnknownMechanismError(mechanism["name"])
     if mechanism["name"] not in ("check", "certify"):
         raise _NotInLedgerError(f"draws or earlier answers of its mechanism ({mechanism['name']})")
     if "interval" in mechanism:  # its ends were told beside the value; foreseeing them takes labels

@@ -1,7 +1,9 @@
 """A certificate says what the ledger says, can be verified without rows, and tells nothing that is sealed."""
 
+import contextlib
 import html.parser
 import json
+import pathlib
 import re
 import shutil
 import sqlite3
@@ -14,8 +16,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Guess, Holdout, Metric
 from sklearn_ada.cli import main
-from sklearn_ada.holdout.certificate import certificate_of, page_of, prefix_of, verify_certificate
-from sklearn_ada.ledger import canonical_json, chain_hash
+from sklearn_ada.holdout import certificate as module
+from sklearn_ada.holdout.certificate import (
+    certificate_of,
+    export_certificate,
+    page_of,
+    prefix_of,
+    verify_certificate,
+)
+from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.ledger import canonical_json, chain_hash, open_existing_ledger
 from tests import asking
 from tests.ledger.damages import forget
 
@@ -318,7 +328,7 @@ def test_groups_and_medians_are_compared_with_their_records(tmp_path):
     holdout.certify(TREES[0], scoring="accuracy", guess=0.7)
     text = json.dumps(certificate_of(prefix_of(holdout.ledger)))
     found = verify_certificate(holdout.ledger, text)
-    assert (found.recomputed, found.compared) == (0, {"weights or groups of the rows": 1})
+    assert (found.recomputed, found.compared) == (0, {"no ledger holds weights or groups of the rows": 1})
 
 
 def test_exporting_charges_nothing_and_other_endings_are_refused(tmp_path):
@@ -329,3 +339,46 @@ def test_exporting_charges_nothing_and_other_endings_are_refused(tmp_path):
         holdout.export(tmp_path / "certificate.pdf")
     assert holdout.ledger.head() == before
     assert {*tmp_path.iterdir()} - files == {tmp_path / "certificate.json"}
+
+
+EXPORTED = pathlib.Path(__file__).parent / "exported_0_1_0.json"
+
+
+@pytest.fixture
+def old_ledger(tmp_path):
+    """The ledger of a certificate that was exported before fields were added, or modules moved."""
+    with contextlib.closing(sqlite3.connect(tmp_path / "old.db")) as db:
+        db.executescript(EXPORTED.with_suffix(".sql").read_text())
+    return tmp_path / "old.db"
+
+
+def test_a_certificate_of_an_older_release_is_made_again_to_the_byte(old_ledger, tmp_path, verify):
+    told = verify(old_ledger, EXPORTED)
+    assert "agrees with the ledger: 8 intervals computed again" in told
+    ledger = open_existing_ledger(str(old_ledger), Conversation)
+    made = certificate_of(prefix_of(ledger, json.loads(EXPORTED.read_text())["head"]))
+    assert json.dumps(made, indent=1) + "\n" == EXPORTED.read_text()
+
+
+def test_fields_that_were_added_later_may_be_missing_and_no_others(old_ledger, tmp_path, verify, monkeypatch):
+    given = json.loads(EXPORTED.read_text())
+    del given["holdout"]["identity"]
+    for each in given["answers"]:
+        del each["model"]
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps(given))
+    assert "certificate was changed: at holdout it says" in verify(old_ledger, old)
+    monkeypatch.setattr(module, "ADDED_LATER", frozenset({"holdout.identity", "answers.model"}))
+    assert "agrees with the ledger" in verify(old_ledger, old)
+    assert "agrees with the ledger" in verify(old_ledger, EXPORTED)
+    del given["answers"][3]["nats"]
+    old.write_text(json.dumps(given))
+    assert "certificate was changed: at answers[5] it says" in verify(old_ledger, old)
+
+
+def test_an_answer_of_a_mechanism_that_is_not_known_here_is_said_to_be_one(old_ledger, tmp_path, verify):
+    rewritten(old_ledger, 6, lambda body: body["mechanism"].update(name="oracle"))
+    ledger = open_existing_ledger(str(old_ledger), Conversation)
+    path = export_certificate(ledger, tmp_path / "new.json")
+    told = verify(old_ledger, path)
+    assert "compared with the records, as this release does not have their mechanism (oracle)" in told
