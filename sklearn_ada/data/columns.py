@@ -1,16 +1,11 @@
-"""Rows that lie elsewhere than in memory: in a memory-mapped file, or in Dask.
+"""Read columns of more rows than fit into memory, a block of rows at a time.
 
-Work on the chunks of a Dask array, done where Dask computes them.
-
-On a cluster a chunk never comes to the client, only what was found in it.
-
-Columns of more rows than fit into memory: one number for each row, read a block of rows at a time.
-
-A column lies in an array, in a memory-mapped file or in the chunks of a Dask array or series. Whatever is
-asked of it is one pass over its blocks. Counts add up in any order, and a hash of all bytes is carried on
-from block to block, so nothing depends on where a block ends. The pages of a file are given back once they
-were read. Blocks of Dask are read where Dask computes: on a cluster a block never comes to the client, only
-what was counted in it; and the hash stays on one worker, to which the others send their blocks.
+A column has one number for each row and lies in an array, in a memory-mapped file or in the chunks of a
+Dask array or series. Whatever is asked of it is one pass over its blocks. Counts add up in any order, and a
+hash of all bytes is carried on from block to block, so nothing depends on where a block ends. The pages of
+a file are given back once they were read. Blocks of Dask are read where Dask computes: on a cluster a block
+never comes to the client, only what was counted in it; and the hash stays on one worker, to which the
+others send their blocks.
 """
 
 from __future__ import annotations
@@ -21,15 +16,26 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.data.labels import distinct_of, joined
+from sklearn_ada.data.labels import all_finite
 
 Array = NDArray[Any]
+Counted = tuple[Array, NDArray[np.int64]]
+"""Distinct numbers, sorted, and how many rows have each of them."""
+
+LEAST_ROWS = 2**16
+"""Arrays and files of fewer rows are read at once."""
+BLOCK_ROWS = 2**17
+"""Rows in a block: its temporaries stay in the processor's cache."""
+
+_FEW = 2**16  # whole numbers in so narrow a range are counted without being sorted
+_WINDOW = 2**23  # rows of Dask that are read at a time to be hashed, so that they do not pile up before it
+_PATIENCE = 2.0  # seconds, after which it is looked whether a worker is still there
 
 
 class UnreadableRowsError(RuntimeError):
@@ -40,154 +46,14 @@ class UnreadableRowsError(RuntimeError):
     """
 
 
-def lies_elsewhere(values: Any) -> bool:
-    """Return whether values are in a memory-mapped file or in Dask."""
-    return is_dask(values) or _root_of(values) is not None
-
-
 def is_dask(values: Any) -> bool:
     """Return whether values are a Dask array, series or frame."""
     return hasattr(values, "__dask_graph__")
 
 
-def release(rows: Any) -> None:
-    """Give back the pages of a memory-mapped file that were read: they stay in the system's cache."""
-    root = _root_of(rows)
-    if root is None or not hasattr(mmap, "MADV_DONTNEED") or rows.nbytes == 0 or not rows.flags.c_contiguous:
-        return
-    begin = root.offset % mmap.ALLOCATIONGRANULARITY + _address(rows) - _address(root)
-    aligned = begin - begin % mmap.PAGESIZE
-    root.base.madvise(mmap.MADV_DONTNEED, aligned, begin - aligned + rows.nbytes)
-
-
-def scratch(n: int, dtype: np.dtype[Any]) -> Array:
-    """Return room for a column in a temporary file, which is removed when nothing refers to it."""
-    with tempfile.TemporaryFile() as file:
-        return np.memmap(file, dtype=dtype, mode="w+", shape=(n,))
-
-
-def _root_of(values: Any) -> Any:
-    """Return the memory map that values are rows of, None for others and for those with unsaved changes."""
-    while isinstance(values, np.memmap) and isinstance(values.base, np.memmap):
-        values = values.base
-    if not isinstance(values, np.memmap) or not isinstance(values.base, mmap.mmap):
-        return None
-    return values if values.mode != "c" else None
-
-
-def _address(values: Array) -> int:
-    return int(values.__array_interface__["data"][0])
-
-
-def file_of(values: Any) -> dict[str, Any] | None:
-    """Return where the rows of a memory map lie, None for others."""
-    root = _root_of(values)
-    if root is None or root.filename is None or not values.flags.c_contiguous:
-        return None
-    offset = root.offset + _address(values) - _address(root)
-    return {"filename": root.filename, "dtype": values.dtype, "offset": offset, "shape": values.shape}
-
-
-def stamp_of(values: Any) -> tuple[int, ...] | None:
-    """Return what changes when the file of a memory map does, (-1,) if it is gone; None without a file."""
-    root = _root_of(values)
-    if root is None or root.filename is None:
-        return None
-    try:
-        found = os.stat(root.filename)
-    except OSError:
-        return (-1,)
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def opened(file: dict[str, Any]) -> Array:
-    """Return the rows of a memory map again, from what `file_of` said of them."""
-    return np.memmap(mode="r", **file)
-
-
-_WINDOW = 2**23  # rows of Dask that are read at a time to be hashed, so that they do not pile up before it
-_PATIENCE = 2.0  # seconds, after which it is looked whether a worker is still there
-
-
-def of_each_chunk(function: Callable[[int, Any], Any], sizes: Iterable[int], chunks: Iterable[Any]) -> Any:
-    """Return what a function makes of the number of rows of each chunk, and of the chunk."""
-    import dask
-
-    delayed = dask.delayed(function)
-    return dask.compute(*(delayed(size, chunk) for size, chunk in zip(sizes, chunks, strict=True)))
-
-
-def carried_on(
-    begin: Callable[[], Any],
-    step: Callable[[Any, int, Any], Any],
-    end: Callable[[Any], Any],
-    sizes: Iterable[int],
-    chunks: Iterable[Any],
-) -> Any:
-    """Return the end of a state that is carried on from chunk to chunk, such as a hash.
-
-    It is a chain of tasks, all on one worker: the state need not be one that can be pickled.
-
-    Parameters
-    ----------
-    begin : callable
-        Returns the first state.
-    step : callable
-        Takes a state, the number of rows of a chunk, and the chunk; returns the next state.
-    end : callable
-        Takes the last state.
-    sizes : iterable of int
-        The number of rows of each chunk.
-    chunks : iterable
-    """
-    import dask
-
-    where, wait = _one_worker()
-    state = dask.delayed(begin)()
-    waiting = 0
-    for rows, chunk in zip(sizes, chunks, strict=True):
-        if waiting + rows > _WINDOW:
-            (state,) = dask.persist(state, **where)
-            wait(state)
-            waiting = 0
-        state = dask.delayed(step)(state, rows, chunk)
-        waiting += rows
-    (made,) = dask.persist(dask.delayed(end)(state), **where)
-    wait(made)
-    (ends,) = dask.compute(made, **where)
-    return ends
-
-
-def _one_worker() -> tuple[dict[str, Any], Callable[[Any], Any]]:
-    """Return where tasks run that must run together, and what waits for them."""
-    distributed = sys.modules.get("distributed")
-    try:
-        client = None if distributed is None else distributed.default_client()
-    except ValueError:
-        client = None
-    if distributed is None or client is None:
-        return {}, lambda state: None
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    if not workers:
-        raise UnreadableRowsError("The cluster has no workers to read the rows.")
-    return {"workers": [min(workers)]}, partial(_wait_for, client, min(workers))
-
-
-def _wait_for(client: Any, worker: str, state: Any) -> None:
-    """Wait for what one worker computes; raise if it is gone, as nobody else can go on with a hash."""
-    while True:
-        try:
-            sys.modules["distributed"].wait(state, timeout=_PATIENCE)
-            return
-        except TimeoutError:
-            if worker not in client.scheduler_info(n_workers=-1)["workers"]:
-                raise UnreadableRowsError("The worker that hashed the rows is gone: ask again.") from None
-
-
-LEAST_ROWS = 2**16
-"""Arrays and files of fewer rows are read at once."""
-BLOCK_ROWS = 2**17
-"""Rows in a block: its temporaries stay in the processor's cache."""
+def lies_elsewhere(values: Any) -> bool:
+    """Return whether values are in a memory-mapped file or in Dask."""
+    return is_dask(values) or _root_of(values) is not None
 
 
 class Column:
@@ -223,7 +89,7 @@ class Column:
         stamp: tuple[int, ...] | None = None,
     ) -> None:
         self.source, self.block_rows = source, block_rows
-        self._stamp = stamp_of(source) if stamp is None else stamp
+        self._stamp = _stamp_of(source) if stamp is None else stamp
         self.dtype: np.dtype[Any] = np.dtype(source.dtype if dtype is None else dtype)
         self._convert = convert
 
@@ -236,8 +102,8 @@ class Column:
         return self.shape[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        if self._is_dask:
-            whole = np.concatenate(over_blocks(_itself, self))
+        if is_dask(self.source):
+            whole = np.concatenate(over_blocks(np.array, self))
         elif self._convert is None:
             self.check_unchanged()
             whole = np.asarray(self.source)
@@ -246,7 +112,7 @@ class Column:
         return whole if dtype is None else whole.astype(dtype, copy=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        file = file_of(self.source)  # pickled, a memory map would be its rows
+        file = _file_of(self.source)  # pickled, a memory map would be its rows
         return {**self.__dict__, "source": self.source if file is None else file}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -255,7 +121,7 @@ class Column:
             self.__dict__.update(state)
             return
         try:
-            self.__dict__.update(state, source=opened(source))
+            self.__dict__.update(state, source=np.memmap(mode="r", **source))
         except (OSError, ValueError) as error:
             raise UnreadableRowsError(f"{error}. A pickle of rows in a file holds its name only.") from error
         self.check_unchanged()
@@ -271,7 +137,7 @@ class Column:
 
     def check_unchanged(self) -> None:
         """Raise `UnreadableRowsError` if the file of the rows is gone, or has changed since."""
-        if self._stamp is not None and stamp_of(self.source) != self._stamp:
+        if self._stamp is not None and _stamp_of(self.source) != self._stamp:
             raise UnreadableRowsError(
                 "The file of the rows was changed, replaced or removed since they were first read. Put back "
                 "what it held, or copy the rows: y[:]."
@@ -290,7 +156,7 @@ class Column:
     def sha256(self, before: bytes = b"", after: Sequence[bytes] = (b"",)) -> list[bytes]:
         """Return the hash of some bytes, those of all rows, and each of some endings."""
         try:
-            if self._is_dask:
+            if is_dask(self.source):
                 return _hashed_by_dask(self, before, after)
             return _ended(_hashed(hashlib.sha256(before), self.blocks()), after)
         except UnreadableRowsError:
@@ -318,20 +184,12 @@ class Column:
     @cached_property
     def is_finite(self) -> bool:
         """Whether no number is NaN or infinite."""
-        return self.dtype.kind != "f" or all(over_blocks(_is_finite, self))
+        return self.dtype.kind != "f" or all(over_blocks(all_finite, self))
 
     @cached_property
-    def _distinct(self) -> tuple[Array, NDArray[np.int64]] | None:
-        found: tuple[Array, NDArray[np.int64]] | None = None
-        for block in over_blocks(distinct_of, self):
-            if block is None:
-                return None
-            found = block if found is None else joined(found, block)
-        return found
-
-    @property
-    def _is_dask(self) -> bool:
-        return is_dask(self.source)
+    def _distinct(self) -> Counted | None:
+        blocks = over_blocks(_distinct_of, self)
+        return None if any(block is None for block in blocks) else reduce(_joined, blocks)
 
     def _made_of(self, rows: Array) -> Array:
         if np.ma.isMaskedArray(rows):
@@ -354,9 +212,8 @@ def column_of(values: Any) -> Column | None:
     elif not isinstance(values, np.ndarray) or np.ma.isMaskedArray(values) or values.size <= LEAST_ROWS:
         return None
     is_column = values.ndim == 1 and len(values) > 0
-    return (
-        Column(values) if is_column and values.dtype.kind in "biuf" and values.dtype.itemsize <= 8 else None
-    )
+    is_read = is_column and values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
+    return Column(values) if is_read else None
 
 
 def as_column(values: Column | Array) -> Column:
@@ -369,53 +226,104 @@ def over_blocks(function: Callable[..., Any], *columns: Column) -> list[Any]:
 
     Examples
     --------
-    >>> said = Column(np.array([1, 0, 1]))
-    >>> int(sum(over_blocks(np.count_nonzero, said)))
+    >>> labels = Column(np.array([1, 0, 1]))
+    >>> int(sum(over_blocks(np.count_nonzero, labels)))
     2
     """
-    leader = next((column for column in columns if column._is_dask), None)
+    leader = next((column for column in columns if is_dask(column.source)), None)
     if leader is None:
         blocks = zip(*(column.blocks(columns[0].block_rows) for column in columns), strict=True)
         return [function(*block) for block in blocks]
-    of_chunks = map(list, zip(*(_chunks(column, leader) for column in columns), strict=True))
-    made = of_each_chunk(partial(_over_chunk, function), leader.source.chunks[0], of_chunks)
+    import dask
+
+    over_chunk = dask.delayed(partial(_over_chunk, function))
+    chunks = map(list, zip(*(_chunks(column, leader) for column in columns), strict=True))
+    sizes = leader.source.chunks[0]
+    made = dask.compute(*(over_chunk(size, chunk) for size, chunk in zip(sizes, chunks, strict=True)))
     return [each for chunk in made for each in chunk]
 
 
-def _chunks(column: Column, leader: Column) -> Iterable[Any]:
-    """Return the rows of each chunk of the leader: of Dask as they come, others as columns of their own."""
-    sizes = leader.source.chunks
-    if column._is_dask:
-        parts = column.source.rechunk(sizes).to_delayed().tolist()
-        return [(part, column._convert, column.dtype, column.block_rows) for part in parts]
-    ends = np.cumsum(sizes[0]).tolist()
-    return [column.rows(slice(a, b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+def release(rows: Any) -> None:
+    """Give back the pages of a memory-mapped file that were read: they stay in the system's cache."""
+    root = _root_of(rows)
+    if root is None or not hasattr(mmap, "MADV_DONTNEED") or rows.nbytes == 0 or not rows.flags.c_contiguous:
+        return
+    begin = root.offset % mmap.ALLOCATIONGRANULARITY + _address(rows) - _address(root)
+    aligned = begin - begin % mmap.PAGESIZE
+    root.base.madvise(mmap.MADV_DONTNEED, aligned, begin - aligned + rows.nbytes)
 
 
-def _over_chunk(function: Callable[..., Any], size: int, chunk: list[Any]) -> list[Any]:
-    columns = [part if isinstance(part, Column) else Column(*part) for part in chunk]
-    for column in columns:
-        _check_length(column, size)
-    return over_blocks(function, *columns)
+def scratch(n: int, dtype: np.dtype[Any]) -> Array:
+    """Return room for a column in a temporary file, which is removed when nothing refers to it."""
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype=dtype, mode="w+", shape=(n,))
+
+
+def _root_of(values: Any) -> Any:
+    """Return the memory map that values are rows of, None for others and for those with unsaved changes."""
+    while isinstance(values, np.memmap) and isinstance(values.base, np.memmap):
+        values = values.base
+    if not isinstance(values, np.memmap) or not isinstance(values.base, mmap.mmap):
+        return None
+    return values if values.mode != "c" else None
+
+
+def _address(values: Array) -> int:
+    return int(values.__array_interface__["data"][0])
+
+
+def _file_of(values: Any) -> dict[str, Any] | None:
+    """Return where the rows of a memory map lie, as `numpy.memmap` takes it, None for others."""
+    root = _root_of(values)
+    if root is None or root.filename is None or not values.flags.c_contiguous:
+        return None
+    offset = root.offset + _address(values) - _address(root)
+    return {"filename": root.filename, "dtype": values.dtype, "offset": offset, "shape": values.shape}
+
+
+def _stamp_of(values: Any) -> tuple[int, ...] | None:
+    """Return what changes when the file of a memory map does, (-1,) if it is gone; None without a file."""
+    root = _root_of(values)
+    if root is None or root.filename is None:
+        return None
+    try:
+        found = os.stat(root.filename)
+    except OSError:
+        return (-1,)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _distinct_of(block: Array) -> Counted | None:
+    """Return the distinct whole numbers of a block and their counts; None if there are others."""
+    if block.dtype.kind == "b":
+        ones = int(np.count_nonzero(block))
+        both = np.array([len(block) - ones, ones], dtype=np.int64)
+        return np.array([False, True])[both > 0], both[both > 0]
+    low, high = block.min(), block.max()
+    if block.dtype.kind == "f" and not (np.isfinite([low, high]).all() and (np.floor(block) == block).all()):
+        return None
+    if int(high) - int(low) >= _FEW:
+        values, counts = np.unique(block, return_counts=True)
+        return values, counts.astype(np.int64)
+    wide: Any = {"i": np.int64, "u": np.uint64, "f": np.float64}[block.dtype.kind]
+    numbers = np.bincount((block.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False))
+    found = np.flatnonzero(numbers)
+    return (found.astype(wide) + wide(low)).astype(block.dtype), numbers[found].astype(np.int64)
+
+
+def _joined(one: Counted, other: Counted) -> Counted:
+    """Return the distinct numbers of two blocks together, and their counts."""
+    if np.array_equal(one[0], other[0]):
+        return one[0], one[1] + other[1]
+    values, where = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    counts = np.bincount(where.ravel(), weights=np.concatenate([one[1], other[1]]))
+    return values, counts.astype(np.int64)
 
 
 def _hashed(state: Any, blocks: Iterable[Array]) -> Any:
     for block in blocks:
         state.update(np.ascontiguousarray(block).view(np.uint8).data)
     return state
-
-
-def _check_length(chunk: Column, size: int) -> None:
-    if chunk.shape != (size,) or np.ndim(chunk.source) != 1:
-        raise UnreadableRowsError(
-            f"A chunk of {size:,} rows of a Dask array is of shape {np.shape(chunk.source)} once computed."
-        )
-
-
-def _hashed_chunk(state: Any, size: int, chunk: tuple[Any, ...]) -> Any:
-    column = Column(*chunk)
-    _check_length(column, size)
-    return _hashed(state.copy(), column.blocks())  # a copy, as Dask may do a task again
 
 
 def _ended(state: Any, after: Sequence[bytes]) -> list[bytes]:
@@ -427,16 +335,75 @@ def _ended(state: Any, after: Sequence[bytes]) -> list[bytes]:
     return ends
 
 
+def _chunks(column: Column, leader: Column) -> Iterable[Any]:
+    """Return the rows of each chunk of the leader: of Dask as they come, others as columns of their own."""
+    sizes = leader.source.chunks
+    if is_dask(column.source):
+        parts = column.source.rechunk(sizes).to_delayed().tolist()
+        return [(part, column._convert, column.dtype, column.block_rows) for part in parts]
+    ends = np.cumsum(sizes[0]).tolist()
+    return [column.rows(slice(a, b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _computed(size: int, chunk: Any) -> Column:
+    """Return a chunk of so many rows as a column, once Dask has computed it."""
+    column = chunk if isinstance(chunk, Column) else Column(*chunk)
+    if column.shape != (size,) or np.ndim(column.source) != 1:
+        raise UnreadableRowsError(
+            f"A chunk of {size:,} rows of a Dask array is of shape {np.shape(column.source)} once computed."
+        )
+    return column
+
+
+def _over_chunk(function: Callable[..., Any], size: int, chunk: list[Any]) -> list[Any]:
+    return over_blocks(function, *(_computed(size, part) for part in chunk))
+
+
+def _hashed_chunk(state: Any, size: int, chunk: Any) -> Any:
+    return _hashed(state.copy(), _computed(size, chunk).blocks())  # a copy, as Dask may do a task again
+
+
 def _hashed_by_dask(column: Column, before: bytes, after: Sequence[bytes]) -> list[bytes]:
     """Return the hash from a chain of tasks, all on one worker: its state cannot be pickled."""
-    begin, end = partial(hashlib.sha256, before), partial(_ended, after=list(after))
-    ends = carried_on(begin, _hashed_chunk, end, column.source.chunks[0], _chunks(column, column))
+    import dask
+
+    where, wait = _one_worker()
+    state = dask.delayed(partial(hashlib.sha256, before))()
+    waiting = 0
+    for size, chunk in zip(column.source.chunks[0], _chunks(column, column), strict=True):
+        if waiting + size > _WINDOW:
+            (state,) = dask.persist(state, **where)
+            wait(state)
+            waiting = 0
+        state = dask.delayed(_hashed_chunk)(state, size, chunk)
+        waiting += size
+    (made,) = dask.persist(dask.delayed(partial(_ended, after=list(after)))(state), **where)
+    wait(made)
+    (ends,) = dask.compute(made, **where)
     return list(ends)
 
 
-def _itself(block: Array) -> Array:
-    return np.array(block)
+def _one_worker() -> tuple[dict[str, Any], Callable[[Any], Any]]:
+    """Return where tasks run that must run together, and what waits for them."""
+    distributed = sys.modules.get("distributed")
+    try:
+        client = None if distributed is None else distributed.default_client()
+    except ValueError:
+        client = None
+    if distributed is None or client is None:
+        return {}, lambda state: None
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    if not workers:
+        raise UnreadableRowsError("The cluster has no workers to read the rows.")
+    return {"workers": [min(workers)]}, partial(_wait_for, client, min(workers))
 
 
-def _is_finite(block: Array) -> bool:
-    return bool(np.isfinite(block).all())
+def _wait_for(client: Any, worker: str, state: Any) -> None:
+    """Wait for what one worker computes; raise if it is gone, as nobody else can go on with a hash."""
+    while True:
+        try:
+            sys.modules["distributed"].wait(state, timeout=_PATIENCE)
+            return
+        except TimeoutError:
+            if worker not in client.scheduler_info(n_workers=-1)["workers"]:
+                raise UnreadableRowsError("The worker that hashed the rows is gone: ask again.") from None

@@ -1,15 +1,9 @@
-"""What rows and labels are, however they are held: in arrays, frames and lists, in files, or in Dask.
+"""Check and read labels, rows and weights, whatever holds them: arrays, frames, sparse matrices, lists.
 
-The distinct whole numbers in a block of labels, and how many rows have each of them.
-
-Labels and numbers as what they are, whoever says them: the rows of a holdout, guess rows, or a model.
-
-Labels held as objects, such as a column of a mixed frame, come as the numbers or the text that they are.
-Messages name shapes and types, never values of the rows.
-
-Counting and taking rows of whatever scikit-learn accepts as X.
-
-Which records count together, and how much each of them counts.
+Labels held as objects, such as a column of a mixed frame, are read as the numbers or the text that they
+are, whoever gives them: the rows of a holdout, guess rows, or a model. Rows are whatever scikit-learn
+accepts as X. `Units` are what counts together, and how much each record counts. Messages name shapes and
+types, never values of the rows.
 """
 
 from __future__ import annotations
@@ -29,42 +23,14 @@ from sklearn_ada.guarantees.intervals import bounded_weight_size, kish_size
 
 Array = NDArray[Any]
 
-_FEW = 2**16  # whole numbers in so narrow a range are counted without being sorted
-
-
-def distinct_of(block: Array) -> tuple[Array, NDArray[np.int64]] | None:
-    """Return the distinct whole numbers of a block and their counts; None if there are others."""
-    if block.dtype.kind == "b":
-        ones = int(np.count_nonzero(block))
-        both = np.array([len(block) - ones, ones], dtype=np.int64)
-        return np.array([False, True])[both > 0], both[both > 0]
-    low, high = block.min(), block.max()
-    if block.dtype.kind == "f" and not (np.isfinite([low, high]).all() and (np.floor(block) == block).all()):
-        return None
-    if int(high) - int(low) >= _FEW:
-        values, counts = np.unique(block, return_counts=True)
-        return values, counts.astype(np.int64)
-    wide: Any = {"i": np.int64, "u": np.uint64, "f": np.float64}[block.dtype.kind]
-    numbers = np.bincount((block.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False))
-    found = np.flatnonzero(numbers)
-    return (found.astype(wide) + wide(low)).astype(block.dtype), numbers[found].astype(np.int64)
-
-
-def joined(
-    one: tuple[Array, NDArray[np.int64]], other: tuple[Array, NDArray[np.int64]]
-) -> tuple[Array, NDArray[np.int64]]:
-    """Return the distinct numbers of two blocks together, and their counts."""
-    if np.array_equal(one[0], other[0]):
-        return one[0], one[1] + other[1]
-    values, where = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
-    counts = np.bincount(where.ravel(), weights=np.concatenate([one[1], other[1]]))
-    return values, counts.astype(np.int64)
-
-
+Subsamples = NDArray[np.integer] | Sequence[NDArray[np.integer]]
+"""Row numbers of several subsamples: a matrix, or one array for each if their sizes differ."""
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 """Types of one real number."""
-# Labels are looked at in pieces of so many rows, to keep temporaries small.
 PIECE = 2**16
+"""Labels are looked at in pieces of so many rows, to keep temporaries small."""
+
+_GROWTH = 1.05  # mean weights are told apart to five percent
 
 
 class Typed(Protocol):
@@ -187,10 +153,6 @@ def pieces(values: Array) -> Iterator[Array]:
     return (values[start : start + PIECE] for start in range(0, len(values), PIECE))
 
 
-Subsamples = NDArray[np.integer] | Sequence[NDArray[np.integer]]
-"""Row numbers of several subsamples: a matrix, or one array for each if their sizes differ."""
-
-
 def n_rows(X: Any) -> int:
     """Return the number of rows of an array, a frame, a sparse matrix or a list."""
     shape = getattr(X, "shape", None)
@@ -266,9 +228,6 @@ def stack_rows(X: Any, more: Any) -> Any:
     return np.concatenate([X, np.asarray(more)]) if hasattr(X, "shape") else [*X, *more]
 
 
-_GROWTH = 1.05  # mean weights are told apart to five percent
-
-
 class Units:
     """The independent units of a holdout (its records, or groups of them) and the weights of its records.
 
@@ -330,13 +289,10 @@ class Units:
             if not self.has_weight:
                 return of_records
             return of_records.replace("population", "population's weighted", 1)
-        known = [("weights", self.has_weight), ("group sizes", self.has_groups)]
-        marks = " and ".join(name for name, is_known in known if is_known)
-        return (
-            f"{of_records} and {marks}"
-            if " at the " in of_records
-            else f"{of_records} at the holdout's {marks}"
-        )
+        given = [("weights", self.has_weight), ("group sizes", self.has_groups)]
+        marks = " and ".join(name for name, is_given in given if is_given)
+        at = "and" if " at the " in of_records else "at the holdout's"
+        return f"{of_records} {at} {marks}"
 
 
 def _check_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:

@@ -1,28 +1,21 @@
-"""What a model says of rows: how it is asked, what a metric takes of that, and how it is kept.
+"""Ask a model about rows, and bring its outputs into the form that a metric takes.
 
-Outputs of models in the form that a metric takes, or an error that has a price.
-
-A model may say the same thing in many ways: a column for a vector, objects for numbers, the probabilities of
-both classes for that of one. Where its meaning is plain the outputs become one canonical array, the same for
-a guess and for the holdout. Whatever else it says is unusable, and never broadcast, compared across types or
-completed, for a metric of such outputs would have a value that means nothing. Scikit-learn's own metric would
-raise an error there, or give a value of something else.
-
-How a model is asked for its outputs; `sklearn_ada.metrics.outputs` judges them.
+A model may give the same outputs in many ways: a column for a vector, objects for numbers, the
+probabilities of both classes for that of one. Where the meaning is plain they become one canonical array, the
+same for a guess and for the holdout. Whatever else it gives is unusable, which has a price, and never
+broadcast, compared across types or completed: a metric of such outputs would have a value that means nothing.
+Scikit-learn's own metric would raise an error there, or give a value of something else.
 
 A model is shown many rows in chunks of `CHUNK_CELLS` numbers, so that what it needs for its work stays
 bounded however large the holdout is. The chunks depend on X alone, and a model predicts row by row, so they
-alter no answer.
-
-How a model is asked about rows whose labels are read block by block: what it says is a column, too.
-
-A model that predicts all rows once, for scorers that would ask it about one subsample after another.
+alter no answer. Where labels are read block by block, outputs are a column, too. A scorer that would ask a
+model about one subsample after another is shown `StoredOutputs`, which predict all rows once.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -48,8 +41,13 @@ from sklearn_ada.metrics.blocks import loop_scores
 
 Array = NDArray[Any]
 
+CHUNK_CELLS = 2**23
+"""Numbers in a chunk of X: 64 MB of float64. A row of a sparse matrix counts its mean number of entries."""
+LIST_CELLS = 128
+"""What a row of a list, a text perhaps, counts as."""
+
 _THRESHOLD = ("decision_function", "predict_proba")
-_VECTORS = ("predict", "decision_function")
+_SCORER = type(get_scorer("accuracy"))
 
 
 class UnusableOutputsError(ValueError):
@@ -97,8 +95,190 @@ CLASS_SCORES = Response("class scores", ("predict_proba",))
 ALL_SCORES = Response("all scores", _THRESHOLD)
 
 
+class Given:
+    """Outputs that are known for all rows, whatever X holds."""
+
+    @property
+    def known_outputs(self) -> Any:
+        """An array, or a column that is labels for certain."""
+        raise NotImplementedError
+
+
+def available_response(estimator: Any, methods: tuple[str, ...]) -> str:
+    """Return the first of ``methods`` that the estimator has; TypeError if it has none."""
+    for method in methods:
+        if callable(getattr(estimator, method, None)):
+            return method
+    raise TypeError(
+        f"The 'estimator' parameter must have one of the methods {', '.join(methods)} for this metric. Got "
+        f"{type(estimator).__name__}, which has none; choose a metric of its predictions."
+    )
+
+
+def classes_of(estimator: Any, owner: str) -> Array | None:
+    """Return the estimator's ``classes_`` as numbers or text, None if it has none.
+
+    Raises
+    ------
+    ValueError
+        If they are not sorted and distinct, as scikit-learn's are: its metrics sort labels.
+    """
+    given = getattr(estimator, "classes_", None)
+    if given is None:
+        return None
+    try:
+        classes = of_one_type(np.asarray(given), "classes_", owner)
+        if classes.ndim == 1 and np.array_equal(np.unique(classes), classes):
+            return classes
+    except (TypeError, ValueError):
+        pass
+    expected = "a model whose classes_ are sorted and distinct labels"
+    fix = "Fit it on one column of labels, as scikit-learn's models are."
+    raise bad_parameter("estimator", owner, expected, "others", fix)
+
+
+def respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> tuple[str, Array]:
+    """Return the first available method, and its outputs for all rows.
+
+    Raises
+    ------
+    UnusableOutputsError
+        If they are no array of one type.
+    """
+    method = available_response(estimator, methods)
+    if isinstance(estimator, Given):
+        return method, estimator.known_outputs
+    predict, n = getattr(estimator, method), n_rows(X)
+    if n <= _rows_in_chunk(X):
+        return method, _predicted(predict, X)
+    outputs = np.empty(0)
+    for rows, chunk in _chunks(X):
+        part = _predicted(predict, chunk)
+        if rows.start == 0:
+            outputs = np.empty((n, *part.shape[1:]), dtype=part.dtype)
+        if part.shape != outputs[rows].shape:
+            raise UnusableOutputsError("The outputs of a chunk of rows are of the wrong shape.")
+        if part.dtype != outputs.dtype:  # texts of another length
+            if family(part) != family(outputs):
+                raise UnusableOutputsError("The outputs are of several types.")
+            both = np.promote_types(outputs.dtype, part.dtype)
+            if both.kind == "f" and outputs.dtype.kind in "biu" and part.dtype.kind in "biu":
+                raise UnusableOutputsError("The outputs are integers that no type holds together.")
+            outputs = outputs.astype(both)
+        outputs[rows] = part
+    return method, outputs
+
+
+def predicted_column(
+    estimator: Any, X: Any, y: Column, methods: tuple[str, ...], judge: Callable[[Array, str, Any], Array]
+) -> Column:
+    """Return the outputs of the first available method for rows whose labels are read block by block.
+
+    Outputs of rows that lie elsewhere do so, too: in a temporary file, or where Dask computes them.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like, frame, sparse matrix, list or Dask array
+    y : Column
+        Labels of the rows.
+    methods : tuple of str
+    judge : callable
+        Takes outputs, the name of the method and the labels of a chunk; returns one label for each row.
+    """
+    if isinstance(estimator, Given):
+        return as_column(estimator.known_outputs)
+    method = available_response(estimator, methods)
+
+    def of_chunk(rows: Any, labels: Column) -> Array:
+        return judge(_predicted(getattr(estimator, method), rows), method, labels)
+
+    if is_dask(X):
+        return Column(_predicted_by_dask(of_chunk, X, y.dtype))
+    outputs = np.empty(0)
+    for rows, chunk in _chunks(X):
+        part = of_chunk(chunk, y.rows(rows))
+        if rows.start == 0:
+            n = n_rows(X)
+            outputs = scratch(n, part.dtype) if lies_elsewhere(y.source) else np.empty(n, dtype=part.dtype)
+        if part.dtype != outputs.dtype:
+            raise UnusableOutputsError("The outputs are of several types.")
+        outputs[rows] = part
+        release(outputs[rows])
+    return Column(outputs)
+
+
+def _chunks(X: Any) -> Iterator[tuple[slice, Any]]:
+    """Cut X into chunks, each with its place; its pages are given back once it was used."""
+    n, step = n_rows(X), _rows_in_chunk(X)
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        chunk = take_rows(X, rows)
+        yield rows, chunk
+        release(chunk)
+
+
+def _rows_in_chunk(X: Any) -> int:
+    """Return how many rows a model is shown at once."""
+    if hasattr(X, "nnz"):
+        cells = X.nnz / max(n_rows(X), 1)
+    else:
+        cells = math.prod(X.shape[1:]) if hasattr(X, "shape") else LIST_CELLS
+    return max(int(CHUNK_CELLS // max(cells, 1)), 1)
+
+
+def _predicted(predict: Callable[[Any], Any], X: Any) -> Array:
+    """Return what a model predicts of rows that it cannot change; one that insists on it gets a copy."""
+    try:
+        outputs = predict(guarded(X))
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        outputs = predict(own_copy(X))
+    if np.ma.is_masked(outputs):
+        raise UnusableOutputsError("Some outputs are masked.")
+    try:
+        return np.asarray(outputs)
+    except ValueError:
+        raise UnusableOutputsError("The outputs are no array: their rows are of several lengths.") from None
+
+
+def _predicted_by_dask(of_chunk: Callable[[Any, Column], Array], X: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the Dask array of the outputs for each chunk of rows of another, kept where it is computed.
+
+    ``dtype`` is that of the labels of the rows.
+    """
+    import dask
+
+    rows = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+    predict = partial(_of_dask_chunk, of_chunk, dtype)
+    filled = next((number for number, size in enumerate(X.chunks[0]) if size), 0)
+    (first,) = dask.compute(dask.delayed(_dtype_of)(predict, rows.blocks[filled]))
+    made = rows.map_blocks(
+        partial(predict, dtype=first),
+        dtype=first,
+        drop_axis=list(range(1, X.ndim)),
+        meta=np.empty(0, dtype=first),
+    )
+    (kept,) = dask.persist(made)
+    return kept
+
+
+def _of_dask_chunk(
+    of_chunk: Callable[[Any, Column], Array], of_labels: np.dtype[Any], rows: Array, dtype: Any = None
+) -> Array:
+    if len(rows) == 0:  # no model is asked about no rows
+        return np.empty(0, dtype=dtype)
+    labels = Column(np.broadcast_to(np.zeros((), dtype=of_labels), (len(rows),)))  # only their number is read
+    return of_chunk(rows, labels)
+
+
+def _dtype_of(predict: Callable[[Array], Array], rows: Array) -> np.dtype[Any]:
+    return predict(rows).dtype
+
+
 def canonical(
-    said: Any,
+    outputs: Any,
     form: str,
     method: str,
     y: Array,
@@ -107,11 +287,11 @@ def canonical(
     positive: Any = None,
     name: str = "a metric",
 ) -> Array:
-    """Return what a model said of some rows in the form that a metric takes.
+    """Return a model's outputs for some rows in the form that a metric takes.
 
     Parameters
     ----------
-    said : ndarray
+    outputs : ndarray
         What the method returned.
     form : str
         See `Response`.
@@ -149,7 +329,28 @@ def canonical(
 model whose predict gives class labels. Got 'numbers with a fraction, or not finite' instead.
     """
     try:
-        return _FORMS[form](said, method, y, classes, positive)
+        if form == "labels":
+            return _labels(outputs, y)
+        if form == "any" or (form == "all scores" and method != "predict_proba"):
+            return _any(outputs, method, len(y), numbers=form != "any")
+        first = None if classes is None or len(classes) != 2 else classes[0]
+        is_first = first is not None and positive is not None and bool(positive == first)
+        if form == "numbers" or (form == "scores" and method != "predict_proba"):
+            vector = _vector(outputs, len(y), "one number for each row")
+            numbers = _finite(_numeric(_plain(vector, "numbers")))
+            return -1 * numbers if form == "scores" and is_first else numbers
+        matrix = _of_classes(outputs, len(y), classes, two=form in ("scores", "positive probability"))
+        if form in ("positive probability", "probabilities") and (matrix.min() < 0 or matrix.max() > 1):
+            raise _UnusableError("probabilities", "numbers outside of [0, 1]")
+        if form in ("probabilities", "class scores", "all scores"):
+            return matrix
+        if matrix.ndim == 2:
+            if form == "scores":
+                return matrix[:, 0 if is_first else 1]
+            return 1 - matrix[:, 0] if is_first else matrix[:, 1]
+        if form == "scores" and is_first:
+            raise _UnusableError("one number for each class", f"an array of shape {matrix.shape}")
+        return matrix
     except _UnusableError as error:
         expected = f"a model whose {method} gives {error.expected}"
         raise UnusableOutputsError(str(bad_parameter("estimator", name, expected, error.got))) from None
@@ -161,8 +362,8 @@ class _UnusableError(Exception):
         self.expected, self.got = expected, got
 
 
-def _labels(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
-    labels = _plain(_vector(said, len(y), "one label for each row"), "class labels")
+def _labels(outputs: Array, y: Array) -> Array:
+    labels = _plain(_vector(outputs, len(y), "one label for each row"), "class labels")
     if family(labels) != family(y):
         raise _UnusableError(f"class labels that are {family(y)}, as y is", f"{labels.dtype} values")
     if not are_classes(labels):
@@ -172,71 +373,44 @@ def _labels(said: Array, method: str, y: Array, classes: Array | None, positive:
     return labels
 
 
-def _numbers(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
-    return _finite(_numeric(_plain(_vector(said, len(y), "one number for each row"), "numbers")))
-
-
-def _scores(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
-    if method == "predict_proba":
-        return _of_positive(_probability_matrix(said, len(y), classes, two=True), classes, positive)
-    scores = _numbers(said, method, y, classes, positive)
-    return -1 * scores if _is_first(positive, classes) else scores
-
-
-def _positive_probability(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
-    matrix = _in_unit(_probability_matrix(said, len(y), classes, two=True))
-    if matrix.ndim == 1:
-        return matrix
-    return 1 - matrix[:, 0] if _is_first(positive, classes) else matrix[:, 1]
-
-
-def _probabilities(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
-    return _in_unit(_probability_matrix(said, len(y), classes))
-
-
-def _class_scores(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
-    return _probability_matrix(said, len(y), classes)
-
-
-def _all_scores(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
-    if method == "predict_proba":
-        return _probability_matrix(said, len(y), classes)
-    scores = _plain(_rows(said, len(y), "one score, or one for each class"), "numbers")
-    return _any(_numeric(scores), method, y, classes, positive)
-
-
-def _any(said: Array, method: str, y: Array, classes: Array | None, positive: Any) -> Array:
-    outputs = _rows(said, len(y), "one output, or one row of outputs, for each row")
-    if outputs.ndim == 2 and outputs.shape[1] == 1 and method in _VECTORS:
+def _any(outputs: Array, method: str, n: int, *, numbers: bool) -> Array:
+    """Return rows of finite outputs, or of finite numbers."""
+    if numbers:
+        outputs = _rows(outputs, n, "one score, or one for each class")
+        outputs = _numeric(_plain(outputs, "numbers"))
+    else:
+        outputs = _rows(outputs, n, "one output, or one row of outputs, for each row")
+    if outputs.ndim == 2 and outputs.shape[1] == 1 and method in ("predict", "decision_function"):
         outputs = outputs[:, 0]
     return _finite(outputs)
 
 
-_FORMS = {
-    "labels": _labels,
-    "numbers": _numbers,
-    "scores": _scores,
-    "positive probability": _positive_probability,
-    "probabilities": _probabilities,
-    "class scores": _class_scores,
-    "all scores": _all_scores,
-    "any": _any,
-}
+def _of_classes(outputs: Array, n: int, classes: Array | None, *, two: bool) -> Array:
+    """Return numbers of shape (n, n_classes); or (n,), those of the second of two classes."""
+    each = "one number for each class"
+    matrix = _numeric(_plain(_rows(outputs, n, each), "probabilities"))
+    n_columns = 2 if matrix.ndim == 1 else matrix.shape[1] if matrix.ndim == 2 else 0
+    fits = classes is None or n_columns == len(classes)
+    if n_columns < 2 or (n_columns != 2 if two else not fits) or (matrix.ndim == 1 and not fits):
+        raise _UnusableError(each, f"an array of shape {outputs.shape}")
+    if classes is not None and not fits:
+        raise _UnusableError(f"{each} of {len(classes)}", f"an array of shape {outputs.shape}")
+    return _finite(matrix)
 
 
-def _rows(said: Array, n: int, expected: str) -> Array:
-    if said.ndim == 0 or len(said) != n:
-        raise _UnusableError(f"{expected} ({n} rows)", f"an array of shape {said.shape}")
-    return said
+def _vector(outputs: Array, n: int, expected: str) -> Array:
+    outputs = _rows(outputs, n, expected)
+    if outputs.ndim == 2 and outputs.shape[1] == 1:
+        return outputs[:, 0]
+    if outputs.ndim != 1:
+        raise _UnusableError(expected, f"an array of shape {outputs.shape}")
+    return outputs
 
 
-def _vector(said: Array, n: int, expected: str) -> Array:
-    said = _rows(said, n, expected)
-    if said.ndim == 2 and said.shape[1] == 1:
-        return said[:, 0]
-    if said.ndim != 1:
-        raise _UnusableError(expected, f"an array of shape {said.shape}")
-    return said
+def _rows(outputs: Array, n: int, expected: str) -> Array:
+    if outputs.ndim == 0 or len(outputs) != n:
+        raise _UnusableError(f"{expected} ({n} rows)", f"an array of shape {outputs.shape}")
+    return outputs
 
 
 def _plain(values: Array, expected: str) -> Array:
@@ -249,250 +423,16 @@ def _plain(values: Array, expected: str) -> Array:
         raise _UnusableError(expected, "objects of several types, or of none that a metric takes") from None
 
 
-def _finite(values: Array) -> Array:
-    if values.dtype.kind in "biufc" and not all_finite(values):
-        raise _UnusableError("finite outputs", "NaN or infinity")
-    return values
-
-
-def _probability_matrix(said: Array, n: int, classes: Array | None, *, two: bool = False) -> Array:
-    """Return numbers of shape (n, n_classes); or (n,), those of the second of two classes."""
-    of_each = "one number for each class"
-    matrix = _numeric(_plain(_rows(said, n, of_each), "probabilities"))
-    wanted = 2 if two else None if classes is None else len(classes)
-    if matrix.ndim == 1:
-        if wanted not in (2, None) or (classes is not None and len(classes) != 2):
-            raise _UnusableError(of_each, f"an array of shape {said.shape}")
-    elif matrix.ndim != 2 or matrix.shape[1] < 2 or (wanted is not None and matrix.shape[1] != wanted):
-        raise _UnusableError(of_each, f"an array of shape {said.shape}")
-    elif classes is not None and matrix.shape[1] != len(classes):
-        raise _UnusableError(f"{of_each} of {len(classes)}", f"an array of shape {said.shape}")
-    return _finite(matrix)
-
-
 def _numeric(values: Array) -> Array:
     if values.dtype.kind not in "biuf":
         raise _UnusableError("numbers", f"{values.dtype} values")
     return values
 
 
-def _in_unit(values: Array) -> Array:
-    if values.min() < 0 or values.max() > 1:
-        raise _UnusableError("probabilities", "numbers outside of [0, 1]")
+def _finite(values: Array) -> Array:
+    if values.dtype.kind in "biufc" and not all_finite(values):
+        raise _UnusableError("finite outputs", "NaN or infinity")
     return values
-
-
-def _of_positive(matrix: Array, classes: Array | None, positive: Any) -> Array:
-    is_first = _is_first(positive, classes)
-    if matrix.ndim == 2:
-        return matrix[:, 0 if is_first else 1]
-    if is_first:
-        raise _UnusableError("one number for each class", f"an array of shape {matrix.shape}")
-    return matrix
-
-
-def _is_first(positive: Any, classes: Array | None) -> bool:
-    """Return whether the positive class is the first of two."""
-    return positive is not None and classes is not None and len(classes) == 2 and positive == classes[0]
-
-
-CHUNK_CELLS = 2**23
-"""Numbers in a chunk of X: 64 MB of float64. A row of a sparse matrix counts its mean number of entries."""
-LIST_CELLS = 128
-"""What a row of a list, a text perhaps, counts as."""
-
-
-class Given:
-    """Outputs that are known for all rows, whatever X holds."""
-
-    @property
-    def known_outputs(self) -> Any:
-        """An array, or a column that is labels for certain."""
-        raise NotImplementedError
-
-
-def available_response(estimator: Any, methods: tuple[str, ...]) -> str:
-    """Return the first of ``methods`` that the estimator has; TypeError if it has none."""
-    for method in methods:
-        if callable(getattr(estimator, method, None)):
-            return method
-    raise TypeError(
-        f"The 'estimator' parameter must have one of the methods {', '.join(methods)} for this metric. Got "
-        f"{type(estimator).__name__}, which has none; choose a metric of its predictions."
-    )
-
-
-def classes_of(estimator: Any, owner: str) -> NDArray[Any] | None:
-    """Return the estimator's ``classes_`` as numbers or text, None if it has none.
-
-    Raises
-    ------
-    ValueError
-        If they are not sorted and distinct, as scikit-learn's are: its metrics sort labels.
-    """
-    said = getattr(estimator, "classes_", None)
-    if said is None:
-        return None
-    expected = "a model whose classes_ are sorted and distinct labels"
-    try:
-        classes = of_one_type(np.asarray(said), "classes_", owner)
-        fits = classes.ndim == 1 and np.array_equal(np.unique(classes), classes)
-    except (TypeError, ValueError):
-        fits = False
-    if not fits:
-        raise bad_parameter(
-            "estimator",
-            owner,
-            expected,
-            "others",
-            "Fit it on one column of labels, as scikit-learn's models are.",
-        )
-    return classes
-
-
-def respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> tuple[str, NDArray[Any]]:
-    """Return the first available method, and what it says of all rows.
-
-    Raises
-    ------
-    UnusableOutputsError
-        If that is no array of one type.
-    """
-    method = available_response(estimator, methods)
-    if isinstance(estimator, Given):
-        return method, estimator.known_outputs
-    return method, _in_chunks(getattr(estimator, method), X)
-
-
-def said_of(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
-    """Return what a model says of rows that it cannot change; one that insists on it gets a copy."""
-    try:
-        said = predict(guarded(X))
-    except ValueError as error:
-        if "read-only" not in str(error):
-            raise
-        said = predict(own_copy(X))
-    if np.ma.is_masked(said):
-        raise UnusableOutputsError("Some outputs are masked.")
-    try:
-        return np.asarray(said)
-    except ValueError:
-        raise UnusableOutputsError("The outputs are no array: their rows are of several lengths.") from None
-
-
-def rows_in_chunk(X: Any) -> int:
-    """Return how many rows a model is shown at once."""
-    if hasattr(X, "nnz"):
-        cells = X.nnz / max(n_rows(X), 1)
-    else:
-        cells = math.prod(X.shape[1:]) if hasattr(X, "shape") else LIST_CELLS
-    return max(int(CHUNK_CELLS // max(cells, 1)), 1)
-
-
-def _in_chunks(predict: Callable[[Any], Any], X: Any) -> NDArray[Any]:
-    """Return the outputs of all rows."""
-    n, step = n_rows(X), rows_in_chunk(X)
-    if n <= step:
-        return said_of(predict, X)
-    outputs = np.empty(0)
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
-        chunk = take_rows(X, rows)
-        part = said_of(predict, chunk)
-        release(chunk)
-        if start == 0:
-            outputs = np.empty((n, *part.shape[1:]), dtype=part.dtype)
-        if part.shape != outputs[rows].shape:
-            raise UnusableOutputsError("The outputs of a chunk of rows are of the wrong shape.")
-        if part.dtype != outputs.dtype:  # texts of another length
-            if family(part) != family(outputs):
-                raise UnusableOutputsError("The outputs are of several types.")
-            both = np.promote_types(outputs.dtype, part.dtype)
-            if both.kind == "f" and outputs.dtype.kind in "biu" and part.dtype.kind in "biu":
-                raise UnusableOutputsError("The outputs are integers that no type holds together.")
-            outputs = outputs.astype(both)
-        outputs[rows] = part
-    return outputs
-
-
-Judge = Callable[[Array, str, Any], Array]
-
-
-def predicted_column(estimator: Any, X: Any, y: Column, methods: tuple[str, ...], judged: Judge) -> Column:
-    """Return what the first available method says of rows whose labels are read block by block.
-
-    Outputs of rows that lie elsewhere do so, too: in a temporary file, or where Dask computes them.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-    X : array-like, frame, sparse matrix, list or Dask array
-    y : Column
-        Labels of the rows.
-    methods : tuple of str
-    judged : callable
-        Takes outputs, the name of the method and the labels of a chunk; returns one label for each row.
-    """
-    if isinstance(estimator, Given):
-        return as_column(estimator.known_outputs)
-    method = available_response(estimator, methods)
-
-    def of_chunk(rows: Any, labels: Column) -> Array:
-        return judged(said_of(getattr(estimator, method), rows), method, labels)
-
-    if is_dask(X):
-        return Column(_predicted_by_dask(of_chunk, X, y.dtype))
-    n, step = n_rows(X), rows_in_chunk(X)
-    outputs = np.empty(0)
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
-        chunk = take_rows(X, rows)
-        part = of_chunk(chunk, y.rows(rows))
-        if start == 0:
-            outputs = scratch(n, part.dtype) if lies_elsewhere(y.source) else np.empty(n, dtype=part.dtype)
-        if part.dtype != outputs.dtype:
-            raise UnusableOutputsError("The outputs are of several types.")
-        outputs[rows] = part
-        release(chunk)
-        release(outputs[rows])
-    return Column(outputs)
-
-
-def _predicted_by_dask(of_chunk: Callable[[Any, Column], Array], X: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the Dask array of what is said of each chunk of rows of another, kept where it is computed.
-
-    ``dtype`` is that of the labels of the rows.
-    """
-    import dask
-
-    rows = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
-    said = partial(_of_dask_chunk, of_chunk, dtype)
-    filled = next((number for number, size in enumerate(X.chunks[0]) if size), 0)
-    (first,) = dask.compute(dask.delayed(_dtype_of)(said, rows.blocks[filled]))
-    made = rows.map_blocks(
-        partial(_or_nothing, said, first),
-        dtype=first,
-        drop_axis=list(range(1, X.ndim)),
-        meta=np.empty(0, dtype=first),
-    )
-    (kept,) = dask.persist(made)
-    return kept
-
-
-def _of_dask_chunk(of_chunk: Callable[[Any, Column], Array], dtype: np.dtype[Any], rows: Array) -> Array:
-    labels = Column(np.broadcast_to(np.zeros((), dtype=dtype), (len(rows),)))  # only their number is read
-    return of_chunk(rows, labels)
-
-
-def _or_nothing(said: Callable[[Array], Array], dtype: np.dtype[Any], rows: Array) -> Array:
-    return said(rows) if len(rows) else np.empty(0, dtype=dtype)  # no model is asked about no rows
-
-
-def _dtype_of(said: Callable[[Array], Array], rows: Array) -> np.dtype[Any]:
-    return said(rows).dtype
-
-
-_MADE = type(get_scorer("accuracy"))
 
 
 def reads_outputs_only(scorer: Any) -> bool:
@@ -503,7 +443,7 @@ def reads_outputs_only(scorer: Any) -> bool:
     >>> reads_outputs_only(get_scorer("matthews_corrcoef")), reads_outputs_only(lambda model, X, y: 0.0)
     (True, False)
     """
-    return isinstance(scorer, _MADE)
+    return isinstance(scorer, _SCORER)
 
 
 def _stored(method: str) -> Any:
@@ -583,19 +523,19 @@ class StoredOutputs:
     def _respond(self, method: str) -> NDArray[Any]:
         if method not in self.outputs:
             try:
-                said = respond(self._estimator, self._X, (method,))[1]
-                outputs = self._canonical(said, method)
+                self.outputs[method] = self._canonical(
+                    respond(self._estimator, self._X, (method,))[1], method
+                )
             except Exception as error:
                 self._error = error
                 raise
-            self.outputs[method] = outputs
         return self.outputs[method]
 
-    def _canonical(self, said: NDArray[Any], method: str) -> NDArray[Any]:
+    def _canonical(self, outputs: NDArray[Any], method: str) -> NDArray[Any]:
         """Return outputs as the scorer takes them: it picks the column of a class by itself, of a matrix."""
         if self._form in ("any", "labels", "numbers"):
-            return canonical(said, self._form, method, self._y, name=self._name)
-        if method == "predict_proba" and said.ndim == 1:
+            return canonical(outputs, self._form, method, self._y, name=self._name)
+        if method == "predict_proba" and outputs.ndim == 1:
             raise UnusableOutputsError(f"The outputs of {method} have no column for each class.")
         classes = classes_of(self._estimator, self._name)
-        return canonical(said, self._form, method, self._y, classes=classes, name=self._name)
+        return canonical(outputs, self._form, method, self._y, classes=classes, name=self._name)

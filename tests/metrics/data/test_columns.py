@@ -168,7 +168,7 @@ def test_a_model_of_float_labels_says_the_same_of_many_rows_as_of_an_array(y, sa
 
 def test_predictions_are_their_labels_whatever_the_code_and_the_version(said, monkeypatch):
     before = model_digest(Predictions(said))
-    monkeypatch.setattr("sklearn_ada.data.labels._FEW", 1)
+    monkeypatch.setattr("sklearn_ada.data.columns._FEW", 1)
     monkeypatch.setattr("sklearn_ada.__version__", "9.9")
     assert model_digest(Predictions(said)) == before
     assert model_digest(Predictions(np.r_[1 - said[:1], said[1:]])) != before
