@@ -70,7 +70,7 @@ from sklearn_ada.accounting.events import FAILURES, CountRelease, Event, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.guarantees.weights import Purse, ln_delta
-from sklearn_ada.holdout.framing import Ask, Framed, in_form
+from sklearn_ada.holdout.framing import Ask, Framed, frame
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     ConfirmationRecord,
@@ -95,12 +95,12 @@ def put_question(session: Session, asked: Ask, question: Question) -> Answer:
     The same question once more returns the recorded answer, for a thousandth of a nat if few differed before.
     A refused one returns an `Answer` without a value. ``question`` is what `plan_question` made of it.
     """
-    return answer_to(session, Framed.of(session, asked, in_form(session, asked, question)))
+    return answer_to(session, frame(session, asked, question))
 
 
 def put_once(session: Session, asked: Ask, question: Question) -> Answer | None:
     """Return `put_question`; None if model, metric and mechanism were asked before with another guess."""
-    framed = Framed.of(session, asked, in_form(session, asked, question))
+    framed = frame(session, asked, question)
     if session.ledger.find_subject(framed.subject) is not None and not session.ledger.find_each(framed.keys):
         return None
     return answer_to(session, framed)
@@ -124,12 +124,13 @@ def answer_to(session: Session, framed: Framed, looked: list[Any] | None = None)
 
 def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Record:
     """Return the record of the answer: one that was there, confirmed, or a new one."""
-    question, subject, begun = framed.question, framed.asked.subject, math.nan
+    question, subject = framed.question, framed.asked.subject
+    begun, admission = math.nan, None  # the nats when it was fixed, and what it may spend after which records
 
     def admit(state: Conversation) -> None:
-        nonlocal begun
-        _admitted(session, framed, state, framed.member)
-        begun = state.account.nats  # when the question was fixed
+        nonlocal begun, admission
+        admission = state, state.applied, _admitted(session, framed, state, framed.member)
+        begun = state.account.nats
 
     found = find_versions(session, framed.keys, admit)
     key = str(found[0].key) if found else framed.keys[0]
@@ -150,7 +151,10 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
             def decide(version: str, summary: str, state: Conversation) -> AnswerRecord:
                 # The second version under a key has no share of a declared model: the digest is of two.
                 member = framed.member if version == key else ""
-                share = _admitted(session, framed, state, member)
+                if version == key and admission is not None and admission[:2] == (state, state.applied):
+                    share = admission[2]  # earlier records alone decide, and there are no others
+                else:
+                    share = _admitted(session, framed, state, member)
                 draw = Draw(secret, version, state.mechanism_states.get(question.state_name, {}))
                 answer = functools.partial(
                     _answer_record, session, framed, state, share, draw, summary,

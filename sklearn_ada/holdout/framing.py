@@ -52,7 +52,6 @@ from sklearn_ada.terms.models import (
     Subject,
     check_predictions,
     discarded_copy,
-    member_key,
     metric_identity,
     on_these_rows,
     public_predictions,
@@ -165,7 +164,12 @@ class Framed:
             **session.asker.stamp(),
             "model": asked.subject.name,
         }
-        return cls(asked, question, subject, keys, member_key(digest, metric), entry)
+        return cls(asked, question, subject, keys, subject_key(digest, metric, "declared"), entry)
+
+
+def frame(session: Session, asked: Ask, question: Question) -> Framed:
+    """Return a planned question in the form in which this ledger answers it."""
+    return Framed.of(session, asked, in_form(session, asked, question))
 
 
 def plan_question(session: Session, asked: Ask) -> Question:

@@ -523,7 +523,7 @@ def confirmation_event(same: int | None, chances: Sequence[float]) -> Event:
 
 
 class FamilyRecord(LedgerRecord):
-    """The keys of the declared models: digests of model and metric (`models.keys.member_key`).
+    """The keys of the declared models: digests of model and metric (`models.subject_key`).
 
     "Family" here means the declared models, not the questions that share a gap (`terms.privacy`).
     """
@@ -1006,6 +1006,7 @@ class Conversation(ConversationState):
         """Take one more record into account."""
         record = _CLASSES[body["kind"]](body)
         record.apply(self)
+        self.applied += 1
         told_nothing = isinstance(record, CloseRecord | MeanWeightRecord)
         told_nothing |= isinstance(record, RowsRecord) and not record.tells_of_labels
         told_nothing |= self.closed and isinstance(record, RefusalRecord)

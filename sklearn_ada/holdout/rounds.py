@@ -68,7 +68,7 @@ from sklearn_ada.questions.noisy import GaussianQuestion
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import SealedQuestion
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
-from sklearn_ada.terms.models import Subject, member_key, metric_identity
+from sklearn_ada.terms.models import Subject, metric_identity, subject_key
 from sklearn_ada.terms.policy import FailureBudget
 
 Probe = CodedQuestion | FilledCheck | GaussianQuestion | SealedQuestion | StableQuestion
@@ -247,7 +247,7 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
     for model in models:
         subject = Subject.of(model, data, session.policy, owner)
         metric.check_estimator(subject.estimator)
-        members.append(member_key(subject.digest, identity))
+        members.append(subject_key(subject.digest, identity, "declared"))
     if not members:
         raise bad_parameter("models", owner, "a non-empty sequence of fitted models", models)
     if len(set(members)) < len(members):

@@ -125,6 +125,7 @@ class ConversationState:
         self.targets: dict[str, int] = {}
         self.mechanism_states: dict[str, dict[str, Any]] = {}
         self.is_untouched = True
+        self.applied = 0  # records since this object was made: the same number, the same state
         self._versions: dict[int, int] = {}  # how often a record was confirmed as one of several versions
         self.purse = Purse() if policy.seals else None
         self.closed = False

@@ -126,12 +126,15 @@ class Subject:
         For people who read records.
     owner : str
         What was called, for messages.
+    is_given : bool
+        Whether it is predictions, which may depend on the holdout's X.
     """
 
     estimator: Any
     digest: str
     name: str
-    owner: str = "Holdout.check"
+    owner: str
+    is_given: bool = False
 
     @classmethod
     def of(
@@ -151,12 +154,13 @@ class Subject:
             If it was fitted on other columns, or lacks a class of the holdout; if the holdout cannot certify
             predictions, or these are not for its rows.
         """
-        if isinstance(estimator, Predictions):
+        is_given = isinstance(estimator, Predictions)
+        if is_given:
             _check_answers_predictions(data, policy)
             estimator = estimator._aligned(data, owner)
         digest = model_digest(estimator)
         _check_model(estimator, data, owner, fitted)
-        return cls(estimator, digest, name_of_model(estimator), owner)
+        return cls(estimator, digest, name_of_model(estimator), owner, is_given)
 
     @classmethod
     def of_pair(cls, a: Any, b: Any, data: HoldoutData) -> Subject:
@@ -182,11 +186,6 @@ class Subject:
             got = f"{len(np.asarray(second))} classes"
             raise bad_parameter("b", owner, "fitted on the classes of a", got)
         return cls(pair, digest, name_of_model(pair), owner)
-
-    @property
-    def is_given(self) -> bool:
-        """Whether it is predictions, which may depend on the holdout's X."""
-        return isinstance(self.estimator, Predictions)
 
     def copy(self) -> Any:
         """Return a copy to be asked and discarded."""
@@ -308,8 +307,9 @@ def _is_set(estimator: Any) -> set[str]:
 
 def _check_columns(estimator: Any, data: HoldoutData, owner: str) -> None:
     features = getattr(estimator, "n_features_in_", None) or None  # 0: CatBoost, after pickle and copy
-    if features is not None and data.n_columns is not None and features != data.n_columns:
-        raise bad_parameter("estimator", owner, f"fitted on {data.n_columns} columns", f"{features} columns")
+    expected = data.n_columns
+    if features is not None and expected is not None and features != expected:
+        raise bad_parameter("estimator", owner, f"fitted on {expected} columns", f"{features} columns")
     names = getattr(estimator, "feature_names_in_", None)
     columns = getattr(data.X, "columns", None)
     if names is not None and columns is not None and list(names) != list(columns):
@@ -328,12 +328,8 @@ def model_digest(estimator: Any) -> str:
     Take it before the model predicts anything: some models change when they do. Predictions that were given
     are their labels and nothing else, no code and no version of this package.
     """
-    try:
-        if isinstance(estimator, Given):
-            return canonical_digest(("given", estimator.known_outputs))
-        return canonical_digest(estimator)
-    except Undigestible:
-        return f"nonce {uuid.uuid4().hex}"
+    given = isinstance(estimator, Given)
+    return _digest_or_nonce(("given", estimator.known_outputs) if given else estimator)
 
 
 def metric_identity(metric: Metric) -> dict[str, Any]:
@@ -341,25 +337,19 @@ def metric_identity(metric: Metric) -> dict[str, Any]:
 
     Two functions of the same name are two metrics.
     """
-    try:
-        scoring = metric.scoring if isinstance(metric.scoring, str) else canonical_digest(metric.scoring)
-    except Undigestible:
-        scoring = f"nonce {uuid.uuid4().hex}"
-    return {"metric": metric.describe(), "scoring": scoring}
+    scoring = metric.scoring
+    named = scoring if isinstance(scoring, str) else _digest_or_nonce(scoring)
+    return {"metric": metric.describe(), "scoring": named}
 
 
 def subject_key(model: str, metric: dict[str, Any], mechanism: str, top_ups: int = 0) -> str:
     """Return a digest of what a question is about: model, metric, mechanism, but not the guess.
 
-    ``metric`` is its `metric_identity`. ``top_ups`` counts how often rows were added to the holdout:
-    afterwards the question is another one.
+    ``metric`` is its `metric_identity`; ``mechanism`` the name of one, or "declared" for the key of a
+    declared model. ``top_ups`` counts how often rows were added to the holdout: afterwards the question is
+    another one.
     """
     return _digest({"model": model, "top_ups": top_ups, "mechanism": mechanism, **metric})
-
-
-def member_key(model: str, metric: dict[str, Any]) -> str:
-    """Return the key of a declared model (`Holdout.declare`): a digest of its state and the metric."""
-    return subject_key(model, metric, "declared")
 
 
 def question_key(
@@ -405,6 +395,13 @@ def selection_key(metric: Metric, models: Sequence[str], epsilon: float | str | 
     """Return the key of a choice among models: the models in their order, the metric and epsilon."""
     subject = subject_key(" ".join(models), metric_identity(metric), "selection", top_ups)
     return "selection " + _digest({"subject": subject, "epsilon": epsilon, "versions": _VERSIONS})
+
+
+def _digest_or_nonce(content: Any) -> str:
+    try:
+        return canonical_digest(content)
+    except Undigestible:
+        return f"nonce {uuid.uuid4().hex}"
 
 
 def _digest(body: dict[str, Any]) -> str:
