@@ -30,7 +30,7 @@ def plan(holdout, estimator, **what):
 def put(holdout, question, estimator, *, model, known_as=None, **how):
     """Put a question that was made by `plan`, about a model that has this digest."""
     session = session_of(holdout)
-    what = Ask(Subject(estimator, model, ""), question.metric, question.purpose, **how)
+    what = Ask(Subject(estimator, model, "", "a test"), question.metric, question.purpose, **how)
     if known_as is None:
         return put_question(session, what, question)
     return answer_to(session, Framed.of(session, what, question, known_as))

@@ -62,7 +62,7 @@ def asked(
     for number, (guess, count) in enumerate(zip(guesses, counts, strict=True)):
         model = holdout.model_of_count(int(count))
         question = holdout.plan(model, "check", Guess(guess / rows, rows))
-        subject = Subject(model, f"candidate {number}", "simulated")
+        subject = Subject(model, f"candidate {number}", "any", "simulated")
         asked = Ask(subject, question.metric, "check", round_name=name, candidates=size)
         put_question(session, asked, question)
     close_round(session.ledger, session.asker, "search")

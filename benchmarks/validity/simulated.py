@@ -152,7 +152,7 @@ class SimulatedHoldout(Holdout):
 
     def plan(self, model: Any, purpose: str, guess: Guess | None, settings: Settings = None) -> Question:
         """Return a question about an accuracy that is not put yet."""
-        asked = Ask(Subject(model, "any", "simulated"), _ACCURACY, purpose, guess, settings=settings)
+        asked = Ask(Subject(model, "any", "any", "simulated"), _ACCURACY, purpose, guess, settings=settings)
         return plan_question(session_of(self), asked)
 
     def open_round(self, size: int, purpose: str, key: str) -> str | None:
@@ -161,13 +161,13 @@ class SimulatedHoldout(Holdout):
 
     def put_new(self, question: Question, estimator: Any, *, round_name: str | None = None) -> Answer:
         """Put a question about a model that is taken to be new, so that its state need not be read."""
-        subject = Subject(estimator, self._next_name(), "simulated")
+        subject = Subject(estimator, self._next_name(), "any", "simulated")
         asked = Ask(subject, question.metric, question.purpose, round_name=round_name)
         return put_question(session_of(self), asked, question)
 
     def publish_last(self, question: Question, estimator: Any) -> Answer:
         """Publish the model that was asked last, by this question."""
-        subject = Subject(estimator, f"model {self._models}", "simulated")
+        subject = Subject(estimator, f"model {self._models}", "any", "simulated")
         asked = Ask(subject, question.metric, question.purpose, publish=True)
         return publish(session_of(self), asked, question)
 
