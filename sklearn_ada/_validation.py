@@ -484,11 +484,7 @@ def describe(values: ArrayLike) -> str:
     return f"an array of shape {array.shape} and dtype {array.dtype}, {bad} of it not finite"
 
 
-def check_generator(rng: object, owner: str) -> np.random.Generator:
-    """Return ``rng`` if it is a numpy Generator, or raise ValueError."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    raise bad_parameter("rng", owner, "a numpy.random.Generator", rng)
+generator = instance(np.random.Generator, "a numpy.random.Generator")
 
 
 def as_floats(values: ArrayLike, name: str, owner: str) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
-"""Verification: is a guess a plausible value of an estimator? Yes or no, until too many were no.
+"""EffectiveRounds: the holdout is cut into slices, each used until a verification finds it overfitted.
 
-EffectiveRounds: the holdout is cut into slices, each used until a verification finds it overfitted.
+A verification says whether a guess is a plausible value of an estimator: yes or no, until too many were no.
 """
 
 from __future__ import annotations
@@ -13,16 +13,32 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_ada._validation import bad_parameter, check_generator, check_integer, check_real, check_values
+from sklearn_ada._validation import (
+    bad_parameter,
+    check_real,
+    check_values,
+    checked,
+    checked_fields,
+    generator,
+)
 from sklearn_ada.accounting.events import Release, composed
 from sklearn_ada.mechanisms.noise import StatefulMechanism
 from sklearn_ada.mechanisms.quantiles import exact_quantile
-from sklearn_ada.mechanisms.rounding import Rounding, check_rounding
+from sklearn_ada.mechanisms.rounding import Rounding, is_rounding
 from sklearn_ada.mechanisms.thresholdout import SparseVector, sparse_vector_error
+
+__all__ = ["EffectiveRounds", "EffectiveRoundsAnswer", "Verification", "verification_sample_size"]
 
 
 @dataclass
-class Verification(StatefulMechanism):
+@checked_fields(
+    rho="(0, 0.5]",
+    epsilon="> 0",
+    max_failures="integer >= 1",
+    threshold_noise="finite or None",
+    failures="integer >= 0",
+)
+class Verification(StatefulMechanism, count="failures", limit="max_failures"):
     """Answer "Y" if the guess is well inside the sample's quantile interval, "N" if it is outside.
 
     With at least `verification_sample_size` subsamples, and except with the probability beta given
@@ -75,18 +91,10 @@ class Verification(StatefulMechanism):
     failures: int = 0
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        self.rho = check_real(self.rho, "rho", owner, low=0.0, high=0.5, closed="high")
-        self.alpha = check_real(self.alpha, "alpha", owner, low=0.0, high=self.rho)
-        self.epsilon = check_real(self.epsilon, "epsilon", owner, low=0.0)
-        self.max_failures = check_integer(self.max_failures, "max_failures", owner)
-        self._check_memory("failures", self.max_failures)
+        self.alpha = check_real(self.alpha, "alpha", "Verification", low=0.0, high=self.rho)
+        super().__post_init__()
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether all "N" are used."""
-        return self.failures == self.max_failures
-
+    @checked("Verification", values=check_values, guess="finite", rng=generator)
     def ask(self, values: ArrayLike, guess: float, rng: np.random.Generator) -> Release[Literal["Y", "N"]]:
         """Verify a guess.
 
@@ -111,10 +119,7 @@ class Verification(StatefulMechanism):
         ValueError
             If ``values`` or ``guess`` is not finite. Either way nothing has been drawn.
         """
-        owner = type(self).__name__
-        array = check_values(values, "values", owner)
-        guess = check_real(guess, "guess", owner)
-        rng = check_generator(rng, owner)
+        array = np.asarray(values, dtype=np.float64)
         self._refuse_if_exhausted()
         plausible = int(min((array <= guess).sum(), (array >= guess).sum()))
         shortfall = (self.rho - self.alpha / 2.0) * array.size - plausible
@@ -130,6 +135,7 @@ class Verification(StatefulMechanism):
         return Release("N" if release.answer == "above" else "Y", release.event)
 
 
+@checked(alpha="(0, 0.5)")
 def verification_sample_size(
     n_questions: int, *, alpha: float, epsilon: float, max_failures: int, beta: float
 ) -> int:
@@ -152,7 +158,6 @@ def verification_sample_size(
     >>> verification_sample_size(1000, alpha=0.2, epsilon=0.5, max_failures=10, beta=0.05)
     3263
     """
-    alpha = check_real(alpha, "alpha", "verification_sample_size", low=0.0, high=0.5)
     error = sparse_vector_error(
         epsilon, n_questions=n_questions, beta=beta, max_hits=max_failures, redraw=True
     )
@@ -180,7 +185,8 @@ class EffectiveRoundsAnswer:
 
 
 @dataclass
-class EffectiveRounds(StatefulMechanism):
+@checked_fields(n_slices="integer >= 1")
+class EffectiveRounds(StatefulMechanism, count="failures", limit="n_slices"):
     """Answer with the median of a slice until a verification finds it overfitted, then with the next slice's.
 
     The number of questions is limited only by how often the analyst defeats a slice: a slice is
@@ -224,14 +230,9 @@ class EffectiveRounds(StatefulMechanism):
     failures: int = 0
 
     def __post_init__(self) -> None:
-        self.n_slices = check_integer(self.n_slices, "n_slices", "EffectiveRounds")
-        self._verification()
+        self._verification()  # which checks the rest
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether every slice was defeated."""
-        return self.failures == self.n_slices
-
+    @checked("EffectiveRounds", rounding=is_rounding, reference_values=check_values, rng=generator)
     def ask(
         self,
         slice_values: Callable[[int], ArrayLike],
@@ -266,17 +267,14 @@ class EffectiveRounds(StatefulMechanism):
         ValueError
             For a parameter outside its range. Either way nothing has been drawn.
         """
-        owner = "EffectiveRounds"
-        grid = check_rounding(rounding, owner).grid
         if not callable(slice_values):
-            raise bad_parameter("slice_values", owner, "a callable", slice_values)
-        rng = check_generator(rng, owner)
+            raise bad_parameter("slice_values", "EffectiveRounds", "a callable", slice_values)
         self._refuse_if_exhausted()
         usable = range(self.failures, min(self.failures + 2, self.n_slices))
         answers = {i: exact_quantile(slice_values(i), rounding) for i in usable}
         current = self.failures
-        points = grid.index(check_values(reference_values, "reference_values", owner))
-        guess = float(grid.index(answers[current].answer))
+        points = rounding.grid.index(reference_values)
+        guess = float(rounding.grid.index(answers[current].answer))
 
         verification = self._verification()
         verified = verification.ask(points.astype(np.float64), guess, rng)

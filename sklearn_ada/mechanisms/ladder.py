@@ -8,17 +8,21 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._validation import bad_parameter, check_integer, check_real, check_values, describe
+from sklearn_ada._validation import bad_parameter, check_values, checked, checked_fields, describe
 from sklearn_ada.accounting.events import CodedRelease, Release, Symbol
 from sklearn_ada.mechanisms.noise import StatefulMechanism
 
+__all__ = ["Ladder", "ParameterFreeLadder"]
+
 
 @dataclass
+@checked_fields(step="(0, 1]", best="integer >= 0 or None")
 class Ladder(StatefulMechanism):
     """Answer the best loss so far, which changes only where a question improves on it by ``step``.
 
     No noise and no differential privacy: the promise is that few conversations are possible. k answers
-    are one of at most ``C(k + M, M)`` with ``M = floor(1/step) + 1``, whatever the questions.
+    are one of at most ``C(k + M, M)`` with ``M = floor(1/step) + 1``, whatever the questions, so it is never
+    exhausted.
 
     Parameters
     ----------
@@ -42,8 +46,7 @@ class Ladder(StatefulMechanism):
     best: int | None = None
 
     def __post_init__(self) -> None:
-        self.step = check_real(self.step, "step", "Ladder", low=0.0, high=1.0, closed="high")
-        if self.best is not None and check_integer(self.best, "best", "Ladder", low=0) > self._top:
+        if self.best is not None and self.best > self._top:
             raise bad_parameter("best", "Ladder", f"at most {self._top}", self.best)
 
     @property
@@ -51,11 +54,7 @@ class Ladder(StatefulMechanism):
         # The lattice point of the worst loss, 1.
         return _nearest(1.0 / self.step)
 
-    @property
-    def exhausted(self) -> bool:
-        """Always False: the number of answers to any number of questions is bounded."""
-        return False
-
+    @checked("Ladder", loss="[0, 1]")
     def ask(self, loss: float) -> Release[float]:
         """Return the best loss so far, on the lattice of ``step``.
 
@@ -69,7 +68,6 @@ class Ladder(StatefulMechanism):
         Release
             The best loss; a `CodedRelease` of one "lattice" symbol, by how many steps it fell.
         """
-        loss = check_real(loss, "loss", "Ladder", low=0.0, high=1.0, closed="both")
         before = self._top if self.best is None else self.best
         improves = self.best is None or loss < (self.best - 1) * self.step
         self.best = min(before, _nearest(loss / self.step)) if improves else before
@@ -78,6 +76,7 @@ class Ladder(StatefulMechanism):
 
 
 @dataclass(eq=False)
+@checked_fields(best="integer >= 0 or None")
 class ParameterFreeLadder(StatefulMechanism):
     """The Ladder with its step taken from the data. **Without a theorem**: a heuristic of the paper.
 
@@ -113,13 +112,7 @@ class ParameterFreeLadder(StatefulMechanism):
                 "best", "ParameterFreeLadder", "given with best_losses or not at all", self.best
             )
         if self.best is not None:
-            check_integer(self.best, "best", "ParameterFreeLadder", low=0)
             self.best_losses = _check_losses(self.best_losses, "best_losses")
-
-    @property
-    def exhausted(self) -> bool:
-        """Always False."""
-        return False
 
     def ask(self, losses: ArrayLike) -> Release[float]:
         """Return the best mean loss so far, rounded to 1/n.

@@ -11,12 +11,13 @@ from scipy.special import softmax
 
 from sklearn_ada._validation import (
     bad_parameter,
-    check_generator,
     check_indices,
-    check_integer,
-    check_real,
     check_values,
+    checked,
+    checked_fields,
     describe,
+    generator,
+    instance,
 )
 from sklearn_ada.accounting.events import Event, LaplaceEvent, Release, composed
 from sklearn_ada.exceptions import BudgetExhaustedError
@@ -25,9 +26,23 @@ from sklearn_ada.mechanisms.quantiles import search_quantile
 from sklearn_ada.mechanisms.rounding import Grid, on_lattice
 from sklearn_ada.mechanisms.thresholdout import SparseVector
 
+__all__ = [
+    "PrivateMultiplicativeWeights",
+    "multiplicative_weights_median",
+    "multiplicative_weights_sample_size",
+]
+
 
 @dataclass(eq=False)
-class PrivateMultiplicativeWeights(StatefulMechanism):
+@checked_fields(
+    universe_size="integer >= 2",
+    n_records="integer >= 1",
+    alpha="(0, 1)",
+    epsilon="> 0",
+    threshold_noise="finite or None",
+    updates="integer >= 0",
+)
+class PrivateMultiplicativeWeights(StatefulMechanism, count="updates", limit="max_updates"):
     """Answer mean questions from a public model of the data, corrected only where it errs.
 
     With at least `multiplicative_weights_sample_size` records, and except with the probability beta
@@ -88,11 +103,7 @@ class PrivateMultiplicativeWeights(StatefulMechanism):
 
     def __post_init__(self) -> None:
         owner = "PrivateMultiplicativeWeights"
-        self.universe_size = check_integer(self.universe_size, "universe_size", owner, low=2)
-        self.n_records = check_integer(self.n_records, "n_records", owner)
-        self.alpha = check_real(self.alpha, "alpha", owner, low=0.0, high=1.0)
-        self.epsilon = check_real(self.epsilon, "epsilon", owner, low=0.0)
-        self._check_memory("updates", self.max_updates)
+        super().__post_init__()
         self._comparison()
         self.log_weights = check_values(self._current(), "log_weights", owner)
         if self.log_weights.size != self.universe_size:
@@ -105,16 +116,12 @@ class PrivateMultiplicativeWeights(StatefulMechanism):
         return most_updates(self.universe_size, self.alpha) + 1
 
     @property
-    def exhausted(self) -> bool:
-        """Whether all corrections are used."""
-        return self.updates == self.max_updates
-
-    @property
     def model(self) -> NDArray[np.float64]:
         """The model's probabilities; a function of the answers given, so as public as they are."""
         law: NDArray[np.float64] = softmax(self._current())
         return law
 
+    @checked("PrivateMultiplicativeWeights", question=check_values, value="[0, 1]", rng=generator)
     def ask(self, question: ArrayLike, value: float, rng: np.random.Generator) -> Release[float]:
         """Return an approximate mean of a question.
 
@@ -140,13 +147,10 @@ class PrivateMultiplicativeWeights(StatefulMechanism):
         ValueError
             For a parameter outside its range. Either way nothing has been drawn.
         """
-        owner = "PrivateMultiplicativeWeights"
-        array = check_values(question, "question", owner)
+        array = np.asarray(question, dtype=np.float64)
         if array.size != self.universe_size or array.min() < 0.0 or array.max() > 1.0:
             expected = f"an array of {self.universe_size} numbers in [0, 1]"
-            raise bad_parameter("question", owner, expected, describe(array))
-        value = check_real(value, "value", owner, low=0.0, high=1.0, closed="both")
-        rng = check_generator(rng, owner)
+            raise bad_parameter("question", "PrivateMultiplicativeWeights", expected, describe(array))
         self._refuse_if_exhausted()
         modelled = float(array @ self.model)
         comparison = self._comparison()
@@ -174,6 +178,7 @@ class PrivateMultiplicativeWeights(StatefulMechanism):
         )
 
 
+@checked(grid=instance(Grid, "a Grid"), rng=generator)
 def multiplicative_weights_median(
     mechanism: PrivateMultiplicativeWeights,
     estimator: ArrayLike,
@@ -234,8 +239,6 @@ def multiplicative_weights_median(
     if not isinstance(mechanism, PrivateMultiplicativeWeights) or mechanism.alpha > 0.25:
         expected = "a PrivateMultiplicativeWeights with alpha at most 0.25"
         raise bad_parameter("mechanism", owner, expected, mechanism)
-    if not isinstance(grid, Grid):
-        raise bad_parameter("grid", owner, "a Grid", grid)
     values = grid.index(estimator)
     if values.shape != (mechanism.universe_size,):
         expected = f"an array of {mechanism.universe_size} numbers"
@@ -243,7 +246,6 @@ def multiplicative_weights_median(
     sample = values[check_indices(records, mechanism.universe_size, owner)]
     if sample.size != mechanism.n_records:
         raise bad_parameter("records", owner, f"of length {mechanism.n_records}", describe(sample))
-    rng = check_generator(rng, owner)
     events: list[Event | None] = []
 
     def share(point: int, side: str) -> float:
@@ -264,6 +266,9 @@ def multiplicative_weights_median(
     return Release(grid.value(index), composed(*events))
 
 
+@checked(
+    n_questions="integer >= 1", universe_size="integer >= 2", alpha="(0, 1)", epsilon="> 0", beta="(0, 1)"
+)
 def multiplicative_weights_sample_size(
     n_questions: int, *, universe_size: int, alpha: float, epsilon: float, beta: float
 ) -> int:
@@ -290,14 +295,8 @@ def multiplicative_weights_sample_size(
     >>> multiplicative_weights_sample_size(2000, universe_size=4096, alpha=0.1, epsilon=1.0, beta=0.05)
     2793
     """
-    owner = "multiplicative_weights_sample_size"
-    k = check_integer(n_questions, "n_questions", owner)
-    size = check_integer(universe_size, "universe_size", owner, low=2)
-    alpha = check_real(alpha, "alpha", owner, low=0.0, high=1.0)
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
-    beta = check_real(beta, "beta", owner, low=0.0, high=1.0)
-    thresholds = most_updates(size, alpha) + 1
-    noise = 2.0 * math.log(3.0 * thresholds / beta) + 4.0 * math.log(3.0 * k / beta)
+    thresholds = most_updates(universe_size, alpha) + 1
+    noise = 2.0 * math.log(3.0 * thresholds / beta) + 4.0 * math.log(3.0 * n_questions / beta)
     return math.ceil(4.0 * noise / (alpha * epsilon))
 
 

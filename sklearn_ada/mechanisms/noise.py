@@ -1,28 +1,31 @@
-"""One number or one bit with noise: Laplace, Gaussian, randomised response.
+"""Mechanisms that keep something, and the simplest: a number or a bit with noise, a slice for each question.
 
-All Laplace and normal noise of the package is drawn here, by `with_laplace` and `with_normal`.
+All Laplace and normal noise of the package is drawn here, by `with_laplace` and `with_normal`. A question of
+declared sensitivity s is any number that changes by at most s when one record is replaced (a mean of [0, 1]
+losses over n records has s = 1/n). Nothing checks the declaration.
 
-A question of declared sensitivity s is any number that changes by at most s when one record is replaced
-(a mean of [0, 1] losses over n records has s = 1/n). Nothing checks the declaration.
-
-Mechanisms with a state, such as a count of corrections, that can be written to JSON and restored.
-
-Sample splitting: every question gets records that no other question has seen (a baseline).
+A `StatefulMechanism` has a state, such as a count of corrections, that can be written to JSON and restored.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sklearn_ada._validation import bad_parameter, check_generator, check_integer, check_real, check_state
+from sklearn_ada._validation import (
+    bad_parameter,
+    check_real,
+    check_state,
+    checked,
+    checked_fields,
+    generator,
+    instance,
+)
 from sklearn_ada.accounting.events import (
-    Event,
     GaussianEvent,
     LaplaceEvent,
     RandomizedResponseEvent,
@@ -30,43 +33,18 @@ from sklearn_ada.accounting.events import (
     Symbol,
 )
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.mechanisms.rounding import Rounding, check_rounding, on_lattice, rounded
+from sklearn_ada.mechanisms.rounding import Rounding, is_rounding, on_lattice, rounded
+
+__all__ = [
+    "SampleSplitting",
+    "StatefulMechanism",
+    "gaussian_mechanism",
+    "laplace_mechanism",
+    "randomized_response",
+]
 
 
-def with_laplace(value: float, scale: float, rng: np.random.Generator) -> float:
-    """Return a number plus one draw of Laplace noise: a kernel, so nothing is checked, rounded or recorded.
-
-    Parameters
-    ----------
-    value, scale : float
-    rng : numpy.random.Generator
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(with_laplace(0.85, 0.001, np.random.default_rng(0)), 4)
-    0.8503
-    """
-    return float(value + rng.laplace(scale=scale))
-
-
-def with_normal(value: float, deviation: float, rng: np.random.Generator) -> float:
-    """Return a number plus one draw of normal noise: a kernel, so nothing is checked, rounded or recorded.
-
-    Parameters
-    ----------
-    value, deviation : float
-    rng : numpy.random.Generator
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(with_normal(0.85, 0.001, np.random.default_rng(0)), 4)
-    0.8501
-    """
-    return float(value + rng.normal(scale=deviation))
-
-
+@checked(value="finite", sensitivity="> 0", epsilon="> 0", rng=generator)
 def laplace_mechanism(
     value: float,
     *,
@@ -120,14 +98,14 @@ def laplace_mechanism(
     >>> round(release.answer, 4), release.event
     (0.8503, LaplaceEvent(epsilon=0.1, symbols=None))
     """
-    owner = "laplace_mechanism"
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
-    scale = noise_scale(check_real(sensitivity, "sensitivity", owner, low=0.0) / epsilon, owner)
-    finish = _Finish(value, clip, rounding, owner)
-    answer, symbols = finish(with_laplace(finish.value, scale, check_generator(rng, owner)), scale)
+    scale = noise_scale(sensitivity / epsilon, "laplace_mechanism")
+    answer, symbols = _finished(
+        lambda: with_laplace(value, scale, rng), scale, clip, rounding, "laplace_mechanism"
+    )
     return Release(answer, LaplaceEvent(epsilon, symbols))
 
 
+@checked(value="finite", sensitivity="> 0", noise_multiplier="> 0", rng=generator)
 def gaussian_mechanism(
     value: float,
     *,
@@ -174,14 +152,14 @@ def gaussian_mechanism(
     >>> release.answer, release.event.symbols[0].value
     (0.85, 10)
     """
-    owner = "gaussian_mechanism"
-    multiplier = check_real(noise_multiplier, "noise_multiplier", owner, low=0.0)
-    scale = noise_scale(check_real(sensitivity, "sensitivity", owner, low=0.0) * multiplier, owner)
-    finish = _Finish(value, clip, rounding, owner)
-    answer, symbols = finish(with_normal(finish.value, scale, check_generator(rng, owner)), scale)
-    return Release(answer, GaussianEvent(multiplier, symbols))
+    scale = noise_scale(sensitivity * noise_multiplier, "gaussian_mechanism")
+    answer, symbols = _finished(
+        lambda: with_normal(value, scale, rng), scale, clip, rounding, "gaussian_mechanism"
+    )
+    return Release(answer, GaussianEvent(noise_multiplier, symbols))
 
 
+@checked(bit=instance((bool, np.bool_), "a bool"), epsilon="> 0", rng=generator)
 def randomized_response(bit: bool, epsilon: float, rng: np.random.Generator) -> Release[bool]:
     """Release one bit, truthful with probability ``e^epsilon / (1 + e^epsilon)``: epsilon-DP.
 
@@ -214,46 +192,15 @@ def randomized_response(bit: bool, epsilon: float, rng: np.random.Generator) -> 
     >>> randomized_response(True, 2.0, np.random.default_rng(0)).answer
     True
     """
-    owner = "randomized_response"
-    if not isinstance(bit, bool | np.bool_):
-        raise bad_parameter("bit", owner, "a bool", bit)
-    event: Event = RandomizedResponseEvent(check_real(epsilon, "epsilon", owner, low=0.0))
-    lies = check_generator(rng, owner).random() < 1.0 / (1.0 + math.exp(min(epsilon, 700.0)))
-    return Release(bool(bit) != lies, event)
+    lies = rng.random() < 1.0 / (1.0 + math.exp(min(epsilon, 700.0)))
+    return Release(bool(bit) != lies, RandomizedResponseEvent(epsilon))
 
 
-def noise_scale(scale: float, owner: str) -> float:
-    """Return ``scale`` if it is positive and finite: an underflow to 0 would be an answer without noise."""
-    return check_real(scale, "scale of the noise", owner, low=0.0)
-
-
-class _Finish:
-    """Checks what is wanted of the answer before the noise is drawn; then finishes the noisy number."""
-
-    def __init__(
-        self, value: float, clip: tuple[float, float] | None, rounding: Rounding | None, owner: str
-    ) -> None:
-        self.value = check_real(value, "value", owner)
-        self.low, self.high = -math.inf, math.inf
-        if clip is not None:
-            if not (isinstance(clip, tuple) and len(clip) == 2):
-                raise bad_parameter("clip", owner, "a pair (low, high) or None", clip)
-            self.low = check_real(clip[0], "clip", owner)
-            self.high = check_real(clip[1], "clip", owner, low=self.low)
-        self.rounding = None if rounding is None else check_rounding(rounding, owner)
-
-    def __call__(self, noisy: float, scale: float) -> tuple[float, tuple[Symbol, ...] | None]:
-        answer = min(max(on_lattice(noisy, scale), self.low), self.high)
-        if self.rounding is None:
-            return answer, None
-        index = int(self.rounding.grid.index(answer))
-        return self.rounding.grid.value(index), (self.rounding.symbol(index, "lattice"),)
-
-
-class StatefulMechanism(ABC):
+class StatefulMechanism:
     """A dataclass whose fields, parameters and what it keeps between answers, are its whole state.
 
-    The state is as secret as the holdout: it holds the noise that protects it.
+    The state is as secret as the holdout: it holds the noise that protects it. What is used up is one of the
+    fields, a count; another one, or a property, is its limit. A mechanism without a count is never exhausted.
 
     Examples
     --------
@@ -262,10 +209,23 @@ class StatefulMechanism(ABC):
     True
     """
 
+    _count: ClassVar[str] = ""
+    _limit: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, count: str = "", limit: str = "") -> None:
+        if count:
+            cls._count, cls._limit = count, limit
+
+    def __post_init__(self) -> None:
+        """Refuse a count beyond its limit."""
+        if self._count and getattr(self, self._count) > getattr(self, self._limit):
+            expected = f"at most {getattr(self, self._limit)}"
+            raise bad_parameter(self._count, type(self).__name__, expected, getattr(self, self._count))
+
     @property
-    @abstractmethod
     def exhausted(self) -> bool:
         """Whether every further question is refused with `BudgetExhaustedError`."""
+        return bool(self._count) and getattr(self, self._count) == getattr(self, self._limit)
 
     def state(self) -> dict[str, Any]:
         """Return everything the mechanism knows, ready for JSON."""
@@ -288,18 +248,10 @@ class StatefulMechanism(ABC):
         if self.exhausted:
             raise BudgetExhaustedError(f"{type(self).__name__} is exhausted: it answers no further question.")
 
-    def _check_memory(self, count: str, limit: int) -> None:
-        """Check the noise of the open threshold and the number of hits so far."""
-        owner = type(self).__name__
-        noise = getattr(self, "threshold_noise", None)
-        if noise is not None:
-            check_real(noise, "threshold_noise", owner)
-        if check_integer(getattr(self, count), count, owner, low=0) > limit:
-            raise bad_parameter(count, owner, f"at most {limit}", getattr(self, count))
-
 
 @dataclass
-class SampleSplitting(StatefulMechanism):
+@checked_fields(n_slices="integer >= 1", used="integer >= 0")
+class SampleSplitting(StatefulMechanism, count="used", limit="n_slices"):
     """Answer each question on a slice of its own; exhausted after the last.
 
     An answer is as good as on a holdout of one slice's size that was never used before.
@@ -324,15 +276,6 @@ class SampleSplitting(StatefulMechanism):
 
     n_slices: int
     used: int = 0
-
-    def __post_init__(self) -> None:
-        self.n_slices = check_integer(self.n_slices, "n_slices", "SampleSplitting")
-        self._check_memory("used", self.n_slices)
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether every slice has answered."""
-        return self.used == self.n_slices
 
     def ask(self, slice_value: Callable[[int], float], rounding: Rounding) -> Release[float]:
         """Answer with ``slice_value(i)`` of the next slice i, rounded to a grid.
@@ -360,3 +303,65 @@ class SampleSplitting(StatefulMechanism):
         release = rounded(slice_value(self.used), rounding)
         self.used += 1
         return release
+
+
+def with_laplace(value: float, scale: float, rng: np.random.Generator) -> float:
+    """Return a number plus one draw of Laplace noise: a kernel, so nothing is checked, rounded or recorded.
+
+    Parameters
+    ----------
+    value, scale : float
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(with_laplace(0.85, 0.001, np.random.default_rng(0)), 4)
+    0.8503
+    """
+    return float(value + rng.laplace(scale=scale))
+
+
+def with_normal(value: float, deviation: float, rng: np.random.Generator) -> float:
+    """Return a number plus one draw of normal noise: a kernel, so nothing is checked, rounded or recorded.
+
+    Parameters
+    ----------
+    value, deviation : float
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(with_normal(0.85, 0.001, np.random.default_rng(0)), 4)
+    0.8501
+    """
+    return float(value + rng.normal(scale=deviation))
+
+
+def noise_scale(scale: float, owner: str) -> float:
+    """Return ``scale`` if it is positive and finite: an underflow to 0 would be an answer without noise."""
+    return check_real(scale, "scale of the noise", owner, low=0.0)
+
+
+def _finished(
+    draw: Callable[[], float],
+    scale: float,
+    clip: tuple[float, float] | None,
+    rounding: Rounding | None,
+    owner: str,
+) -> tuple[float, tuple[Symbol, ...] | None]:
+    """Draw a number with noise, once what is wanted of it was checked, and move it to where it may be."""
+    low, high = -math.inf, math.inf
+    if clip is not None:
+        if not (isinstance(clip, tuple) and len(clip) == 2):
+            raise bad_parameter("clip", owner, "a pair (low, high) or None", clip)
+        low = check_real(clip[0], "clip", owner)
+        high = check_real(clip[1], "clip", owner, low=low)
+    if rounding is not None:
+        is_rounding(rounding, "rounding", owner)
+    answer = min(max(on_lattice(draw(), scale), low), high)
+    if rounding is None:
+        return answer, None
+    index = int(rounding.grid.index(answer))
+    return rounding.grid.value(index), (rounding.symbol(index, "lattice"),)

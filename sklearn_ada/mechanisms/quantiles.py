@@ -1,10 +1,7 @@
 """The median, or another quantile, of a metric's values on subsamples: exact, or drawn privately.
 
-Approximate quantiles by noisy binary search (Feldman, Steinke 2017, Lemma 3.2 and Corollary 3.3).
-
-The exact median, or another quantile, of values on subsamples: no noise, and so a price in nats only.
-
-Medians and quantiles by the exponential mechanism: law and draw (Feldman, Steinke 2017, Theorem 3.1).
+Exact quantiles have no noise, and so a price in nats only. Private ones are drawn by the exponential
+mechanism (Feldman, Steinke 2017, Theorem 3.1) or found by noisy binary search (Lemma 3.2, Corollary 3.3).
 """
 
 from __future__ import annotations
@@ -18,17 +15,32 @@ from scipy.special import logsumexp
 
 from sklearn_ada._validation import (
     bad_parameter,
-    check_generator,
     check_indices,
     check_integer,
     check_real,
+    checked,
     describe,
+    generator,
 )
 from sklearn_ada.accounting.events import CodedRelease, ExponentialMechanismEvent, GaussianEvent, Release
 from sklearn_ada.mechanisms.noise import with_normal
-from sklearn_ada.mechanisms.rounding import Rounding, check_rounding
+from sklearn_ada.mechanisms.rounding import Rounding, is_rounding
+
+__all__ = [
+    "binary_search_error",
+    "binary_search_quantile",
+    "exact_quantile",
+    "exponential_quantile",
+    "grid_quantile",
+    "n_counting_questions",
+    "private_quantile",
+    "quantile_log_law",
+    "rank_error",
+    "search_quantile",
+]
 
 
+@checked(rounding=is_rounding, noise_multiplier="> 0", alpha="(0, 1]", level="(0, 1)", rng=generator)
 def binary_search_quantile(
     values: ArrayLike,
     rounding: Rounding,
@@ -88,62 +100,19 @@ def binary_search_quantile(
     >>> abs(release.answer - 0.8) < 0.02
     True
     """
-    owner = "binary_search_quantile"
-    grid = check_rounding(rounding, owner).grid
+    grid, owner = rounding.grid, "binary_search_quantile"
     if grid.size < 2:
         raise bad_parameter("rounding", owner, "a Rounding to at least two grid points", rounding)
-    multiplier = check_real(noise_multiplier, "noise_multiplier", owner, low=0.0)
-    alpha = check_real(alpha, "alpha", owner, low=0.0, high=1.0, closed="high")
-    level = check_real(level, "level", owner, low=0.0, high=1.0)
     indices = check_indices(grid.index(values), grid.size, owner)
-    event_multiplier = multiplier / math.sqrt(n_counting_questions(grid.size))
-    check_real(event_multiplier, "noise_multiplier", owner, low=0.0)
-    rng = check_generator(rng, owner)
+    multiplier = noise_multiplier / math.sqrt(n_counting_questions(grid.size))
+    check_real(multiplier, "noise_multiplier", owner, low=0.0)
     index = noisy_search(
-        indices, grid.size, level=level, tolerance=alpha / 4.0, deviation=multiplier, rng=rng
+        indices, grid.size, level=level, tolerance=alpha / 4.0, deviation=noise_multiplier, rng=rng
     )
-    event = GaussianEvent(event_multiplier, (rounding.symbol(index, "grid"),))
-    return Release(grid.value(index), event)
+    return Release(grid.value(index), GaussianEvent(multiplier, (rounding.symbol(index, "grid"),)))
 
 
-def noisy_search(
-    indices: NDArray[np.int64],
-    grid_size: int,
-    *,
-    level: float,
-    tolerance: float,
-    deviation: float,
-    rng: np.random.Generator,
-) -> int:
-    """Return a grid index near a quantile, found by `search_quantile` with normal noise in each count.
-
-    A kernel: nothing is recorded, and only the point found may leave, never a count.
-
-    Parameters
-    ----------
-    indices : ndarray of int, shape (m,)
-        The values, as indices of a grid; in any order.
-    grid_size, level, tolerance
-        As in `search_quantile`.
-    deviation : float
-        Standard deviation of the noise in each count.
-    rng : numpy.random.Generator
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> noisy_search(np.full(100, 3), 8, level=0.5, tolerance=0.1, deviation=2.0, rng=rng)
-    3
-    """
-    ordered = np.sort(indices)
-
-    def share(point: int, side: str) -> float:
-        count = np.searchsorted(ordered, point, side="right" if side == "at most" else "left")
-        return with_normal(float(count), deviation, rng) / ordered.size
-
-    return search_quantile(share, grid_size, level=level, tolerance=tolerance)
-
-
+@checked(grid_size="integer >= 1", level="(0, 1)", tolerance="> 0")
 def search_quantile(
     share: Callable[[int, str], float], grid_size: int, *, level: float, tolerance: float
 ) -> int:
@@ -176,10 +145,7 @@ def search_quantile(
     >>> 400 <= search_quantile(uniform, 1000, level=0.5, tolerance=0.05) <= 600
     True
     """
-    owner = "search_quantile"
-    low, high = 0, check_integer(grid_size, "grid_size", owner) - 1
-    level = check_real(level, "level", owner, low=0.0, high=1.0)
-    tolerance = check_real(tolerance, "tolerance", owner, low=0.0)
+    low, high = 0, grid_size - 1
     # The true quantile passes both tests, so the last point left need not be asked about.
     while low < high:
         point = (low + high) // 2
@@ -192,6 +158,7 @@ def search_quantile(
     return low
 
 
+@checked(grid_size="integer >= 1")
 def n_counting_questions(grid_size: int) -> int:
     """Return ``2 ceil(log2 |T|)``: how many counting questions a binary search asks at most.
 
@@ -205,9 +172,10 @@ def n_counting_questions(grid_size: int) -> int:
     >>> n_counting_questions(1000)
     20
     """
-    return 2 * (check_integer(grid_size, "grid_size", "n_counting_questions") - 1).bit_length()
+    return 2 * (grid_size - 1).bit_length()
 
 
+@checked(noise_multiplier="> 0", n_subsamples="integer >= 1", grid_size="integer >= 2", beta="(0, 1)")
 def binary_search_error(noise_multiplier: float, n_subsamples: int, grid_size: int, beta: float) -> float:
     """Return the least alpha that `binary_search_quantile` guarantees except with probability beta.
 
@@ -230,14 +198,11 @@ def binary_search_error(noise_multiplier: float, n_subsamples: int, grid_size: i
     >>> round(binary_search_error(10.0, 1000, 1025, 0.05), 4)
     0.1396
     """
-    owner = "binary_search_error"
-    multiplier = check_real(noise_multiplier, "noise_multiplier", owner, low=0.0)
-    m = check_integer(n_subsamples, "n_subsamples", owner)
-    questions = n_counting_questions(check_integer(grid_size, "grid_size", owner, low=2))
-    beta = check_real(beta, "beta", owner, low=0.0, high=1.0)
-    return 4.0 * multiplier * math.sqrt(2.0 * math.log(questions / beta)) / m
+    questions = n_counting_questions(grid_size)
+    return 4.0 * noise_multiplier * math.sqrt(2.0 * math.log(questions / beta)) / n_subsamples
 
 
+@checked(level="[0, 1]")
 def grid_quantile(indices: ArrayLike, level: float) -> int:
     """Return the exact lower sample quantile: the least value v with ``#{values <= v} >= level * m``.
 
@@ -256,12 +221,12 @@ def grid_quantile(indices: ArrayLike, level: float) -> int:
     2
     """
     array = np.sort(check_indices(indices, 2**62, "grid_quantile"))
-    level = check_real(level, "level", "grid_quantile", low=0.0, high=1.0, closed="both")
     # The product may exceed an integer by a rounding error: 0.1 * 30 has to count as 3.
     rank = math.ceil(round(level * array.size, 9))
     return int(array[max(rank, 1) - 1])
 
 
+@checked(rounding=is_rounding)
 def exact_quantile(values: ArrayLike, rounding: Rounding, *, level: float = 0.5) -> Release[float]:
     """Release the exact lower quantile of the values rounded to the grid; not differentially private.
 
@@ -290,14 +255,14 @@ def exact_quantile(values: ArrayLike, rounding: Rounding, *, level: float = 0.5)
     >>> exact_quantile([0.1, 0.52, 0.9], Rounding(UniformGrid(0.0, 1.0, 11), guess=0.6)).answer
     0.5
     """
-    owner = "exact_quantile"
-    rounding = check_rounding(rounding, owner)
     if np.ndim(values) != 1 or np.size(values) == 0:
-        raise bad_parameter("values", owner, "a non-empty one-dimensional array", describe(values))
+        expected = "a non-empty one-dimensional array"
+        raise bad_parameter("values", "exact_quantile", expected, describe(values))
     index = grid_quantile(rounding.grid.index(values), level)
     return Release(rounding.grid.value(index), CodedRelease((rounding.symbol(index, "grid"),)))
 
 
+@checked(rng=generator)
 def exponential_quantile(
     indices: ArrayLike,
     grid_size: int,
@@ -368,9 +333,7 @@ def exponential_quantile(
     >>> bool(abs(grid.value(drawn) - 0.8) < 0.01)
     True
     """
-    owner = "exponential_quantile"
-    starts, lengths, log_weights = _runs(indices, grid_size, epsilon, low, high, owner)
-    rng = check_generator(rng, owner)
+    starts, lengths, log_weights = _runs(indices, grid_size, epsilon, low, high, "exponential_quantile")
     weights = np.cumsum(np.exp(log_weights - log_weights.max()))
     run = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
     return int(starts[run] + rng.integers(lengths[run]))
@@ -401,6 +364,7 @@ def quantile_log_law(
     return law
 
 
+@checked(epsilon="> 0", n_subsamples="integer >= 1", grid_size="integer >= 1", beta="(0, 1)")
 def rank_error(epsilon: float, n_subsamples: int, grid_size: int, beta: float) -> float:
     """Return how far from its level a private quantile's rank can be, except with probability ``beta``.
 
@@ -422,46 +386,10 @@ def rank_error(epsilon: float, n_subsamples: int, grid_size: int, beta: float) -
     >>> round(rank_error(0.1, 1000, 1000, 0.05), 4)
     0.1981
     """
-    epsilon = check_real(epsilon, "epsilon", "rank_error", low=0.0)
-    m = check_integer(n_subsamples, "n_subsamples", "rank_error")
-    size = check_integer(grid_size, "grid_size", "rank_error")
-    beta = check_real(beta, "beta", "rank_error", low=0.0, high=1.0)
-    return exponential_rank_error(epsilon, m, math.log(size / beta))
+    return exponential_rank_error(epsilon, n_subsamples, math.log(grid_size / beta))
 
 
-def exponential_rank_error(epsilon: float, n_subsamples: int, nats: float) -> float:
-    """Return ``2 nats / (epsilon m)``: points this far from the level have ``e^-nats`` of the best weight."""
-    return 2.0 * nats / (epsilon * n_subsamples)
-
-
-def _runs(
-    indices: ArrayLike, grid_size: int, epsilon: float, low: float, high: float, owner: str
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Cut the grid into its runs of equal weight: first index, length and log-weight of each run."""
-    size = check_integer(grid_size, "grid_size", owner)
-    array = check_indices(indices, size, owner)
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
-    low = check_real(low, "low", owner, low=0.0, high=1.0, closed="both")
-    high = check_real(high, "high", owner, low=low, high=1.0, closed="both")
-    m = array.size
-    points, counts = np.unique(array, return_counts=True)
-    at_most = np.cumsum(counts)
-
-    # Each distinct value is a run of its own; the gaps before, between and after are the others.
-    starts = np.empty(2 * points.size + 1, dtype=np.int64)
-    starts[0], starts[1::2], starts[2::2] = 0, points, points + 1
-    lengths = np.diff(starts, append=size)
-    below = np.empty(starts.size, dtype=np.int64)
-    below[0], below[1::2], below[2::2] = 0, at_most - counts, at_most
-    above = m - below
-    above[1::2] -= counts
-
-    nonempty = lengths > 0
-    starts, lengths = starts[nonempty], lengths[nonempty]
-    cost = np.maximum(below - high * m, above - (1.0 - low) * m)[nonempty]
-    return starts, lengths, np.log(lengths) - 0.5 * epsilon * cost
-
-
+@checked(rounding=is_rounding)
 def private_quantile(
     values: ArrayLike,
     rounding: Rounding,
@@ -505,9 +433,78 @@ def private_quantile(
     >>> private_quantile(scores, rounding, epsilon=0.2, rng=np.random.default_rng(0)).answer
     0.8
     """
-    owner = "private_quantile"
-    grid = check_rounding(rounding, owner).grid
-    indices = grid.index(values)
-    index = exponential_quantile(indices, grid.size, epsilon, rng, low=low, high=high)
+    grid = rounding.grid
+    index = exponential_quantile(grid.index(values), grid.size, epsilon, rng, low=low, high=high)
     event = ExponentialMechanismEvent(epsilon, (rounding.symbol(index, "grid"),))
     return Release(grid.value(index), event)
+
+
+def noisy_search(
+    indices: NDArray[np.int64],
+    grid_size: int,
+    *,
+    level: float,
+    tolerance: float,
+    deviation: float,
+    rng: np.random.Generator,
+) -> int:
+    """Return a grid index near a quantile, found by `search_quantile` with normal noise in each count.
+
+    A kernel: nothing is recorded, and only the point found may leave, never a count.
+
+    Parameters
+    ----------
+    indices : ndarray of int, shape (m,)
+        The values, as indices of a grid; in any order.
+    grid_size, level, tolerance
+        As in `search_quantile`.
+    deviation : float
+        Standard deviation of the noise in each count.
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noisy_search(np.full(100, 3), 8, level=0.5, tolerance=0.1, deviation=2.0, rng=rng)
+    3
+    """
+    ordered = np.sort(indices)
+
+    def share(point: int, side: str) -> float:
+        count = np.searchsorted(ordered, point, side="right" if side == "at most" else "left")
+        return with_normal(float(count), deviation, rng) / ordered.size
+
+    return search_quantile(share, grid_size, level=level, tolerance=tolerance)
+
+
+def exponential_rank_error(epsilon: float, n_subsamples: int, nats: float) -> float:
+    """Return ``2 nats / (epsilon m)``: points this far from the level have ``e^-nats`` of the best weight."""
+    return 2.0 * nats / (epsilon * n_subsamples)
+
+
+def _runs(
+    indices: ArrayLike, grid_size: int, epsilon: float, low: float, high: float, owner: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Cut the grid into its runs of equal weight: first index, length and log-weight of each run."""
+    size = check_integer(grid_size, "grid_size", owner)
+    array = check_indices(indices, size, owner)
+    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
+    low = check_real(low, "low", owner, low=0.0, high=1.0, closed="both")
+    high = check_real(high, "high", owner, low=low, high=1.0, closed="both")
+    m = array.size
+    points, counts = np.unique(array, return_counts=True)
+    at_most = np.cumsum(counts)
+
+    # Each distinct value is a run of its own; the gaps before, between and after are the others.
+    starts = np.empty(2 * points.size + 1, dtype=np.int64)
+    starts[0], starts[1::2], starts[2::2] = 0, points, points + 1
+    lengths = np.diff(starts, append=size)
+    below = np.empty(starts.size, dtype=np.int64)
+    below[0], below[1::2], below[2::2] = 0, at_most - counts, at_most
+    above = m - below
+    above[1::2] -= counts
+
+    nonempty = lengths > 0
+    starts, lengths = starts[nonempty], lengths[nonempty]
+    cost = np.maximum(below - high * m, above - (1.0 - low) * m)[nonempty]
+    return starts, lengths, np.log(lengths) - 0.5 * epsilon * cost

@@ -1,36 +1,29 @@
-"""What answers are rounded to: grids, cells around a guess, buckets, and the lattice of noisy answers.
+"""What answers are rounded to: cells around a guess, grids, buckets, and the lattice of noisy answers.
 
-Cells of equal width around a guess: an answer says only in which of them the holdout's value lies.
+*Cells* of equal width around a guess: an answer says only in which of them the holdout's value lies. That is
+the one way a noiseless answer leaves the holdout. With coarse cells it is a *check* (Thresholdout without
+noise: the guess is confirmed unless it is off by more than the half cell); with cells as fine as the lattice
+of possible values it is an exact *certify*.
 
-The one way a noiseless answer leaves the holdout. With coarse cells it is a *check* (Thresholdout without
-noise: the guess is confirmed unless it is off by more than the half cell); with cells as fine as the
-lattice of possible values it is an exact *certify*.
+*Cells of whole counts* around a guess are multiples of the standard error that the guess lets expect. They
+are fixed by what is known without the holdout's answer (n, the guess, the rows behind it), so that the number
+of a cell is a symbol of a code. Wide cells rarely surprise and cost next to nothing; the width is in standard
+errors, for a chance of a surprise that suits the number of questions.
 
-Cells of whole counts around a guess, in multiples of the standard error that the guess lets expect.
+*Grids* are finite ordered sets of numbers, of any size. A number rounded to the nearest of their points is
+one of finitely many answers, each of which has a price. *Buckets* of positive numbers grow by a factor: a
+size or a variance is answered as one of them.
 
-The count of 0/1 losses is told only up to a cell. Cells are fixed by what is known without the holdout's
-answer (n, the guess, the rows behind it), so that the number of a cell is a symbol of a code. Wide cells
-rarely surprise and cost next to nothing; the width is in standard errors, for a chance of a surprise that
-suits the number of questions.
-
-Grids: finite ordered sets of numbers, of any size, to whose points answers are rounded.
-
-The lattice to which noisy answers are moved: multiples of a power of two, so that no last digit leaks.
-
-Floating point numbers are no real numbers. Which doubles ``value + noise`` can be depends on the value, down
-to the last bit: of the answers within 0.1 of 0 that Laplace noise of scale 1 gave to the value 0, only 5 %
-were possible for a neighbour's value 1, so nearly all told which of the two it was, whatever epsilon says
-(Mironov 2012). The multiples of one step are the same set for every value. To move an answer to the nearest
-of them is post-processing, so no guarantee is lost, and a step of a thousandth of the noise costs nothing.
-
-What this does not promise: the *probabilities* are still made of doubles, so a ratio of two of them may
-exceed ``e^epsilon`` by rounding errors; far from the value (for Laplace noise 28 scales, probability 1e-12)
-the sampler has gaps wider than a step; comparisons, and how long a draw takes, are as they were. Where that
-matters, use a discrete mechanism on integers.
-
-Buckets of positive numbers that grow by a factor: a size or a variance is answered as one of them.
-
-A number rounded to a grid: one of finitely many answers, each of which has a price.
+*The lattice* to which noisy answers are moved are the multiples of a power of two, so that no last digit
+leaks. Floating point numbers are no real numbers. Which doubles ``value + noise`` can be depends on the
+value, down to the last bit: of the answers within 0.1 of 0 that Laplace noise of scale 1 gave to the value 0,
+only 5 % were possible for a neighbour's value 1, so nearly all told which of the two it was, whatever epsilon
+says (Mironov 2012). The multiples of one step are the same set for every value. To move an answer to the
+nearest of them is post-processing, so no guarantee is lost, and a step of a thousandth of the noise costs
+nothing. What this does not promise: the *probabilities* are still made of doubles, so a ratio of two of them
+may exceed ``e^epsilon`` by rounding errors; far from the value (for Laplace noise 28 scales, probability
+1e-12) the sampler has gaps wider than a step; comparisons, and how long a draw takes, are as they were. Where
+that matters, use a discrete mechanism on integers.
 """
 
 from __future__ import annotations
@@ -44,14 +37,44 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from sklearn_ada._validation import as_floats, bad_parameter, check_integer, check_real, describe
+from sklearn_ada._validation import (
+    as_floats,
+    bad_parameter,
+    check_integer,
+    check_real,
+    checked,
+    checked_fields,
+    describe,
+    instance,
+)
 from sklearn_ada.accounting.events import CodedRelease, Release, Symbol
+
+__all__ = [
+    "Cells",
+    "CountCells",
+    "ExplicitGrid",
+    "Grid",
+    "LogGrid",
+    "Rounding",
+    "UniformGrid",
+    "candidate_width",
+    "guess_error",
+    "rounded",
+]
 
 LEAST_CELL = 1e-12
 """No cell is a smaller share of a metric's range: values have hardly more digits."""
 
+WINNER_WIDTH = 2.5
+"""Half a cell in standard errors, where every search asks about its winner only."""
+
+_LEAST_ERROR = 0.5
+_STEPS_A_SCALE = 10  # binary digits: 1,024 steps or a little more
+_LEAST_STEP = math.ulp(0.0)  # every double is a multiple of it
+
 
 @dataclass(frozen=True)
+@checked_fields(guess="finite", half_cell="> 0")
 class Cells:
     """Cells of width ``2 * half_cell``, number 0 centred at ``guess``.
 
@@ -71,10 +94,7 @@ class Cells:
     guess: float
     half_cell: float
 
-    def __post_init__(self) -> None:
-        check_real(self.guess, "guess", "Cells")
-        check_real(self.half_cell, "half_cell", "Cells", low=0.0)
-
+    @checked("Cells.index", value="finite")
     def index(self, value: float) -> int:
         """Return the number of the cell that holds ``value``.
 
@@ -83,7 +103,6 @@ class Cells:
         value : float
             In units of the metric.
         """
-        value = check_real(value, "value", "Cells.index")
         return math.floor((value - self.guess) / (2.0 * self.half_cell) + 0.5)
 
     def centre(self, index: int) -> float:
@@ -109,12 +128,7 @@ class Cells:
         return centre - self.half_cell - slack, centre + self.half_cell + slack
 
 
-WINNER_WIDTH = 2.5
-"""Half a cell in standard errors, where every search asks about its winner only."""
-
-_LEAST_ERROR = 0.5
-
-
+@checked(n_candidates="integer >= 1")
 def candidate_width(n_candidates: int) -> float:
     """Return half a cell in standard errors for G candidates of one search: ``Phi^-1(1 - 1/(30 G))``.
 
@@ -130,10 +144,10 @@ def candidate_width(n_candidates: int) -> float:
     >>> [round(candidate_width(g), 2) for g in (10, 100, 1000, 10_000)]
     [2.71, 3.4, 3.99, 4.5]
     """
-    count = check_integer(n_candidates, "n_candidates", "candidate_width")
-    return -float(ndtri(1.0 / (30.0 * count)))
+    return -float(ndtri(1.0 / (30.0 * n_candidates)))
 
 
+@checked(n="integer >= 1", guess="[0, 1]", guess_rows="integer >= 1")
 def guess_error(n: int, guess: float, guess_rows: int) -> float:
     """Return tau, the standard error of the holdout's count around ``n * guess``, at least half a count.
 
@@ -154,15 +168,12 @@ def guess_error(n: int, guess: float, guess_rows: int) -> float:
     >>> round(guess_error(500, 0.8512, 1500), 3)
     9.201
     """
-    owner = "guess_error"
-    n = check_integer(n, "n", owner)
-    rows = check_integer(guess_rows, "guess_rows", owner)
-    guess = check_real(guess, "guess", owner, low=0.0, high=1.0, closed="both")
-    smoothed = (guess * rows + 1.0) / (rows + 2.0)
-    return max(_LEAST_ERROR, n * math.sqrt(smoothed * (1.0 - smoothed) * (1.0 / n + 1.0 / rows)))
+    smoothed = (guess * guess_rows + 1.0) / (guess_rows + 2.0)
+    return max(_LEAST_ERROR, n * math.sqrt(smoothed * (1.0 - smoothed) * (1.0 / n + 1.0 / guess_rows)))
 
 
 @dataclass(frozen=True)
+@checked_fields(n="integer >= 1", width="integer >= 1")
 class CountCells:
     """Cells of ``width`` counts each; cell 0 begins at ``base``.
 
@@ -187,11 +198,10 @@ class CountCells:
     width: int
 
     def __post_init__(self) -> None:
-        check_integer(self.n, "n", "CountCells")
         check_integer(self.base, "base", "CountCells", low=-self.n, high=self.n)
-        check_integer(self.width, "width", "CountCells")
 
     @classmethod
+    @checked("CountCells", width="> 0")
     def around(cls, n: int, *, guess: float, guess_rows: int, width: float = WINNER_WIDTH) -> Self:
         """Return the cells of ``2 * width`` standard errors, cell 0 centred at the guess.
 
@@ -203,8 +213,7 @@ class CountCells:
             c, half a cell in standard errors, positive.
         """
         tau = guess_error(n, guess, guess_rows)
-        half = check_real(width, "width", "CountCells", low=0.0)
-        counts = max(1, min(round(2.0 * half * tau), 2 * n + 1))
+        counts = max(1, min(round(2.0 * width * tau), 2 * n + 1))
         return cls(n, round(n * guess - (counts - 1) / 2), counts)
 
     def index(self, count: int) -> int:
@@ -332,6 +341,7 @@ class Grid(ABC):
 
 
 @dataclass(frozen=True)
+@checked_fields(low="finite", size="integer >= 2")
 class UniformGrid(Grid):
     """``size`` equally spaced numbers from ``low`` to ``high``, in constant memory.
 
@@ -356,13 +366,10 @@ class UniformGrid(Grid):
     size: int
 
     def __post_init__(self) -> None:
-        low = check_real(self.low, "low", "UniformGrid")
-        high = check_real(self.high, "high", "UniformGrid", low=low)
-        size = check_integer(self.size, "size", "UniformGrid", low=2)
-        check_real(high - low, "high - low", "UniformGrid", low=0.0)
-        _check_resolution((high - low) / (size - 1), max(abs(low), abs(high)), size, "UniformGrid")
-        for name, value in (("low", low), ("high", high), ("size", size)):
-            object.__setattr__(self, name, value)
+        high = check_real(self.high, "high", "UniformGrid", low=self.low)
+        object.__setattr__(self, "high", high)
+        width = check_real(high - self.low, "high - low", "UniformGrid", low=0.0)
+        _check_resolution(width / (self.size - 1), max(abs(self.low), abs(high)), self.size, "UniformGrid")
 
     def _value(self, index: int) -> float:
         if index == self.size - 1:
@@ -375,6 +382,7 @@ class UniformGrid(Grid):
 
 
 @dataclass(frozen=True)
+@checked_fields(low="> 0", size="integer >= 2")
 class LogGrid(Grid):
     """``size`` numbers from ``low`` to ``high`` with equal ratios, in constant memory.
 
@@ -401,13 +409,9 @@ class LogGrid(Grid):
     size: int
 
     def __post_init__(self) -> None:
-        low = check_real(self.low, "low", "LogGrid", low=0.0)
-        high = check_real(self.high, "high", "LogGrid", low=low)
-        size = check_integer(self.size, "size", "LogGrid", low=2)
-        ends = math.log(low), math.log(high)
-        _check_resolution((ends[1] - ends[0]) / (size - 1), max(1.0, -ends[0], ends[1]), size, "LogGrid")
-        for name, value in (("low", low), ("high", high), ("size", size)):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "high", check_real(self.high, "high", "LogGrid", low=self.low))
+        low, high = math.log(self.low), math.log(self.high)
+        _check_resolution((high - low) / (self.size - 1), max(1.0, -low, high), self.size, "LogGrid")
 
     def _value(self, index: int) -> float:
         if index in (0, self.size - 1):
@@ -469,10 +473,6 @@ def _check_resolution(step: float, magnitude: float, size: int, owner: str) -> N
         raise bad_parameter("size", owner, "small enough for neighbours to differ in double precision", size)
 
 
-_STEPS_A_SCALE = 10  # binary digits: 1,024 steps or a little more
-_LEAST_STEP = math.ulp(0.0)  # every double is a multiple of it
-
-
 def lattice_step(scale: float) -> float:
     """Return the largest power of two that is at most ``scale / 1024``.
 
@@ -515,6 +515,7 @@ def on_lattice(number: float, scale: float) -> float:
 
 
 @dataclass(frozen=True)
+@checked_fields(growth="> 1")
 class LogBuckets:
     """Buckets in which neighbours differ by a factor.
 
@@ -534,12 +535,9 @@ class LogBuckets:
 
     growth: float
 
-    def __post_init__(self) -> None:
-        check_real(self.growth, "growth", "LogBuckets", low=1.0)
-
+    @checked("LogBuckets.index", value="> 0")
     def index(self, value: float) -> int:
         """Return the number of the bucket of a positive value."""
-        value = check_real(value, "value", "LogBuckets.index", low=0.0)
         return math.floor(math.log(value) / math.log(self.growth) + 1e-9)
 
     def low(self, index: int) -> float:
@@ -552,6 +550,7 @@ class LogBuckets:
 
 
 @dataclass(frozen=True)
+@checked_fields(grid=instance(Grid, "a Grid"), guess="finite or None", scale=">= 0")
 class Rounding:
     """A grid for an answer, and the grid point that is expected.
 
@@ -576,13 +575,6 @@ class Rounding:
     guess: float | None = None
     scale: float = 0.0
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.grid, Grid):
-            raise bad_parameter("grid", "Rounding", "a Grid", self.grid)
-        if self.guess is not None:
-            object.__setattr__(self, "guess", check_real(self.guess, "guess", "Rounding"))
-        object.__setattr__(self, "scale", check_real(self.scale, "scale", "Rounding", low=0.0, closed="low"))
-
     def symbol(self, index: int, stream: str) -> Symbol:
         """Return the symbol of the grid point ``index``: its offset from the guess.
 
@@ -597,6 +589,10 @@ class Rounding:
         return Symbol(stream, index - centre, self.scale)
 
 
+is_rounding = instance(Rounding, "a Rounding")
+
+
+@checked(value="finite", rounding=is_rounding)
 def rounded(value: float, rounding: Rounding) -> Release[float]:
     """Release a value rounded to a grid, without noise (a baseline).
 
@@ -627,13 +623,5 @@ def rounded(value: float, rounding: Rounding) -> Release[float]:
     >>> rounded(0.8349, Rounding(UniformGrid(0.0, 1.0, 101), guess=0.85)).answer
     0.83
     """
-    rounding = check_rounding(rounding, "rounded")
-    index = int(rounding.grid.index(check_real(value, "value", "rounded")))
+    index = int(rounding.grid.index(value))
     return Release(rounding.grid.value(index), CodedRelease((rounding.symbol(index, "lattice"),)))
-
-
-def check_rounding(rounding: object, owner: str) -> Rounding:
-    """Return ``rounding`` if it is a Rounding, or raise ValueError."""
-    if isinstance(rounding, Rounding):
-        return rounding
-    raise bad_parameter("rounding", owner, "a Rounding", rounding)

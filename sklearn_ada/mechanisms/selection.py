@@ -1,6 +1,6 @@
 """Choose one of finitely many candidates by its score on the holdout, privately.
 
-A private learner: one of finitely many models is chosen by its error, and no record matters much.
+A private learner does so: one of finitely many models is chosen by its error, and no record matters much.
 """
 
 from __future__ import annotations
@@ -12,16 +12,32 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._validation import (
     bad_parameter,
-    check_generator,
-    check_integer,
-    check_option,
     check_real,
     check_values,
+    checked,
     describe,
+    generator,
+    option,
 )
 from sklearn_ada.accounting.events import ExponentialMechanismEvent, PermuteAndFlipEvent, Release, Symbol
 
+__all__ = [
+    "exponential_mechanism",
+    "permute_and_flip",
+    "private_learner",
+    "private_minimum",
+    "report_noisy_max",
+    "selection_error",
+]
 
+
+@checked(
+    scores=check_values,
+    epsilon="> 0",
+    sensitivity="> 0",
+    sampler=option(("inverse", "rejection")),
+    rng=generator,
+)
 def exponential_mechanism(
     scores: ArrayLike,
     *,
@@ -73,10 +89,7 @@ def exponential_mechanism(
     ... ).answer
     1
     """
-    owner = "exponential_mechanism"
-    weights = np.exp(_exponents(scores, sensitivity, epsilon, owner))
-    check_option(sampler, "sampler", owner, ("inverse", "rejection"))
-    rng = check_generator(rng, owner)
+    weights = np.exp(_exponents(scores, sensitivity, epsilon, "exponential_mechanism"))
     if sampler == "inverse":
         cumulative = np.cumsum(weights)
         index = int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
@@ -85,9 +98,10 @@ def exponential_mechanism(
         index = int(rng.integers(law.size))
         while law[index] < rng.random():
             index = int(rng.integers(law.size))
-    return Release(index, ExponentialMechanismEvent(epsilon, (_index_symbol(index, weights.size),)))
+    return Release(index, ExponentialMechanismEvent(epsilon, _symbols(index, weights)))
 
 
+@checked(scores=check_values, epsilon="> 0", sensitivity="> 0", rng=generator)
 def report_noisy_max(
     scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator
 ) -> Release[int]:
@@ -123,12 +137,12 @@ def report_noisy_max(
     ... ).answer
     1
     """
-    owner = "report_noisy_max"
-    exponents = _exponents(scores, sensitivity, epsilon, owner)
-    index = int(np.argmax(exponents + check_generator(rng, owner).gumbel(size=exponents.size)))
-    return Release(index, ExponentialMechanismEvent(epsilon, (_index_symbol(index, exponents.size),)))
+    exponents = _exponents(scores, sensitivity, epsilon, "report_noisy_max")
+    index = int(np.argmax(exponents + rng.gumbel(size=exponents.size)))
+    return Release(index, ExponentialMechanismEvent(epsilon, _symbols(index, exponents)))
 
 
+@checked(scores=check_values, epsilon="> 0", sensitivity="> 0", rng=generator)
 def permute_and_flip(
     scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator
 ) -> Release[int]:
@@ -166,15 +180,14 @@ def permute_and_flip(
     ... ).answer
     1
     """
-    owner = "permute_and_flip"
-    chances = np.exp(_exponents(scores, sensitivity, epsilon, owner))
-    rng = check_generator(rng, owner)
+    chances = np.exp(_exponents(scores, sensitivity, epsilon, "permute_and_flip"))
     order = rng.permutation(chances.size)
     # The best candidate's chance is 1, so some candidate stops the walk.
     index = int(order[np.argmax(rng.random(chances.size) < chances[order])])
-    return Release(index, PermuteAndFlipEvent(epsilon, (_index_symbol(index, chances.size),)))
+    return Release(index, PermuteAndFlipEvent(epsilon, _symbols(index, chances)))
 
 
+@checked(losses=check_values)
 def private_minimum(
     losses: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator
 ) -> Release[int]:
@@ -214,10 +227,10 @@ def private_minimum(
     ... ).answer
     1
     """
-    scores = -check_values(losses, "losses", "private_minimum")
-    return exponential_mechanism(scores, sensitivity=sensitivity, epsilon=epsilon, rng=rng)
+    return exponential_mechanism(-np.asarray(losses), sensitivity=sensitivity, epsilon=epsilon, rng=rng)
 
 
+@checked(n_candidates="integer >= 1", n_optimal="integer >= 1", sensitivity="> 0", epsilon="> 0", t=">= 0")
 def selection_error(
     n_candidates: int, *, sensitivity: float, epsilon: float, t: float, n_optimal: int = 1
 ) -> float:
@@ -244,30 +257,9 @@ def selection_error(
     >>> round(selection_error(100, sensitivity=0.001, epsilon=0.5, t=3.0), 4)
     0.0304
     """
-    owner = "selection_error"
-    n = check_integer(n_candidates, "n_candidates", owner)
-    best = check_integer(n_optimal, "n_optimal", owner)
-    if best > n:
-        raise bad_parameter("n_optimal", owner, "at most n_candidates", n_optimal)
-    sensitivity = check_real(sensitivity, "sensitivity", owner, low=0.0)
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
-    t = check_real(t, "t", owner, low=0.0, closed="low")
-    return 2.0 * sensitivity / epsilon * (math.log(n / best) + t)
-
-
-def _exponents(scores: ArrayLike, sensitivity: float, epsilon: float, owner: str) -> NDArray[np.float64]:
-    """Return ``epsilon (score - best) / (2 sensitivity)``, at most 0."""
-    array = check_values(scores, "scores", owner)
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
-    sensitivity = check_real(sensitivity, "sensitivity", owner, low=0.0)
-    factor = check_real(epsilon / (2.0 * sensitivity), "epsilon / (2 sensitivity)", owner, low=0.0)
-    with np.errstate(over="ignore"):
-        exponents: NDArray[np.float64] = (array - array.max()) * factor
-    return exponents
-
-
-def _index_symbol(index: int, n_candidates: int) -> Symbol:
-    return Symbol("index", index, float(n_candidates))
+    if n_optimal > n_candidates:
+        raise bad_parameter("n_optimal", "selection_error", "at most n_candidates", n_optimal)
+    return 2.0 * sensitivity / epsilon * (math.log(n_candidates / n_optimal) + t)
 
 
 def private_learner(
@@ -318,3 +310,16 @@ def private_learner(
     return exponential_mechanism(
         scores, sensitivity=1.0 / n_records, epsilon=epsilon, rng=rng, sampler=sampler
     )
+
+
+def _exponents(scores: ArrayLike, sensitivity: float, epsilon: float, owner: str) -> NDArray[np.float64]:
+    """Return ``epsilon (score - best) / (2 sensitivity)``, at most 0."""
+    array = np.asarray(scores, dtype=np.float64)
+    factor = check_real(epsilon / (2.0 * sensitivity), "epsilon / (2 sensitivity)", owner, low=0.0)
+    with np.errstate(over="ignore"):
+        exponents: NDArray[np.float64] = (array - array.max()) * factor
+    return exponents
+
+
+def _symbols(index: int, candidates: NDArray[np.float64]) -> tuple[Symbol]:
+    return (Symbol("index", index, float(candidates.size)),)

@@ -1,8 +1,7 @@
-"""The sparse vector technique: is a number above a threshold? Only the answers "above" cost privacy.
+"""The sparse vector technique and Thresholdout: only what is above a threshold costs privacy.
 
-Source: Dwork and Roth (2014), section 3.6.
-
-Thresholdout: confirm a guess, or correct it with a noisy value (Dwork et al. 2015).
+The sparse vector says whether a number is above its threshold (Dwork and Roth 2014, section 3.6).
+Thresholdout confirms a guess, or corrects it with a noisy value (Dwork et al. 2015).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from sklearn_ada._validation import bad_parameter, check_generator, check_integer, check_real
+from sklearn_ada._validation import checked, checked_fields, generator, instance
 from sklearn_ada.accounting.events import (
     AboveThresholdEvent,
     Event,
@@ -26,9 +25,26 @@ from sklearn_ada.accounting.events import (
 from sklearn_ada.mechanisms.noise import StatefulMechanism, noise_scale, with_laplace, with_normal
 from sklearn_ada.mechanisms.rounding import on_lattice
 
+__all__ = [
+    "SparseVector",
+    "Thresholdout",
+    "ThresholdoutAnswer",
+    "above_threshold",
+    "gaussian_thresholdout",
+    "sparse_vector_error",
+]
+
 
 @dataclass
-class SparseVector(StatefulMechanism):
+@checked_fields(
+    epsilon="> 0",
+    sensitivity="> 0",
+    max_hits="integer >= 1",
+    redraw=instance(bool, "a bool"),
+    threshold_noise="finite or None",
+    hits="integer >= 0",
+)
+class SparseVector(StatefulMechanism, count="hits", limit="max_hits"):
     """Say of each number whether it is above its threshold, until ``max_hits`` were: epsilon-DP.
 
     Every "above" and "below" is right within `sparse_vector_error`, except with the probability stated
@@ -77,20 +93,10 @@ class SparseVector(StatefulMechanism):
     hits: int = 0
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        self.epsilon = check_real(self.epsilon, "epsilon", owner, low=0.0)
-        self.sensitivity = check_real(self.sensitivity, "sensitivity", owner, low=0.0)
-        self.max_hits = check_integer(self.max_hits, "max_hits", owner)
-        if not isinstance(self.redraw, bool):
-            raise bad_parameter("redraw", owner, "a bool", self.redraw)
-        noise_scale(self.sensitivity / self.epsilon, owner)
-        self._check_memory("hits", self.max_hits)
+        noise_scale(self.sensitivity / self.epsilon, "SparseVector")
+        super().__post_init__()
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether all hits are used."""
-        return self.hits == self.max_hits
-
+    @checked("SparseVector", value="finite", threshold="finite", rng=generator)
     def ask(
         self, value: float, threshold: float, rng: np.random.Generator
     ) -> Release[Literal["above", "below"]]:
@@ -109,10 +115,6 @@ class SparseVector(StatefulMechanism):
         ValueError
             If ``value`` or ``threshold`` is not finite. Either way nothing has been drawn.
         """
-        owner = type(self).__name__
-        value = check_real(value, "value", owner)
-        threshold = check_real(threshold, "threshold", owner)
-        rng = check_generator(rng, owner)
         self._refuse_if_exhausted()
         unit = self.sensitivity / self.epsilon
         event: Event | None = None
@@ -147,6 +149,7 @@ def above_threshold(epsilon: float, sensitivity: float = 1.0) -> SparseVector:
     return SparseVector(epsilon, sensitivity)
 
 
+@checked(epsilon="> 0", n_questions="integer >= 1", beta="(0, 1)", sensitivity="> 0", max_hits="integer >= 1")
 def sparse_vector_error(
     epsilon: float,
     *,
@@ -179,15 +182,178 @@ def sparse_vector_error(
     >>> round(sparse_vector_error(0.1, n_questions=1000, beta=0.05, sensitivity=1e-4), 4)
     0.0498
     """
-    owner = "sparse_vector_error"
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
-    k = check_integer(n_questions, "n_questions", owner)
-    beta = check_real(beta, "beta", owner, low=0.0, high=1.0)
-    sensitivity = check_real(sensitivity, "sensitivity", owner, low=0.0)
-    hits = check_integer(max_hits, "max_hits", owner)
-    runs, scale = (hits, 1) if redraw else (1, hits)
-    error = 2.0 * math.log(2.0 * runs / beta) + 4.0 * scale * math.log(2.0 * k / beta)
+    runs, scale = (max_hits, 1) if redraw else (1, max_hits)
+    error = 2.0 * math.log(2.0 * runs / beta) + 4.0 * scale * math.log(2.0 * n_questions / beta)
     return sensitivity / epsilon * error
+
+
+@dataclass(frozen=True)
+class ThresholdoutAnswer:
+    """What Thresholdout says: the guess if it agrees with the holdout, else a noisy holdout value.
+
+    A noisy value is moved to a lattice of a thousandth of its noise (`rounding.lattice`).
+
+    Attributes
+    ----------
+    verdict : {"agrees", "differs"}
+    value : float
+    """
+
+    verdict: Literal["agrees", "differs"]
+    value: float
+
+
+@dataclass
+@checked_fields(
+    threshold="> 0",
+    scale="> 0",
+    max_hits="integer >= 1",
+    sensitivity="> 0",
+    threshold_noise="finite or None",
+    hits="integer >= 0",
+)
+class Thresholdout(StatefulMechanism, count="hits", limit="max_hits"):
+    """Thresholdout with Laplace noise: differentially private for at most ``max_hits`` corrections.
+
+    Answers the guess unless it differs from the holdout by more than a noisy threshold; then the
+    holdout's value with noise, and one hit is used. Guesses that agree use none. One `ThresholdoutEvent`
+    covers all hits and the last, open run; it happens at the first question.
+
+    Parameters
+    ----------
+    threshold : float
+        The difference that is tolerated, positive.
+    scale : float
+        s > 0: Laplace noise of scale s in a corrected value, 2 s in the threshold, 4 s in a comparison.
+    max_hits : int
+        B, how many corrections there may be.
+    sensitivity : float
+        How much a holdout value can change when one record is replaced: 1/n for the mean of n losses
+        in [0, 1].
+    threshold_noise : float or None
+        Memory: the noise of the open threshold.
+    hits : int
+        Memory: how many corrections there have been.
+
+    References
+    ----------
+    Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, "The reusable holdout: preserving validity in
+    adaptive data analysis", Science 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> holdout = Thresholdout(threshold=0.04, scale=0.001, max_hits=1, sensitivity=1e-4)
+    >>> holdout.ask(0.86, 0.85, rng).answer
+    ThresholdoutAnswer(verdict='agrees', value=0.86)
+    >>> holdout.ask(0.97, 0.85, rng).answer.verdict, holdout.exhausted
+    ('differs', True)
+    """
+
+    threshold: float
+    scale: float
+    max_hits: int
+    sensitivity: float
+    threshold_noise: float | None = field(default=None, repr=False)
+    hits: int = 0
+
+    def __post_init__(self) -> None:
+        self._event()
+        super().__post_init__()
+
+    @checked("Thresholdout", guess="finite", value="finite", rng=generator)
+    def ask(self, guess: float, value: float, rng: np.random.Generator) -> Release[ThresholdoutAnswer]:
+        """Compare the guess with the value on the holdout.
+
+        Parameters
+        ----------
+        guess, value : float
+            The metric on validation rows, and on the holdout.
+        rng : Generator
+            From which noise is drawn; its seed is as secret as the holdout.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If all hits are used.
+        ValueError
+            If ``guess`` or ``value`` is not finite. Either way nothing has been drawn.
+        """
+        self._refuse_if_exhausted()
+        opening = self.hits == 0 and self.threshold_noise is None
+        event = self._event() if opening else None
+        if self.threshold_noise is None:
+            self.threshold_noise = laplace_threshold(0.0, self.scale, rng)
+        corrected = laplace_correction(guess, value, self.threshold + self.threshold_noise, self.scale, rng)
+        if corrected is None:
+            return Release(ThresholdoutAnswer("agrees", guess), event)
+        self.hits += 1
+        self.threshold_noise = None
+        return Release(ThresholdoutAnswer("differs", on_lattice(corrected, self.scale)), event)
+
+    def _event(self) -> ThresholdoutEvent:
+        return ThresholdoutEvent(self.sensitivity / self.scale, self.max_hits)
+
+
+@checked(guess="finite", value="finite", threshold="> 0", scale="> 0", sensitivity="> 0", rng=generator)
+def gaussian_thresholdout(
+    guess: float,
+    value: float,
+    *,
+    threshold: float,
+    scale: float,
+    sensitivity: float,
+    rng: np.random.Generator,
+) -> Release[ThresholdoutAnswer]:
+    """Compare a guess with the holdout as the published figure did: Gaussian noise, fixed threshold.
+
+    **Without the theorem of the algorithm**: there is no budget of hits, and every comparison, also one
+    that agrees, is a Gaussian release of its own. Use `Thresholdout` for a guarantee.
+
+    Parameters
+    ----------
+    guess : float
+        The value claimed.
+    value : float
+        The value on the holdout.
+    threshold : float
+        The difference that is tolerated, positive.
+    scale : float
+        Standard deviation of the noise in the comparison and in a corrected value, positive.
+    sensitivity : float
+        How much ``value`` can change when one record is replaced, positive.
+    rng : numpy.random.Generator
+        The source of randomness.
+
+    Returns
+    -------
+    Release
+        A `ThresholdoutAnswer`; one `GaussianEvent` for the comparison, two if it was corrected.
+
+    Raises
+    ------
+    ValueError
+        For a parameter outside its range; nothing has been drawn then.
+
+    References
+    ----------
+    The simulation behind Figures 1 and 2 of Dwork et al., Science 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gaussian_thresholdout(
+    ...     0.86, 0.85, threshold=0.04, scale=0.01, sensitivity=1e-4, rng=np.random.default_rng(0)
+    ... ).answer
+    ThresholdoutAnswer(verdict='agrees', value=0.86)
+    """
+    event = GaussianEvent(scale / sensitivity)
+    corrected = gaussian_correction(guess, value, threshold, scale, rng)
+    if corrected is None:
+        return Release(ThresholdoutAnswer("agrees", guess), event)
+    answer = ThresholdoutAnswer("differs", on_lattice(corrected, scale))
+    return Release(answer, SelfComposedEvent(event, 2))
 
 
 def laplace_threshold(threshold: float, scale: float, rng: np.random.Generator) -> float:
@@ -255,181 +421,3 @@ def gaussian_correction(
     if abs(guess - value) > with_normal(threshold, deviation, rng):
         return with_normal(value, deviation, rng)
     return None
-
-
-@dataclass(frozen=True)
-class ThresholdoutAnswer:
-    """What Thresholdout says: the guess if it agrees with the holdout, else a noisy holdout value.
-
-    A noisy value is moved to a lattice of a thousandth of its noise (`rounding.lattice`).
-
-    Attributes
-    ----------
-    verdict : {"agrees", "differs"}
-    value : float
-    """
-
-    verdict: Literal["agrees", "differs"]
-    value: float
-
-
-@dataclass
-class Thresholdout(StatefulMechanism):
-    """Thresholdout with Laplace noise: differentially private for at most ``max_hits`` corrections.
-
-    Answers the guess unless it differs from the holdout by more than a noisy threshold; then the
-    holdout's value with noise, and one hit is used. Guesses that agree use none. One `ThresholdoutEvent`
-    covers all hits and the last, open run; it happens at the first question.
-
-    Parameters
-    ----------
-    threshold : float
-        The difference that is tolerated, positive.
-    scale : float
-        s > 0: Laplace noise of scale s in a corrected value, 2 s in the threshold, 4 s in a comparison.
-    max_hits : int
-        B, how many corrections there may be.
-    sensitivity : float
-        How much a holdout value can change when one record is replaced: 1/n for the mean of n losses
-        in [0, 1].
-    threshold_noise : float or None
-        Memory: the noise of the open threshold.
-    hits : int
-        Memory: how many corrections there have been.
-
-    References
-    ----------
-    Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, "The reusable holdout: preserving validity in
-    adaptive data analysis", Science 2015.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> holdout = Thresholdout(threshold=0.04, scale=0.001, max_hits=1, sensitivity=1e-4)
-    >>> holdout.ask(0.86, 0.85, rng).answer
-    ThresholdoutAnswer(verdict='agrees', value=0.86)
-    >>> holdout.ask(0.97, 0.85, rng).answer.verdict, holdout.exhausted
-    ('differs', True)
-    """
-
-    threshold: float
-    scale: float
-    max_hits: int
-    sensitivity: float
-    threshold_noise: float | None = field(default=None, repr=False)
-    hits: int = 0
-
-    def __post_init__(self) -> None:
-        owner = "Thresholdout"
-        self.threshold = check_real(self.threshold, "threshold", owner, low=0.0)
-        self.scale = check_real(self.scale, "scale", owner, low=0.0)
-        self.max_hits = check_integer(self.max_hits, "max_hits", owner)
-        self.sensitivity = check_real(self.sensitivity, "sensitivity", owner, low=0.0)
-        self._event()
-        self._check_memory("hits", self.max_hits)
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether all hits are used."""
-        return self.hits == self.max_hits
-
-    def ask(self, guess: float, value: float, rng: np.random.Generator) -> Release[ThresholdoutAnswer]:
-        """Compare the guess with the value on the holdout.
-
-        Parameters
-        ----------
-        guess, value : float
-            The metric on validation rows, and on the holdout.
-        rng : Generator
-            From which noise is drawn; its seed is as secret as the holdout.
-
-        Raises
-        ------
-        BudgetExhaustedError
-            If all hits are used.
-        ValueError
-            If ``guess`` or ``value`` is not finite. Either way nothing has been drawn.
-        """
-        guess = check_real(guess, "guess", "Thresholdout")
-        value = check_real(value, "value", "Thresholdout")
-        rng = check_generator(rng, "Thresholdout")
-        self._refuse_if_exhausted()
-        opening = self.hits == 0 and self.threshold_noise is None
-        event = self._event() if opening else None
-        if self.threshold_noise is None:
-            self.threshold_noise = laplace_threshold(0.0, self.scale, rng)
-        corrected = laplace_correction(guess, value, self.threshold + self.threshold_noise, self.scale, rng)
-        if corrected is None:
-            return Release(ThresholdoutAnswer("agrees", guess), event)
-        self.hits += 1
-        self.threshold_noise = None
-        return Release(ThresholdoutAnswer("differs", on_lattice(corrected, self.scale)), event)
-
-    def _event(self) -> ThresholdoutEvent:
-        return ThresholdoutEvent(self.sensitivity / self.scale, self.max_hits)
-
-
-def gaussian_thresholdout(
-    guess: float,
-    value: float,
-    *,
-    threshold: float,
-    scale: float,
-    sensitivity: float,
-    rng: np.random.Generator,
-) -> Release[ThresholdoutAnswer]:
-    """Compare a guess with the holdout as the published figure did: Gaussian noise, fixed threshold.
-
-    **Without the theorem of the algorithm**: there is no budget of hits, and every comparison, also one
-    that agrees, is a Gaussian release of its own. Use `Thresholdout` for a guarantee.
-
-    Parameters
-    ----------
-    guess : float
-        The value claimed.
-    value : float
-        The value on the holdout.
-    threshold : float
-        The difference that is tolerated, positive.
-    scale : float
-        Standard deviation of the noise in the comparison and in a corrected value, positive.
-    sensitivity : float
-        How much ``value`` can change when one record is replaced, positive.
-    rng : numpy.random.Generator
-        The source of randomness.
-
-    Returns
-    -------
-    Release
-        A `ThresholdoutAnswer`; one `GaussianEvent` for the comparison, two if it was corrected.
-
-    Raises
-    ------
-    ValueError
-        For a parameter outside its range; nothing has been drawn then.
-
-    References
-    ----------
-    The simulation behind Figures 1 and 2 of Dwork et al., Science 2015.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gaussian_thresholdout(
-    ...     0.86, 0.85, threshold=0.04, scale=0.01, sensitivity=1e-4, rng=np.random.default_rng(0)
-    ... ).answer
-    ThresholdoutAnswer(verdict='agrees', value=0.86)
-    """
-    owner = "gaussian_thresholdout"
-    guess = check_real(guess, "guess", owner)
-    value = check_real(value, "value", owner)
-    threshold = check_real(threshold, "threshold", owner, low=0.0)
-    scale = noise_scale(check_real(scale, "scale", owner, low=0.0), owner)
-    sensitivity = check_real(sensitivity, "sensitivity", owner, low=0.0)
-    event = GaussianEvent(scale / sensitivity)
-    corrected = gaussian_correction(guess, value, threshold, scale, check_generator(rng, owner))
-    if corrected is None:
-        return Release(ThresholdoutAnswer("agrees", guess), event)
-    answer = ThresholdoutAnswer("differs", on_lattice(corrected, scale))
-    return Release(answer, SelfComposedEvent(event, 2))
