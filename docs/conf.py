@@ -8,7 +8,7 @@ from sphinx.util.logging import getLogger
 
 import sklearn_ada
 from sklearn_ada import __version__
-from sklearn_ada.metrics.registry import classify_scorers
+from sklearn_ada.metrics import classify_scorers
 
 project = "sklearn_ada"
 copyright = "the sklearn_ada developers"

@@ -60,10 +60,7 @@ from sklearn_ada.holdout.report import Entry
 from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
 from sklearn_ada.mechanisms.rounding import Cells
-from sklearn_ada.metrics.base import IntervalRule
-from sklearn_ada.metrics.means import Mean, Ratio
-from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.metrics.registry import WITH_INTERVAL
+from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.sealed import statistic_from
@@ -561,10 +558,13 @@ def _of_coded(prefix: Prefix, state: Conversation, body: dict[str, Any], event: 
     if "units" in prefix.genesis.body:
         raise _NotInLedgerError("weights or groups of the rows")
     guess, rows = Guess(**body["guess"]), state.rows
-    rule = _rule(body, guess, rows)
+    measure = measure_of_record(body["metric"], body["outcome"]["theorem"])
+    replayed = measure.replayed(guess.value, guess.share, rows)
+    if isinstance(replayed, str):
+        raise _NotInLedgerError(replayed)
+    rule, size = replayed
     is_certify = mechanism["name"] == "certify"
-    metric = Metric(_no_scores, kind="mean", range=(bounds[0], bounds[1]))
-    size = rule.expected_size if rule.size_is_released else float(rows)
+    metric = Metric(no_scores, kind="mean", range=(bounds[0], bounds[1]))
     variance = None
     if len(symbols_of(event)) > 1 and not rule.size_is_released:
         variance = foreseen_variance(rule, guess, metric.bounds, size, state.policy)
@@ -576,25 +576,6 @@ def _of_coded(prefix: Prefix, state: Conversation, body: dict[str, Any], event: 
         mechanism["scale"], size, "", variance,
     )  # fmt: skip
     return question.read(event, FailureBudget(level, 0.0), {}).interval
-
-
-def _rule(body: dict[str, Any], guess: Guess, rows: int) -> IntervalRule:
-    """Return how the metric of a record becomes an interval on so many rows."""
-    name, kind = body["metric"]["name"], body["metric"]["kind"]
-    known = WITH_INTERVAL.get(name.partition(" of ")[0])
-    if kind == "ratio" and known is not None and isinstance(known.rule, Ratio):
-        if guess.share is None:
-            raise _NotInLedgerError("the count of a class")
-        return known.rule.foreseeing(guess.value, guess.share, np.empty(rows))
-    if kind != "mean":
-        raise _NotInLedgerError("class counts")
-    of_counts = known is not None and isinstance(known.rule, Mean) and known.rule.zero_one
-    says_so = Mean(_no_scores, zero_one=True).theorem in body["outcome"]["theorem"]  # not of a function
-    return Mean(_no_scores, zero_one=of_counts and says_so)
-
-
-def _no_scores(*outputs: Any) -> Any:
-    raise AssertionError("nothing is scored here")
 
 
 def _level(state: Conversation, read: AnswerRecord) -> float:

@@ -88,7 +88,7 @@ def _check_metric(subjects: Sequence[Subject], metric: Metric, data: HoldoutData
         metric.check_target(data.some_labels)
         if data.has_interval(metric):
             rule = data.rule(metric)
-            rule.known_size(data.labels_for(metric, rule))
+            rule.size(data.labels_for(metric, rule))
         else:
             metric.check_classes(data.some_labels)
     if not data.has_interval(metric):
@@ -150,7 +150,7 @@ def _value(metric: Metric, subject: Subject, data: HoldoutData) -> Observation:
     rule = data.rule(metric)
     labels = data.labels_for(metric, rule)
     outputs = metric.outputs(model, data.X, labels)
-    value = metric.measure(model, labels, outputs, rule).value
+    value = metric.measured(model, labels, outputs, rule).value
     return observed(metric, value, outputs, value)
 
 
@@ -217,8 +217,8 @@ class PrivateChoice:
         """Fix the sensitivity, and epsilon where it is left open."""
         (low, high), rule = metric.bounds, data.rule(metric)
         labels = data.labels_for(metric, rule)
-        size, sensitivity = rule.known_size(labels), rule.sensitivity(labels, high - low)
-        if sensitivity is None or size is None:
+        size, sensitivity = rule.size(labels), rule.sensitivity(labels)
+        if sensitivity is None:
             raise bad_parameter(
                 "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
                 "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None.",

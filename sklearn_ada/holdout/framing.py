@@ -29,8 +29,8 @@ from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
 from sklearn_ada.metrics.base import UndefinedMetricError
-from sklearn_ada.metrics.metric import DIFFERENCE, Metric, undefined_metric
-from sklearn_ada.metrics.registry import NO_INTERVAL, OF_ALL_ROWS
+from sklearn_ada.metrics.means import DIFFERENCE
+from sklearn_ada.metrics.metric import Metric, undefined_metric
 from sklearn_ada.questions.coded import FILL, CodedQuestion, FilledCheck
 from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
 from sklearn_ada.questions.noisy import GaussianQuestion, NoiseSettings, NoisyCheck
@@ -41,8 +41,7 @@ from sklearn_ada.questions.question import (
     as_guess,
     guess_from_rows,
     median_guess_from_rows,
-    metric_of_all_rows,
-    metric_with_range,
+    tuned_metric,
 )
 from sklearn_ada.questions.sealed import SealedQuestion, statistic_of
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
@@ -307,7 +306,7 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
             return _ALIKE
         if not policy.is_described:
             return "has no answer with noise, and this holdout certifies by privacy alone"
-        if OF_ALL_ROWS[metric.string or ""].at_class_mix and policy.class_mix == "priced":
+        if metric.measure.at_class_mix and policy.class_mix == "priced":
             return _KNOWN_COUNTS
         return (
             ""
@@ -319,7 +318,7 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
             return f"has no finite range: declare one, Metric({metric.name!r}, range=(low, 0))"
         metric = metric.with_range((-1.0, 0.0))  # any: it only matters that validation rows will suggest one
     if not metric.has_interval:
-        return NO_INTERVAL.get(metric.string or "", "is a function of which nothing is known but its values")
+        return metric.measure.reason
     if data.has_interval(metric):
         return ""
     return _ALIKE if data.units is not None else _KNOWN_COUNTS
@@ -350,7 +349,7 @@ def compared_metric(session: Session, pair: Pair, metric: Metric, rows: Any) -> 
     if not (metric.lacks_range and metric.kind == "mean" and _is_pair(rows)):
         return metric  # what is no pair of rows, `_guess_from` refuses
     found = [
-        _with_suggested_range(session, discarded_copy(each, "Holdout.compare"), metric, rows)
+        _tuned_by_rows(session, discarded_copy(each, "Holdout.compare"), metric, rows)
         for each in (pair.a, pair.b)
     ]
     ranges = [each.range for each in found if each.range is not None]
@@ -384,7 +383,7 @@ def _check_median_is_wanted(metric: Metric, owner: str) -> None:
             "rows, guess_from=(X_val, y_val), which suggest one."
         )
     else:
-        fix = f"It {NO_INTERVAL[metric.string]}."
+        fix = f"It {metric.measure.reason}."
     raise bad_parameter(
         "scoring", owner, "a metric with an interval of its own", name, f"{fix} {HOW_A_MEDIAN}"
     )
@@ -396,22 +395,19 @@ def _tuned(session: Session, asked: Ask) -> Metric:
     Validation rows suggest and tune, where they are usable at all.
     """
     metric, rows, owner = asked.metric, asked.guess_from, asked.owner
-    if metric.lacks_range and _is_pair(rows):
-        metric = _with_suggested_range(session, asked.subject.copy(), metric, rows)
-    if not metric.has_interval_of_all_rows:
-        return metric
-    check_defined(session.data, metric)
-    why = why_no_interval(session, metric, asked.purpose)
-    if not why and rows is None and OF_ALL_ROWS[metric.string or ""].needs_rows:
-        why = "has an interval that validation rows must tune: give guess_from=(X_val, y_val)"
-    if why:
-        raise bad_parameter(
-            "scoring", owner, "a metric with an interval of its own", metric.name, f"It {why}. {HOW_A_MEDIAN}"
-        )
-    if not _is_pair(rows):
-        return metric.of_all_rows()
-    check_not_held_out(session, rows[0])
-    return _not_too_good(metric_of_all_rows(metric, asked.subject.copy(), *rows), rows[1])
+    if metric.has_interval_of_all_rows:
+        check_defined(session.data, metric)
+        why = why_no_interval(session, metric, asked.purpose)
+        if not why and rows is None and metric.measure.needs_rows:
+            why = "has an interval that validation rows must tune: give guess_from=(X_val, y_val)"
+        if why:
+            expected = "a metric with an interval of its own"
+            raise bad_parameter("scoring", owner, expected, metric.name, f"It {why}. {HOW_A_MEDIAN}")
+        if not _is_pair(rows):
+            return metric.of_all_rows()
+    if metric.is_tuned and _is_pair(rows):
+        return _tuned_by_rows(session, asked.subject.copy(), metric, rows)
+    return metric
 
 
 def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSettings | None) -> Guess:
@@ -432,10 +428,10 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
     return median_guess_from_rows(metric, model, X, y, median.subsample_size(session.data))
 
 
-def _with_suggested_range(session: Session, model: Any, metric: Metric, rows: tuple[Any, Any]) -> Metric:
-    """Return the metric with the range that validation rows suggest; the model may keep what it sees."""
+def _tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any, Any]) -> Metric:
+    """Return the metric with what validation rows suggest; the model may keep what it sees."""
     check_not_held_out(session, rows[0])
-    return _not_too_good(metric_with_range(metric, model, *rows), rows[1])
+    return _not_too_good(tuned_metric(metric, model, *rows), rows[1])
 
 
 def _not_too_good(metric: Metric, y: Any) -> Metric:

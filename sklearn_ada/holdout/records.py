@@ -64,7 +64,7 @@ from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.weights import ASSUMPTIONS, ROW_BY_ROW
 from sklearn_ada.holdout.state import ConversationState, LedgerRecord, ReleaseRecord, release_body
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, secret_digest
-from sklearn_ada.metrics.metric import DIFFERENCE
+from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.questions.question import Outcome
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import FailureBudget, Policy, finite, level_of

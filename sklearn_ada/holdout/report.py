@@ -61,8 +61,8 @@ from sklearn_ada.holdout.rounds import MANY, Probe, admitted_one_by_one, share_a
 from sklearn_ada.holdout.session import Session, as_closed
 from sklearn_ada.holdout.state import RefusedError
 from sklearn_ada.ledger.hash_chain import Ledger, Record
+from sklearn_ada.metrics.base import SCORERS
 from sklearn_ada.metrics.metric import OF_TWO, Metric
-from sklearn_ada.metrics.registry import RESPONSES, WITH_INTERVAL
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import SealedQuestion
@@ -225,7 +225,7 @@ def why_vacuous(session: Session, n_subsamples: int | None) -> str:
 
 def is_chosen(metric: Metric) -> bool:
     """Return whether the user has declared ``kind="general"`` for a metric with an interval of its own."""
-    return metric.kind == "general" and metric.string in WITH_INTERVAL
+    return metric.chosen_general and metric.is_scorer_with_interval
 
 
 def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *, regression: bool) -> str:
@@ -258,7 +258,7 @@ def _with_interval(metric: Metric, data: HoldoutData, regression: bool) -> str:
         label = _POS_LABEL.search(metric.name)
         written = "" if label is None else f", pos_label={_quoted(label[1])}"
         return f"Metric({of_class[1]!r}{written}), which is a scorer, too, and has an interval"
-    if metric.string in WITH_INTERVAL and metric.range is None:
+    if metric.is_scorer_with_interval and metric.range is None:
         return f"a metric with an interval, here {_here(metric.string)}"
     if regression or data.classes is None:
         return f"a metric with an interval, such as {_here('neg_mean_absolute_error')}"
@@ -737,7 +737,7 @@ _SHOWN = 10
 def _is_of_numbers(target: str) -> bool:
     """Return whether a target is of a scorer that takes numbers, of which none has cells."""
     name = target.removeprefix("population ").split(maxsplit=1)[0].strip(",")
-    return name in RESPONSES and RESPONSES[name].target == "numbers"
+    return name in SCORERS and SCORERS[name].response.target == "numbers"
 
 
 def _line(

@@ -343,7 +343,9 @@ def worst_question(
             return StableQuestion.plan(purpose, metric, unbounded, data, policy, median, session.partition)
         low, high = metric.bounds
         rule = data.rule(metric)
-        size = rule.known_size(data.labels_for(metric, rule)) or len(data) / 2.0
+        size = rule.size(data.labels_for(metric, rule))
+        if rule.size_is_released:
+            size = len(data) / 2.0
         # A tenth less than its share, as classes need not be split evenly.
         behind = size if guess_rows is None else max(0.9 * size * guess_rows / len(data), 1.0)
         guess = Guess((low + high) / 2.0, behind)

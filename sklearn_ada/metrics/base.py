@@ -1,38 +1,29 @@
-"""Metrics such as R2 and MCC that only an interval of all rows certifies: the value alone bounds nothing.
+"""What is known of a metric, in one object; and the registry of the scorers of scikit-learn.
 
-Intervals that are a function of all rows, not of the value alone.
+A `Measure` says all that is known of a metric: what it takes of a model, its range, its value and the number
+of independent terms behind it, the interval around what a record tells of the value, and a half-width that no
+such interval exceeds (for admission, before the answer exists). Families of metrics are its subclasses, in a
+file each. A scorer of scikit-learn registers itself there, by the decorator `register`, with everything that
+is known of it.
 
-A *construction* looks at every row of the holdout and gives the ends of an interval for a level that was
-fixed beforehand. Which one a question uses, and how it is tuned, is fixed before the holdout is looked at,
-from the guess and what is known of the labels (`Foreseen`). Its ends tell more of the rows than the value
-does, so they are released on a lattice, outwards, and priced around those that `Construction.foreseen` gives
-(`sklearn_ada.questions.of_rows`).
+*Intervals of all rows.* Some intervals are a function of all rows, not of the value alone. A `Construction`
+looks at every row of the holdout and gives the ends of an interval for a level that was fixed beforehand.
+Which one a question uses, and how it is tuned, is fixed before the holdout is looked at, from the guess and
+what the asker may know of the labels (`Foreseen`). Its ends tell more of the rows than the value does, so
+they are released on a lattice, outwards, and priced around those that `Construction.foreseen` gives
+(`sklearn_ada.questions.of_rows`). Of an `AllRows` metric, such as R2 and MCC, the value alone bounds nothing:
+only such an interval certifies it. What the rows of a guess foresee beyond the value tunes it: a confusion
+matrix, means of losses, or scores. Whatever they foresee, the interval holds; it is narrower if they foresee
+well.
 
-A metric has one if its rule gives one: `IntervalRule.construction`.
-
-How the value of a metric becomes an interval: what every kind of metric knows.
-
-A kind knows three things: the value and the number of independent terms behind it, the interval around what
-is known of the value, and a half-width that no such interval exceeds (for admission, before the answer
-exists).
-
-What metrics have in common that only an interval of all rows certifies: their value bounds nothing.
-
-Such a metric is certified, not checked, by the construction of its rule
-(`sklearn_ada.metrics.base`). What the rows of a guess foresee, beyond the value, tunes it: a
-confusion matrix, means of losses, or scores. Whatever they foresee, the interval holds; it is narrower if
-they foresee well.
-
-How the value of a metric becomes an interval, one module for each kind of metric.
-
-What labels must be for a metric to have a value, as scikit-learn has it.
-
-The range that rows which are not the holdout's suggest for a metric that has none.
-
-It reaches a quarter beyond the worst score there, and scores of the holdout are clipped to it. Of rows that
-the model knows, as those it was trained on, it is much too narrow: if errors on the holdout were clipped to
+*Suggested ranges.* A metric without a range takes the one that rows which are not the holdout's suggest. It
+reaches a quarter beyond the worst score there, and scores of the holdout are clipped to it. Of rows that the
+model knows, as those it was trained on, it is much too narrow: if errors on the holdout were clipped to
 those, no model could look bad. So a question whose scores are often beyond it fails instead of being
 answered, which is one of the events that have a price anyway.
+
+*Labels.* What labels must be for a metric to have a value is as scikit-learn has it; else there is an
+`UndefinedMetricError`.
 """
 
 from __future__ import annotations
@@ -41,28 +32,46 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import get_scorer_names
 
 from sklearn_ada.accounting.filters import RECORDS
-from sklearn_ada.data.labels import are_classes, family
-from sklearn_ada.guarantees.bets import (
-    MOST_ROWS_ONE_BY_ONE,
-    betting_fixed,
-    betting_half_width,
-    betting_predictable,
-)
-from sklearn_ada.guarantees.class_tables import class_mean_interval
+from sklearn_ada.data.labels import Units, are_classes, family
 from sklearn_ada.guarantees.intervals import chernoff_kl, clopper_pearson, hoeffding_half_width
 from sklearn_ada.metrics.blocks import encode
+from sklearn_ada.metrics.outputs import LABELS, Response
 
 Array = NDArray[Any]
 Range = tuple[float, float]
+UNIT: Range = (0.0, 1.0)
 
-_POINTS = 400  # of the grid of predictable bets
-_HALF_WIDTHS = 2.5  # by which the grid goes beyond what the guess foresees
+
+class UndefinedMetricError(ValueError):
+    """The metric has no value on these rows (a class or a denominator is missing)."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An empirical value and what an interval around it rests on.
+
+    Attributes
+    ----------
+    value : float
+    size : float
+        Number of independent terms behind the value.
+    deviation : float or None
+        Standard deviation of one term as seen on these rows; None where the value alone bounds it.
+    details : object
+        What else these rows foresee of others, for an interval of all rows.
+    """
+
+    value: float
+    size: float
+    deviation: float | None = None
+    details: Any = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -77,8 +86,6 @@ class Foreseen:
         Standard deviation of one term, as the guess rows have it.
     error : float
         Standard error of the holdout's value minus the guess.
-    bounds : tuple of float
-        The metric's range.
     y : ndarray of shape (n,)
         The labels of the holdout. Only what the asker may know of them may be used: the class counts.
     identical_rows : bool
@@ -86,13 +93,12 @@ class Foreseen:
     ln_delta : float
         The level that the question is expected to have.
     details : object
-        What the rows of the guess foresee beyond that (`sklearn_ada.metrics.base`).
+        What the rows of the guess foresee beyond that (`Measured.details`).
     """
 
     value: float
     deviation: float | None
     error: float
-    bounds: Range
     y: Array
     identical_rows: bool
     ln_delta: float
@@ -125,295 +131,275 @@ class Construction(ABC):
         """
 
 
-@dataclass(frozen=True)
-class BettingEnds(Construction):
-    """The mean of a bounded score by betting (`sklearn_ada.guarantees.bets`).
+@dataclass(frozen=True, kw_only=True)
+class Measure(ABC):
+    """All that is known of a metric: how it is measured, and what its intervals rest on.
 
     Parameters
     ----------
-    terms : callable
-        Takes ``(y, outputs, classes, bounds)`` and returns the clipped score of every row.
-    bounds : tuple of float
-        Of a score.
-    centre, reach : float
-        The middle of the grid of predictable bets as a share of the range, and the standard error of the
-        guess.
-    variance : float
-        Of one score, as a share of the squared range.
-    n : int
-        Number of rows.
-    predictable : bool
-        Bets row by row; else fixed bets.
-    root : bool
-        Whether the metric is ``-sqrt`` of the mean of the negated scores, as the RMSE.
+    response : Response
+        What it takes of a model, and of y.
+    bounds : tuple of float or None
+        Its range; None until one is declared or suggested.
+    positive : label or None
+        The positive class of a metric of one class; None is either of two.
+    scorer_of : callable or None
+        Makes the scorer for the class given as ``pos_label``; None for metrics that are not of one class.
+    needs_every_class : bool
+        Whether it has no value, or one that says nothing (such as 0), on rows that lack a class.
+    at_class_mix : bool
+        Whether the target is the population at the holdout's class proportions, whatever is paid for.
+    instead : str
+        What to write for more than two classes, where it is of two.
     """
 
-    terms: Callable[[Array, Array, Array | None, Range], NDArray[np.float64]]
-    bounds: Range
-    centre: float
-    reach: float
-    variance: float
-    n: int
-    predictable: bool
-    root: bool = False
+    response: Response = LABELS
+    bounds: Range | None = UNIT
+    positive: Any = None
+    scorer_of: Callable[..., Any] | None = None
+    needs_every_class: bool = False
+    at_class_mix: bool = False
+    instead: str = ""
 
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """What records and certificates call it."""
-        return "predictable bets" if self.predictable else "fixed bets"
-
-    @property
-    def theorem(self) -> str:  # type: ignore[override]
-        """Name of the bound."""
-        how = "predictable bets with a drawn bound" if self.predictable else "fixed bets"
-        return f"betting, {how} (Waudby-Smith, Ramdas 2024)"
-
-    @classmethod
-    def of(
-        cls,
-        terms: Callable[[Array, Array, Array | None, Range], NDArray[np.float64]],
-        known: Foreseen,
-        *,
-        bounds: Range,
-        mean: float,
-        deviation: float,
-        root: bool = False,
-    ) -> BettingEnds:
-        """Return the bets that suit a guess: mean and deviation of one score, in its own units."""
-        low, high = bounds
-        n, width = len(known.y), high - low
-        variance = min(max((deviation / width) ** 2, 1e-6), 0.25)
-        centre = min(max((mean - low) / width, 0.0), 1.0)
-        error = math.sqrt(variance) * known.error
-        predictable = known.identical_rows and n <= MOST_ROWS_ONE_BY_ONE
-        return cls(
-            terms, bounds, float(f"{centre:.6g}"), float(f"{error:.3g}"), float(f"{variance:.3g}"), n,
-            predictable, root,
-        )  # fmt: skip
-
-    def describe(self) -> dict[str, Any]:
-        """Return all that tunes it, ready for JSON."""
-        return {
-            "construction": self.name,
-            "centre": self.centre,
-            "reach": self.reach,
-            "variance": self.variance,
-        }
-
-    def foreseen(self, value: float, ln_delta: float) -> Range:
-        """Return about where the ends will be."""
-        low, high = self.bounds
-        mean = -(value**2) if self.root else value
-        scaled = min(max((mean - low) / (high - low), 0.0), 1.0)
-        half = betting_half_width(self.n, self.variance, ln_delta, predictable=self.predictable)
-        return self._of_metric(max(scaled - half, 0.0), min(scaled + half, 1.0))
-
-    def ends(
-        self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
-    ) -> Range:
-        """Return the ends; row by row in an order, and to a bound, drawn from ``rng``."""
-        low, high = self.bounds
-        scaled = np.clip((self.terms(y, outputs, classes, self.bounds) - low) / (high - low), 0.0, 1.0)
-        if not self.predictable:
-            return self._of_metric(*betting_fixed(scaled, self.variance, ln_delta))
-        half = betting_half_width(self.n, self.variance, ln_delta, predictable=True)
-        reach = _HALF_WIDTHS * half + 6.0 * self.reach
-        grid = np.linspace(self.centre - reach, self.centre + reach, _POINTS)
-        grid = grid[(grid > 1e-9) & (grid < 1.0 - 1e-9)]
-        drawn = scaled[rng.permutation(len(scaled))]
-        return self._of_metric(
-            *betting_predictable(drawn, self.variance, ln_delta, grid, uniform=rng.random())
-        )
-
-    def _of_metric(self, low: float, high: float) -> Range:
-        """Return ends of a scaled mean in units of the metric."""
-        bottom, top = self.bounds
-        ends = bottom + low * (top - bottom), bottom + high * (top - bottom)
-        if not self.root:
-            return ends
-        return -math.sqrt(max(-ends[0], 0.0)), -math.sqrt(max(-ends[1], 0.0))
-
-
-@dataclass(frozen=True)
-class ClassCountEnds(Construction):
-    """The mean of the recalls of all classes by the count of each."""
-
-    labels: tuple[Any, ...]
-    rows: tuple[int, ...]
-    name = "class counts"
-    theorem = "Clopper-Pearson for each class (Bonferroni)"
-
-    def describe(self) -> dict[str, Any]:
-        """Return what it is; class counts, which may not be printed, tune it."""
-        return {"construction": self.name}
-
-    def foreseen(self, value: float, ln_delta: float) -> Range:
-        """Return the ends if all classes had this recall."""
-        recall = min(max(value, 0.0), 1.0)
-        return class_mean_interval([round(recall * n) for n in self.rows], self.rows, ln_delta)
-
-    def ends(
-        self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
-    ) -> Range:
-        """Return the means of the ends of all classes."""
-        hits = [int(np.count_nonzero((y == label) & (outputs == label))) for label in self.labels]
-        return class_mean_interval(hits, self.rows, ln_delta)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """An empirical value and what an interval around it rests on.
-
-    Attributes
-    ----------
-    value : float
-    size : float
-        Number of independent terms behind the value.
-    deviation : float or None
-        Standard deviation of one term as seen on these rows; None where the value alone bounds it.
-    details : object
-        What else these rows foresee of others, for an interval of all rows.
-    """
-
-    value: float
-    size: float
-    deviation: float | None = None
-    details: Any = field(default=None, repr=False, compare=False)
-
-
-class IntervalRule(ABC):
-    """How a metric is measured and what its intervals rest on."""
-
-    counts = False
-    """Whether the value is a count over the size."""
-    has_variance = False
-    """Whether the value is a mean of scores whose variance is measured beside it."""
-    size_is_released = False
-    """Whether the size depends on the answer, so that it must be released and priced."""
-    expected_size: float = math.nan
-    """The size that a guess foresees where it is not known (see `foreseeing`)."""
-    theorem: str
-    has_noise = True
-    """Whether a value with noise can be certified by privacy."""
-    influence = 1.0
-    """Sum over all records of how far one of them can move the value, as a share of its range."""
-
-    family: str
-    """Which questions one record moves in the same proportion (`guarantees.transfer.family_weights`)."""
-    unit = RECORDS
-    """By what a record may be replaced for `sensitivity` to hold."""
-    clause = ""
-    """What a target says beyond the metric's name."""
+    kind = "general"
+    """What records call it: "general" where the value alone bounds nothing."""
+    value_is_enough = True
+    """Whether an interval follows from the value alone, with a range."""
     of_all_rows = False
-    """Whether the value alone bounds nothing, so that only the construction certifies."""
+    """Whether only an interval of all rows certifies it."""
     needs_rows = False
     """Whether the construction must be tuned by what the rows of a guess foresee; a number does not do it."""
-    at_class_mix = False
-    """Whether the target is the population at the holdout's class proportions, whatever is paid for."""
-    joins_labels_and_units = False
-    """Whether the size tells how classes and weights (or groups) go together, beyond the class counts."""
+    counts = False
+    """Whether the value is a count over the size."""
+    size_is_released = False
+    """Whether the size depends on the answer, so that it must be released and priced."""
+    has_noise = True
+    """Whether a value with noise can be certified by privacy: no record moves it too far."""
+    influence = 1.0
+    """Sum over all records of how far one of them can move the value, as a share of its range."""
+    unit = RECORDS
+    """By what a record may be replaced for `sensitivity` to hold."""
+    reason = "is a function of which nothing is known but its values"
+    """Why there is no interval, where there is none."""
+    is_refused = False
+    """Whether it cannot be asked of a holdout at all, and `reason` says why."""
+
+    @property
+    @abstractmethod
+    def theorem(self) -> str:
+        """Name of the fixed-question bound."""
+
+    @property
+    @abstractmethod
+    def family(self) -> str:
+        """Which questions one record moves in the same proportion (`guarantees.transfer.family_weights`)."""
+
+    @property
+    def clause(self) -> str:
+        """What a target says beyond the metric's name."""
+        return ""
+
+    @property
+    def has_variance(self) -> bool:
+        """Whether the value is a mean of scores whose variance is measured beside it."""
+        return False
+
+    @property
+    def joins_labels_and_units(self) -> bool:
+        """Whether the size tells how classes and weights (or groups) go together, beyond the class counts."""
+        return False
+
+    @property
+    def limits(self) -> Range:
+        """The range, of a metric that has one by now."""
+        assert self.bounds is not None
+        return self.bounds
+
+    @property
+    def width(self) -> float:
+        """The width of the range."""
+        low, high = self.limits
+        return high - low
+
+    def size(self, y: Array) -> float:
+        """Return the number of independent terms; `UndefinedMetricError` if the labels allow no value.
+
+        Where it depends on the predictions, it is the number that a guess foresees.
+        """
+        return len(y)
 
     @abstractmethod
-    def known_size(self, y: NDArray[Any]) -> float | None:
-        """Return the size that the labels alone decide, or None if it depends on the predictions."""
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
+        """Return the value on some rows; `UndefinedMetricError` where there is none."""
 
-    def foreseeing(self, value: float, share: float | None, y: NDArray[Any]) -> IntervalRule:
-        """Return this rule tuned to a guess: its value, and its size as a share of the rows, if known."""
+    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
+        """Return the certified interval when the value is known to lie between two ends."""
+        return chernoff_kl(*clipped(ends, self.limits), size, ln_delta, self.limits)
+
+    def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
+        """Return a half-width that no interval of this kind exceeds."""
+        return min(half_cell + hoeffding_half_width(size, ln_delta, self.width), self.width / 2.0)
+
+    def foreseeing(self, value: float, share: float | None, y: Array) -> Measure:
+        """Return the measure tuned to a guess: its value, and its size as a share of the rows, if known."""
         return self
 
-    def construction(self, known: Foreseen) -> Construction | None:
+    def of_rows(self, foreseen: Foreseen) -> Construction | None:
         """Return how all rows become an interval, tuned to a guess; None where the value is enough."""
         return None
 
-    def sensitivity(self, y: NDArray[Any], width: float) -> float | None:
+    def sensitivity(self, y: Array) -> float | None:
         """Return how far the value can move when one record (of the same class) is replaced, if bounded."""
-        size = self.known_size(y)
-        return None if size is None else width / size
+        return self.width / self.size(y) if self.has_noise else None
 
-    @abstractmethod
-    def measure(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> Measured:
-        """Return the value on some rows; `UndefinedMetricError` where there is none."""
+    def tuned(self, y: Array, outputs: Array, classes: Array | None) -> Measure:
+        """Return the measure with the scale that rows which are not the holdout's suggest."""
+        return self
 
-    def beyond(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> NDArray[np.bool_]:
+    def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
         """Return of which records the score is worse than bounds that were suggested allow."""
         return np.zeros(len(y), dtype=bool)
 
-    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
-        """Return the certified interval when the value is known to lie in ``known``."""
-        return chernoff_kl(*clipped(known, bounds), size, ln_delta, bounds)
-
-    def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
-        """Return a half-width that no interval of this kind exceeds."""
-        return min(half_cell + hoeffding_half_width(size, ln_delta, width), width / 2.0)
-
-
-def count_interval(known: Range, n: int, ln_delta: float) -> Range:
-    """Return Clopper and Pearson's interval of a count over n that is known to be in a range.
-
-    A cell that is narrower than a count, and between two, has no count: then the nearest ones outside.
-    """
-    slack = 1e-9  # of one count, against rounding
-    low, high = math.ceil(known[0] * n - slack), math.floor(known[1] * n + slack)
-    return clopper_pearson(min(low, max(high, 0)), max(high, min(low, n)), n, ln_delta)
-
-
-def clipped(known: Range, bounds: Range) -> Range:
-    """Return two ends, each clipped to a range."""
-    low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
-    return low, high
-
-
-class AllRowsRule(IntervalRule):
-    """A metric that has an interval of all rows only."""
-
-    has_noise = False
-    family = "all rows"
-    at_class_mix = True
-    """Whether the target is the population at the holdout's class proportions."""
-    of_all_rows = True
+    def error_bound(self) -> float | None:
+        """Return to what errors of predicted numbers are clipped; None for others, or while unknown."""
+        return None if self.response.target != "numbers" or self.bounds is None else -self.bounds[0]
 
     @property
-    def bounds(self) -> Range:
-        """The metric's range."""
-        return 0.0, 1.0
+    def clipping(self) -> str:
+        """What a certificate says of a declared range."""
+        return "each score clipped to [{:g}, {:g}]".format(*self.limits)
 
-    def known_size(self, y: Array) -> float:
-        """Return the number of records."""
-        return len(y)
+    @property
+    def example_range(self) -> tuple[int, int]:
+        """A range that may be declared, to show where it is written: shares of a loss are up to 1."""
+        return -10, int(self.at_class_mix)
 
-    def sensitivity(self, y: Array, width: float) -> None:
-        """Return None: there is no answer with noise."""
+    def weighted(self, units: Units) -> Measure | None:
+        """Return the measure of rows with weights or groups; None if only the stable median is sound."""
+        return None
 
-    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
+    def replayed(self, value: float, share: float | None, rows: int) -> tuple[Measure, float] | str:
+        """Return what reads an answer from its record, tuned to the guess there, and the number of terms.
+
+        Or what it takes that no record has.
+        """
+        return "class counts"
+
+    def listed(self, name: str) -> tuple[str, str]:
+        """Return the kind, and how it is certified, for the table of scorers."""
+        if self.bounds is not None:
+            return self.kind, self.theorem
+        declared = f"Metric({name!r}, range={self.example_range})"
+        clipping = f"each score clipped to the range of {declared}, or to what guess_from= suggests"
+        return self.kind, f"{self.theorem}; {clipping}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MedianOnly(Measure):
+    """A metric without an interval of its own: refused unless the stable median is asked for.
+
+    Parameters
+    ----------
+    reason : str
+        Why there is no interval.
+    is_refused : bool
+        Whether the median is refused, too.
+    """
+
+    bounds: Range | None = None
+    reason: str = Measure.reason
+    is_refused: bool = False
+    value_is_enough = False
+    theorem = family = ""
+
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
+        """Raise: no interval is asked for."""
+        raise UndefinedMetricError(f"it {self.reason}")
+
+    def listed(self, name: str) -> tuple[str, str]:
+        """Return the kind, and why it is refused."""
+        if self.is_refused:
+            return "refused", f"it {self.reason}"
+        return self.kind, f"refused unless the stable median is asked for: it {self.reason}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllRows(Measure):
+    """A metric that has an interval of all rows only: its value alone bounds nothing."""
+
+    at_class_mix: bool = True
+    value_is_enough = has_noise = False
+    of_all_rows = True
+    family = "all rows"
+
+    @property
+    def widest(self) -> Range | None:
+        """The range of what is certified, as long as no rows have tuned it."""
+        return self.bounds
+
+    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return the whole range, which is what the value alone certifies."""
-        return bounds
+        return self.limits
 
-    def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
+    def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
         """Return half of the range."""
-        return width / 2.0
+        return self.width / 2.0
 
     @abstractmethod
-    def construction(self, known: Foreseen) -> AllRowsEnds:
+    def of_rows(self, foreseen: Foreseen) -> AllRowsEnds:
         """Return how all rows become an interval, tuned to a guess."""
 
-    def tuned_by(self, y: Array, outputs: Array) -> AllRowsRule:
-        """Return this rule with what rows that are not the holdout's say of its scale."""
-        return self
+    def listed(self, name: str) -> tuple[str, str]:
+        """Return the kind, and what certifies it."""
+        rows = ", with guess_from=" if self.needs_rows else ""
+        return self.kind, f"certify only{rows}: {self.theorem}"
+
+
+Made = TypeVar("Made", bound=Callable[..., Any])
+SCORERS: dict[str, Measure] = {}
+"""What is known of each scorer of scikit-learn, by its name."""
+
+
+def register(*names: str, of: Callable[..., Measure] | None = None, **options: Any) -> Callable[[Made], Made]:
+    """Return a decorator that registers a metric under the names of scorers of scikit-learn.
+
+    Parameters
+    ----------
+    *names : str
+    of : type or None, default=None
+        The kind of measure, if a function of scores is decorated; by default the class that is decorated.
+    **options : dict
+        What else is known of it: parameters of the measure.
+    """
+
+    def registered(made: Made) -> Made:
+        measure = made(**options) if of is None else of(made, **options)
+        SCORERS.update(dict.fromkeys(names, measure))
+        return made
+
+    return registered
+
+
+def classify_scorers() -> list[tuple[str, str, str]]:
+    """Return (name, kind, how it is certified) for every scorer of the scikit-learn that is installed.
+
+    Examples
+    --------
+    >>> classify_scorers()[0]
+    ('accuracy', 'mean', 'Clopper-Pearson')
+    """
+    return [(name, *SCORERS.get(name, MedianOnly()).listed(name)) for name in get_scorer_names()]
 
 
 @dataclass(frozen=True)
 class AllRowsEnds(Construction):
-    """An interval of all rows by one of the functions of `sklearn_ada.guarantees.intervals`.
+    """An interval of all rows by one of the functions of `sklearn_ada.guarantees`.
 
     Parameters
     ----------
     name, theorem : str
     function : callable
-        Takes ``(y, outputs, classes, ln_delta, rng)`` and returns the ends.
+        Takes ``(y, outputs, ln_delta, rng)`` and returns the ends.
     below, above : float
         How far the ends are foreseen from the value at ``ln_planned``.
     ln_planned : float
@@ -424,11 +410,29 @@ class AllRowsEnds(Construction):
 
     name: str
     theorem: str
-    function: Callable[[Array, Array, Array | None, float, np.random.Generator], Range]
+    function: Callable[[Array, Array, float, np.random.Generator], Range]
     below: float
     above: float
     ln_planned: float
     bounds: Range
+
+    @classmethod
+    def around(
+        cls,
+        name: str,
+        measure: AllRows,
+        function: Callable[[Array, Array, float, np.random.Generator], Range],
+        foreseen: Foreseen,
+        value: float,
+        ends: Range,
+        scale: float = 1.0,
+    ) -> AllRowsEnds:
+        """Return the construction whose ends, at the value foreseen, are foreseen there."""
+        below, above = (
+            float(f"{min(max(away * scale, 1e-4 * measure.width), measure.width):.3g}")
+            for away in (value - ends[0], ends[1] - value)
+        )
+        return cls(name, measure.theorem, function, below, above, foreseen.ln_delta, measure.limits)
 
     def describe(self) -> dict[str, Any]:
         """Return what it is, and where its ends are foreseen."""
@@ -444,32 +448,23 @@ class AllRowsEnds(Construction):
         self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
     ) -> Range:
         """Return the ends, clipped to the range."""
-        bottom, top = self.bounds
-        low, high = (min(max(end, bottom), top) for end in self.function(y, outputs, classes, ln_delta, rng))
-        return low, high
-
-    @classmethod
-    def around(
-        cls,
-        name: str,
-        theorem: str,
-        function: Callable[[Array, Array, Array | None, float, np.random.Generator], Range],
-        known: Foreseen,
-        value: float,
-        ends: Range,
-        scale: float = 1.0,
-    ) -> AllRowsEnds:
-        """Return the construction whose ends, at the value foreseen, are foreseen there."""
-        width = known.bounds[1] - known.bounds[0]
-        below, above = (
-            float(f"{min(max(away * scale, 1e-4 * width), width):.3g}")
-            for away in (value - ends[0], ends[1] - value)
-        )
-        return cls(name, theorem, function, below, above, known.ln_delta, known.bounds)
+        return clipped(self.function(y, outputs, ln_delta, rng), self.bounds)
 
 
-class UndefinedMetricError(ValueError):
-    """The metric has no value on these rows (a class or a denominator is missing)."""
+def clipped(ends: Range, bounds: Range) -> Range:
+    """Return two ends, each clipped to a range."""
+    low, high = (min(max(end, bounds[0]), bounds[1]) for end in ends)
+    return low, high
+
+
+def count_interval(ends: Range, n: int, ln_delta: float) -> Range:
+    """Return Clopper and Pearson's interval of a count over n that is known to be in a range.
+
+    A cell that is narrower than a count, and between two, has no count: then the nearest ones outside.
+    """
+    slack = 1e-9  # of one count, against rounding
+    low, high = math.ceil(ends[0] * n - slack), math.floor(ends[1] * n + slack)
+    return clopper_pearson(min(low, max(high, 0)), max(high, min(low, n)), n, ln_delta)
 
 
 def check_target(y: Array, target: str | None) -> None:
@@ -503,10 +498,10 @@ def check_two_labels(y: Array, outputs: Array, positive: Any) -> None:
 
 def check_known(values: Array, classes: Array, what: str) -> Array:
     """Return the positions of labels in the sorted classes; UndefinedMetricError if one is not there."""
-    codes, known = (
+    codes, is_class = (
         encode(values, classes) if family(values) == family(classes) else (values, np.zeros(1, bool))
     )
-    if not known.all():
+    if not is_class.all():
         raise UndefinedMetricError(f"{what} is not among the classes")
     return codes
 
@@ -520,7 +515,7 @@ TOO_NARROW = (
 _BEYOND, _BEYOND_ROWS = 0.05, 3.0
 
 
-def suggested_range(scores: NDArray[Any], margin: float) -> tuple[float, float]:
+def suggested_range(scores: NDArray[Any], margin: float) -> Range:
     """Return a range with all these scores and 0, a margin wider, rounded outwards to two digits.
 
     Parameters
@@ -549,12 +544,6 @@ def most_beyond(n_rows: int) -> float:
     (0.08, 1.0)
     """
     return min(_BEYOND + _BEYOND_ROWS / n_rows, 1.0)
-
-
-def check_within(beyond: NDArray[np.bool_], most: float) -> None:
-    """Raise UndefinedMetricError if too many scores are beyond a suggested range."""
-    if float(np.mean(beyond)) > most:
-        raise UndefinedMetricError("the scores are beyond the range that the rows of the guess suggest")
 
 
 def _outwards(end: float) -> float:

@@ -1,33 +1,325 @@
-"""Matthews' correlation, and averages of F1, Jaccard or precision over classes, by the confusion matrix."""
+"""Metrics of predicted labels that are no mean over records: of one class, or averages over classes.
+
+They are averages of how much of each class is predicted right, such as balanced accuracy; ratios of two
+counts, such as precision and F1, whose denominator depends on the predictions; and what only the whole
+confusion matrix certifies: Matthews' correlation, and averages of F1, Jaccard or precision over classes.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import confusion_matrix, f1_score, jaccard_score, matthews_corrcoef, precision_score
+from sklearn.metrics import (
+    confusion_matrix,
+    f1_score,
+    jaccard_score,
+    make_scorer,
+    matthews_corrcoef,
+    precision_score,
+    recall_score,
+)
 
-from sklearn_ada.guarantees.class_tables import average_ratio_interval, mcc_interval
+from sklearn_ada.accounting.filters import SAME_CLASS
+from sklearn_ada.data.labels import Units
+from sklearn_ada.guarantees.class_tables import (
+    average_ratio_interval,
+    class_mean_interval,
+    counts_are_narrower,
+    mcc_interval,
+    ratio_half_width,
+    ratio_interval,
+)
+from sklearn_ada.guarantees.intervals import class_mean_size, hoeffding, hoeffding_half_width
 from sklearn_ada.metrics.base import (
+    UNIT,
+    AllRows,
     AllRowsEnds,
-    AllRowsRule,
+    Array,
+    Construction,
     Foreseen,
+    Measure,
     Measured,
+    MedianOnly,
     Range,
     UndefinedMetricError,
     check_known,
+    check_positive,
+    check_two_labels,
+    clipped,
+    count_interval,
+    register,
 )
+from sklearn_ada.metrics.means import Floats, SumOfTerms, UnequalMean
 
-Array = NDArray[Any]
-Table = NDArray[np.float64]
 
-_AVERAGED = {"f_beta": f1_score, "jaccard": jaccard_score, "precision": precision_score}
+@register("balanced_accuracy")
+@register("recall_macro", only_known=True)
+@register("recall", positive=1, scorer_of=partial(make_scorer, recall_score), instead="'recall_macro'")
+@dataclass(frozen=True)
+class ClassMean(SumOfTerms):
+    """The mean over classes of the share of each class that is predicted right.
+
+    With a positive class it is that of this one (recall), of two; else of all classes of the rows.
+
+    Parameters
+    ----------
+    only_known : bool
+        Whether there is no value if a class is predicted that has no rows. Scikit-learn's macro recall then
+        counts one class more, whose recall is 0: a mean over classes that the labels do not fix. Its balanced
+        accuracy does not.
+    """
+
+    only_known: bool = False
+    kind = "class_mean"
+    unit = SAME_CLASS
+
+    @property
+    def theorem(self) -> str:
+        """Name of the fixed-question bound."""
+        if self.positive is not None:
+            return "Clopper-Pearson on the rows of the class"
+        return "Hoeffding for independent class means (Hoeffding 1963)"
+
+    @property
+    def family(self) -> str:
+        """That of all classes, or of one, whose recall only its own records move."""
+        return "class mean" if self.positive is None else "recall"
+
+    def size(self, y: Array) -> float:
+        """Return the harmonic size of the class counts."""
+        if self.positive is not None:
+            check_positive(y, self.positive)
+        counts = self._counts(y)
+        if self.positive is None and len(counts) < 2:
+            raise UndefinedMetricError("a mean over classes needs two classes")
+        return class_mean_size(tuple(counts))
+
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
+        """Return the mean recall; its size is the harmonic one of the class counts."""
+        self._check(y, outputs)
+        hits = [(outputs[y == c] == c) for c in self._classes(y)]
+        if not all(len(h) for h in hits):
+            raise UndefinedMetricError("a class has no records")
+        return Measured(float(np.mean([h.mean() for h in hits])), class_mean_size(tuple(map(len, hits))))
+
+    def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
+        """Return 1 for every record that is predicted right."""
+        self._check(y, outputs)
+        return np.asarray(outputs == y, dtype=np.float64)
+
+    def shares(self, y: Array, weight: Floats) -> Floats:
+        """Return what part of the mean each record is: of its class, an equal part of all."""
+        labels, parts = self._classes(y), np.zeros(len(y))
+        for label in labels:
+            total = weight[y == label].sum()
+            if total == 0.0:
+                raise UndefinedMetricError("all records of a class have weight 0")
+            parts += np.where(y == label, weight / total, 0.0)
+        return parts / len(labels)
+
+    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
+        """Return Hoeffding's interval, as a mean of unequal means is no binomial; of one class, it is."""
+        if self.positive is not None:
+            return count_interval(clipped(ends, self.limits), round(size), ln_delta)
+        return hoeffding(*clipped(ends, self.limits), size, ln_delta, self.limits)
+
+    def of_rows(self, foreseen: Foreseen) -> Construction | None:
+        """Return the counts of all classes, where the guess foresees a narrower interval from them."""
+        if self.positive is not None:
+            return None
+        labels, counts = np.unique(foreseen.y, return_counts=True)
+        rows = tuple(int(count) for count in counts)
+        if not counts_are_narrower([foreseen.value] * len(rows), rows, foreseen.ln_delta):
+            return None
+        return ClassCountEnds(tuple(labels.tolist()), rows)
+
+    def sensitivity(self, y: Array) -> float:
+        """Return that of the smallest class."""
+        counts = self._counts(y)
+        return self.width / (len(counts) * min(counts))
+
+    def weighted(self, units: Units) -> Measure | None:
+        """Return the weighted mean; None with a bound of the weights, which may not be conditioned on."""
+        return UnequalMean(self, units, True, bounds=self.bounds) if units.bound is None else None
+
+    def listed(self, name: str) -> tuple[str, str]:
+        """Return the kind, and how it is certified."""
+        counts = ", or Clopper-Pearson for each class where the guess foresees a narrower interval"
+        return self.kind, f"{self.theorem}{counts if self.positive is None else ''}"
+
+    def _classes(self, y: Array) -> list[Any]:
+        return list(np.unique(y)) if self.positive is None else [self.positive]
+
+    def _counts(self, y: Array) -> list[int]:
+        return [int(np.count_nonzero(y == c)) for c in self._classes(y)]
+
+    def _check(self, y: Array, outputs: Array) -> None:
+        if self.positive is not None:
+            check_two_labels(y, outputs, self.positive)
+        elif self.only_known:
+            check_known(outputs, np.unique(y), "a predicted label")
 
 
 @dataclass(frozen=True)
-class ClassTable(AllRowsRule):
+class ClassCountEnds(Construction):
+    """The mean of the recalls of all classes by the count of each."""
+
+    labels: tuple[Any, ...]
+    rows: tuple[int, ...]
+    name = "class counts"
+    theorem = "Clopper-Pearson for each class (Bonferroni)"
+
+    def describe(self) -> dict[str, Any]:
+        """Return what it is; class counts, which may not be printed, tune it."""
+        return {"construction": self.name}
+
+    def foreseen(self, value: float, ln_delta: float) -> Range:
+        """Return the ends if all classes had this recall."""
+        recall = min(max(value, 0.0), 1.0)
+        return class_mean_interval([round(recall * n) for n in self.rows], self.rows, ln_delta)
+
+    def ends(
+        self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
+    ) -> Range:
+        """Return the means of the ends of all classes."""
+        hits = [int(np.count_nonzero((y == label) & (outputs == label))) for label in self.labels]
+        return class_mean_interval(hits, self.rows, ln_delta)
+
+
+def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
+    """Return the decorator of a metric of one class, 1 by default, that has an average over several."""
+    scorer_of, instead = partial(make_scorer, score), f"'{name}_macro'"
+    return register(name, positive=1, scorer_of=scorer_of, instead=instead, **options)
+
+
+@_of_one_class("f1", f1_score, counts_misses=True, doubled=True)
+@_of_one_class("jaccard", jaccard_score, counts_misses=True, doubled=False)
+@_of_one_class("precision", precision_score, counts_misses=False, doubled=False)
+@dataclass(frozen=True)
+class Ratio(Measure):
+    """Precision, Jaccard index or F1 of one class: a ratio of two counts of records.
+
+    J, the precision or the Jaccard index, is the true positives over the denominator N, and
+    ``F1 = 2J / (1 + J)``. N depends on the predictions, so it is released (coarsely, rounded down) and
+    priced; the interval does not condition on it
+    (`sklearn_ada.guarantees.class_tables`).
+
+    Parameters
+    ----------
+    counts_misses : bool
+        Whether N holds false negatives (Jaccard, F1) or not (precision).
+    doubled : bool
+        Whether the score is ``2J / (1 + J)``.
+    expected_size, expected_share : float
+        The N and J that the interval is tuned to.
+    """
+
+    counts_misses: bool
+    doubled: bool
+    expected_size: float = 1.0
+    expected_share: float = 0.5
+    kind = family = "ratio"
+    size_is_released = True
+    has_noise = False  # one record can move it too far
+    theorem = "Chernoff's bound for a ratio, with the exponent that the guess suggests"
+
+    def size(self, y: Array) -> float:
+        """Return the denominator that a guess foresees: it depends on the predictions."""
+        check_positive(y, self.positive)
+        return self.expected_size
+
+    def foreseeing(self, value: float, share: float | None, y: Array) -> Ratio:
+        """Return the ratio tuned to a guess; the denominator of a bare number is the count of the class."""
+        size = np.count_nonzero(y == self.positive) if share is None else share * len(y)
+        return replace(self, expected_size=max(float(size), 1.0), expected_share=self._share(value))
+
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
+        """Return the score; its size is the denominator."""
+        check_two_labels(y, outputs, self.positive)
+        is_true, is_predicted = y == self.positive, outputs == self.positive
+        size = int(np.count_nonzero(is_true | is_predicted if self.counts_misses else is_predicted))
+        if size == 0:
+            raise UndefinedMetricError("the denominator is zero")
+        return Measured(self._score(int(np.count_nonzero(is_true & is_predicted)) / size), size)
+
+    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
+        """Return the interval of the share, carried over to the score."""
+        low, high = (self._share(end) for end in clipped(ends, self.limits))
+        share_low, share_high = ratio_interval(
+            low, high, size, ln_delta, expected_share=self.expected_share, expected_size=self.expected_size
+        )
+        return self._score(share_low), self._score(share_high)
+
+    def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
+        """Return a half-width not exceeded at this denominator (the score's slope is at most 2)."""
+        slope = 2.0 if self.doubled else 1.0
+        half_width = ratio_half_width(size, ln_delta, expected_size=self.expected_size)
+        return min(half_cell + slope * half_width, 0.5)
+
+    def replayed(self, value: float, share: float | None, rows: int) -> tuple[Measure, float] | str:
+        """Return the ratio tuned to a recorded guess, and the denominator that it foresees."""
+        if share is None:
+            return "the count of a class"
+        tuned = self.foreseeing(value, share, np.empty(rows))
+        return tuned, tuned.expected_size
+
+    def _score(self, share: float) -> float:
+        return 2.0 * share / (1.0 + share) if self.doubled else share
+
+    def _share(self, score: float) -> float:
+        return score / (2.0 - score) if self.doubled else score
+
+
+@register("jaccard_micro")
+@dataclass(frozen=True)
+class MicroJaccard(Measure):
+    """The Jaccard index over all labels, ``J = A / (2 - A)`` with the accuracy A: a row has one label.
+
+    Of n rows nA are in both sets, and each of the others is in one of them twice: ``nA / (2n - nA)``.
+    """
+
+    kind = "ratio"
+    family = "mean"
+    theorem = "Clopper-Pearson for the accuracy"
+    has_noise = False
+
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
+        """Return the index."""
+        return Measured(_index(int(np.count_nonzero(outputs == y)) / len(y)), len(y))
+
+    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
+        """Return the interval of the accuracy, carried over."""
+        low, high = (2.0 * end / (1.0 + end) for end in clipped(ends, self.limits))
+        low, high = count_interval((low, high), int(size), ln_delta)
+        return _index(low), _index(high)
+
+    def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
+        """Return a half-width not exceeded: the slope is at most 2."""
+        return min(half_cell + 2.0 * hoeffding_half_width(size, ln_delta), self.width / 2.0)
+
+
+def _index(accuracy: float) -> float:
+    return accuracy / (2.0 - accuracy)
+
+
+Table = NDArray[np.float64]
+_AVERAGED = {"f_beta": f1_score, "jaccard": jaccard_score, "precision": precision_score}
+
+
+@register("matthews_corrcoef", metric="mcc", bounds=(-1.0, 1.0), needs_every_class=True)
+@register("f1_macro", metric="f_beta", average="macro")
+@register("f1_weighted", metric="f_beta", average="weighted")
+@register("jaccard_macro", metric="jaccard", average="macro")
+@register("jaccard_weighted", metric="jaccard", average="weighted")
+@register("precision_macro", metric="precision", average="macro")
+@register("precision_weighted", metric="precision", average="weighted")
+@dataclass(frozen=True)
+class ClassTable(AllRows):
     """Matthews' correlation, or an average over classes, by the confusion matrix.
 
     Parameters
@@ -40,18 +332,13 @@ class ClassTable(AllRowsRule):
     average: str = ""
     theorem = "fixed bets on the confusion matrix (Waudby-Smith, Ramdas 2024)"
 
-    @property
-    def bounds(self) -> Range:
-        """The metric's range."""
-        return (-1.0 if self.metric == "mcc" else 0.0), 1.0
-
-    def known_size(self, y: Array) -> float:
+    def size(self, y: Array) -> float:
         """Return the number of records, if they are of two classes at least."""
         if len(np.unique(y)) < 2:
             raise UndefinedMetricError("it compares two classes or more")
         return len(y)
 
-    def measure(self, y: Array, outputs: Array, classes: Array | None, bounds: Range) -> Measured:
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return scikit-learn's value, if no class is predicted that has no rows."""
         labels = np.unique(y)
         check_known(outputs, labels, "a predicted label")
@@ -59,46 +346,44 @@ class ClassTable(AllRowsRule):
             value = float(matthews_corrcoef(y, outputs))
         else:
             value = float(_AVERAGED[self.metric](y, outputs, average=self.average, zero_division=0))
-        seen = _Matrix(tuple(labels.tolist()), confusion_matrix(y, outputs, labels=labels).astype(float))
-        return Measured(value, len(y), details=seen)
+        matrix = _Matrix(tuple(labels.tolist()), confusion_matrix(y, outputs, labels=labels).astype(float))
+        return Measured(value, len(y), details=matrix)
 
-    def construction(self, known: Foreseen) -> AllRowsEnds:
+    def of_rows(self, foreseen: Foreseen) -> AllRowsEnds:
         """Return fixed bets on the entries of the confusion matrix, tuned to the one foreseen."""
-        labels, sizes = np.unique(known.y, return_counts=True)
-        expected = self._expected(known, labels, sizes)
+        labels, sizes = np.unique(foreseen.y, return_counts=True)
+        expected = self._expected(foreseen, labels, sizes)
 
-        def function(
-            y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
-        ) -> Range:
+        def function(y: Array, outputs: Array, ln_delta: float, rng: np.random.Generator) -> Range:
             return self._ends(confusion_matrix(y, outputs, labels=labels), expected, ln_delta)
 
         at_mix = np.round(expected / expected.sum(axis=1, keepdims=True) * sizes[:, None])
-        ends = self._ends(at_mix, expected, known.ln_delta)
-        value = min(max(known.value, ends[0]), ends[1])
-        return AllRowsEnds.around("confusion matrix", self.theorem, function, known, value, ends)
+        ends = self._ends(at_mix, expected, foreseen.ln_delta)
+        value = min(max(foreseen.value, ends[0]), ends[1])
+        return AllRowsEnds.around("confusion matrix", self, function, foreseen, value, ends)
 
     def _ends(self, table: Table, expected: Table, ln_delta: float) -> Range:
         if self.metric == "mcc":
             return mcc_interval(table, ln_delta, expected=expected)
         return average_ratio_interval(self.metric, table, ln_delta, expected=expected, average=self.average)
 
-    def _expected(self, known: Foreseen, labels: Array, sizes: NDArray[np.int64]) -> Table:
+    def _expected(self, foreseen: Foreseen, labels: Array, sizes: NDArray[np.int64]) -> Table:
         """Return the confusion matrix foreseen; where no rows foresee it, of equally likely mistakes."""
         shares = sizes / sizes.sum()
         chance = float(shares @ shares) if self.metric == "mcc" else 0.0
-        right = min(max(known.value + (1.0 - known.value) * chance, 0.01), 0.99)
+        right = min(max(foreseen.value + (1.0 - foreseen.value) * chance, 0.01), 0.99)
         others = np.tile(shares, (len(labels), 1)) * (1.0 - np.eye(len(labels)))
         laws = right * np.eye(len(labels)) + (1.0 - right) * others / others.sum(axis=1, keepdims=True)
         table: Table = laws * sizes[:, None]
-        seen = known.details
-        if isinstance(seen, _Matrix):
-            position = {label: number for number, label in enumerate(seen.labels)}
+        matrix = foreseen.details
+        if isinstance(matrix, _Matrix):
+            position = {label: number for number, label in enumerate(matrix.labels)}
             common = [(i, position[label]) for i, label in enumerate(labels.tolist()) if label in position]
             rows, columns = np.array([i for i, _ in common]), np.array([j for _, j in common])
             if len(common) == len(labels):
-                table = seen.table[np.ix_(columns, columns)] + laws  # as if one more row of each class
+                table = matrix.table[np.ix_(columns, columns)] + laws  # as if one more row of each class
             elif len(common):
-                table[np.ix_(rows, rows)] = seen.table[np.ix_(columns, columns)]
+                table[np.ix_(rows, rows)] = matrix.table[np.ix_(columns, columns)]
         return table
 
 
@@ -108,3 +393,19 @@ class _Matrix:
 
     labels: tuple[Any, ...]
     table: Table
+
+
+_PAIRS = "compares clusterings by pairs of records, which are no independent terms"
+register("adjusted_mutual_info_score", "adjusted_rand_score", "mutual_info_score", reason=_PAIRS)(MedianOnly)
+register(
+    "completeness_score", "fowlkes_mallows_score", "homogeneity_score", "normalized_mutual_info_score",
+    "rand_score", "v_measure_score", reason=_PAIRS, bounds=UNIT,
+)(MedianOnly)  # fmt: skip
+register(
+    "neg_negative_likelihood_ratio", "positive_likelihood_ratio",
+    reason="is a ratio of means, for which no interval is implemented",
+)(MedianOnly)  # fmt: skip
+register(
+    "f1_samples", "jaccard_samples", "precision_samples", "recall_samples", is_refused=True,
+    reason="is for records with several labels each, and y of a Holdout is one-dimensional",
+)(MedianOnly)  # fmt: skip

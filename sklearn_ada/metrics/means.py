@@ -1,22 +1,18 @@
-"""Metrics that average over classes how much of each is predicted right, such as balanced accuracy.
+"""Metrics that are the mean of one bounded score per record, such as accuracy; and minus the root of one.
 
-Metrics that are the mean of one bounded score per record, such as accuracy.
+A mean is certified by the binomial tail where every score is 0 or 1, by Chernoff's bound otherwise, and by
+bets on all rows where the guess knows the deviation of one score. To add one is to write the function of its
+scores, larger being better, and to register it.
 
-Metrics that are a monotone function of one mean, whose interval is carried over.
+*The difference of two models* in such a metric is a mean, too, of their differences on the same rows. Two
+models that agree on most rows have small differences, however much their scores vary, so the interval of the
+difference is much narrower than the difference of two intervals (`sklearn_ada.guarantees.scores`).
 
-The root of a mean square, and the Jaccard index over all labels.
-
-Metrics of one class that are a ratio of two counts, such as precision and F1.
-
-One score per record, larger is better: the terms of metrics that are means.
-
-Means over records that do not count alike, or that come in groups.
-
-Given the weights, the groups and the labels, a mean of scores is ``sum_i a_i X_i`` with known shares ``a_i``
-that sum to one, and so is a mean of class means. The units (records, or groups of them) are independent, and
-unit u moves the sum by at most ``a_u``, the sum of its shares: Hoeffding's bound with ``1 / sum_u a_u^2``
-terms (Kish's size) holds for the sum's expectation *at the holdout's weights and group sizes*. Where all
-``a_u`` are equal, so does Chernoff's.
+*Records that do not count alike, or that come in groups.* Given the weights, the groups and the labels, a
+mean of scores is ``sum_i a_i X_i`` with known shares ``a_i`` that sum to one, and so is a mean of class
+means. The units (records, or groups of them) are independent, and unit u moves the sum by at most ``a_u``,
+the sum of its shares: Hoeffding's bound with ``1 / sum_u a_u^2`` terms (Kish's size) holds for the sum's
+expectation *at the holdout's weights and group sizes*. Where all ``a_u`` are equal, so does Chernoff's.
 
 It does not hold for the population's ``E[w X] / E[w]``, from which the former strays when weights go with
 scores. For that target the terms ``w (X - r)`` have mean 0 at the true r and a range of the bound b of the
@@ -27,6 +23,7 @@ the weights may not, so their mean, which the width shows, must be released and 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,253 +32,181 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
+from sklearn.metrics import brier_score_loss, make_scorer
 
-from sklearn_ada._validation import bad_parameter
-from sklearn_ada.accounting.filters import SAME_CLASS, SAME_WEIGHT
+from sklearn_ada.accounting.filters import SAME_WEIGHT
 from sklearn_ada.data.columns import Column, as_column, over_blocks
 from sklearn_ada.data.labels import Units
-from sklearn_ada.guarantees.class_tables import counts_are_narrower, ratio_half_width, ratio_interval
-from sklearn_ada.guarantees.intervals import chernoff_kl, class_mean_size, hoeffding, hoeffding_half_width
+from sklearn_ada.guarantees.bets import (
+    MOST_ROWS_ONE_BY_ONE,
+    betting_fixed,
+    betting_half_width,
+    betting_predictable,
+)
+from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_half_width
+from sklearn_ada.guarantees.scores import paired_zero_one_interval
 from sklearn_ada.metrics.base import (
-    BettingEnds,
-    ClassCountEnds,
+    Array,
     Construction,
     Foreseen,
-    IntervalRule,
+    Measure,
     Measured,
     Range,
     UndefinedMetricError,
     check_known,
     check_positive,
-    check_two_labels,
     clipped,
     count_interval,
+    register,
+    suggested_range,
 )
+from sklearn_ada.metrics.outputs import ALL_SCORES, NUMBERS, POSITIVE_PROBABILITY, PROBABILITIES
+
+Floats = NDArray[np.float64]
+Scores = Callable[[Array, Array, Array | None], Array]
+
+DIFFERENCE = "difference"
+"""What records call the difference of two models."""
+_MARGIN, _SQUARED_MARGIN = 1.25, 1.5  # of a suggested range beyond the farthest score
+
+
+class SumOfTerms(Measure):
+    """A measure that is a sum over records, of each a share that labels and weights decide of its term."""
+
+    @abstractmethod
+    def shares(self, y: Array, weight: Floats) -> Floats:
+        """Return what part of the value each record is when records have these weights."""
+
+    @abstractmethod
+    def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
+        """Return the bounded term of every record."""
 
 
 @dataclass(frozen=True)
-class ClassMean(IntervalRule):
-    """The mean over classes of the share of each class that is predicted right.
-
-    Parameters
-    ----------
-    positive : object or None
-        Only this class (recall), of two; by default all classes of the rows (balanced accuracy).
-    only_known : bool
-        Whether there is no value if a class is predicted that has no rows. Scikit-learn's macro recall then
-        counts one class more, whose recall is 0: a mean over classes that the labels do not fix. Its balanced
-        accuracy does not.
-    """
-
-    positive: Any = None
-    only_known: bool = False
-    unit = SAME_CLASS
-
-    @property
-    def theorem(self) -> str:  # type: ignore[override]
-        """Name of the fixed-question bound."""
-        if self.positive is not None:
-            return "Clopper-Pearson on the rows of the class"
-        return "Hoeffding for independent class means (Hoeffding 1963)"
-
-    @property
-    def family(self) -> str:  # type: ignore[override]
-        """That of all classes, or of one, whose recall only its own records move."""
-        return "class mean" if self.positive is None else "recall"
-
-    def known_size(self, y: NDArray[Any]) -> float:
-        """Return the harmonic size of the class counts."""
-        if self.positive is not None:
-            check_positive(y, self.positive)
-        counts = [int(np.count_nonzero(y == c)) for c in self._classes(y)]
-        if self.positive is None and len(counts) < 2:
-            raise UndefinedMetricError("a mean over classes needs two classes")
-        return class_mean_size(tuple(counts))
-
-    def sensitivity(self, y: NDArray[Any], width: float) -> float:
-        """Return that of the smallest class."""
-        counts = [int(np.count_nonzero(y == c)) for c in self._classes(y)]
-        return width / (len(counts) * min(counts))
-
-    def _check(self, y: NDArray[Any], outputs: NDArray[Any], classes: list[Any]) -> None:
-        if self.positive is not None:
-            check_two_labels(y, outputs, self.positive)
-        elif self.only_known:
-            check_known(outputs, np.asarray(classes), "a predicted label")
-
-    def _classes(self, y: NDArray[Any]) -> list[Any]:
-        return list(np.unique(y)) if self.positive is None else [self.positive]
-
-    def measure(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> Measured:
-        """Return the mean recall; its size is the harmonic one of the class counts."""
-        classes_of_y = self._classes(y)
-        self._check(y, outputs, classes_of_y)
-        hits = [(outputs[y == c] == c) for c in classes_of_y]
-        if not all(len(h) for h in hits):
-            raise UndefinedMetricError("a class has no records")
-        value = float(np.mean([h.mean() for h in hits]))
-        size = class_mean_size(tuple(len(h) for h in hits))
-        return Measured(value, size)
-
-    def construction(self, known: Foreseen) -> Construction | None:
-        """Return the counts of all classes, where the guess foresees a narrower interval from them."""
-        if self.positive is not None:
-            return None
-        labels, counts = np.unique(known.y, return_counts=True)
-        rows = tuple(int(count) for count in counts)
-        if not counts_are_narrower([known.value] * len(rows), rows, known.ln_delta):
-            return None
-        return ClassCountEnds(tuple(labels.tolist()), rows)
-
-    def terms(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> NDArray[np.float64]:
-        """Return 1 for every record that is predicted right."""
-        self._check(y, outputs, self._classes(y))
-        return np.asarray(outputs == y, dtype=np.float64)
-
-    def shares(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what part of the mean each record is when records have these weights."""
-        labels, parts = self._classes(y), np.zeros(len(y))
-        for label in labels:
-            total = weight[y == label].sum()
-            if total == 0.0:
-                raise UndefinedMetricError("all records of a class have weight 0")
-            parts += np.where(y == label, weight / total, 0.0)
-        return parts / len(labels)
-
-    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
-        """Return Hoeffding's interval, as a mean of unequal means is no binomial; of one class, it is."""
-        if self.positive is not None:
-            return count_interval(clipped(known, bounds), round(size), ln_delta)
-        return hoeffding(*clipped(known, bounds), size, ln_delta, bounds)
-
-
-@dataclass(frozen=True)
-class Mean(IntervalRule):
+class Mean(SumOfTerms):
     """The mean of one bounded score per record.
 
     Parameters
     ----------
     scores : callable
-        Takes ``(y, outputs, classes)`` and returns an array (n,); clipped to the metric's range.
-    zero_one : bool
+        Takes ``(y, outputs, classes)`` and returns an array (n,); clipped to the range.
+    counts : bool
         Whether every score is 0 or 1, so that the exact binomial tail applies.
     two_classes : bool
-        Whether the score is defined for two classes only.
-    positive : object or None
-        The class that is meant, if one was named; the score is the same for either of two.
-    at_class_mix : bool
-        Whether a score depends on the class counts.
+        Whether the score is defined for two classes only; it is the same whichever is positive.
+    power : int or None
+        Of which power of the error the score is the negative, if it is that of one.
     """
 
-    scores: Callable[[NDArray[Any], NDArray[Any], NDArray[Any] | None], NDArray[Any]]
-    zero_one: bool = False
+    scores: Scores
+    counts: bool = False
     two_classes: bool = False
-    positive: Any = None
-    at_class_mix: bool = False
-    family = "mean"
+    power: int | None = None
+    kind = family = "mean"
 
     @property
-    def counts(self) -> bool:  # type: ignore[override]
-        """Whether the value is a count over the size."""
-        return self.zero_one
-
-    @property
-    def has_variance(self) -> bool:  # type: ignore[override]
-        """Whether the scores are other than 0 and 1, whose mean tells their variance."""
-        return not self.zero_one
-
-    @property
-    def theorem(self) -> str:  # type: ignore[override]
+    def theorem(self) -> str:
         """Name of the fixed-question bound."""
-        return "Clopper-Pearson" if self.zero_one else "Chernoff-KL (Hoeffding 1963)"
+        return "Clopper-Pearson" if self.counts else "Chernoff-KL (Hoeffding 1963)"
 
-    def known_size(self, y: NDArray[Any]) -> float:
+    @property
+    def has_variance(self) -> bool:
+        """Whether the scores are other than 0 and 1, whose mean tells their variance."""
+        return not self.counts
+
+    def size(self, y: Array) -> float:
         """Return the number of records."""
         if self.two_classes:
             check_positive(y, self.positive)
         return len(y)
 
-    def measure(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> Measured:
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return the mean of the clipped scores; of columns, block by block."""
         if isinstance(outputs, Column) or isinstance(y, Column):
-            return self._measure_blocks(as_column(y), as_column(outputs), classes, bounds)
-        scores = self.terms(y, outputs, classes, bounds)
-        if self.zero_one:  # a count, so that the value is exactly count / n
-            value = int(np.count_nonzero(scores)) / len(y)
-            return Measured(value, len(y))
+            assert self.counts
+            hits_of = partial(_count, self, classes=classes)
+            return Measured(sum(over_blocks(hits_of, as_column(y), as_column(outputs))) / len(y), len(y))
+        if self.counts:  # so that the value is exactly count / n
+            return Measured(_count(self, y, outputs, classes) / len(y), len(y))
+        scores = self.terms(y, outputs, classes)
         return Measured(float(scores.mean()), len(y), float(scores.std()))
 
-    def _measure_blocks(
-        self, y: Column, outputs: Column, classes: NDArray[Any] | None, bounds: Range
-    ) -> Measured:
-        assert self.zero_one
-        count = partial(_hits, self, classes=classes, bounds=bounds)
-        return Measured(sum(over_blocks(count, y, outputs)) / len(y), len(y))
-
-    def terms(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> NDArray[np.float64]:
-        """Return the clipped score of every record."""
-        said = self.scores(y, outputs, classes)
-        scores = np.asarray(said)
-        if np.ma.is_masked(said) or scores.shape != (len(y),) or scores.dtype.kind not in "biuf":
+    def scored(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
+        """Return the score of every record as it is, not clipped."""
+        returned = self.scores(y, outputs, classes)
+        scores = np.asarray(returned)
+        if np.ma.is_masked(returned) or scores.shape != (len(y),) or scores.dtype.kind not in "biuf":
             raise UndefinedMetricError("a score per record is missing")
         if np.isnan(scores).any():
             raise UndefinedMetricError("a score per record is missing")
-        return np.clip(scores.astype(np.float64), *bounds)
+        return scores.astype(np.float64)
 
-    def shares(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what part of the mean each record is when records have these weights."""
+    def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
+        """Return the clipped score of every record."""
+        return np.clip(self.scored(y, outputs, classes), *self.limits)
+
+    def shares(self, y: Array, weight: Floats) -> Floats:
+        """Return the parts of the total weight."""
         return weight / weight.sum()
 
-    def beyond(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> NDArray[np.bool_]:
-        """Return of which records the score is below the bounds."""
-        return self.terms(y, outputs, classes, (-np.inf, np.inf)) < bounds[0]
+    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
+        """Return Clopper-Pearson for counts, Chernoff-KL for other bounded scores."""
+        if self.counts:
+            return count_interval(clipped(ends, self.limits), int(size), ln_delta)
+        return super().interval(ends, size, ln_delta)
 
-    def construction(self, known: Foreseen) -> Construction | None:
+    def of_rows(self, foreseen: Foreseen) -> Construction | None:
         """Return bets, if the guess knows the deviation of one score."""
-        if self.zero_one or known.deviation is None:
+        if self.counts or foreseen.deviation is None:
             return None
         return BettingEnds.of(
-            self.terms, known, bounds=known.bounds, mean=known.value, deviation=known.deviation
+            self.terms, foreseen, bounds=self.limits, mean=foreseen.value, deviation=foreseen.deviation
         )
 
-    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
-        """Return Clopper-Pearson for counts, Chernoff-KL for other bounded scores."""
-        if self.zero_one:
-            return count_interval(clipped(known, bounds), int(size), ln_delta)
-        return super().interval(known, size, ln_delta, bounds)
+    def tuned(self, y: Array, outputs: Array, classes: Array | None) -> Mean:
+        """Return the mean with the range that scores of these rows suggest; of D^2, 1 at most."""
+        margin = _SQUARED_MARGIN if self.power == 2 else _MARGIN
+        low, high = suggested_range(self.scored(y, outputs, classes), margin)
+        return replace(self, bounds=(low, min(high, 1.0) if self.at_class_mix else high))
+
+    def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
+        """Return of which records the score is below the bounds."""
+        return self.scored(y, outputs, classes) < self.limits[0]
+
+    def error_bound(self) -> float | None:
+        """Return to what errors are clipped: the root of the bound of squared ones."""
+        bound = super().error_bound()
+        return math.sqrt(bound) if bound is not None and self.power == 2 else bound
+
+    @property
+    def clipping(self) -> str:
+        """What a certificate says of a declared range."""
+        is_of_errors = self.power is not None and self.limits[1] == 0.0
+        return f"each error clipped to +-{self.error_bound():g}" if is_of_errors else super().clipping
+
+    def weighted(self, units: Units) -> Measure | None:
+        """Return the weighted mean, unless a score depends on the class counts."""
+        return None if self.at_class_mix else UnequalMean(self, units, bounds=self.bounds)
+
+    def replayed(self, value: float, share: float | None, rows: int) -> tuple[Measure, float]:
+        """Return this: an interval follows from the value and the number of rows."""
+        return self, float(rows)
+
+    def listed(self, name: str) -> tuple[str, str]:
+        """Return the kind, and how it is certified."""
+        return _or_by_bets(*super().listed(name)) if not self.counts else super().listed(name)
 
 
-def _hits(
-    rule: Mean, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-) -> int:
-    return int(np.count_nonzero(rule.terms(y, outputs, classes, bounds)))
+def _count(mean: Mean, y: Array, outputs: Array, classes: Array | None) -> int:
+    return int(np.count_nonzero(mean.terms(y, outputs, classes)))
 
 
-class _OfAMean(IntervalRule):
-    """A function of the mean of one score per record, too steep for noise that would still leave anything."""
-
-    has_noise = False
-
-    def known_size(self, y: NDArray[Any]) -> float:
-        """Return the number of records."""
-        return len(y)
-
-    def sensitivity(self, y: NDArray[Any], width: float) -> None:
-        """Return None: it is not answered with noise."""
+def _or_by_bets(kind: str, theorem: str) -> tuple[str, str]:
+    return kind, f"betting with guess_from=, else {theorem}"
 
 
 @dataclass(frozen=True)
-class RootMean(_OfAMean):
+class RootMean(Measure):
     """Minus the root of the mean of squared errors, each error clipped to plus or minus the range's end.
 
     Parameters
@@ -290,169 +215,187 @@ class RootMean(_OfAMean):
         Takes ``(y, outputs, classes)`` and returns minus the squared error of every record.
     """
 
-    scores: Callable[[NDArray[Any], NDArray[Any], NDArray[Any] | None], NDArray[Any]]
+    scores: Scores
+    kind = "root_mean"
     family = "root mean"
     theorem = "Chernoff-KL (Hoeffding 1963) for the squares"
+    has_noise = False  # a root is too steep for noise that would still leave anything
 
-    def measure(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> Measured:
+    @property
+    def squares(self) -> Mean:
+        """The mean of minus the squared errors."""
+        return Mean(self.scores, bounds=None if self.bounds is None else (-(self.bounds[0] ** 2), 0.0))
+
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return minus the root; the deviation is that of the root, by its slope."""
-        squares = -self._terms(y, outputs, classes, _squared(bounds))
+        squares = -self.squares.terms(y, outputs, classes)
         root = math.sqrt(float(squares.mean()))
         return Measured(-root, len(y), float(squares.std()) / (2.0 * root) if root > 0.0 else 0.0)
 
-    def beyond(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> NDArray[np.bool_]:
-        """Return of which records the error is beyond the bounds."""
-        return Mean(self.scores).beyond(y, outputs, classes, _squared(bounds))
-
-    def construction(self, known: Foreseen) -> Construction | None:
-        """Return bets on the squares, if the guess knows their deviation."""
-        if known.deviation is None:
-            return None
-        return BettingEnds.of(
-            self._terms, known, bounds=_squared(known.bounds), mean=-(known.value**2),
-            deviation=2.0 * abs(known.value) * known.deviation, root=True,
-        )  # fmt: skip
-
-    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
+    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return the root of Chernoff's interval for the mean of the squares."""
-        low, high = clipped(known, bounds)
-        ends = chernoff_kl(-(low**2), -(high**2), size, ln_delta, _squared(bounds))
-        low, high = (-math.sqrt(max(-end, 0.0)) for end in ends)
+        low, high = clipped(ends, self.limits)
+        squared = chernoff_kl(-(low**2), -(high**2), size, ln_delta, self.squares.limits)
+        low, high = (-math.sqrt(max(-end, 0.0)) for end in squared)
         return low, high
 
-    def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
+    def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
         """Return a half-width not exceeded: a root moves by no more than the root of what is under it."""
-        return min(
-            half_cell + math.sqrt(2.0 * hoeffding_half_width(size, ln_delta)) * width / 2.0, width / 2.0
-        )
+        half = self.width / 2.0
+        return min(half_cell + math.sqrt(2.0 * hoeffding_half_width(size, ln_delta)) * half, half)
 
-    def _terms(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> NDArray[np.float64]:
-        return Mean(self.scores).terms(y, outputs, classes, bounds)
+    def of_rows(self, foreseen: Foreseen) -> Construction | None:
+        """Return bets on the squares, if the guess knows their deviation."""
+        if foreseen.deviation is None:
+            return None
+        squares = self.squares
+        return BettingEnds.of(
+            squares.terms, foreseen, bounds=squares.limits, mean=-(foreseen.value**2),
+            deviation=2.0 * abs(foreseen.value) * foreseen.deviation, root=True,
+        )  # fmt: skip
 
+    def tuned(self, y: Array, outputs: Array, classes: Array | None) -> RootMean:
+        """Return the root with the range that errors of these rows suggest."""
+        errors = np.sqrt(-self.squares.scored(y, outputs, classes))
+        return replace(self, bounds=suggested_range(-errors, _MARGIN))
 
-def _squared(bounds: Range) -> Range:
-    """Return the range of minus the squared errors."""
-    return -(bounds[0] ** 2), 0.0
+    def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
+        """Return of which records the error is beyond the bounds."""
+        return self.squares.beyond(y, outputs, classes)
 
+    @property
+    def clipping(self) -> str:
+        """What a certificate says of a declared range."""
+        low, high = self.limits
+        return f"each error clipped to +-{-low:g}" if high == 0.0 else super().clipping
 
-class MicroJaccard(_OfAMean):
-    """The Jaccard index over all labels, ``J = A / (2 - A)`` with the accuracy A: a row has one label.
-
-    Of n rows nA are in both sets, and each of the others is in one of them twice: ``nA / (2n - nA)``.
-    """
-
-    family = "mean"
-    theorem = "Clopper-Pearson for the accuracy"
-
-    def measure(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> Measured:
-        """Return the index."""
-        return Measured(_index(int(np.count_nonzero(outputs == y)) / len(y)), len(y))
-
-    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
-        """Return the interval of the accuracy, carried over."""
-        low, high = (2.0 * end / (1.0 + end) for end in clipped(known, bounds))
-        low, high = count_interval((low, high), int(size), ln_delta)
-        return _index(low), _index(high)
-
-    def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
-        """Return a half-width not exceeded: the slope is at most 2."""
-        return min(half_cell + 2.0 * hoeffding_half_width(size, ln_delta), width / 2.0)
-
-
-def _index(accuracy: float) -> float:
-    return accuracy / (2.0 - accuracy)
+    def listed(self, name: str) -> tuple[str, str]:
+        """Return the kind, and how it is certified."""
+        return _or_by_bets(*super().listed(name))
 
 
 @dataclass(frozen=True)
-class Ratio(IntervalRule):
-    """Precision, Jaccard index or F1 of one class: a ratio of two counts of records.
-
-    J, the precision or the Jaccard index, is the true positives over the denominator N, and
-    ``F1 = 2J / (1 + J)``. N depends on the predictions, so it is released (coarsely, rounded down) and
-    priced; the interval does not condition on it
-    (`sklearn_ada.guarantees.class_tables`).
+class BettingEnds(Construction):
+    """The mean of a bounded score by betting (`sklearn_ada.guarantees.bets`).
 
     Parameters
     ----------
-    positive : object
-        The class.
-    counts_misses : bool
-        Whether N holds false negatives (Jaccard, F1) or not (precision).
-    doubled : bool
-        Whether the score is ``2J / (1 + J)``.
-    expected_size, expected_share : float
-        The N and J that the interval is tuned to.
+    terms : callable
+        Takes ``(y, outputs, classes)`` and returns the clipped score of every row.
+    bounds : tuple of float
+        Of a score.
+    centre, reach : float
+        The middle of the grid of predictable bets as a share of the range, and the standard error of the
+        guess.
+    variance : float
+        Of one score, as a share of the squared range.
+    n : int
+        Number of rows.
+    predictable : bool
+        Bets row by row; else fixed bets.
+    root : bool
+        Whether the metric is ``-sqrt`` of the mean of the negated scores, as the RMSE.
     """
 
-    positive: Any
-    counts_misses: bool
-    doubled: bool
-    expected_size: float = 1.0
-    expected_share: float = 0.5
-    size_is_released = True
-    has_noise = False  # one record can move it too far
-    theorem = "Chernoff's bound for a ratio, with the exponent that the guess suggests"
+    terms: Callable[[Array, Array, Array | None], Floats]
+    bounds: Range
+    centre: float
+    reach: float
+    variance: float
+    n: int
+    predictable: bool
+    root: bool = False
 
-    def known_size(self, y: NDArray[Any]) -> None:
-        """Return None: the denominator depends on the predictions."""
-        check_positive(y, self.positive)
+    @classmethod
+    def of(
+        cls,
+        terms: Callable[[Array, Array, Array | None], Floats],
+        foreseen: Foreseen,
+        *,
+        bounds: Range,
+        mean: float,
+        deviation: float,
+        root: bool = False,
+    ) -> BettingEnds:
+        """Return the bets that suit a guess: mean and deviation of one score, in its own units."""
+        low, high = bounds
+        n, width = len(foreseen.y), high - low
+        variance = min(max((deviation / width) ** 2, 1e-6), 0.25)
+        centre = min(max((mean - low) / width, 0.0), 1.0)
+        error = math.sqrt(variance) * foreseen.error
+        predictable = foreseen.identical_rows and n <= MOST_ROWS_ONE_BY_ONE
+        return cls(
+            terms, bounds, float(f"{centre:.6g}"), float(f"{error:.3g}"), float(f"{variance:.3g}"), n,
+            predictable, root,
+        )  # fmt: skip
 
-    def foreseeing(self, value: float, share: float | None, y: NDArray[Any]) -> Ratio:
-        """Return the rule tuned to a guess; the denominator of a bare number is the count of the class."""
-        size = np.count_nonzero(y == self.positive) if share is None else share * len(y)
-        return replace(self, expected_size=max(float(size), 1.0), expected_share=self._share(value))
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What records and certificates call it."""
+        return "predictable bets" if self.predictable else "fixed bets"
 
-    def measure(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> Measured:
-        """Return the score; its size is the denominator."""
-        check_two_labels(y, outputs, self.positive)
-        true, said = y == self.positive, outputs == self.positive
-        hits = int(np.count_nonzero(true & said))
-        size = int(np.count_nonzero(true | said if self.counts_misses else said))
-        if size == 0:
-            raise UndefinedMetricError("the denominator is zero")
-        share = hits / size
-        return Measured(self._score(share), size)
+    @property
+    def theorem(self) -> str:  # type: ignore[override]
+        """Name of the bound."""
+        how = "predictable bets with a drawn bound" if self.predictable else "fixed bets"
+        return f"betting, {how} (Waudby-Smith, Ramdas 2024)"
 
-    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
-        """Return the interval of the share, carried over to the score."""
-        low, high = (self._share(end) for end in clipped(known, bounds))
-        share_low, share_high = ratio_interval(
-            low, high, size, ln_delta, expected_share=self.expected_share, expected_size=self.expected_size
+    def describe(self) -> dict[str, Any]:
+        """Return all that tunes it, ready for JSON."""
+        return {
+            "construction": self.name,
+            "centre": self.centre,
+            "reach": self.reach,
+            "variance": self.variance,
+        }
+
+    def foreseen(self, value: float, ln_delta: float) -> Range:
+        """Return about where the ends will be."""
+        low, high = self.bounds
+        mean = -(value**2) if self.root else value
+        scaled = min(max((mean - low) / (high - low), 0.0), 1.0)
+        half = betting_half_width(self.n, self.variance, ln_delta, predictable=self.predictable)
+        return self._of_metric(max(scaled - half, 0.0), min(scaled + half, 1.0))
+
+    def ends(
+        self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
+    ) -> Range:
+        """Return the ends; row by row in an order, and to a bound, drawn from ``rng``."""
+        low, high = self.bounds
+        scaled = np.clip((self.terms(y, outputs, classes) - low) / (high - low), 0.0, 1.0)
+        if not self.predictable:
+            return self._of_metric(*betting_fixed(scaled, self.variance, ln_delta))
+        half = betting_half_width(self.n, self.variance, ln_delta, predictable=True)
+        reach = _HALF_WIDTHS * half + 6.0 * self.reach
+        grid = np.linspace(self.centre - reach, self.centre + reach, _POINTS)
+        grid = grid[(grid > 1e-9) & (grid < 1.0 - 1e-9)]
+        drawn = scaled[rng.permutation(len(scaled))]
+        return self._of_metric(
+            *betting_predictable(drawn, self.variance, ln_delta, grid, uniform=rng.random())
         )
-        return self._score(share_low), self._score(share_high)
 
-    def half_width_bound(self, half_cell: float, size: float, ln_delta: float, width: float) -> float:
-        """Return a half-width not exceeded at this denominator (the score's slope is at most 2)."""
-        slope = 2.0 if self.doubled else 1.0
-        half_width = ratio_half_width(size, ln_delta, expected_size=self.expected_size)
-        return min(half_cell + slope * half_width, 0.5)
-
-    def _score(self, share: float) -> float:
-        return 2.0 * share / (1.0 + share) if self.doubled else share
-
-    def _share(self, score: float) -> float:
-        return score / (2.0 - score) if self.doubled else score
+    def _of_metric(self, low: float, high: float) -> Range:
+        """Return ends of a scaled mean in units of the metric."""
+        bottom, top = self.bounds
+        ends = bottom + low * (top - bottom), bottom + high * (top - bottom)
+        if not self.root:
+            return ends
+        return -math.sqrt(max(-ends[0], 0.0)), -math.sqrt(max(-ends[1], 0.0))
 
 
-_Array = NDArray[Any]
+_POINTS = 400  # of the grid of predictable bets
+_HALF_WIDTHS = 2.5  # by which the grid goes beyond what the guess foresees
 
 
-def hits(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+# With one label a record the micro averages, and recall weighted by class counts, are the accuracy.
+@register("accuracy", "f1_micro", "precision_micro", "recall_micro", "recall_weighted", of=Mean, counts=True)
+def hits(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return 1 where the predicted label is right."""
     return np.asarray(outputs == y)
 
 
-def top_two(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+@register("top_k_accuracy", of=Mean, counts=True, response=ALL_SCORES, needs_every_class=True)
+def top_two(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return 1 where the label is among the two with the largest scores, as scikit-learn breaks ties."""
     if classes is None:
         return np.full(len(y), np.nan)
@@ -465,7 +408,14 @@ def top_two(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     return np.asarray((largest == column[:, None]).any(axis=1))
 
 
-def neg_brier(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+@register(
+    "neg_brier_score", of=Mean, response=POSITIVE_PROBABILITY, bounds=(-1.0, 0.0), two_classes=True,
+    instead="Metric('neg_log_loss', range=(-10, 0))",
+    scorer_of=partial(
+        make_scorer, brier_score_loss, greater_is_better=False, response_method="predict_proba"
+    ),
+)  # fmt: skip
+def neg_brier(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the negative squared error of the positive class's probability."""
     if classes is None or len(classes) != 2:
         return np.full(len(y), np.nan)  # undefined: this score is for two classes
@@ -473,7 +423,8 @@ def neg_brier(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     return -((_floats(outputs) - (y == classes[1])) ** 2)
 
 
-def neg_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+@register("neg_log_loss", of=Mean, response=PROBABILITIES, bounds=None)
+def neg_log(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the logarithm of the probability given to the true class, clipped as in scikit-learn."""
     if classes is None:
         return np.full(len(y), np.nan)
@@ -490,18 +441,25 @@ def neg_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     return np.log(_floats(probability.clip(eps, 1 - eps)))
 
 
-def d2_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+_of_shares = partial(
+    register, of=Mean, response=PROBABILITIES, bounds=None, at_class_mix=True, needs_every_class=True
+)
+
+
+@_of_shares("d2_log_loss_score")
+def d2_log(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return 1 minus the log loss over that of the class shares, of which the mean is D^2."""
-    shares = _shares(y, classes)
+    shares = _class_shares(y, classes)
     return 1.0 + neg_log(y, outputs, classes) / -(shares @ np.log(shares))
 
 
-def d2_brier(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+@_of_shares("d2_brier_score")
+def d2_brier(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return 1 minus the squared errors of the probabilities over those of the class shares.
 
     Their mean is D^2.
     """
-    shares = _shares(y, classes)
+    shares = _class_shares(y, classes)
     assert classes is not None
     of_class = _floats(outputs)
     if of_class.ndim == 1 or of_class.shape[1] == 2:
@@ -511,7 +469,7 @@ def d2_brier(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
     return np.asarray(1.0 - errors.sum(axis=1) / (1.0 - shares @ shares))
 
 
-def _shares(y: _Array, classes: _Array | None) -> _Array:
+def _class_shares(y: Array, classes: Array | None) -> Array:
     """Return the share of each class, all of which have rows."""
     labels, counts = np.unique(y, return_counts=True)
     if classes is None or len(labels) < 2:
@@ -522,17 +480,25 @@ def _shares(y: _Array, classes: _Array | None) -> _Array:
     return np.asarray(counts / len(y))
 
 
-def neg_absolute(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+_of_numbers = partial(register, response=NUMBERS, bounds=None)
+
+
+@_of_numbers("neg_mean_absolute_error", of=Mean, power=1)
+def neg_absolute(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the negative absolute error."""
     return -np.abs(_floats(y) - _floats(outputs))
 
 
-def neg_squared(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+@_of_numbers("neg_mean_squared_error", of=Mean, power=2)
+@_of_numbers("neg_root_mean_squared_error", of=RootMean)
+def neg_squared(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the negative squared error."""
     return -((_floats(y) - _floats(outputs)) ** 2)
 
 
-def neg_squared_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+@_of_numbers("neg_mean_squared_log_error", of=Mean)
+@_of_numbers("neg_root_mean_squared_log_error", of=RootMean)
+def neg_squared_log(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the negative squared error of log(1 + y); NaN for numbers of -1 or less."""
     y, outputs = _floats(y), _floats(outputs)
     defined = (y > -1) & (outputs > -1)
@@ -540,13 +506,15 @@ def neg_squared_log(y: _Array, outputs: _Array, classes: _Array | None) -> _Arra
         return np.where(defined, -((np.log1p(y) - np.log1p(outputs)) ** 2), np.nan)
 
 
-def neg_relative(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+@_of_numbers("neg_mean_absolute_percentage_error", of=Mean)
+def neg_relative(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the negative absolute error relative to the truth, which counts as eps at least."""
     y, outputs = _floats(y), _floats(outputs)
     return -np.abs(y - outputs) / np.maximum(np.abs(y), np.finfo(np.float64).eps)
 
 
-def neg_poisson_deviance(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+@_of_numbers("neg_mean_poisson_deviance", of=Mean)
+def neg_poisson_deviance(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the negative Poisson deviance; NaN unless y >= 0 and the prediction is positive."""
     y, outputs = _floats(y), _floats(outputs)
     defined = (y >= 0) & (outputs > 0)
@@ -554,7 +522,8 @@ def neg_poisson_deviance(y: _Array, outputs: _Array, classes: _Array | None) -> 
         return np.where(defined, -2.0 * (xlogy(y, y / outputs) - y + outputs), np.nan)
 
 
-def neg_gamma_deviance(y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+@_of_numbers("neg_mean_gamma_deviance", of=Mean)
+def neg_gamma_deviance(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the negative gamma deviance; NaN unless both are positive."""
     y, outputs = _floats(y), _floats(outputs)
     defined = (y > 0) & (outputs > 0)
@@ -562,7 +531,7 @@ def neg_gamma_deviance(y: _Array, outputs: _Array, classes: _Array | None) -> _A
         return np.where(defined, -2.0 * (np.log(outputs / y) + y / outputs - 1.0), np.nan)
 
 
-def _floats(values: _Array) -> _Array:
+def _floats(values: Array) -> Array:
     """Return numbers as floats, of which differences and squares do not wrap around."""
     return values if values.dtype.kind == "f" and values.dtype.itemsize > 2 else values.astype(np.float64)
 
@@ -571,77 +540,148 @@ def _floats(values: _Array) -> _Array:
 class UserScores:
     """A user's function of ``(y, outputs)`` that returns one score per record."""
 
-    function: Callable[[_Array, _Array], _Array]
+    function: Callable[[Array, Array], Array]
 
-    def __call__(self, y: _Array, outputs: _Array, classes: _Array | None) -> _Array:
+    def __call__(self, y: Array, outputs: Array, classes: Array | None) -> Array:
         """Return the user's scores; the function may work in place."""
         return self.function(y.copy(), outputs.copy())
 
 
-def unequal(rule: IntervalRule, units: Units, name: str) -> IntervalRule:
-    """Return the rule of a metric for a holdout with weights or groups.
+@dataclass(frozen=True, kw_only=True)
+class PairedMean(Mean):
+    """The mean of the differences of two models' scores, the second's minus the first's.
 
-    Raises
-    ------
-    ValueError
-        If only the stable median is sound.
+    Parameters
+    ----------
+    base : Mean
+        Of each model.
     """
-    if (isinstance(rule, Mean) and not rule.at_class_mix) or (
-        isinstance(rule, ClassMean) and units.bound is None
-    ):
-        return UnequalMean(rule, units)
-    what = "a mean" if units.bound is not None else "a mean, or a mean of class means,"
-    raise bad_parameter(
-        "scoring", "a holdout with sample_weight or groups", f"{what} to have an interval of its own", name,
-        f"Use the stable median: StableHoldoutScorer, or Metric({name!r}, kind='general').",
-    )  # fmt: skip
+
+    base: Mean
+    kind = family = DIFFERENCE
+    theorem = "Chernoff-KL (Hoeffding 1963) for differences"
+    has_noise = False  # no family of private releases
+
+    @classmethod
+    def of(cls, base: Mean) -> PairedMean:
+        """Return the difference of two models in a mean that has a range."""
+        return cls(
+            base.scores, two_classes=base.two_classes, positive=base.positive, response=base.response,
+            at_class_mix=base.at_class_mix, bounds=(-base.width, base.width), base=base,
+        )  # fmt: skip
+
+    def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
+        """Return the difference on every record."""
+        first, second = (self.base.terms(y, outputs[:, i], classes) for i in (0, 1))
+        return second - first
+
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
+        """Return the mean difference; of 0/1 scores, how often either model alone is right, too."""
+        away = self.terms(y, outputs, classes)
+        if not self.base.counts:
+            return Measured(float(away.mean()), len(y), float(away.std()))
+        value = (int(np.count_nonzero(away > 0)) - int(np.count_nonzero(away < 0))) / len(y)
+        return Measured(
+            value, len(y), float(away.std()), (float((away > 0).mean()), float((away < 0).mean()))
+        )
+
+    def of_rows(self, foreseen: Foreseen) -> Construction | None:
+        """Return the disagreements, of 0/1 scores; bets, if the guess knows the deviation of a difference."""
+        if not self.base.counts:
+            return super().of_rows(foreseen)
+        if foreseen.details is not None:
+            gain, loss = foreseen.details
+        else:  # a bare number: as if the models disagreed on a tenth of the rows more
+            gain = min(0.05 + max(foreseen.value, 0.0), 0.5)
+            loss = min(0.05 + max(-foreseen.value, 0.0), 0.5)
+        least = 1.0 / len(foreseen.y)
+        gain, loss = (float(f"{min(max(each, least), 0.5):.3g}") for each in (gain, loss))
+        return DisagreementEnds(self, gain, loss, len(foreseen.y), foreseen.identical_rows)
 
 
 @dataclass(frozen=True)
-class UnequalMean(IntervalRule):
-    """A mean, or a mean of class means, over the units of one holdout."""
+class DisagreementEnds(Construction):
+    """The difference of two accuracies by the rows on which one model alone is right."""
 
-    base: Mean | ClassMean
+    measure: PairedMean
+    gain: float
+    loss: float
+    n: int
+    identical_rows: bool
+    name = "disagreements"
+    theorem = "disagreements (McNemar 1947), or fixed bets on them (Waudby-Smith, Ramdas 2024)"
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that tunes it, ready for JSON."""
+        return {"construction": self.name, "gain": self.gain, "loss": self.loss}
+
+    def foreseen(self, value: float, ln_delta: float) -> Range:
+        """Return the ends if so many rows differ as the guess foresees, at this value."""
+        differ = max(round(self.n * (self.gain + self.loss)), math.ceil(abs(value) * self.n - 1e-6))
+        better = min(max(round((differ + value * self.n) / 2.0), 0), differ)
+        return self._ends(better, differ - better, ln_delta)
+
+    def ends(
+        self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
+    ) -> Range:
+        """Return the ends, from how often either model alone is right."""
+        away = self.measure.terms(y, outputs, classes)
+        return self._ends(int(np.count_nonzero(away > 0)), int(np.count_nonzero(away < 0)), ln_delta)
+
+    def _ends(self, better: int, worse: int, ln_delta: float) -> Range:
+        return paired_zero_one_interval(
+            better, min(worse, self.n - better), self.n, ln_delta,
+            identical_rows=self.identical_rows, expected=(self.gain, self.loss),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class UnequalMean(Measure):
+    """A mean, or a mean of class means, over the units of one holdout.
+
+    Parameters
+    ----------
+    base : Mean or ClassMean
+    units : Units
+    joins_labels_and_units : bool
+        Whether the shares of the records depend on their classes.
+    """
+
+    base: SumOfTerms
     units: Units
+    joins_labels_and_units: bool = False
     unit = SAME_WEIGHT
 
     @property
-    def joins_labels_and_units(self) -> bool:  # type: ignore[override]
-        """Whether the shares of the records depend on their classes."""
-        return isinstance(self.base, ClassMean)
-
-    @property
-    def theorem(self) -> str:  # type: ignore[override]
+    def theorem(self) -> str:
         """Name of the fixed-question bound."""
         if self.units.bound is not None:
             return "Hoeffding for weights below a bound (Hoeffding 1963)"
         return "Hoeffding for independent terms of unequal weight (Hoeffding 1963)"
 
     @property
-    def family(self) -> str:  # type: ignore[override]
+    def family(self) -> str:
         """That of the base: on these rows it is asked of no other."""
         return self.base.family
 
-    def known_size(self, y: NDArray[Any]) -> float:
+    def size(self, y: Array) -> float:
         """Return how many equal records the holdout is worth."""
-        self.base.known_size(y)  # raises where the labels do not allow the metric
+        self.base.size(y)  # raises where the labels do not allow the metric
         return self.units.size(self.base.shares(y, self.units.weight))
 
-    def sensitivity(self, y: NDArray[Any], width: float) -> float | None:
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
+        """Return the weighted value."""
+        shares = self.base.shares(y, self.units.weight)
+        return Measured(float(shares @ self.base.terms(y, outputs, classes)), self.units.size(shares))
+
+    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
+        """Return Chernoff's interval where all units count alike, else Hoeffding's."""
+        low, high = clipped(ends, self.limits)
+        is_equal = self.units.bound is None and size >= self.units.n_units * (1.0 - 1e-9)
+        return (chernoff_kl if is_equal else hoeffding)(low, high, size, ln_delta, self.limits)
+
+    def sensitivity(self, y: Array) -> float | None:
         """Return how far one unit replaced by another of its weight moves the value; None with a bound."""
         if self.units.bound is not None:
             return None
-        return width * float(self.units.totals(self.base.shares(y, self.units.weight)).max())
-
-    def measure(
-        self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None, bounds: Range
-    ) -> Measured:
-        """Return the weighted value."""
-        shares = self.base.shares(y, self.units.weight)
-        return Measured(float(shares @ self.base.terms(y, outputs, classes, bounds)), self.units.size(shares))
-
-    def interval(self, known: Range, size: float, ln_delta: float, bounds: Range) -> Range:
-        """Return Chernoff's interval where all units count alike, else Hoeffding's."""
-        low, high = clipped(known, bounds)
-        is_equal = self.units.bound is None and size >= self.units.n_units * (1.0 - 1e-9)
-        return (chernoff_kl if is_equal else hoeffding)(low, high, size, ln_delta, bounds)
+        return self.width * float(self.units.totals(self.base.shares(y, self.units.weight)).max())

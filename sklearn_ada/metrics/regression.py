@@ -1,12 +1,14 @@
-"""The share of a loss that a model explains: R^2, and D^2 of the absolute error.
+"""Metrics of predicted numbers that are no mean over rows: R2, D2 of the absolute error, the median error.
 
-The median absolute error: a quantile, which the counts of records below and above it enclose.
+R2 and D2 are the share of a loss that a model explains. The median absolute error is a quantile, which the
+counts of records below and above it enclose.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,15 +17,27 @@ from sklearn.metrics import median_absolute_error
 
 from sklearn_ada.guarantees.medians import median_ranks
 from sklearn_ada.guarantees.scores import ExpectedLosses, d2_pinball_interval, r_squared_interval
-from sklearn_ada.metrics.base import AllRowsEnds, AllRowsRule, Foreseen, Measured, Range, UndefinedMetricError
+from sklearn_ada.metrics.base import (
+    AllRows,
+    AllRowsEnds,
+    Array,
+    Foreseen,
+    Measured,
+    MedianOnly,
+    Range,
+    UndefinedMetricError,
+    register,
+)
+from sklearn_ada.metrics.outputs import NUMBERS
 
-Array = NDArray[Any]
-
+_tuned_by_rows = partial(register, response=NUMBERS, bounds=None, at_class_mix=False)
 _ERROR_MARGIN, _TARGET_MARGIN = 1.25, 0.25  # beyond what the rows of the guess have
 
 
+@_tuned_by_rows("r2")
+@_tuned_by_rows("d2_absolute_error_score", quantile=0.5)
 @dataclass(frozen=True)
-class Explained(AllRowsRule):
+class Explained(AllRows):
     """The share of a loss that a model explains: R^2, or D^2 of the absolute loss.
 
     Parameters
@@ -40,16 +54,11 @@ class Explained(AllRowsRule):
     target_range: Range | None = None
     most_error: float = math.inf
     theorem = "fixed bets on both losses (Waudby-Smith, Ramdas 2024)"
-    at_class_mix = False
     needs_rows = True
+    widest = (-1.0, 1.0)
 
     @property
-    def bounds(self) -> Range:
-        """The range of what is told."""
-        return -1.0, 1.0
-
-    @property
-    def clause(self) -> str:  # type: ignore[override]
+    def clause(self) -> str:
         """What the certificate says of the range."""
         if self.target_range is None:
             return ""
@@ -59,8 +68,8 @@ class Explained(AllRowsRule):
             f"+-{self.most_error:g}"
         )
 
-    def tuned_by(self, y: Array, outputs: Array) -> Explained:
-        """Return the rule with the range of y on some rows, a quarter wider, and that of errors."""
+    def tuned(self, y: Array, outputs: Array, classes: Array | None) -> Explained:
+        """Return the measure with the range of y on some rows, a quarter wider, and that of errors."""
         low, high = float(np.min(y)), float(np.max(y))
         more = _TARGET_MARGIN * (high - low) or 1.0
         step = float(f"{(high - low + 2.0 * more) / 1000.0:.0e}")  # of the width: y may be far from 0
@@ -70,42 +79,45 @@ class Explained(AllRowsRule):
         largest = float(f"{_ERROR_MARGIN * float(errors.max()) or most - least:.2g}")
         return replace(self, target_range=(least, most), most_error=largest)
 
-    def measure(self, y: Array, outputs: Array, classes: Array | None, bounds: Range) -> Measured:
+    def error_bound(self) -> float | None:
+        """Return to what errors are clipped."""
+        return super().error_bound() if self.target_range is None else self.most_error
+
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return the value with everything clipped, and what these rows foresee of other ones."""
-        clip = self._clip
-        seen = ExpectedLosses.of_rows(y, outputs, quantile=self.quantile, **clip)
-        if seen.baseline <= 0.0:  # news about the holdout, so it fails and is paid for
+        losses = ExpectedLosses.of_rows(y, outputs, quantile=self.quantile, **self._clip)
+        if losses.baseline <= 0.0:  # news about the holdout, so it fails and is paid for
             raise UndefinedMetricError("y is constant")
-        unexplained = seen.loss / seen.baseline
+        unexplained = losses.loss / losses.baseline
         mixed = (
-            seen.loss_variance + unexplained**2 * seen.baseline_variance - 2.0 * unexplained * seen.covariance
+            losses.loss_variance
+            + unexplained**2 * losses.baseline_variance
+            - 2.0 * unexplained * losses.covariance
         )
-        deviation = math.sqrt(max(mixed, 0.0)) / seen.baseline
-        value = min(max(1.0 - unexplained, bounds[0]), bounds[1])
-        return Measured(value, len(y), deviation, details=seen)
+        deviation = math.sqrt(max(mixed, 0.0)) / losses.baseline
+        value = min(max(1.0 - unexplained, self.limits[0]), self.limits[1])
+        return Measured(value, len(y), deviation, details=losses)
 
-    def construction(self, known: Foreseen) -> AllRowsEnds:
+    def of_rows(self, foreseen: Foreseen) -> AllRowsEnds:
         """Return fixed bets on both losses, tuned to the means and variances foreseen."""
-        expected: ExpectedLosses = known.details
-        clip, deviation = self._clip, known.deviation or 0.1
+        expected: ExpectedLosses = foreseen.details
+        clip, deviation = self._clip, foreseen.deviation or 0.1
 
-        def function(
-            y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
-        ) -> Range:
+        def function(y: Array, outputs: Array, ln_delta: float, rng: np.random.Generator) -> Range:
             if self.quantile is None:
                 return r_squared_interval(y, outputs, ln_delta, expected=expected, **clip)
             return d2_pinball_interval(
                 y, outputs, ln_delta, quantile=self.quantile, expected=expected, **clip
             )
 
-        reach = 1.5 * deviation * math.sqrt(2.0 * (math.log(2.0) - known.ln_delta) / len(known.y))
-        ends = known.value - reach, known.value + reach
-        return AllRowsEnds.around("explained loss", self.theorem, function, known, known.value, ends)
+        reach = 1.5 * deviation * math.sqrt(2.0 * (math.log(2.0) - foreseen.ln_delta) / len(foreseen.y))
+        ends = foreseen.value - reach, foreseen.value + reach
+        return AllRowsEnds.around("explained loss", self, function, foreseen, foreseen.value, ends)
 
-    def beyond(self, y: Array, outputs: Array, classes: Array | None, bounds: Range) -> NDArray[np.bool_]:
+    def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
         """Return of which records the error is larger than it may be."""
-        said = np.clip(np.asarray(outputs, dtype=float), *self._clip["target_range"])
-        away: Array = np.abs(np.asarray(y, dtype=float) - said)
+        predicted = np.clip(np.asarray(outputs, dtype=float), *self._clip["target_range"])
+        away: Array = np.abs(np.asarray(y, dtype=float) - predicted)
         return np.asarray(away > self.most_error)
 
     @property
@@ -115,62 +127,59 @@ class Explained(AllRowsRule):
         return {"target_range": self.target_range, "most_error": self.most_error}
 
 
-_REACH = 4.0  # upper quartiles, to which errors are clipped: no median is as far
-
-
+@_tuned_by_rows("neg_median_absolute_error")
 @dataclass(frozen=True)
-class MedianError(AllRowsRule):
-    """Minus the median absolute error, each error clipped.
+class MedianError(AllRows):
+    """Minus the median absolute error, each error clipped to the end of the range."""
 
-    Parameters
-    ----------
-    most_error : float
-        To which errors are clipped; infinite as long as no rows have suggested it.
-    """
-
-    most_error: float = math.inf
     theorem = "order statistics (Clopper-Pearson)"
-    at_class_mix = False
     needs_rows = True
+    widest = (-math.inf, 0.0)
 
     @property
-    def bounds(self) -> Range:
-        """The range of what is told."""
-        return -self.most_error, 0.0
-
-    @property
-    def clause(self) -> str:  # type: ignore[override]
+    def clause(self) -> str:
         """What the certificate says of the range."""
-        return "" if math.isinf(self.most_error) else f", each error clipped to +-{self.most_error:g}"
+        return "" if math.isinf(self.limits[0]) else f", each error clipped to +-{-self.limits[0]:g}"
 
-    def tuned_by(self, y: Array, outputs: Array) -> MedianError:
-        """Return the rule with the range that errors on some rows suggest, those of a constant included."""
+    def tuned(self, y: Array, outputs: Array, classes: Array | None) -> MedianError:
+        """Return the measure with the range that errors suggest, those of a constant included."""
         most = max(_range(_errors(y, outputs)), _range(_errors(y, np.full(len(y), np.median(y)))))
-        return replace(self, most_error=float(f"{most or 1.0:.2g}"))
+        return replace(self, bounds=(-float(f"{most or 1.0:.2g}"), 0.0))
 
-    def measure(self, y: Array, outputs: Array, classes: Array | None, bounds: Range) -> Measured:
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return scikit-learn's value, clipped, and the errors of these rows."""
-        if math.isinf(self.most_error):
+        most = -self.limits[0]
+        if math.isinf(most):
             raise UndefinedMetricError("it needs the range of errors, which the rows of a guess suggest")
-        errors = np.sort(np.minimum(_errors(y, outputs), self.most_error))
-        value = -min(float(median_absolute_error(y, outputs)), self.most_error)
+        errors = np.sort(np.minimum(_errors(y, outputs), most))
+        value = -min(float(median_absolute_error(y, outputs)), most)
         low, high = _enclosing(errors, math.log(0.32))  # about one standard error on each side
         return Measured(value, len(y), (high - low) / 2.0 * math.sqrt(len(y)), details=errors)
 
-    def construction(self, known: Foreseen) -> AllRowsEnds:
+    def of_rows(self, foreseen: Foreseen) -> AllRowsEnds:
         """Return the order statistics that enclose the median; the errors foreseen say about where."""
 
-        def function(
-            y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
-        ) -> Range:
+        def function(y: Array, outputs: Array, ln_delta: float, rng: np.random.Generator) -> Range:
             low, high = _enclosing(np.sort(_errors(y, outputs)), ln_delta)
             return -high, -low
 
-        errors: Array = known.details
+        errors: Array = foreseen.details
         at = np.linspace(0.5, len(errors) - 0.5, len(errors)) / len(errors)
-        low, high = (rank / len(known.y) for rank in median_ranks(len(known.y), known.ln_delta))
+        n = len(foreseen.y)
+        low, high = (rank / n for rank in median_ranks(n, foreseen.ln_delta))
         ends = -float(np.interp(high, at, errors)), -float(np.interp(low, at, errors))
-        return AllRowsEnds.around("order statistics", self.theorem, function, known, known.value, ends)
+        return AllRowsEnds.around("order statistics", self, function, foreseen, foreseen.value, ends)
+
+
+register(
+    "explained_variance", response=NUMBERS,
+    reason="is a ratio of means, for which no interval is implemented",
+)(MedianOnly)  # fmt: skip
+register(
+    "max_error", "neg_max_error", response=NUMBERS, reason="is decided by one record, which no sample bounds"
+)(MedianOnly)
+
+_REACH = 4.0  # upper quartiles, to which errors are clipped: no median is as far
 
 
 def _errors(y: Array, outputs: Array) -> NDArray[np.float64]:

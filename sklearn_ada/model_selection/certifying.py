@@ -69,7 +69,7 @@ from sklearn_ada.model_selection.scorers import (
     ValidationSplit,
     certified_columns,
 )
-from sklearn_ada.model_selection.setting_aside import chosen_scorer, is_tuned
+from sklearn_ada.model_selection.setting_aside import chosen_scorer
 from sklearn_ada.questions.coded import FILL
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.stable_median import MedianSettings
@@ -409,7 +409,7 @@ def _metric_and_guess(
     t = None if run.median is None else run.median.subsample_size(run.session.data)
     validation, groups = run.wrapper.validation, run.params.groups
     guess: Guess | None = None
-    if run.median is None and is_tuned(run.metric):
+    if run.median is None and run.metric.is_tuned:
         tuned, guess = tuned_by_validation(fit, run.X, run.y, validation, groups, run.metric, run.of_pairs)
         if guess is not None or tuned is not run.metric:
             return tuned, guess

@@ -31,8 +31,7 @@ from sklearn_ada.questions.question import (
     Guess,
     guess_from_rows,
     median_guess_from_rows,
-    metric_of_all_rows,
-    metric_with_range,
+    tuned_metric,
 )
 
 _OWN_FOLDS = "the search's own folds"  # of the rows that the model was fitted on, so they need no digest
@@ -81,16 +80,15 @@ def tuned_by_validation(
     ValueError
         If that cannot be either.
     """
-    tune = metric_with_range if metric.lacks_range else metric_of_all_rows
     try:
         rows = _validated(fit, X, y, validation, groups, of_pairs)
-        tuned = tune(metric, *rows)
+        tuned = tuned_metric(metric, *rows)
         return tuned, guess_from_rows(tuned, *rows)
     except Exception:  # too few rows, a class is missing, ...
-        if metric.has_interval_of_all_rows and not metric.of_all_rows().rule.needs_rows:
+        if metric.has_interval_of_all_rows and not metric.measure.needs_rows:
             return metric.of_all_rows(), None
         rows = _knowing_nothing(metric, y)
-        tuned = tune(metric, *rows)
+        tuned = tuned_metric(metric, *rows)
         return tuned, guess_from_rows(tuned, *rows)
 
 

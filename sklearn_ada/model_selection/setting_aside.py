@@ -58,7 +58,6 @@ from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.report import certifies_nothing, is_chosen, median_notice, too_few_rows, why_vacuous
 from sklearn_ada.holdout.rounds import is_told_in_cells, worst_question
 from sklearn_ada.metrics.metric import Metric, as_metric
-from sklearn_ada.metrics.registry import NEED_EVERY_CLASS
 from sklearn_ada.model_selection.engines import (
     Wrapper,
     check_reveal,
@@ -141,7 +140,7 @@ def chosen_median(wrapper: Wrapper, metric: Metric, holdout: Holdout) -> MedianS
     if is_auto and (metric.string is None or metric.chosen_general):
         return median_settings(metric, holdout)
     check_defined(session.data, metric)
-    of_winner = "" if winners or not is_tuned(metric) else " Its winner can be certified: ask='winner'."
+    of_winner = "" if winners or not metric.is_tuned else " Its winner can be certified: ask='winner'."
     raise bad_parameter(
         "scoring", _OWNER, "a metric with an interval of its own", metric.name,
         f"It {why}.{of_winner} mechanism='stable_median' answers the median over subsamples instead, "
@@ -149,15 +148,10 @@ def chosen_median(wrapper: Wrapper, metric: Metric, holdout: Holdout) -> MedianS
     )  # fmt: skip
 
 
-def is_tuned(metric: Metric) -> bool:
-    """Return whether validation rows tune a winner's interval: its range, or what all rows are bounded by."""
-    return metric.has_interval_of_all_rows or metric.lacks_range
-
-
 def median_settings(metric: Metric, holdout: Holdout) -> MedianSettings:
     """Return the usual settings; each subsample gets every class where the metric has no value otherwise."""
     method = "exponential" if holdout.route == "differential_privacy" else "exact"
-    if metric.name in NEED_EVERY_CLASS:
+    if metric.measure.needs_every_class:
         stratified = MedianSettings(method=method, stratify=True)
         with contextlib.suppress(ValueError):  # with groups it cannot be had
             stratified.subsample_size(session_of(holdout).data)

@@ -27,7 +27,7 @@ from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.guarantees.cells import wilson_deviation
 from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
-from sklearn_ada.metrics.base import IntervalRule, Measured
+from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw, Guess, Outcome
 from sklearn_ada.terms.holdout_data import HoldoutData
@@ -50,7 +50,7 @@ class CodedQuestion(NoPrivacy):
     ----------
     purpose : {"check", "certify"}
     metric : Metric
-    rule : IntervalRule
+    rule : Measure
         How the metric becomes an interval on these rows.
     guess : Guess
     cells : Cells
@@ -76,7 +76,7 @@ class CodedQuestion(NoPrivacy):
 
     purpose: str
     metric: Metric
-    rule: IntervalRule
+    rule: Measure
     guess: Guess
     cells: Cells
     stream: str
@@ -111,8 +111,7 @@ class CodedQuestion(NoPrivacy):
         rule = data.rule(metric)
         labels = data.labels_for(metric, rule)
         rule = rule.foreseeing(guess.value, guess.share, labels)
-        known = rule.known_size(labels)
-        size = rule.expected_size if known is None else known
+        size = rule.size(labels)
         target = f"population {metric.name}"
         if metric.clips:
             target += f", {metric.clipped}"
@@ -170,7 +169,7 @@ class CodedQuestion(NoPrivacy):
         """
         labels = data.labels_for(self.metric, self.rule)
         outputs = self.metric.outputs(estimator, data.X, labels)
-        return self.metric.measure(estimator, labels, outputs, self.rule), outputs
+        return self.metric.measured(estimator, labels, outputs, self.rule), outputs
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the symbols that will be released once they are recorded."""
@@ -210,7 +209,7 @@ class CodedQuestion(NoPrivacy):
         width = high - low
         ln_delta = share.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
         size = self._size_of(0) if self.rule.size_is_released else self.size
-        return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta, width), width
+        return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta), width
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
@@ -230,11 +229,11 @@ class CodedQuestion(NoPrivacy):
         bounds, known = self.metric.bounds, self.cells.ends(int(symbols[0].value))
         if self.rule.size_is_released:
             size = self._size_of(int(symbols[1].value))
-            return self.rule.interval(known, size, ln_delta, bounds), self.rule.theorem
+            return self.rule.interval(known, size, ln_delta), self.rule.theorem
         if self.variance is None:
-            return self.rule.interval(known, self.size, ln_delta, bounds), self.rule.theorem
+            return self.rule.interval(known, self.size, ln_delta), self.rule.theorem
         # Should the variance be larger than expected, the usual interval at a tenth of delta is a fallback.
-        usual = self.rule.interval(known, self.size, ln_delta + _LN_FALLBACK, bounds)
+        usual = self.rule.interval(known, self.size, ln_delta + _LN_FALLBACK)
         low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
         variance = _VARIANCES.high(_VARIANCES.index(self.variance) + int(symbols[1].value))
         variance *= (bounds[1] - bounds[0]) ** 2
@@ -261,7 +260,7 @@ class CodedQuestion(NoPrivacy):
 
 
 def foreseen_variance(
-    rule: IntervalRule, guess: Guess, bounds: tuple[float, float], size: float, policy: Policy
+    rule: Measure, guess: Guess, bounds: tuple[float, float], size: float, policy: Policy
 ) -> float | None:
     """Return the variance, as a share of the squared range, that a certify with this guess tells, or None."""
     width = bounds[1] - bounds[0]
@@ -280,7 +279,7 @@ def _deviations(guess: Guess, scaled: float, size: float, width: float) -> tuple
 
 
 def _worth_releasing(
-    rule: IntervalRule, scaled: float, deviation: float | None, size: float, ln_delta: float
+    rule: Measure, scaled: float, deviation: float | None, size: float, ln_delta: float
 ) -> float | None:
     """Return the variance that is expected if an interval that uses it promises to be narrower, or None.
 

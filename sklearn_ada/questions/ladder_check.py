@@ -109,7 +109,7 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         """Return the worst half-width of an improvement (of anything else only one side is certified)."""
         low, high = self.metric.bounds
         half = self.step * (high - low)
-        return self.coded.rule.half_width_bound(half, self.coded.size, share.ln_delta, high - low), high - low
+        return self.coded.rule.half_width_bound(half, self.coded.size, share.ln_delta), high - low
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return an interval for a model that improves, and only an upper end for any other."""
@@ -121,7 +121,7 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         reach = self.step * self._width
         improved = symbol.stream == "lattice" or symbol.value > 0
         known = (best - reach if improved else low, best + reach)
-        interval = self.coded.rule.interval(known, self.coded.size, share.ln_delta, (low, high))
+        interval = self.coded.rule.interval(known, self.coded.size, share.ln_delta)
         return Outcome(
             min(max(best, low), high),
             interval if improved else (low, interval[1]),

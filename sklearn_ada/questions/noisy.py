@@ -96,15 +96,15 @@ class NoisyQuestion(RefinedCheck, ABC):
         """Return the worst half-width of the answer and the width of the range."""
         low, high = self.metric.bounds
         reach, rule = self.half_cell + self.allowance(share.ln_noise), self.coded.rule
-        return rule.half_width_bound(reach, self.coded.size, share.ln_delta - LN_2, high - low), high - low
+        return rule.half_width_bound(reach, self.coded.size, share.ln_delta - LN_2), high - low
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what description length certifies: half of delta is for sampling, half for noise."""
         known = self._widened(event, share.ln_noise)
         if isinstance(known, Outcome):
             return known
-        rule, bounds = self.coded.rule, self.metric.bounds
-        interval = rule.interval(known, self.coded.size, share.ln_delta - LN_2, bounds)
+        rule = self.coded.rule
+        interval = rule.interval(known, self.coded.size, share.ln_delta - LN_2)
         return self._outcome(event, interval, f"{rule.theorem}; tail of the noise")
 
     def private_half_width(self, transfer: TransferShare) -> float:
@@ -161,9 +161,8 @@ class NoisyQuestion(RefinedCheck, ABC):
 
 def bounded_sensitivity(coded: CodedQuestion, data: HoldoutData, owner: str, fix: str) -> float:
     """Return how far one record can move the value; raise for metrics of which nothing bounds that."""
-    low, high = coded.metric.bounds
     labels = data.labels_for(coded.metric, coded.rule)
-    sensitivity = coded.rule.sensitivity(labels, high - low)
+    sensitivity = coded.rule.sensitivity(labels)
     if sensitivity is None:
         raise bad_parameter(
             "scoring", owner, "a mean, an AUC or a per-class mean when noise is added", coded.metric.name,

@@ -161,13 +161,12 @@ def of_rows(question: CodedQuestion, data: HoldoutData, policy: Policy) -> RowsQ
         value=guess.value,
         deviation=guess.deviation,
         error=math.sqrt(1.0 / size + 1.0 / behind),
-        bounds=question.metric.bounds,
         y=data.y,
         identical_rows=policy.class_mix == "priced" or not data.is_classification,
         ln_delta=ln_delta,
         details=guess.details,
     )
-    construction = rule.construction(known)
+    construction = rule.of_rows(known)
     if construction is None:
         return None
     plain = replace(question, variance=None)

@@ -142,9 +142,9 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
     labels = _labels(metric, X, y)
     try:
         metric.check_target(labels)
-        metric.rule.known_size(labels)  # says more of classes than outputs do
+        metric.rule.size(labels)  # says more of classes than outputs do
         outputs = metric.outputs(estimator, X, labels)
-        measured = metric.measure(estimator, labels, outputs)
+        measured = metric.measured(estimator, labels, outputs)
     except UndefinedMetricError as error:
         raise _undefined(metric, labels, error) from error
     value, share = _finite(measured.value, metric), measured.size / len(labels)
@@ -152,24 +152,8 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
     return _identified(guess, X, labels, outputs)
 
 
-def metric_with_range(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
-    """Return a metric without a range with the one that validation rows suggest.
-
-    Raises
-    ------
-    ValueError
-        If y is no column of labels, or the metric has no score for each of these rows.
-    """
-    labels = _labels(metric, X, y)
-    try:
-        metric.check_target(labels)
-        return metric.with_range_of(estimator, X, labels)
-    except UndefinedMetricError as error:
-        raise _undefined(metric, labels, error) from error
-
-
-def metric_of_all_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
-    """Return a metric as an interval of all rows certifies it, tuned by validation rows.
+def tuned_metric(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
+    """Return a metric with what validation rows suggest: its range, or the scale of all rows.
 
     Raises
     ------
@@ -179,7 +163,7 @@ def metric_of_all_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric
     labels = _labels(metric, X, y)
     try:
         metric.check_target(labels)
-        return metric.of_all_rows((estimator, X, labels))
+        return metric.tuned(estimator, X, labels)
     except UndefinedMetricError as error:
         raise _undefined(metric, labels, error) from error
 

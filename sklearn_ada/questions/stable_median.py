@@ -64,7 +64,6 @@ from sklearn_ada.mechanisms.quantiles import (
 )
 from sklearn_ada.mechanisms.rounding import Grid, UniformGrid
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.metrics.registry import WITH_INTERVAL
 from sklearn_ada.questions.question import Draw, Guess, Outcome
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
@@ -324,8 +323,9 @@ def lay_grid(
         return _around(guess, spread, n_subsamples, policy, purpose, settings.method)
     if metric.range is not None:
         return _wide(UniformGrid(*metric.range, GRID_POINTS))
-    is_mean = metric.string in WITH_INTERVAL
-    range_of_it = f"declare its range, Metric({metric.name!r}, range=(low, 0)), " if is_mean else ""
+    range_of_it = ""
+    if metric.is_scorer_with_interval:
+        range_of_it = f"declare its range, Metric({metric.name!r}, range=(low, 0)), "
     raise bad_parameter(
         "grid",
         "MedianSettings",

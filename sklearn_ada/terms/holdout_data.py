@@ -62,8 +62,7 @@ from sklearn_ada.data.columns import Column, column_of, is_dask, lies_elsewhere
 from sklearn_ada.data.labels import Subsamples, Units, check_labels, n_rows, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.rows import content_digest, labels_digest
-from sklearn_ada.metrics.base import IntervalRule
-from sklearn_ada.metrics.means import unequal
+from sklearn_ada.metrics.base import Measure
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.row_tables import Table, fingerprint_of, keyed_table
@@ -487,7 +486,7 @@ class HoldoutData:
             return self.classes
         return self.y
 
-    def labels_for(self, metric: Metric, rule: IntervalRule) -> Any:
+    def labels_for(self, metric: Metric, rule: Measure) -> Any:
         """Return the labels as a metric takes them: what counts right labels reads them block by block."""
         if isinstance(self.labels, Column):
             self.labels.check_unchanged()  # before anything is asked, so that it costs nothing
@@ -570,14 +569,14 @@ class HoldoutData:
         """Weights of the records, if they were given."""
         return self.units.weight if self.units is not None and self.units.has_weight else None
 
-    def rule(self, metric: Metric) -> IntervalRule:
+    def rule(self, metric: Metric) -> Measure:
         """Return how a metric becomes an interval on these rows; ValueError if only a stable median can.
 
         With ``class_mix="priced"`` the class counts are paid for, so widths may depend on them. The width of
         a class mean with weights or groups also depends on how these are distributed over classes, which is
         not paid for: it is refused.
         """
-        rule = metric.rule if self.units is None else unequal(metric.rule, self.units, metric.name)
+        rule = metric.rule_for(self.units)
         if self.priced_classes and rule.at_class_mix:
             raise bad_parameter(
                 "scoring", "a holdout with class_mix='priced'", "a metric that no class mix is part of",

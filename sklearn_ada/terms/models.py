@@ -100,7 +100,6 @@ from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.digest.rows import id_hashes
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.metrics.means import Mean
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.metrics.outputs import Given, StoredOutputs
 from sklearn_ada.terms.holdout_data import HoldoutData
@@ -608,8 +607,7 @@ def public_predictions(rows: Any, owner: str) -> tuple[Predictions, NDArray[Any]
 
 def check_predictions(metric: Metric, owner: str) -> None:
     """Raise ValueError unless a metric is a mean of 0/1 losses of labels."""
-    rule = metric.rule if metric.has_interval else None
-    if not (isinstance(rule, Mean) and rule.zero_one):
+    if not (metric.has_interval and metric.rule.counts):
         raise bad_parameter(
             "scoring", f"{owner} of predictions", "a mean of 0/1 losses, such as 'accuracy'", metric.name,
             "Other scores on these very rows have no certificate here.",

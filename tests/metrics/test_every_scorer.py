@@ -13,10 +13,16 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
-from sklearn_ada.metrics.registry import NO_INTERVAL, REFUSED, RESPONSES
+from sklearn_ada.metrics.base import SCORERS
 
 pytestmark = pytest.mark.thorough
 
+REFUSED = {name for name, known in SCORERS.items() if known.is_refused}
+NO_INTERVAL = {
+    name: known.reason
+    for name, known in SCORERS.items()
+    if not (known.value_is_enough or known.of_all_rows or known.is_refused)
+}
 THREE_CLASSES = {"top_k_accuracy", "f1_macro", "f1_weighted", "jaccard_macro", "roc_auc_ovr", "roc_auc_ovo"}
 N = 600
 KINDS = {
@@ -43,8 +49,7 @@ def tasks():
 
 
 def task_of(name):
-    response = RESPONSES.get(name)
-    if response is not None and response.target == "numbers":
+    if name in SCORERS and SCORERS[name].response.target == "numbers":
         return "numbers"
     return "three" if name in THREE_CLASSES else "two"
 

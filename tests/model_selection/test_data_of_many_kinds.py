@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
-from sklearn_ada.metrics.registry import NEED_EVERY_CLASS
+from sklearn_ada.metrics.base import SCORERS
 
 pytestmark = pytest.mark.thorough
 
@@ -133,7 +133,9 @@ def test_values_do_not_depend_on_the_container(tasks, tmp_path):
         assert holdout.certify(model, scoring="accuracy").value == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("scoring", sorted(NEED_EVERY_CLASS.intersection(get_scorer_names())))
+@pytest.mark.parametrize(
+    "scoring", [name for name in sorted(get_scorer_names()) if SCORERS[name].needs_every_class]
+)
 @pytest.mark.parametrize("ask", ["winner", "candidates"])
 def test_metrics_that_need_every_class_get_subsamples_with_every_class(scoring, ask, tmp_path):
     X, y = load_digits(return_X_y=True)

@@ -118,5 +118,5 @@ def test_with_a_measure_that_broadcasts_ratios_miss(monkeypatch):
         return said
 
     monkeypatch.setattr(scoring_module, "canonical", as_said)
-    monkeypatch.setattr("sklearn_ada.metrics.means.check_two_labels", lambda *args: None)
+    monkeypatch.setattr("sklearn_ada.metrics.classes.check_two_labels", lambda *args: None)
     assert [misses(seed, ("f1", "jaccard")) for seed in range(10)] == [["f1", "jaccard"]] * 10

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from sklearn_ada.guarantees.intervals import bounded_weight_size, hoeffding, kish_size
-from sklearn_ada.metrics import Metric, Units, unequal
+from sklearn_ada.metrics import Metric, Units
 
 FALSE_ALARM = 1e-6
 DELTA = 0.05
@@ -74,10 +74,10 @@ def test_groups_are_covered_and_rows_taken_for_independent_are_not(rng):
     units = Units(patients * copies, None, np.repeat(np.arange(patients), copies))
     size = units.size(np.full(patients * copies, 1 / (patients * copies)))
     assert size == pytest.approx(patients)
-    rule = unequal(Metric("accuracy").rule, units, "accuracy")
+    rule = Metric("accuracy").rule_for(units)
     grouped = naive = 0
     for value in values:
-        low, high = rule.interval((value, value), size, math.log(DELTA), (0.0, 1.0))
+        low, high = rule.interval((value, value), size, math.log(DELTA))
         grouped += not low <= 0.5 <= high
         naive += missed(value, patients * copies, 0.5)
     assert consistent(grouped, runs)
@@ -90,12 +90,12 @@ def test_unequal_groups_are_covered_at_their_sizes(rng):
     group = np.repeat(np.arange(len(sizes)), sizes)
     n, runs = len(group), 1500
     units, y = Units(n, None, group), np.ones(n, dtype=int)
-    rule = unequal(Metric("accuracy").rule, units, "accuracy")
+    rule = Metric("accuracy").rule_for(units)
     misses = naive = 0
     for _ in range(runs):
         outputs = rng.integers(0, 2, len(sizes))[group]
-        seen = rule.measure(y, outputs, None, (0.0, 1.0))
-        low, high = rule.interval((seen.value, seen.value), seen.size, math.log(DELTA), (0.0, 1.0))
+        seen = rule.value(y, outputs, None)
+        low, high = rule.interval((seen.value, seen.value), seen.size, math.log(DELTA))
         misses += not low <= 0.5 <= high
         naive += missed(seen.value, n, 0.5)
     assert consistent(misses, runs)
@@ -108,12 +108,12 @@ def test_class_means_are_covered_at_weights_and_groups(rng):
     y = (np.arange(n) % 4 == 0).astype(int)
     weight, group = np.where(np.arange(n) % 3 == 0, 5.0, 1.0), np.arange(n) // 6
     units = Units(n, weight, group)
-    rule = unequal(Metric("balanced_accuracy").rule, units, "balanced_accuracy")
+    rule = Metric("balanced_accuracy").rule_for(units)
     misses = naive = 0
     for _ in range(runs):
         right = rng.integers(0, 2, group.max() + 1)[group]
-        seen = rule.measure(y, np.where(right, y, 1 - y), None, (0.0, 1.0))
-        low, high = rule.interval((seen.value, seen.value), seen.size, math.log(DELTA), (0.0, 1.0))
+        seen = rule.value(y, np.where(right, y, 1 - y), None)
+        low, high = rule.interval((seen.value, seen.value), seen.size, math.log(DELTA))
         misses += not low <= 0.5 <= high
         naive += missed(seen.value, n, 0.5)
     assert consistent(misses, runs)

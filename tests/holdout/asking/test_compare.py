@@ -133,7 +133,7 @@ def test_validation_rows_suggest_the_range_of_both_models():
     rows, scoring = (X[500:1000], y[500:1000]), "neg_mean_absolute_error"
     holdout = Holdout(X[1000:], y[1000:], ledger=":memory:")
     answer = holdout.compare(a, b, scoring=scoring, guess_from=rows)
-    widest = min(as_metric(scoring).with_range_of(model, *rows).range for model in (a, b))
+    widest = min(as_metric(scoring).tuned(model, *rows).range for model in (a, b))
     assert f"clipped to +-{-widest[0]:g}" in answer.certificate.target
     assert answer.interval[0] > 0.0
     with pytest.raises(ValueError, match=r"It needs a range: Metric\(.*guess_from=\(X_val, y_val\)"):

@@ -7,7 +7,7 @@ from sklearn.metrics import fbeta_score, get_scorer, get_scorer_names, make_scor
 
 from sklearn_ada import Holdout, Metric, StableHoldoutScorer
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.metrics.registry import REFUSED as REFUSED_NAMES
+from sklearn_ada.metrics.base import SCORERS
 from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
@@ -130,7 +130,7 @@ def test_groups_without_weights_need_no_weighing(rows, model, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name in get_scorer_names() if name not in REFUSED_NAMES])
+@pytest.mark.parametrize("name", [name for name in get_scorer_names() if not SCORERS[name].is_refused])
 def test_every_scorer_string_is_told_apart(name):
     assert Metric(name, kind="general").takes_weights() is (name not in WITHOUT)
     y = 1.0 + np.arange(40) % 2

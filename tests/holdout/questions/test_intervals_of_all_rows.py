@@ -17,8 +17,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
-from sklearn_ada.metrics.base import TOO_NARROW
-from sklearn_ada.metrics.registry import OF_ALL_ROWS
+from sklearn_ada.metrics.base import SCORERS, TOO_NARROW
 
 
 class Says(ClassifierMixin, BaseEstimator):
@@ -140,11 +139,13 @@ def of_numbers(name, law, seed, n=200):
 
 def clip_of(name, law, n=200):
     X, y = drawn_numbers(np.random.default_rng(5), n, law)
-    rule = Metric(name).of_all_rows((SaysNumber().fit(X, y), X, y)).rule
+    rule = Metric(name).tuned(SaysNumber().fit(X, y), X, y).rule
     return rule.target_range, rule.most_error
 
 
-AVERAGES = [name for name in OF_ALL_ROWS if "_macro" in name or "_weighted" in name]
+AVERAGES = [
+    name for name, known in SCORERS.items() if known.of_all_rows and ("_macro" in name or "_weighted" in name)
+]
 CASES = {
     **{
         f"{name}, {law}": (

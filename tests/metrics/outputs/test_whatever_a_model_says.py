@@ -18,7 +18,7 @@ from sklearn_ada import Holdout, Metric
 from sklearn_ada.accounting.events import FAILURES
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.metrics.registry import REFUSED, RESPONSES
+from sklearn_ada.metrics.base import SCORERS
 from sklearn_ada.questions.stable_median import MedianSettings
 
 N, SUBSAMPLES, STEP = 75, 5, 1e-9
@@ -32,7 +32,8 @@ NUMBERS = RNG.uniform(0.5, 3.0, N).round(1)
 CLOSE = (NUMBERS * RNG.uniform(0.8, 1.3, N)).round(1)
 MEDIAN = MedianSettings(SUBSAMPLES, UniformGrid(-1000.0, 100.0, 1_100_000_000_001), method="exact")
 
-INSTALLED = [name for name in get_scorer_names() if name not in REFUSED]
+RESPONSES = {name: known.response for name, known in SCORERS.items() if not known.is_refused}
+INSTALLED = [name for name in get_scorer_names() if name not in SCORERS or name in RESPONSES]
 
 
 BRIER = {"neg_brier_score": lambda *args, **kw: -brier_score_loss(*args, **kw)}
@@ -336,7 +337,7 @@ KNOWN = {}
 def allowed_range(name):
     return (
         None
-        if name == "f1 of one" or Metric(name).range or not Metric(name)._rule
+        if name == "f1 of one" or Metric(name).range or not Metric(name).lacks_range
         else (-900, int(name[:3] == "d2_"))
     )
 

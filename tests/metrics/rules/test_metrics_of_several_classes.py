@@ -15,17 +15,12 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from sklearn_ada import Holdout
 from sklearn_ada.guarantees.medians import median_ranks
-from sklearn_ada.metrics.ranking import AveragedAUC
-from sklearn_ada.metrics.registry import WITH_INTERVAL
+from sklearn_ada.metrics.base import SCORERS
 
 OF_SHARES = [name for name in ("d2_brier_score", "d2_log_loss_score") if name in get_scorer_names()]
 """Newer than the oldest scikit-learn."""
 
-AUCS = {
-    f"roc_auc_{how}{end}": {"pairs": how == "ovo", "weighted": bool(end)}
-    for how in ("ovo", "ovr")
-    for end in ("", "_weighted")
-}
+AUCS = [f"roc_auc_{how}{end}" for how in ("ovo", "ovr") for end in ("", "_weighted")]
 LAWS = {
     "good": np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]),
     "chance": np.full((3, 3), 1 / 3),
@@ -65,11 +60,11 @@ class SaysNought(RegressorMixin, BaseEstimator):
 def test_no_tail_of_an_averaged_auc_is_heavier_than_its_size_says(name, counts):
     """All outcomes are listed: every tail is at most exp(-2 t^2 size), and some are near it."""
     y = np.repeat(np.arange(3), counts)
-    model, rule = Says().fit(None, None), AveragedAUC(**AUCS[name])
+    model, rule = Says().fit(None, None), SCORERS[name]
     said = np.array(list(itertools.product(range(3), repeat=len(y))))
     outputs = model.predict_proba(said.reshape(-1, 1)).reshape(*said.shape, 3)
-    values = np.array([rule.measure(y, each, np.arange(3), (0.0, 1.0)).value for each in outputs])
-    size, closest = rule.known_size(y), 0.0
+    values = np.array([rule.value(y, each, np.arange(3)).value for each in outputs])
+    size, closest = rule.size(y), 0.0
     for law in LAWS.values():
         mass = law[y[None, :], said].prod(axis=1)
         off = values - mass @ values
@@ -213,13 +208,13 @@ def test_no_more_samples_are_missed_than_delta_allows(name, law, shares, n, delt
     """The rule alone, without a ledger: 2,000 samples of each size at each level."""
     rng, counts = np.random.default_rng(4), np.maximum(np.array(shares) * n // sum(shares), 1)
     y, model = np.repeat(np.arange(3), counts), Says().fit(None, None)
-    rule = WITH_INTERVAL[name].rule
+    rule = SCORERS[name]
     value, misses = truth(name, law, tuple(counts)), 0
     for _ in range(2000):
         said = np.concatenate([rng.choice(3, k, p=p) for k, p in zip(counts, LAWS[law], strict=True)])
         outputs = said if name == "jaccard_micro" else model.predict_proba(said[:, None])
-        seen = rule.measure(y, outputs, np.arange(3), (0.0, 1.0))
-        low, high = rule.interval((seen.value, seen.value), seen.size, math.log(delta), (0.0, 1.0))
+        seen = rule.value(y, outputs, np.arange(3))
+        low, high = rule.interval((seen.value, seen.value), seen.size, math.log(delta))
         misses += not low <= value <= high
     assert binomtest(misses, 2000, delta, alternative="greater").pvalue >= 1e-6
     print(f"{name}, {law}, {tuple(counts.tolist())}, delta={delta}: {misses} of {delta * 2000:.0f} allowed")

@@ -1,0 +1,165 @@
+"""What a scorer object is: the name that scikit-learn has for it, and whether it weighs records."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from sklearn_ada._validation import bad_parameter
+from sklearn_ada.metrics.base import SCORERS
+from sklearn_ada.metrics.outputs import reads_outputs_only
+
+_AVERAGES = ("", "macro", "micro", "weighted", "samples")
+_WRITTEN: tuple[dict[str, Any], ...] = (
+    {},
+    {"zero_division": 0},
+    {"zero_division": 0.0},
+    {"zero_division": "warn"},
+)
+_TIMES = 4  # rows of each class of a toy
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def registered_name(scoring: Callable[..., Any]) -> str | None:
+    """Return the scorer string that stands for the same scorer, or None.
+
+    The same is: the same function with the same options, and no request of metadata. Averages over classes
+    need no ``pos_label=None``, as ``make_scorer(f1_score, average="macro")``, and a ``zero_division`` of 0
+    changes nothing but a warning.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import accuracy_score, fbeta_score, make_scorer
+    >>> registered_name(get_scorer("f1_macro")), registered_name(make_scorer(accuracy_score))
+    ('f1_macro', 'accuracy')
+    >>> registered_name(make_scorer(fbeta_score, beta=2)) is None
+    True
+    """
+    if not reads_outputs_only(scoring):
+        return None
+    try:
+        return _names().get(joblib.hash(scoring))
+    except Exception:  # what cannot be pickled is a scorer of one's own
+        return None
+
+
+@cache
+def _names() -> dict[str, str]:
+    installed = get_scorer_names()
+    names = {joblib.hash(get_scorer(name)): name for name in installed}
+    for name, measure in SCORERS.items():
+        if measure.scorer_of is None or f"{name}_macro" not in installed:
+            continue
+        for average in _AVERAGES:
+            for options in _WRITTEN:
+                made = measure.scorer_of(**({"average": average} if average else {}), **options)
+                names[joblib.hash(made)] = f"{name}_{average}" if average else name
+    return names
+
+
+def takes_weights(scorer: Callable[..., Any], n_classes: int) -> bool:
+    """Return whether a scorer takes ``sample_weight``.
+
+    A function of one's own says so itself. One of ``make_scorer`` is tried on a few public rows: if it has a
+    value there without weights and none with them, it does not. If it has none either way, it may.
+
+    Parameters
+    ----------
+    scorer : callable
+        Called as ``scorer(estimator, X, y)``.
+    n_classes : int
+        Number of classes of the rows; some metrics weigh two classes only.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> takes_weights(get_scorer("accuracy"), 2), takes_weights(get_scorer("neg_max_error"), 2)
+    (True, False)
+    """
+    if not reads_outputs_only(scorer):
+        return _binds(scorer, sample_weight=None)
+    toys = [_Toy(np.arange(first, first + max(n_classes, 2))) for first in (0, 1)]
+    return all(_has_value(scorer, toy, weighted=True) or not _has_value(scorer, toy) for toy in toys)
+
+
+def name_of(scoring: Callable[..., Any]) -> str:
+    """Return what a callable is called.
+
+    If it has no name, its text without an address, which would be another one in each process.
+    """
+    name = getattr(scoring, "__name__", None)
+    if name:
+        return str(name)
+    try:
+        return _ADDRESS.sub("", repr(scoring))
+    except Exception:  # scikit-learn 1.6 asks a partial for its name
+        return type(scoring).__name__
+
+
+def check_is_scorer(scoring: Callable[..., Any], name: str) -> None:
+    """Raise ValueError for a function of labels and predictions, such as `accuracy_score`."""
+    if not _binds(scoring):
+        raise bad_parameter(
+            "scoring", "Metric", "a scorer, to be called as scoring(estimator, X, y)", name,
+            "For a function of labels and predictions use its scorer string, such as 'accuracy' for "
+            "accuracy_score, or sklearn.metrics.make_scorer(function).",
+        )  # fmt: skip
+
+
+def _binds(scoring: Callable[..., Any], **params: Any) -> bool:
+    """Return whether a callable takes an estimator, X and y, and these parameters, as far as it tells."""
+    try:
+        signature = inspect.signature(scoring)
+    except (TypeError, ValueError):  # of some callables written in C
+        return True
+    try:
+        signature.bind(None, None, None, **params)
+    except TypeError:
+        return False
+    return True
+
+
+class _Toy(ClassifierMixin, BaseEstimator):
+    """A model of these classes that is right on most rows, whose numbers are its true labels."""
+
+    def __init__(self, labels: NDArray[np.int64]) -> None:
+        self.labels = labels
+        self.classes_ = labels
+
+    def predict(self, X: NDArray[np.int64]) -> NDArray[np.int64]:
+        labels = X[:, 0].copy()
+        labels[0] = self.classes_[1]
+        return labels
+
+    def predict_proba(self, X: NDArray[np.int64]) -> NDArray[np.float64]:
+        likely = self.predict(X)[:, None] == self.classes_
+        return np.where(likely, 0.8, 0.2 / (len(self.classes_) - 1))
+
+    def predict_log_proba(self, X: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: NDArray[np.int64]) -> NDArray[np.float64]:
+        scores = self.predict_log_proba(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+
+def _has_value(scorer: Callable[..., Any], toy: _Toy, *, weighted: bool = False) -> bool:
+    y = np.tile(toy.classes_, _TIMES)
+    weight = {"sample_weight": np.linspace(1.0, 2.0, len(y))} if weighted else {}
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            float(scorer(toy, y[:, None], y, **weight))
+    except Exception:  # of a function of anybody's
+        return False
+    return True
