@@ -1,16 +1,13 @@
-"""The content of frames, series, indexes and special arrays, for their digest.
-
-Pandas objects are not read by what pickle stores, because that includes caches and how columns share memory.
-
-A digest of the content of any Python object: the same after refitting or pickling, and in another process.
+"""Digest the content of any Python object: the same after refitting or pickling, and in another process.
 
 The hash of a pickle would not do. It stays the same when a function is redefined, and differs between equal
-objects, whose parts may be shared differently or padded with other bytes. Here an object is read recursively:
-arrays by dtype, shape and values; functions and classes of the user by their code, those of installed
-libraries by name and version. The order of a dict counts, as a model may depend on it; that of attributes
-does not.
+objects, whose parts may be shared differently or padded with other bytes. Here an object is read
+recursively: arrays by dtype, shape and values; functions and classes of the user by their code, those of
+installed libraries by name and version; objects of pandas not by what pickle stores, because that includes
+caches and how columns share memory. The order of a dict counts, as a model may depend on it; that of
+attributes does not.
 
-What predictions do not depend on is left out (`sklearn_ada.digest.code`). An object with a part that
+What predictions do not depend on is left out (`sklearn_ada.digest.left_out`). An object with a part that
 cannot be read has no digest.
 """
 
@@ -37,84 +34,21 @@ from sklearn_ada.digest.code import (
     Undigestible,
     annotations_of,
     by_name,
-    counted_state,
     home_of,
     is_library,
-    names_left_out,
-    reader_of,
     resolve,
     source,
     used_by,
     version,
 )
-
-_OF_ANY_MASKED_ARRAY = frozenset(vars(np.ma.array([0])))
-
-
-def content_of_container(obj: Any) -> list[Any] | None:
-    """Return everything that a container holds, without its type; None for an object of another kind.
-
-    Parameters
-    ----------
-    obj : object
-        A masked array, an object of a subclass of ndarray, or a frame, series, index or dtype of pandas, or a
-        frame of polars; anything else has no content here.
-    """
-    if obj is np.ma.masked:  # the one object of its type
-        return []
-    if isinstance(obj, np.ma.MaskedArray):
-        of_user = [item for item in _attributes(obj) if item[0] not in _OF_ANY_MASKED_ARRAY]
-        plain = np.asarray(obj.fill_value).item()  # pickle may truncate a text, or turn it into a str
-        fill_value = np.asarray(plain, dtype=obj.dtype)
-        return [obj.data, np.ma.getmaskarray(obj), fill_value, obj.hardmask, of_user]
-    if isinstance(obj, np.ndarray):
-        return [np.asarray(obj), _attributes(obj)]
-    library = type(obj).__module__.partition(".")[0]
-    if library == "polars" and hasattr(obj, "columns"):
-        columns = [obj[:, j] for j in range(obj.shape[1])]
-        read = [(np.asarray(column), np.asarray(column.is_null())) for column in columns]  # None is no NaN
-        return [list(obj.columns), repr(obj.dtypes), read]
-    pandas = sys.modules.get("pandas")
-    return None if pandas is None else _of_pandas(obj, pandas)
-
-
-def _attributes(array: np.ndarray) -> list[tuple[str, Any]]:
-    """Return attributes that were set on an array: pickle loses them, but a model may use them."""
-    state: Any = object.__getstate__(array)
-    parts = state if isinstance(state, tuple) else (state,)  # of a class with slots, theirs come second
-    return sorted(item for part in parts if part for item in part.items())
-
-
-def _of_pandas(obj: Any, pandas: Any) -> list[Any] | None:
-    if isinstance(obj, pandas.DataFrame):
-        columns = [_values(obj.iloc[:, j]) for j in range(obj.shape[1])]
-        return [obj.columns, obj.index, columns, _state(obj)]
-    if isinstance(obj, pandas.Series):
-        return [obj.index, _values(obj), _state(obj)]
-    if isinstance(obj, pandas.MultiIndex):
-        return [list(obj.names), list(obj.levels), [np.asarray(code) for code in obj.codes]]
-    if isinstance(obj, pandas.Index):
-        return [list(obj.names), _values(obj), getattr(obj, "freq", None)]
-    if isinstance(obj, pandas.api.extensions.ExtensionDtype):
-        return [getattr(obj, name) for name in obj._metadata]  # by which pandas compares dtypes
-    return None
-
-
-def _values(column: Any) -> tuple[Any, Any]:
-    return column.dtype, np.asarray(column)
-
-
-def _state(obj: Any) -> list[tuple[str, Any]]:
-    """Return name, attrs and flags, and the attributes that a user has set."""
-    state = {k: v for k, v in obj.__getstate__().items() if k != "_mgr"}
-    return sorted((state | {k: v for k, v in vars(obj).items() if not k.startswith("_")}).items())
-
+from sklearn_ada.digest.left_out import counted_state, names_left_out, reader_of
 
 _NOT_CODE = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl",
     "__slotnames__", "__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__",
     "__annotations_cache__",
 }  # fmt: skip
+_OF_ANY_MASKED_ARRAY = frozenset(vars(np.ma.array([0])))
 _SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _COMPILED = (
     types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType,
@@ -126,21 +60,7 @@ _UNPICKLED = (
     property, functools.cached_property, functools.partial, weakref.ref,
     typing.TypeVar, typing.ParamSpec, typing.TypeVarTuple,
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Floats:
-    """An array of floats given block by block; its digest is that of the whole array.
-
-    Parameters
-    ----------
-    shape : tuple of int
-    blocks : callable
-        Returns the blocks of rows in their order.
-    """
-
-    shape: tuple[int, ...]
-    blocks: Callable[[], Iterable[NDArray[np.float64]]]
+_LENGTHS = [size.to_bytes(8, "little") for size in range(256)]  # of the parts that are hashed
 
 
 def canonical_digest(obj: Any) -> str:
@@ -168,6 +88,21 @@ def canonical_digest(obj: Any) -> str:
         raise Undigestible(f"{type(obj).__name__} cannot be read: {error}") from error
 
 
+@dataclass(frozen=True)
+class Floats:
+    """An array of floats given block by block; its digest is that of the whole array.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    blocks : callable
+        Returns the blocks of rows in their order.
+    """
+
+    shape: tuple[int, ...]
+    blocks: Callable[[], Iterable[NDArray[np.float64]]]
+
+
 class _Walk:
     """Digests an object from the digests of its parts, each part once.
 
@@ -184,12 +119,12 @@ class _Walk:
 
     def digest(self, obj: Any) -> bytes:
         if type(obj) is str:
-            known = self._of_text.get(obj)
-            if known is None:
-                known = _hash(b"str" + obj.encode("utf-8", "surrogatepass"))
+            result = self._of_text.get(obj)
+            if result is None:
+                result = _hash(b"str" + obj.encode("utf-8", "surrogatepass"))
                 if len(self._of_text) < _MOST_TEXTS:
-                    self._of_text[obj] = known
-            return known
+                    self._of_text[obj] = result
+            return result
         scalar = _scalar(obj)
         if scalar is not None:
             return _hash(scalar)
@@ -244,10 +179,10 @@ class _Walk:
                 raise Undigestible(f"the code of {obj.__qualname__} is compiled")
             return self._tagged("builtin", obj.__module__, obj.__qualname__, owner)
         if isinstance(obj, np.ufunc):
-            known = [m for m in ("numpy", "scipy.special") if resolve(m, obj.__name__) is obj]
-            if not known:
+            homes = [m for m in ("numpy", "scipy.special") if resolve(m, obj.__name__) is obj]
+            if not homes:
                 raise Undigestible(f"the code of the ufunc {obj.__name__} cannot be read")
-            return self._tagged("ufunc", known[0], obj.__name__)
+            return self._tagged("ufunc", homes[0], obj.__name__)
         if isinstance(obj, type):
             return self._class(obj)
         if isinstance(obj, (staticmethod, classmethod)):
@@ -256,7 +191,7 @@ class _Walk:
             return self._unpickled(obj)
         if kind is set or kind is frozenset:
             return [b"set", *sorted(self.digest(item) for item in obj)]
-        content = content_of_container(obj)
+        content = _content_of_container(obj)
         if content is None:
             reader = self._left_out(obj)[1]
             if reader is None:
@@ -266,10 +201,10 @@ class _Walk:
 
     def _left_out(self, obj: Any) -> tuple[frozenset[str], Callable[[Any], list[Any]] | None]:
         """Return which attributes do not count, and what reads an object that is stored as one piece."""
-        known = self._of_kind.get(type(obj))
-        if known is None:
-            known = self._of_kind[type(obj)] = names_left_out(type(obj)), reader_of(type(obj))
-        return known
+        kind = type(obj)
+        if kind not in self._of_kind:
+            self._of_kind[kind] = names_left_out(kind), reader_of(kind)
+        return self._of_kind[kind]
 
     def _unpickled(self, obj: Any) -> list[bytes]:
         """Digest what pickle refuses, or of which it does not tell subclasses apart."""
@@ -361,6 +296,62 @@ class _Walk:
         raise Undigestible(f"the code of {name} cannot be read")
 
 
+def _content_of_container(obj: Any) -> list[Any] | None:
+    """Return everything that a container holds, without its type; None for an object of another kind.
+
+    A container is a masked array, an object of a subclass of ndarray, or a frame, series, index or dtype of
+    pandas, or a frame of polars.
+    """
+    if obj is np.ma.masked:  # the one object of its type
+        return []
+    if isinstance(obj, np.ma.MaskedArray):
+        of_user = [item for item in _attributes(obj) if item[0] not in _OF_ANY_MASKED_ARRAY]
+        plain = np.asarray(obj.fill_value).item()  # pickle may truncate a text, or turn it into a str
+        fill_value = np.asarray(plain, dtype=obj.dtype)
+        return [obj.data, np.ma.getmaskarray(obj), fill_value, obj.hardmask, of_user]
+    if isinstance(obj, np.ndarray):
+        return [np.asarray(obj), _attributes(obj)]
+    library = type(obj).__module__.partition(".")[0]
+    if library == "polars" and hasattr(obj, "columns"):
+        columns = [obj[:, j] for j in range(obj.shape[1])]
+        read = [(np.asarray(column), np.asarray(column.is_null())) for column in columns]  # None is no NaN
+        return [list(obj.columns), repr(obj.dtypes), read]
+    pandas = sys.modules.get("pandas")
+    return None if pandas is None else _of_pandas(obj, pandas)
+
+
+def _attributes(array: np.ndarray) -> list[tuple[str, Any]]:
+    """Return attributes that were set on an array: pickle loses them, but a model may use them."""
+    state: Any = object.__getstate__(array)
+    parts = state if isinstance(state, tuple) else (state,)  # of a class with slots, theirs come second
+    return sorted(item for part in parts if part for item in part.items())
+
+
+def _of_pandas(obj: Any, pandas: Any) -> list[Any] | None:
+    if isinstance(obj, pandas.DataFrame):
+        columns = [_values(obj.iloc[:, j]) for j in range(obj.shape[1])]
+        return [obj.columns, obj.index, columns, _state(obj)]
+    if isinstance(obj, pandas.Series):
+        return [obj.index, _values(obj), _state(obj)]
+    if isinstance(obj, pandas.MultiIndex):
+        return [list(obj.names), list(obj.levels), [np.asarray(code) for code in obj.codes]]
+    if isinstance(obj, pandas.Index):
+        return [list(obj.names), _values(obj), getattr(obj, "freq", None)]
+    if isinstance(obj, pandas.api.extensions.ExtensionDtype):
+        return [getattr(obj, name) for name in obj._metadata]  # by which pandas compares dtypes
+    return None
+
+
+def _values(column: Any) -> tuple[Any, Any]:
+    return column.dtype, np.asarray(column)
+
+
+def _state(obj: Any) -> list[tuple[str, Any]]:
+    """Return name, attrs and flags, and the attributes that a user has set."""
+    state = {k: v for k, v in obj.__getstate__().items() if k != "_mgr"}
+    return sorted((state | {k: v for k, v in vars(obj).items() if not k.startswith("_")}).items())
+
+
 def _parts_of_array(dtype: np.dtype[Any], shape: tuple[int, ...], content: bytes) -> list[bytes]:
     return [b"array", dtype.str.encode(), str(shape).encode(), content]
 
@@ -388,12 +379,6 @@ def _scalar(obj: Any) -> bytes | None:
 def _hash(*parts: bytes) -> bytes:
     chunks: list[bytes] = []
     for part in parts:
-        chunks += (_LENGTHS[len(part)] if len(part) < len(_LENGTHS) else _length(len(part)), part)
+        size = len(part)
+        chunks += (_LENGTHS[size] if size < len(_LENGTHS) else size.to_bytes(8, "little"), part)
     return hashlib.sha256(b"".join(chunks)).digest()
-
-
-def _length(size: int) -> bytes:
-    return size.to_bytes(8, "little")
-
-
-_LENGTHS = [_length(size) for size in range(256)]

@@ -1,10 +1,8 @@
-"""Hashes of the ids by which rows are known: the same for the same ids, whatever holds them.
+"""Digest rows: by the ids that they are known by, or by their values, whatever holds them.
 
-An id is a whole number, a text, bytes or a date, and an id of one of these kinds is none of another: 1 is not
-"1". They are public: whoever knows an id knows its hash. What a ledger keeps of them is keyed with its
-secret.
-
-Digests of rows: the same values have the same digest, whether in an array, a frame or a list.
+The same values have the same digest in an array, a frame or a list, and so have the same ids. An id is a
+whole number, a text, bytes or a date, and an id of one of these kinds is none of another: 1 is not "1". They
+are public: whoever knows an id knows its hash. What a ledger keeps of them is keyed with its secret.
 """
 
 from __future__ import annotations
@@ -34,6 +32,8 @@ _FIX = {
 }
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MICROSECOND = datetime.timedelta(microseconds=1)
+_BLOCK_CELLS = 2**17  # of a sparse matrix that are made dense at a time
+_DENSE_CELLS = 2**28  # 2 GiB as floats, read in a second or two
 
 
 def id_hashes(ids: Any, owner: str, n: int | None = None, name: str = "ids") -> NDArray[np.bytes_]:
@@ -107,48 +107,6 @@ def part_of_each(hashes: NDArray[np.bytes_], seed: int | None) -> NDArray[np.flo
     return np.array([part(one) for one in hashes.tolist()], dtype=np.uint64) / 2.0**64
 
 
-def _text(value: Any) -> bytes | str | None:
-    """Return what is hashed of an id.
-
-    None if it is missing, nothing if it is of no kind of ids, and what is wrong, as str, if it is inexact.
-    """
-    if isinstance(value, (str, bytes)) and not value.strip():
-        return None
-    if isinstance(value, (str, uuid.UUID)):
-        return b"text" + str(value).encode("utf-8", "surrogatepass")
-    if isinstance(value, bytes):
-        return b"bytes" + value
-    if is_missing(value):
-        return None
-    if isinstance(value, (bool, np.bool_)):
-        return b""
-    if isinstance(value, (int, np.integer)):
-        return b"int%d" % int(value)
-    if isinstance(value, (float, np.floating)):
-        if not np.isfinite(value) or value != np.floor(value):
-            return _PARTS
-        exact = np.finfo(type(value)).nmant + 1  # bits
-        return b"int%d" % int(value) if abs(int(value)) < 2**exact else _LARGE
-    if isinstance(value, np.datetime64):
-        try:
-            same = value.astype("datetime64[ns]")
-        except OverflowError:
-            return _FAR
-        return b"date%d" % same.astype(np.int64) if same.astype(value.dtype) == value else _FAR
-    if isinstance(value, datetime.date):
-        if not isinstance(value, datetime.datetime):
-            value = datetime.datetime.combine(value, datetime.time())
-        known = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
-        rest = getattr(value, "nanosecond", 0)
-        since = ((known - _EPOCH) // _MICROSECOND) * 1000 + rest
-        return b"date%d" % since if abs(since) < 2**63 else _FAR
-    return b""
-
-
-_BLOCK_CELLS = 2**17  # of a sparse matrix that are made dense at a time
-_DENSE_CELLS = 2**28  # 2 GiB as floats, read in a second or two
-
-
 def content_digest(X: Any, y: Any) -> str:
     """Return the digest of the values of some rows and labels, whatever their container or number type.
 
@@ -195,6 +153,43 @@ def rows_digest(X: Any, y: Any) -> str:
     n = n_rows(X)
     some = np.unique(np.linspace(0, max(n - 1, 0), min(n, 256)).astype(np.int64))
     return content_digest(take_rows(X, some), y)
+
+
+def _text(value: Any) -> bytes | str | None:
+    """Return what is hashed of an id.
+
+    None if it is missing, nothing if it is of no kind of ids, and what is wrong, as str, if it is inexact.
+    """
+    if isinstance(value, (str, bytes)) and not value.strip():
+        return None
+    if isinstance(value, (str, uuid.UUID)):
+        return b"text" + str(value).encode("utf-8", "surrogatepass")
+    if isinstance(value, bytes):
+        return b"bytes" + value
+    if is_missing(value):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return b""
+    if isinstance(value, (int, np.integer)):
+        return b"int%d" % int(value)
+    if isinstance(value, (float, np.floating)):
+        if not np.isfinite(value) or value != np.floor(value):
+            return _PARTS
+        exact = np.finfo(type(value)).nmant + 1  # bits
+        return b"int%d" % int(value) if abs(int(value)) < 2**exact else _LARGE
+    if isinstance(value, np.datetime64):
+        try:
+            same = value.astype("datetime64[ns]")
+        except OverflowError:
+            return _FAR
+        return b"date%d" % same.astype(np.int64) if same.astype(value.dtype) == value else _FAR
+    if isinstance(value, datetime.date):
+        if not isinstance(value, datetime.datetime):
+            value = datetime.datetime.combine(value, datetime.time())
+        aware = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
+        since = (aware - _EPOCH) // _MICROSECOND * 1000 + getattr(value, "nanosecond", 0)
+        return b"date%d" % since if abs(since) < 2**63 else _FAR
+    return b""
 
 
 def _values(data: Any) -> Any:

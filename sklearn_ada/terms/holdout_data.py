@@ -390,7 +390,7 @@ class HoldoutData:
     priced_classes : bool, default=False
         Whether class counts are paid for in nats (``class_mix="priced"``).
     ids : ndarray of shape (n,) or None, default=None
-        Hashes of the ids by which the rows are known (`sklearn_ada.digest.id_hashes`). Rows are then put
+        Hashes of the ids by which the rows are known (`sklearn_ada.digest.rows.id_hashes`). Rows are then put
         into the order of these, so nothing depends on the order in which they come. Rows of one id are a
         group.
 

@@ -22,7 +22,7 @@ _ROW = np.dtype([("id", "<u8"), ("label", "<u4")])
 
 
 def keyed_ids(ids: NDArray[np.bytes_], secret: bytes) -> NDArray[np.uint64]:
-    """Return the keyed hashes of hashed ids (`sklearn_ada.digest.id_hashes`), in their order."""
+    """Return the keyed hashes of hashed ids (`sklearn_ada.digest.rows.id_hashes`), in their order."""
     return np.frombuffer(b"".join(_keyed(ids.tolist(), secret, 8, b"ada id")), dtype="<u8")
 
 

@@ -11,7 +11,8 @@ import pytest
 import scipy.special
 from scipy import sparse
 
-from sklearn_ada.digest import Undigestible, canonical_digest
+from sklearn_ada.digest.canonical import canonical_digest
+from sklearn_ada.digest.code import Undigestible
 
 
 def function_of(body, package=""):

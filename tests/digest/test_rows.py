@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
-from sklearn_ada.digest import content_digest, rows_digest
 from sklearn_ada.digest import rows as content
 from sklearn_ada.digest.canonical import canonical_digest
+from sklearn_ada.digest.rows import content_digest, rows_digest
 from sklearn_ada.model_selection.setting_aside import set_aside
 
 RNG = np.random.default_rng(0)

@@ -26,7 +26,7 @@ from sklearn.model_selection import (
 
 from sklearn_ada import Holdout, LedgerMismatchError
 from sklearn_ada.cli import main
-from sklearn_ada.digest import id_hashes, part_of_each
+from sklearn_ada.digest.rows import id_hashes, part_of_each
 from sklearn_ada.holdout import changes as changed_rows
 from sklearn_ada.holdout.changes import place_of_rows
 from sklearn_ada.holdout.records import ASSUMED, Conversation, Genesis

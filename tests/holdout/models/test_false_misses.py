@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
-from sklearn_ada.digest import canonical_digest
+from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.questions.question import _to_nine_digits
 
 X = np.random.default_rng(0).normal(size=(120, 3)).round(1)

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, HoldoutLeakError, LedgerMismatchError, ReusableHoldoutCV
-from sklearn_ada.digest import content_digest, labels_digest
+from sklearn_ada.digest.rows import content_digest, labels_digest
 from sklearn_ada.ledger.hash_chain import genesis_row
 from sklearn_ada.terms.holdout_data import HoldoutData
 
