@@ -3,16 +3,15 @@
 Where to go, from the top down:
 
 - `holdout` has the class that users call.
-- `report` is what people see: what was asked and answered, certificates to hand over, the outlook.
-- `asking` takes a question from asking to answer. All but the answer is fixed before the holdout is looked
-  at; the ledger's records so far decide whether it is admitted; the model predicts the holdout's rows; what
-  came of it is recorded and paid for, and only then returned.
-- `changing_rows` is about rows that are shuffled, appended, dropped or relabelled under one ledger.
-- `session` holds the rows, the policy, the ledger and the asker together.
-- `questions` has a module for each mechanism that answers, `models` what is asked about, and how it is known
-  again.
-- `records` has a class for each kind of record, and the state that they add up to.
-- `rows` are the holdout's rows themselves, `terms` what is fixed for all questions.
+- `framing` makes a question of what they ask, in which all but the answer is fixed, and the keys by which it
+  is found again.
+- `asking` takes a question to its answer. The ledger's records so far decide whether it is admitted; the
+  model predicts the holdout's rows; what came of it is recorded and paid for, and only then returned.
+- `rounds` asks many questions at once, `choice` chooses among models, `publishing` tells final values.
+- `changes` is about rows that are shuffled, appended, dropped or relabelled under one ledger.
+- `session` holds the rows, the policy, the ledger and the asker together, and guards a look at the rows.
+- `records` has a class for each kind of record, `state` what they add up to.
+- `report` and `certificate` are what people see: what was asked and answered, the outlook, pages to hand over.
 
 Words used throughout:
 
@@ -33,11 +32,11 @@ cell
     "the guess holds" is symbol 0 and costs little. Another cell is a *surprise* and costs several nats.
 share
     The part of the failure probability ``1 - confidence_level`` that one question may use
-    (`terms.failure_budget`).
+    (`terms.policy.FailureBudget`).
 confirmation
     A question that is asked again is found by digests, which only propose that it is the same. The model
     predicts the holdout once more, and whether it says what is recorded is a symbol with a price
-    (`asking.confirm`).
+    (`asking.charge_or_confirm`).
 sealed
     Said of a value of which the cell was told when it was asked, and which is kept, hidden, in its record. To
     *unseal* it is to tell it later, at the failure probability of its asking. The *final* answer is the one

@@ -127,8 +127,8 @@ class Session:
     ) -> Session:
         """Open or begin the ledger of some rows; see `Holdout` for the parameters.
 
-        Rows with ids are compared with those of the ledger by `changed_rows.as_edition`, and a ledger
-        without a path is found by `finding.place_of_rows`.
+        Rows with ids are compared with those of the ledger by `changes.as_edition`, and a ledger without a
+        path is found by `changes.place_of_rows`.
 
         Raises
         ------
