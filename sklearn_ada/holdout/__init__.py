@@ -11,7 +11,8 @@ Where to go, from the top down:
 - `changes` is about rows that are shuffled, appended, dropped or relabelled under one ledger.
 - `session` holds the rows, the policy, the ledger and the asker together, and guards a look at the rows.
 - `records` has a class for each kind of record, `state` what they add up to.
-- `report` and `certificate` are what people see: what was asked and answered, the outlook, pages to hand over.
+- `report` and `certificate` are what people see: what was asked and answered, the outlook, pages to hand
+  over.
 
 Words used throughout:
 

@@ -30,7 +30,7 @@ from sklearn_ada.holdout.session import Session
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.means import DIFFERENCE
-from sklearn_ada.metrics.metric import Metric, undefined_metric
+from sklearn_ada.metrics.metric import Difference, Metric, undefined_metric
 from sklearn_ada.questions.coded import FILL, CodedQuestion, FilledCheck
 from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
 from sklearn_ada.questions.noisy import GaussianQuestion, NoiseSettings, NoisyCheck
@@ -47,7 +47,6 @@ from sklearn_ada.questions.sealed import SealedQuestion, statistic_of
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import (
-    Pair,
     Subject,
     check_predictions,
     discarded_copy,
@@ -341,21 +340,33 @@ def check_defined(data: HoldoutData, metric: Metric, *, of_classes: bool = True)
             metric.check_classes(data.some_labels)
 
 
-def compared_metric(session: Session, pair: Pair, metric: Metric, rows: Any) -> Metric:
-    """Return the metric of a comparison: with the range that both models' scores of validation rows suggest.
-
-    That is where it has none of its own and there are such rows.
-    """
-    if not (metric.lacks_range and metric.kind == "mean" and _is_pair(rows)):
-        return metric  # what is no pair of rows, `_guess_from` refuses
-    found = [
-        _tuned_by_rows(session, discarded_copy(each, "Holdout.compare"), metric, rows)
-        for each in (pair.a, pair.b)
-    ]
-    ranges = [each.range for each in found if each.range is not None]
-    made = metric.with_range((min(low for low, _ in ranges), max(high for _, high in ranges)))
-    made.most_beyond = found[0].most_beyond
-    return made
+def comparison(
+    session: Session, a: Any, b: Any, metric: Metric, guess: float | Guess | None, rows: Any
+) -> Ask:
+    """Return what is asked of two models: the certify of a difference; see `Holdout.compare`."""
+    owner, policy = "Holdout.compare", session.policy
+    if not policy.is_described:
+        raise bad_parameter(
+            "route", owner, "one that description length certifies", policy.route,
+            "A difference is told without noise, which privacy alone cannot certify.",
+        )  # fmt: skip
+    if policy.answers == "cells":
+        warn_user(
+            "A comparison is told exactly, at once, for some ten nats or more (fewer with guess_from=): "
+            "all later intervals of this ledger become wider. Compare the few models that matter.",
+            once=("compare", session.fingerprint),
+        )
+    subject = Subject.of_pair(a, b, session.data)
+    of_both = not metric.suggests_range  # else it is that of a search's winner
+    if metric.lacks_range and metric.kind == "mean" and _is_pair(rows):  # others `_guess_from` refuses
+        pair = (subject.estimator.a, subject.estimator.b)
+        found = [_tuned_by_rows(session, discarded_copy(one, owner), metric, rows) for one in pair]
+        ranges = [each.range for each in found if each.range is not None]
+        metric = metric.with_range((min(low for low, _ in ranges), max(high for _, high in ranges)))
+        metric.most_beyond = found[0].most_beyond
+    difference = Difference(metric, of_both)
+    session.data.rule(difference.base)  # what has no interval here has no difference either
+    return Ask(subject, difference, "certify", guess, rows)
 
 
 def _check_settings(settings: object, purpose: str, owner: str) -> None:

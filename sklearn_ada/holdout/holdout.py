@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import id_hashes
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
-from sklearn_ada.guarantees.weights import PURPOSES
 from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.certificate import export_certificate
 from sklearn_ada.holdout.changes import (
@@ -31,7 +29,7 @@ from sklearn_ada.holdout.changes import (
     with_top_up,
 )
 from sklearn_ada.holdout.choice import select_model
-from sklearn_ada.holdout.framing import Ask, Settings, compared_metric, plan_question, sealed_form
+from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
 from sklearn_ada.holdout.publishing import close, publish, unseal
 from sklearn_ada.holdout.records import Conversation
 from sklearn_ada.holdout.report import (
@@ -42,16 +40,10 @@ from sklearn_ada.holdout.report import (
     warn_if_vacuous,
     warn_of_median,
 )
-from sklearn_ada.holdout.rounds import (
-    Probe,
-    admitted_one_by_one,
-    check_together,
-    declare_family,
-    worst_question,
-)
+from sklearn_ada.holdout.rounds import check_together, declare_family, remaining_questions
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.ledger.hash_chain import Ledger
-from sklearn_ada.metrics.metric import Difference, Metric, as_metric
+from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Subject
@@ -477,22 +469,8 @@ class Holdout:
         >>> answer.interval[0] <= answer.value <= answer.interval[1]
         True
         """
-        if not self._session.policy.is_described:
-            raise bad_parameter(
-                "route", "Holdout.compare", "one that description length certifies", self.route,
-                "A difference is told without noise, which privacy alone cannot certify.",
-            )  # fmt: skip
-        if self._session.policy.answers == "cells":
-            warn_user(
-                "A comparison is told exactly, at once, for some ten nats or more (fewer with guess_from=): "
-                "all later intervals of this ledger become wider. Compare the few models that matter.",
-                once=("compare", self.fingerprint),
-            )
-        pair, metric = Subject.of_pair(a, b, self._session.data), as_metric(scoring)
-        of_both = not metric.suggests_range  # else it is that of a search's winner
-        difference = Difference(compared_metric(self._session, pair.estimator, metric, guess_from), of_both)
-        self._session.data.rule(difference.base)  # what has no interval here has no difference either
-        return self._ask(Ask(pair, difference, "certify", guess, guess_from))
+        asked = comparison(self._session, a, b, as_metric(scoring), guess, guess_from)
+        return self._ask(asked)
 
     def select(self, models: Sequence[Any], *, scoring: Scoring, epsilon: float | str | None = "auto") -> int:
         """Return the number of the best of N fitted models; nothing else is revealed, for ``ln N`` nats.
@@ -621,17 +599,7 @@ class Holdout:
             rows have wider cells, so there are fewer questions: of a scorer in a search it is the size of its
             validation part.
         """
-        ledger, policy = self.ledger, self._session.policy
-        if purpose is None:
-            asked = ledger.read(lambda state: dict(state.asked))
-            only_certified = asked["certify"] > 0 and asked["check"] == 0
-            purpose = "certify" if policy.seals or only_certified else "check"
-        if policy.limits is None:
-            return None
-        check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
-        probe: Probe = worst_question(self._session, as_metric(scoring), purpose, guess_rows)
-        probe = sealed_form(probe, self._session.data, policy) or probe
-        return ledger.read(lambda state: admitted_one_by_one(state, probe))
+        return remaining_questions(self._session, as_metric(scoring), purpose, guess_rows)
 
     def export(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Write a certificate to hand over: one file that says what was asked, answered and revealed.

@@ -268,6 +268,23 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
     return FamilyRecord(session.charge(key, decide).body).size
 
 
+def remaining_questions(
+    session: Session, metric: Metric, purpose: str | None, guess_rows: int | None
+) -> int | None:
+    """Return how many more questions are admitted, None if nothing limits them. See `Holdout.remaining`."""
+    policy = session.policy
+    if purpose is None:
+        asked = session.ledger.read(lambda state: dict(state.asked))
+        only_certified = asked["certify"] > 0 and asked["check"] == 0
+        purpose = "certify" if policy.seals or only_certified else "check"
+    if policy.limits is None:
+        return None
+    check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
+    exact = worst_question(session, metric, purpose, guess_rows)
+    probe: Probe = sealed_form(exact, session.data, policy) or exact
+    return session.ledger.read(lambda state: admitted_one_by_one(state, probe))
+
+
 def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives: int = 1) -> int:
     """Return how many questions like ``probe``, up to ``most``, are admitted as one round.
 
