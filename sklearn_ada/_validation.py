@@ -85,7 +85,7 @@ T = TypeVar("T")
 
 
 def real(
-    low: float = -math.inf, high: float = math.inf, *, closed: str = "neither"
+    low: float = -math.inf, high: float = math.inf, *, closed: str = "neither", fix: str = ""
 ) -> Callable[[Any, str, str], float]:
     """Return the check that `check_real` makes with these ends."""
     least = low if closed in ("low", "both") else math.nextafter(low, math.inf)
@@ -94,14 +94,14 @@ def real(
     def check(value: Any, name: str, owner: str) -> float:
         if type(value) is float and least <= value <= most and value - value == 0.0:
             return value
-        return check_real(value, name, owner, low=low, high=high, closed=closed)
+        return check_real(value, name, owner, low=low, high=high, closed=closed, fix=fix)
 
     return check
 
 
-def integer(low: int = 1, high: int | None = None) -> Callable[[Any, str, str], int]:
+def integer(low: int = 1, high: int | None = None, *, fix: str = "") -> Callable[[Any, str, str], int]:
     """Return the check that `check_integer` makes with these ends."""
-    return lambda value, name, owner: check_integer(value, name, owner, low=low, high=high)
+    return lambda value, name, owner: check_integer(value, name, owner, low=low, high=high, fix=fix)
 
 
 def option(options: Collection[str], otherwise: Check | None = None) -> Check:
@@ -124,6 +124,11 @@ def instance(kind: type | tuple[type, ...], expected: str) -> Check:
         raise bad_parameter(name, owner, expected, value)
 
     return check
+
+
+def or_none(check: Check) -> Check:
+    """Return the check that lets None pass as well."""
+    return lambda value, name, owner: None if value is None else check(value, name, owner)
 
 
 def tuple_of(
@@ -157,8 +162,7 @@ def as_check(check: Check | str) -> Check:
         element = as_check(check.removeprefix("each "))
         return lambda values, name, owner: tuple([element(value, name, owner) for value in values])
     if check.endswith(" or None"):
-        some = as_check(check.removesuffix(" or None"))
-        return lambda value, name, owner: None if value is None else some(value, name, owner)
+        return or_none(as_check(check.removesuffix(" or None")))
     if check.startswith("integer >= "):
         return integer(int(check.removeprefix("integer >= ")))
     if check == "finite":

@@ -1,19 +1,8 @@
-"""Phrases that several recommendations share, such as a number with its noun.
+"""`plan_holdout`: from two of records, questions and width to the third, for every method, and what to do.
 
-A recommendation for searches in a row: coarse answers (cells) from all rows, or new rows for each.
-
-A recommendation where pass or fail is all that is wanted, as in continuous integration.
-
-A plan's recommendation in words: which method to use, and when a plain holdout is enough.
-
-`HoldoutPlan`: the rows of a plan as a table, a picture and words.
-
-`plan_holdout`: from two of records, questions and width to the third, for every method.
-
-Plans before a holdout is used: which method certifies what, for how many questions and records.
-
-A method is a half-width as a function of the records and the questions; its formula lives in
-`sklearn_ada.guarantees`. Solving for either of the other two is the same search for all of them.
+A `HoldoutPlan` is a table, a picture and words. The words compare: coded checks with a plain holdout and with
+sample splitting; for searches in a row coarse answers (cells) from all rows with new rows for each; and,
+where pass or fail is all that is wanted, as in continuous integration, verdicts with numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +13,18 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sklearn_ada._validation import aligned, bad_parameter, check_integer, check_real, percent
+from sklearn_ada._validation import (
+    Check,
+    aligned,
+    bad_parameter,
+    check_integer,
+    checked,
+    instance,
+    integer,
+    or_none,
+    percent,
+    real,
+)
 from sklearn_ada.planning.display import PlanDisplay
 from sklearn_ada.planning.methods import (
     MOST_QUESTIONS,
@@ -40,411 +40,39 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-
-def guesses_hold(plan: PlanRows) -> str:
-    """Return what methods with a guess are planned on."""
-    rate = plan.given.surprise_rate
-    if rate == 0.0:
-        return ", if guesses are off by no more than sampling explains"
-    return f", if at most {rate:.3g} of the guesses are off by more than sampling explains"
-
-
-def many(count: float | None, noun: str, *, of_searches: bool = False) -> str:
-    """Return a number with its noun, in words for people; searches are counted as such."""
-    if of_searches:
-        return f"{count:,} search" + ("" if count == 1 else "es in a row")
-    text = f"{count:,} {noun}" + ("" if count == 1 else "s")
-    return f"at least {text}" if count == MOST_QUESTIONS and noun.endswith("question") else text
-
-
-_CROSSING = 100  # searches that are looked at for the point from which on splitting loses
-
-
-def recommend_for_searches(plan: PlanRows) -> str:
-    """Return a few sentences about searches, each asked about its winner."""
-    return _rows(plan) if plan.solved_for == "n" else _widths(plan)
-
-
-def splitting_wins(plan: PlanRows, n: int, rival: str) -> int:
-    """Return up to how many searches splitting n records is narrower than another method, at most 100."""
-    by_name = {method.name: method.half_width for method in methods(plan.given)}
-    split, other = by_name["sample splitting"], by_name[rival]
-    return next((m - 1 for m in range(1, _CROSSING + 1) if split(n, m) >= other(n, m)), _CROSSING)
-
-
-def _widths(plan: PlanRows) -> str:
-    one, split, told, unsealed, kept = _compared(plan)
-    assert plan.n is not None
-    records, searches = many(plan.n, "record"), many(plan.n_questions, "", of_searches=True)
-    if one.vacuous:
-        return f"With {records} not even a holdout used once certifies anything: hold out more."
-    if plan.n_questions == 1:
-        return (
-            f"For one search, and none after it, a plain holdout of {records} is enough: ±{one.width:.2g}. "
-            f"If others may follow, answer in cells: its winner, published, then has ±{kept.width:.2g}"
-            f"{guesses_hold(plan)}."
-        )
-    if kept.vacuous and split.vacuous:
-        return f"No method certifies winners of {searches} on {records}: hold out more, or search less often."
-    words = (
-        f"For {searches} on {records} use answers='cells'{guesses_hold(plan)}: each winner "
-        f"{_within(told)} while searching, the one that is published in the end {_within(kept)}, and the "
-        f"others {_within(unsealed)} once the holdout is closed and they are unsealed; a holdout used once "
-        f"has ±{one.width:.2g}."
-    )
-    while_searching = splitting_wins(plan, plan.n, told.method)
-    published = splitting_wins(plan, plan.n, kept.method)
-    if split.vacuous:
-        return f"{words} Sample splitting certifies none of so many."
-    words += (
-        f" Sample splitting tells every winner at once, {_within(split)}, if the number of searches is known "
-        f"in advance. While searching it is the narrower one {_up_to(while_searching)}; of the published "
-        f"model {_up_to(published)}."
-    )
-    if while_searching >= (plan.n_questions or 0):
-        words += (
-            " So here split if every winner is to be told closely at once, and use cells if it is the "
-            "published model that counts."
-        )
-    return words
-
-
-def _rows(plan: PlanRows) -> str:
-    one, split, told, unsealed, kept = _compared(plan)
-    searches = many(plan.n_questions, "", of_searches=True)
-    if plan.n_questions == 1 and not one.vacuous:
-        return (
-            f"For one search, and none after it, a plain holdout of {many(one.n, 'record')} is enough. If "
-            f"others may follow, answer in cells: its winner can be published so closely {_with(kept)}"
-            f"{guesses_hold(plan)}."
-        )
-    if all(row.vacuous for row in (split, told, unsealed, kept)):
-        few = f"No holdout of up to {MOST_ROWS:,} records, the most that is planned for,"
-        return f"{few} certifies winners of {searches} so closely."
-    words = (
-        f"For {searches} use answers='cells'{guesses_hold(plan)}. If it is the published model that must be "
-        f"so close, that takes {_rows_of(kept)}; if all winners must, unsealed in the end, "
-        f"{_rows_of(unsealed)}; if each must while searching, {_rows_of(told)}. Sample splitting tells every "
-        f"winner at once so closely {_with(split)}, if the number of searches is known in advance"
-    )
-    better = not split.vacuous and split.n < told.n
-    return words + (": fewer than cells need while searching." if better else ".")
-
-
-def _compared(plan: PlanRows) -> tuple[MethodPlan, ...]:
-    names = ("one use", "sample splitting", "cells, while searching", "cells, unsealed", "cells, published")
-    return tuple(plan[name] for name in names)
-
-
-def _within(row: MethodPlan) -> str:
-    return "not certified" if row.vacuous else f"within ±{row.width:.2g}"
-
-
-def _rows_of(row: MethodPlan) -> str:
-    return "more than can be planned for" if row.vacuous else many(row.n, "record")
-
-
-def _with(row: MethodPlan) -> str:
-    return f"with {_rows_of(row)}"
-
-
-def _up_to(searches: int) -> str:
-    if searches == 0:
-        return "never"
-    if searches == 1:
-        return "for a single search only"
-    return f"for up to {searches}{' or more' if searches == _CROSSING else ''} searches"
-
-
-_CHECKS = "coded checks"
-
-
-def recommend_verdicts(plan: PlanRows) -> str:
-    """Return a few sentences about verdicts, and what numbers would take instead."""
-    best, one = plan.best, plan["one use"]
-    if best is None:
-        return _none(plan)
-    if plan.n_questions == 1:
-        records, reached = many(one.n, "record"), f"±{one.width:.2g}"
-        return f"For one verdict a plain holdout of {records} is enough: {reached}."
-    if plan.solved_for == "n":
-        said = f"Hold out {many(best.n, 'record')} and tell pass or fail only"
-    else:
-        said = (
-            f"Tell pass or fail only: {many(best.n_questions, 'verdict')} within ±{best.width:.2g} on "
-            f"{many(best.n, 'record')}"
-        )
-    fixed = _reached(plan, plan["fixed in advance"], "model")
-    return (
-        f"{said}{_conditions(plan)}. A plain holdout is enough {fixed} if all models are fixed in "
-        f"advance.{_numbers(plan)}"
-    )
-
-
-def _none(plan: PlanRows) -> str:
-    if plan.solved_for == "n":
-        few = f"No holdout of up to {MOST_ROWS:,} records, the most that is planned for, tells"
-        return f"{few} {many(plan.n_questions, 'verdict')} so closely."
-    records = many(plan.n, "record")
-    if plan.solved_for == "n_questions":
-        return f"With {records} not even one verdict is within ±{plan.width:.2g}: hold out more."
-    return f"With {records} no method tells {many(plan.n_questions, 'verdict')}: hold out more."
-
-
-def _conditions(plan: PlanRows) -> str:
-    passes, apart = plan.given.passes, plan.given.disagreement
-    words = ""
-    if passes is not None:
-        words = f", and stop at the {'first pass' if passes == 1 else f'last of {passes:,} passes'}"
-    if apart is not None:
-        words += f", if the two models say different things of at most {apart:.3g} of the records"
-    return words
-
-
-def _numbers(plan: PlanRows) -> str:
-    """Return what checks, which tell a number each, would do if guesses hold."""
-    if plan.given.disagreement is not None or plan[_CHECKS].vacuous or plan[_CHECKS].n_questions == 1:
-        return ""
-    reached = _reached(plan, plan[_CHECKS], "question")
-    return f" Where validation rows give a guess, {_CHECKS} tell numbers {reached}{guesses_hold(plan)}."
-
-
-def _reached(plan: PlanRows, row: MethodPlan, noun: str) -> str:
-    if plan.solved_for == "n":
-        return f"with {many(row.n, 'record')}"
-    is_count = plan.solved_for == "n_questions"
-    return f"for {many(row.n_questions, noun)}" if is_count else f"within ±{row.width:.2g}"
-
-
-_CHECKS_2, _SPLITTING = "coded checks", "sample splitting"
-
-
-def recommend(plan: PlanRows) -> str:
-    """Return a few sentences."""
-    if plan.given.verdicts:
-        return recommend_verdicts(plan)
-    if plan.of_searches:
-        means = recommend_for_searches(plan)
-    else:
-        means = {"n": _rows_2, "n_questions": _questions, "width": _widths_2}[plan.solved_for](plan)
-    return f"{means} {_medians(plan)}"
-
-
-def _widths_2(plan: PlanRows) -> str:
-    one, fixed, best, kept = _compared_2(plan)
-    records, questions = many(plan.n, "record"), many(plan.n_questions, "adaptive question")
-    if one.vacuous:
-        return f"With {records} not even a holdout used once certifies anything: hold out more."
-    if plan.n_questions == 1:
-        return f"For one question a plain holdout of {records} is enough: ±{one.width:.2g}."
-    if best is None:
-        return (
-            f"No method certifies {questions} on {records}. Hold out more, or ask about the winner of a "
-            f"finished search only: one question, which a plain holdout answers within ±{one.width:.2g}."
-        )
-    words = f"Use {best.method}: {questions} within ±{best.width:.2g} on {records}{_condition(plan)}."
-    if kept.width < best.width and best.method == _CHECKS_2:
-        words += f" Certify the model kept after such checks: ±{kept.width:.2g}, where a holdout used once"
-        words += f" has ±{one.width:.2g}."
-    elif kept.width < best.width:
-        words += f" If it is the model kept in the end that counts, use {_CHECKS_2} instead"
-        words += f" (±{plan[_CHECKS_2].width:.2g} each) and certify that one: ±{kept.width:.2g}, where a"
-        words += f" holdout used once has ±{one.width:.2g}."
-    return (
-        f"{words} A plain holdout is enough only if all questions are fixed before the first answer: "
-        f"±{fixed.width:.2g} (beside adaptive questions, by Holdout.declare: "
-        f"±{plan['declared models'].width:.2g})."
-    )
-
-
-def _rows_2(plan: PlanRows) -> str:
-    one, fixed, best, kept = _compared_2(plan)
-    if best is None:
-        few = f"No holdout of up to {MOST_ROWS:,} records, the most that is planned for, certifies"
-        return f"{few} {many(plan.n_questions, 'question')} so closely."
-    if plan.n_questions == 1:
-        return f"For one question a plain holdout of {many(one.n, 'record')} is enough."
-    words = f"Hold out {many(best.n, 'record')} and use {best.method}{_condition(plan)}."
-    if kept.n < best.n and best.method == _CHECKS_2:
-        words += f" If only the model kept after such checks is to be certified so closely, {kept.n:,} do."
-    elif kept.n < best.n:
-        words += f" If only the model kept in the end is to be certified so closely, {kept.n:,} do, with"
-        words += f" {_CHECKS_2} instead and a certify after them."
-    return (
-        f"{words}{_tolerance(plan)} A plain holdout is enough for one question with {many(one.n, 'record')}, "
-        f"and for all with {fixed.n:,} if they are fixed before the first answer."
-    )
-
-
-def _questions(plan: PlanRows) -> str:
-    one, fixed, best, _ = _compared_2(plan)
-    records = many(plan.n, "record")
-    if one.vacuous:
-        return f"With {records} not even a holdout used once reaches ±{plan.width:.2g}: hold out more."
-    if best is None or best.n_questions == 1:
-        return f"With {records} a plain holdout answers one question within ±{plan.width:.2g}, and no more."
-    return (
-        f"Use {best.method}: with {records} {many(best.n_questions, 'adaptive question')} within "
-        f"±{plan.width:.2g}{_condition(plan)}.{_tolerance(plan)} A plain holdout is enough for "
-        f"one question, or for {many(fixed.n_questions, 'question')} fixed before the first answer."
-    )
-
-
-def _compared_2(plan: PlanRows) -> tuple[MethodPlan, MethodPlan, MethodPlan | None, MethodPlan]:
-    return plan["one use"], plan["fixed in advance"], plan.best, plan["certify after checks"]
-
-
-def _medians(plan: PlanRows) -> str:
-    best = plan.best_median
-    if best is None:
-        return "For metrics that are not means, stable medians certify nothing here."
-    reached = {
-        "n": many(best.n, "record"),
-        "n_questions": many(best.n_questions, "question"),
-        "width": f"half-width {best.width:.2g} in quantile levels",
-    }[plan.solved_for]
-    return f"For metrics that are not means: {best.method}, {reached}."
-
-
-def _condition(plan: PlanRows) -> str:
-    """Return what the method is planned on: guesses for coded checks, their number for splitting."""
-    if plan.best is not None and plan.best.method == _SPLITTING:
-        return ", if their number is known in advance"
-    if plan.best is None or plan.best.method != _CHECKS_2:
-        return ""
-    return guesses_hold(plan)
-
-
-def _tolerance(plan: PlanRows) -> str:
-    """Return what a width that is planned at an expected value is not."""
-    if plan.best is None or plan.best.method != _CHECKS_2 or plan.given.expected_value is None:
-        return ""
-    value = f"{plan.given.expected_value:.2g}"
-    return (
-        f" That is the width of answers near {value}. As the tolerance of a Holdout, which refuses by the "
-        "widest answer that there can be, it admits fewer: plan that with expected_value=None."
-    )
-
-
-@dataclass(frozen=True, repr=False)
-class HoldoutPlan(PlanRows):
-    """What every method certifies; made by `plan_holdout`.
-
-    Attributes
-    ----------
-    n : int or None
-        Records of the holdout, as asked for; None if solved for.
-    n_questions : int or None
-        Adaptive questions, as asked for; None if solved for.
-    width : float or None
-        Half-width of every interval, as asked for; None if solved for.
-    given : Assumptions
-        Everything else that the plan rests on.
-    rows : tuple of MethodPlan
-        One for each method. ``plan["coded checks"]`` is the row of that name.
-    of_searches : bool
-        Whether the questions are winners of searches.
-    """
-
-    @property
-    def recommendation(self) -> str:
-        """What to do, in words."""
-        return recommend(self)
-
-    def to_frame(self) -> DataFrame:
-        """Return a data frame with the methods as index and a column for each attribute of `MethodPlan`.
-
-        Raises
-        ------
-        ImportError
-            If pandas is missing.
-        """
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise ImportError(
-                "HoldoutPlan.to_frame needs pandas: pip install pandas. Plain rows are in `rows`."
-            ) from error
-        return DataFrame(self.to_dicts()).set_index("method")
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dict for each method."""
-        return [asdict(row) for row in self.rows]
-
-    def plot(self, *, ax: Axes | None = None) -> PlanDisplay:
-        """Draw what was solved for as bars, one for each method that says something.
-
-        Parameters
-        ----------
-        ax : matplotlib axes or None, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        PlanDisplay
-            With ``ax_`` and ``figure_``.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is missing.
-        """
-        return PlanDisplay.from_plan(self, ax=ax)
-
-    def __repr__(self) -> str:
-        table = aligned(_HEAD, [_cells(row) for row in self.rows], right=_NUMBERS)
-        words = textwrap.fill(self.recommendation, 100)
-        return f"{self._title()}\n\n{table}\n\n{words}"
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in (*_HEAD, "note"))
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in (*_cells(row), row.note)) + "</tr>"
-            for row in self.rows
-        )
-        return (
-            f"<p>{html.escape(self._title())}</p><table><tr>{head}</tr>{body}</table>"
-            f"<p>{html.escape(self.recommendation)}</p>"
-        )
-
-    @property
-    def _noun(self) -> str:
-        return "adaptive verdict" if self.given.verdicts else "adaptive question"
-
-    def _title(self) -> str:
-        known = [
-            many(self.n, "record") if self.n else "",
-            many(self.n_questions, self._noun, of_searches=self.of_searches) if self.n_questions else "",
-            f"half-width {self.width:g}" if self.width else "",
-        ]
-        value = self.given.expected_value
-        apart = self.given.disagreement
-        kind = "any mean in [0, 1]" if value is None else f"shares about {value:g}"
-        if apart is not None:
-            kind = f"differences of two models that disagree on at most {apart:g} of the records"
-        return (
-            f"Plan for {' and '.join(filter(None, known))}; {kind}; all intervals hold together with "
-            f"{percent(self.given.confidence_level)}"
-        )
-
-
 _HEAD = ("method", "records", "questions", "half-width", "of", "certifies", "adaptive")
 _NUMBERS = ("records", "questions", "half-width")
+_CHECKS, _SPLITTING = "coded checks", "sample splitting"
+_CROSSING = 100  # searches that are looked at for the point from which on splitting loses
+_WORST = "It is a share such as an accuracy; None plans for the worst mean of values in [0, 1]."
+_ONE_MODEL = "It is a share of records; None plans for verdicts about one model."
+_PLANNED = f"of up to {MOST_ROWS:,} records, the most that is planned for,"
 
 
-def _cells(row: MethodPlan) -> list[str]:
-    reached = "none" if row.vacuous else f"{row.width:.3g}"
-    return [
-        row.method,
-        f"{row.n:,}" if math.isfinite(row.n) else "none",
-        f"{row.n_questions:,}" + ("+" if row.n_questions == MOST_QUESTIONS else ""),
-        reached,
-        row.unit,
-        row.certifies,
-        "yes" if row.adaptive else "no",
-    ]
+def _at_most(most: int) -> Check:
+    def check(value: Any, name: str, owner: str) -> int | None:
+        if value is not None and check_integer(value, name, owner) > most:
+            raise bad_parameter(name, owner, f"at most {most:,}", value)
+        return value if value is None else int(value)
+
+    return check
 
 
+@checked(
+    confidence_level="(0, 1)",
+    expected_value=or_none(real(0.0, 1.0, fix=_WORST)),
+    surprise_rate="[0, 1]",
+    guess_rows=or_none(integer(fix="None plans for as many as the holdout has.")),
+    subsample_size="integer >= 1",
+    grid_size="integer >= 2",
+    verdicts=instance(bool, "True or False"),
+    passes=or_none(integer(fix="None plans for a process that goes on whatever the verdicts.")),
+    disagreement=or_none(real(0.0, 1.0, closed="high", fix=_ONE_MODEL)),
+    searches=_at_most(MOST_QUESTIONS),
+    n=_at_most(MOST_ROWS),
+    n_questions=_at_most(MOST_QUESTIONS),
+    width=or_none(real(0.0, 0.5, fix="It is half of an interval's width.")),
+)
 def plan_holdout(
     n: int | None = None,
     n_questions: int | None = None,
@@ -535,51 +163,405 @@ def plan_holdout(
     >>> plan_holdout(n_questions=32, width=0.1, verdicts=True, disagreement=0.1, passes=1).best.n
     186
     """
-    given = Assumptions(
-        confidence_level=confidence_level,
-        expected_value=expected_value,
-        guess_rows=guess_rows,
-        surprise_rate=surprise_rate,
-        subsample_size=subsample_size,
-        grid_size=grid_size,
-        verdicts=verdicts,
-        passes=passes,
-        disagreement=disagreement,
-    )
-    if verdicts and searches is not None:
+    if (passes is not None or disagreement is not None) and not verdicts:
+        name, value = ("passes", passes) if passes is not None else ("disagreement", disagreement)
         raise bad_parameter(
-            "searches", "plan_holdout", "None where 'verdicts' is True", searches,
-            "A search asks for the score of its winner.",
+            name, "plan_holdout", "None where 'verdicts' is False", value,
+            "It is planned for pass or fail only: set 'verdicts' to True.",
         )  # fmt: skip
+    if searches is not None and (verdicts or n_questions is not None):
+        expected, fix = "None where 'n_questions' is given", "A search is one question, about its winner."
+        if verdicts:
+            expected, fix = "None where 'verdicts' is True", "A search asks for the score of its winner."
+        raise bad_parameter("searches", "plan_holdout", expected, searches, fix)
     named = {"n": n, "n_questions": n_questions, "searches": searches, "width": width}
-    if n_questions is not None and searches is not None:
-        raise bad_parameter(
-            "searches", "plan_holdout", "None where 'n_questions' is given", searches,
-            "A search is one question, about its winner.",
-        )  # fmt: skip
-    of_searches = searches is not None
-    if searches is not None:
-        n_questions = _count(searches, "searches", MOST_QUESTIONS)
-    if [n, n_questions, width].count(None) != 1:
-        got = ", ".join(repr(name) for name, value in named.items() if value is not None) or "none of them"
+    got = [repr(name) for name, value in named.items() if value is not None]
+    if len(got) != 2:
         raise ValueError(
             "plan_holdout needs exactly two of 'n', 'n_questions' (or 'searches') and 'width', and solves "
-            f"for the third. Got {got}."
+            f"for the third. Got {', '.join(got) or 'none of them'}."
         )
-    if n is not None:
-        n = _count(n, "n", MOST_ROWS)
-    if n_questions is not None:
-        n_questions = _count(n_questions, "n_questions", MOST_QUESTIONS)
-    if width is not None:
-        width = check_real(
-            width, "width", "plan_holdout", low=0.0, high=0.5, fix="It is half of an interval's width."
-        )
-    rows = tuple(solve(method, n, n_questions, width) for method in methods(given))
-    return HoldoutPlan(n, n_questions, width, given, rows, of_searches)
+    given = Assumptions(
+        confidence_level, expected_value, guess_rows, surprise_rate, subsample_size, grid_size, verdicts,
+        passes, disagreement,
+    )  # fmt: skip
+    questions = n_questions if searches is None else searches
+    rows = tuple(solve(method, n, questions, width) for method in methods(given))
+    return HoldoutPlan(n, questions, width, given, rows, searches is not None)
 
 
-def _count(value: int, name: str, most: int) -> int:
-    count = check_integer(value, name, "plan_holdout")
-    if count > most:
-        raise bad_parameter(name, "plan_holdout", f"at most {most:,}", value)
-    return count
+@dataclass(frozen=True, repr=False)
+class HoldoutPlan(PlanRows):
+    """What every method certifies; made by `plan_holdout`.
+
+    Attributes
+    ----------
+    n : int or None
+        Records of the holdout, as asked for; None if solved for.
+    n_questions : int or None
+        Adaptive questions, as asked for; None if solved for.
+    width : float or None
+        Half-width of every interval, as asked for; None if solved for.
+    given : Assumptions
+        Everything else that the plan rests on.
+    rows : tuple of MethodPlan
+        One for each method. ``plan["coded checks"]`` is the row of that name.
+    of_searches : bool
+        Whether the questions are winners of searches.
+    """
+
+    @property
+    def recommendation(self) -> str:
+        """What to do, in words."""
+        if self.given.verdicts:
+            return _verdicts(self)
+        by_what = {"n": _rows, "n_questions": _questions, "width": _widths}
+        if self.of_searches:
+            by_what = {"n": _rows_of_searches, "width": _widths_of_searches}
+        return f"{by_what[self.solved_for](self)} {_medians(self)}"
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with the methods as index and a column for each attribute of `MethodPlan`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError(
+                "HoldoutPlan.to_frame needs pandas: pip install pandas. Plain rows are in `rows`."
+            ) from error
+        return DataFrame(self.to_dicts()).set_index("method")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each method."""
+        return [asdict(row) for row in self.rows]
+
+    def plot(self, *, ax: Axes | None = None) -> PlanDisplay:
+        """Draw what was solved for as bars, one for each method that says something.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        PlanDisplay
+            With ``ax_`` and ``figure_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        """
+        return PlanDisplay.from_plan(self, ax=ax)
+
+    def __repr__(self) -> str:
+        table = aligned(_HEAD, [_cells(row) for row in self.rows], right=_NUMBERS)
+        words = textwrap.fill(self.recommendation, 100)
+        return f"{self._title()}\n\n{table}\n\n{words}"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in (*_HEAD, "note"))
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in (*_cells(row), row.note)) + "</tr>"
+            for row in self.rows
+        )
+        return (
+            f"<p>{html.escape(self._title())}</p><table><tr>{head}</tr>{body}</table>"
+            f"<p>{html.escape(self.recommendation)}</p>"
+        )
+
+    @property
+    def _noun(self) -> str:
+        return "adaptive verdict" if self.given.verdicts else "adaptive question"
+
+    def _title(self) -> str:
+        asked = [
+            many(self.n, "record") if self.n else "",
+            many(self.n_questions, self._noun, of_searches=self.of_searches) if self.n_questions else "",
+            f"half-width {self.width:g}" if self.width else "",
+        ]
+        value = self.given.expected_value
+        apart = self.given.disagreement
+        kind = "any mean in [0, 1]" if value is None else f"shares about {value:g}"
+        if apart is not None:
+            kind = f"differences of two models that disagree on at most {apart:g} of the records"
+        return (
+            f"Plan for {' and '.join(filter(None, asked))}; {kind}; all intervals hold together with "
+            f"{percent(self.given.confidence_level)}"
+        )
+
+
+def _cells(row: MethodPlan) -> list[str]:
+    reached = "none" if row.vacuous else f"{row.width:.3g}"
+    return [
+        row.method,
+        f"{row.n:,}" if math.isfinite(row.n) else "none",
+        f"{row.n_questions:,}" + ("+" if row.n_questions == MOST_QUESTIONS else ""),
+        reached,
+        row.unit,
+        row.certifies,
+        "yes" if row.adaptive else "no",
+    ]
+
+
+def _widths(plan: PlanRows) -> str:
+    one, fixed, best, kept = _compared(plan)
+    records, questions = many(plan.n, "record"), many(plan.n_questions, "adaptive question")
+    if one.vacuous:
+        return f"With {records} not even a holdout used once certifies anything: hold out more."
+    if plan.n_questions == 1:
+        return f"For one question a plain holdout of {records} is enough: ±{one.width:.2g}."
+    if best is None:
+        return (
+            f"No method certifies {questions} on {records}. Hold out more, or ask about the winner of a "
+            f"finished search only: one question, which a plain holdout answers within ±{one.width:.2g}."
+        )
+    words = f"Use {best.method}: {questions} within ±{best.width:.2g} on {records}{_condition(plan)}."
+    if kept.width < best.width and best.method == _CHECKS:
+        words += f" Certify the model kept after such checks: ±{kept.width:.2g}, where a holdout used once"
+        words += f" has ±{one.width:.2g}."
+    elif kept.width < best.width:
+        words += f" If it is the model kept in the end that counts, use {_CHECKS} instead"
+        words += f" (±{plan[_CHECKS].width:.2g} each) and certify that one: ±{kept.width:.2g}, where a"
+        words += f" holdout used once has ±{one.width:.2g}."
+    return (
+        f"{words} A plain holdout is enough only if all questions are fixed before the first answer: "
+        f"±{fixed.width:.2g} (beside adaptive questions, by Holdout.declare: "
+        f"±{plan['declared models'].width:.2g})."
+    )
+
+
+def _rows(plan: PlanRows) -> str:
+    one, fixed, best, kept = _compared(plan)
+    if best is None:
+        return f"No holdout {_PLANNED} certifies {many(plan.n_questions, 'question')} so closely."
+    if plan.n_questions == 1:
+        return f"For one question a plain holdout of {many(one.n, 'record')} is enough."
+    words = f"Hold out {many(best.n, 'record')} and use {best.method}{_condition(plan)}."
+    if kept.n < best.n and best.method == _CHECKS:
+        words += f" If only the model kept after such checks is to be certified so closely, {kept.n:,} do."
+    elif kept.n < best.n:
+        words += f" If only the model kept in the end is to be certified so closely, {kept.n:,} do, with"
+        words += f" {_CHECKS} instead and a certify after them."
+    return (
+        f"{words}{_tolerance(plan)} A plain holdout is enough for one question with {many(one.n, 'record')}, "
+        f"and for all with {fixed.n:,} if they are fixed before the first answer."
+    )
+
+
+def _questions(plan: PlanRows) -> str:
+    one, fixed, best, _ = _compared(plan)
+    records = many(plan.n, "record")
+    if one.vacuous:
+        return f"With {records} not even a holdout used once reaches ±{plan.width:.2g}: hold out more."
+    if best is None or best.n_questions == 1:
+        return f"With {records} a plain holdout answers one question within ±{plan.width:.2g}, and no more."
+    return (
+        f"Use {best.method}: with {records} {many(best.n_questions, 'adaptive question')} within "
+        f"±{plan.width:.2g}{_condition(plan)}.{_tolerance(plan)} A plain holdout is enough for "
+        f"one question, or for {many(fixed.n_questions, 'question')} fixed before the first answer."
+    )
+
+
+def _compared(plan: PlanRows) -> tuple[MethodPlan, MethodPlan, MethodPlan | None, MethodPlan]:
+    return plan["one use"], plan["fixed in advance"], plan.best, plan["certify after checks"]
+
+
+def _medians(plan: PlanRows) -> str:
+    best = plan.best_median
+    if best is None:
+        return "For metrics that are not means, stable medians certify nothing here."
+    reached = {
+        "n": many(best.n, "record"),
+        "n_questions": many(best.n_questions, "question"),
+        "width": f"half-width {best.width:.2g} in quantile levels",
+    }[plan.solved_for]
+    return f"For metrics that are not means: {best.method}, {reached}."
+
+
+def _condition(plan: PlanRows) -> str:
+    """Return what the method is planned on: guesses for coded checks, their number for splitting."""
+    if plan.best is not None and plan.best.method == _SPLITTING:
+        return ", if their number is known in advance"
+    if plan.best is None or plan.best.method != _CHECKS:
+        return ""
+    return guesses_hold(plan)
+
+
+def _tolerance(plan: PlanRows) -> str:
+    """Return what a width that is planned at an expected value is not."""
+    if plan.best is None or plan.best.method != _CHECKS or plan.given.expected_value is None:
+        return ""
+    value = f"{plan.given.expected_value:.2g}"
+    return (
+        f" That is the width of answers near {value}. As the tolerance of a Holdout, which refuses by the "
+        "widest answer that there can be, it admits fewer: plan that with expected_value=None."
+    )
+
+
+def splitting_wins(plan: PlanRows, n: int, rival: str) -> int:
+    """Return up to how many searches splitting n records is narrower than another method, at most 100."""
+    by_name = {method.name: method.half_width for method in methods(plan.given)}
+    split, other = by_name["sample splitting"], by_name[rival]
+    return next((m - 1 for m in range(1, _CROSSING + 1) if split(n, m) >= other(n, m)), _CROSSING)
+
+
+def _widths_of_searches(plan: PlanRows) -> str:
+    one, split, early, unsealed, kept = _compared_for_searches(plan)
+    assert plan.n is not None
+    records, searches = many(plan.n, "record"), many(plan.n_questions, "", of_searches=True)
+    if one.vacuous:
+        return f"With {records} not even a holdout used once certifies anything: hold out more."
+    if plan.n_questions == 1:
+        return (
+            f"For one search, and none after it, a plain holdout of {records} is enough: ±{one.width:.2g}. "
+            f"If others may follow, answer in cells: its winner, published, then has ±{kept.width:.2g}"
+            f"{guesses_hold(plan)}."
+        )
+    if kept.vacuous and split.vacuous:
+        return f"No method certifies winners of {searches} on {records}: hold out more, or search less often."
+    words = (
+        f"For {searches} on {records} use answers='cells'{guesses_hold(plan)}: each winner "
+        f"{_within(early)} while searching, the one that is published in the end {_within(kept)}, and the "
+        f"others {_within(unsealed)} once the holdout is closed and they are unsealed; a holdout used once "
+        f"has ±{one.width:.2g}."
+    )
+    while_searching = splitting_wins(plan, plan.n, early.method)
+    published = splitting_wins(plan, plan.n, kept.method)
+    if split.vacuous:
+        return f"{words} Sample splitting certifies none of so many."
+    words += (
+        f" Sample splitting tells every winner at once, {_within(split)}, if the number of searches is known "
+        f"in advance. While searching it is the narrower one {_up_to(while_searching)}; of the published "
+        f"model {_up_to(published)}."
+    )
+    if while_searching >= (plan.n_questions or 0):
+        words += (
+            " So here split if every winner is to be told closely at once, and use cells if it is the "
+            "published model that counts."
+        )
+    return words
+
+
+def _rows_of_searches(plan: PlanRows) -> str:
+    one, split, early, unsealed, kept = _compared_for_searches(plan)
+    searches = many(plan.n_questions, "", of_searches=True)
+    if plan.n_questions == 1 and not one.vacuous:
+        return (
+            f"For one search, and none after it, a plain holdout of {many(one.n, 'record')} is enough. If "
+            f"others may follow, answer in cells: its winner can be published so closely {_with(kept)}"
+            f"{guesses_hold(plan)}."
+        )
+    if all(row.vacuous for row in (split, early, unsealed, kept)):
+        return f"No holdout {_PLANNED} certifies winners of {searches} so closely."
+    words = (
+        f"For {searches} use answers='cells'{guesses_hold(plan)}. If it is the published model that must be "
+        f"so close, that takes {_rows_of(kept)}; if all winners must, unsealed in the end, "
+        f"{_rows_of(unsealed)}; if each must while searching, {_rows_of(early)}. Sample splitting tells "
+        f"every winner at once so closely {_with(split)}, if the number of searches is known in advance"
+    )
+    better = not split.vacuous and split.n < early.n
+    return words + (": fewer than cells need while searching." if better else ".")
+
+
+def _compared_for_searches(plan: PlanRows) -> tuple[MethodPlan, ...]:
+    names = ("one use", "sample splitting", "cells, while searching", "cells, unsealed", "cells, published")
+    return tuple(plan[name] for name in names)
+
+
+def _within(row: MethodPlan) -> str:
+    return "not certified" if row.vacuous else f"within ±{row.width:.2g}"
+
+
+def _rows_of(row: MethodPlan) -> str:
+    return "more than can be planned for" if row.vacuous else many(row.n, "record")
+
+
+def _with(row: MethodPlan) -> str:
+    return f"with {_rows_of(row)}"
+
+
+def _up_to(searches: int) -> str:
+    if searches == 0:
+        return "never"
+    if searches == 1:
+        return "for a single search only"
+    return f"for up to {searches}{' or more' if searches == _CROSSING else ''} searches"
+
+
+def _verdicts(plan: PlanRows) -> str:
+    """Return what to do where pass or fail is all that is wanted, and what numbers would take instead."""
+    best, one = plan.best, plan["one use"]
+    if best is None:
+        return _no_verdicts(plan)
+    if plan.n_questions == 1:
+        records, reached = many(one.n, "record"), f"±{one.width:.2g}"
+        return f"For one verdict a plain holdout of {records} is enough: {reached}."
+    if plan.solved_for == "n":
+        words = f"Hold out {many(best.n, 'record')} and tell pass or fail only"
+    else:
+        words = (
+            f"Tell pass or fail only: {many(best.n_questions, 'verdict')} within ±{best.width:.2g} on "
+            f"{many(best.n, 'record')}"
+        )
+    fixed = _reached(plan, plan["fixed in advance"], "model")
+    return (
+        f"{words}{_conditions(plan)}. A plain holdout is enough {fixed} if all models are fixed in "
+        f"advance.{_numbers(plan)}"
+    )
+
+
+def _no_verdicts(plan: PlanRows) -> str:
+    if plan.solved_for == "n":
+        return f"No holdout {_PLANNED} tells {many(plan.n_questions, 'verdict')} so closely."
+    records = many(plan.n, "record")
+    if plan.solved_for == "n_questions":
+        return f"With {records} not even one verdict is within ±{plan.width:.2g}: hold out more."
+    return f"With {records} no method tells {many(plan.n_questions, 'verdict')}: hold out more."
+
+
+def _conditions(plan: PlanRows) -> str:
+    passes, apart = plan.given.passes, plan.given.disagreement
+    words = ""
+    if passes is not None:
+        words = f", and stop at the {'first pass' if passes == 1 else f'last of {passes:,} passes'}"
+    if apart is not None:
+        words += f", if the two models say different things of at most {apart:.3g} of the records"
+    return words
+
+
+def _numbers(plan: PlanRows) -> str:
+    """Return what checks, which tell a number each, would do if guesses hold."""
+    if plan.given.disagreement is not None or plan[_CHECKS].vacuous or plan[_CHECKS].n_questions == 1:
+        return ""
+    reached = _reached(plan, plan[_CHECKS], "question")
+    return f" Where validation rows give a guess, {_CHECKS} tell numbers {reached}{guesses_hold(plan)}."
+
+
+def _reached(plan: PlanRows, row: MethodPlan, noun: str) -> str:
+    if plan.solved_for == "n":
+        return f"with {many(row.n, 'record')}"
+    is_count = plan.solved_for == "n_questions"
+    return f"for {many(row.n_questions, noun)}" if is_count else f"within ±{row.width:.2g}"
+
+
+def guesses_hold(plan: PlanRows) -> str:
+    """Return what methods with a guess are planned on."""
+    rate = plan.given.surprise_rate
+    if rate == 0.0:
+        return ", if guesses are off by no more than sampling explains"
+    return f", if at most {rate:.3g} of the guesses are off by more than sampling explains"
+
+
+def many(count: float | None, noun: str, *, of_searches: bool = False) -> str:
+    """Return a number with its noun, in words for people; searches are counted as such."""
+    if of_searches:
+        return f"{count:,} search" + ("" if count == 1 else "es in a row")
+    text = f"{count:,} {noun}" + ("" if count == 1 else "s")
+    return f"at least {text}" if count == MOST_QUESTIONS and noun.endswith("question") else text
