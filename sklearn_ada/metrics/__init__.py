@@ -3,10 +3,10 @@
 from sklearn_ada.data.labels import Units, check_labels, is_missing, n_rows, take_rows
 from sklearn_ada.metrics import classes, means, ranking, regression  # whose metrics register themselves
 from sklearn_ada.metrics.base import (
-    Construction,
     Foreseen,
     Measure,
     Measured,
+    RowsInterval,
     UndefinedMetricError,
     classify_scorers,
 )
@@ -14,11 +14,11 @@ from sklearn_ada.metrics.metric import Metric, as_metric, undefined_metric
 from sklearn_ada.metrics.outputs import StoredOutputs, UnusableOutputsError
 
 __all__ = [
-    "Construction",
     "Foreseen",
     "Measure",
     "Measured",
     "Metric",
+    "RowsInterval",
     "StoredOutputs",
     "UndefinedMetricError",
     "Units",

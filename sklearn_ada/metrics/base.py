@@ -6,11 +6,11 @@ such interval exceeds (for admission, before the answer exists). Families of met
 file each. A scorer of scikit-learn registers itself there, by the decorator `register`, with everything that
 is known of it.
 
-*Intervals of all rows.* Some intervals are a function of all rows, not of the value alone. A `Construction`
+*Intervals of all rows.* Some intervals are a function of all rows, not of the value alone. A `RowsInterval`
 looks at every row of the holdout and gives the ends of an interval for a level that was fixed beforehand.
 Which one a question uses, and how it is tuned, is fixed before the holdout is looked at, from the guess and
 what the asker may know of the labels (`Foreseen`). Its ends tell more of the rows than the value does, so
-they are released on a lattice, outwards, and priced around those that `Construction.foreseen` gives
+they are released on a lattice, outwards, and priced around those that `RowsInterval.foreseen` gives
 (`sklearn_ada.questions.of_rows`). Of an `AllRows` metric, such as R2 and MCC, the value alone bounds nothing:
 only such an interval certifies it. What the rows of a guess foresee beyond the value tunes it: a confusion
 matrix, means of losses, or scores. Whatever they foresee, the interval holds; it is narrower if they foresee
@@ -35,6 +35,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
 
@@ -105,30 +106,33 @@ class Foreseen:
     details: Any = None
 
 
-class Construction(ABC):
-    """How the rows become the ends of an interval."""
+@dataclass(frozen=True)
+class RowsInterval:
+    """How all rows become the ends of an interval.
+
+    Parameters
+    ----------
+    name, theorem : str
+        What records and certificates call it, and its bound.
+    tuning : dict
+        All that tunes it, ready for JSON.
+    foreseen : callable
+        Takes a value and a level. Returns about where the ends will be; no guarantee rests on it.
+    ends : callable
+        Takes ``(y, outputs, classes, ln_delta, rng)``. Returns the ends, which miss the population value with
+        probability at most delta. ``rng`` is seeded by the ledger's secret and the question: it may draw what
+        the asker must not know, as the order of the rows.
+    """
 
     name: str
-    """What records and certificates call it."""
     theorem: str
+    tuning: dict[str, Any]
+    foreseen: Callable[[float, float], Range]
+    ends: Callable[[Array, Array, Array | None, float, Generator], Range]
 
-    @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return all that tunes it, ready for JSON."""
-
-    @abstractmethod
-    def foreseen(self, value: float, ln_delta: float) -> Range:
-        """Return about where the ends will be if this is the value; no guarantee rests on it."""
-
-    @abstractmethod
-    def ends(
-        self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
-    ) -> Range:
-        """Return the ends, which miss the population value with probability at most delta.
-
-        ``rng`` is seeded by the ledger's secret and the question: it may draw what the asker must not know,
-        as the order of the rows.
-        """
+        """Return what it is and what tunes it."""
+        return {"construction": self.name, **self.tuning}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +248,7 @@ class Measure(ABC):
         """Return the measure tuned to a guess: its value, and its size as a share of the rows, if known."""
         return self
 
-    def of_rows(self, foreseen: Foreseen) -> Construction | None:
+    def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return how all rows become an interval, tuned to a guess; None where the value is enough."""
         return None
 
@@ -285,13 +289,10 @@ class Measure(ABC):
         """
         return "class counts"
 
-    def listed(self, name: str) -> tuple[str, str]:
-        """Return the kind, and how it is certified, for the table of scorers."""
-        if self.bounds is not None:
-            return self.kind, self.theorem
-        declared = f"Metric({name!r}, range={self.example_range})"
-        clipping = f"each score clipped to the range of {declared}, or to what guess_from= suggests"
-        return self.kind, f"{self.theorem}; {clipping}"
+    @property
+    def listed(self) -> str:
+        """What certifies it, for the table of scorers."""
+        return self.theorem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,15 +313,15 @@ class MedianOnly(Measure):
     value_is_enough = False
     theorem = family = ""
 
+    @property
+    def listed(self) -> str:
+        """Why it is refused."""
+        wanted = "" if self.is_refused else "refused unless the stable median is asked for: "
+        return f"{wanted}it {self.reason}"
+
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Raise: no interval is asked for."""
         raise UndefinedMetricError(f"it {self.reason}")
-
-    def listed(self, name: str) -> tuple[str, str]:
-        """Return the kind, and why it is refused."""
-        if self.is_refused:
-            return "refused", f"it {self.reason}"
-        return self.kind, f"refused unless the stable median is asked for: it {self.reason}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -345,14 +346,43 @@ class AllRows(Measure):
         """Return half of the range."""
         return self.width / 2.0
 
+    @property
+    def listed(self) -> str:
+        """What certifies it, for the table of scorers."""
+        rows = ", with guess_from=" if self.needs_rows else ""
+        return f"certify only{rows}: {self.theorem}"
+
     @abstractmethod
-    def of_rows(self, foreseen: Foreseen) -> AllRowsEnds:
+    def of_rows(self, foreseen: Foreseen) -> RowsInterval:
         """Return how all rows become an interval, tuned to a guess."""
 
-    def listed(self, name: str) -> tuple[str, str]:
-        """Return the kind, and what certifies it."""
-        rows = ", with guess_from=" if self.needs_rows else ""
-        return self.kind, f"certify only{rows}: {self.theorem}"
+    def _around(
+        self,
+        name: str,
+        ends: Callable[[Array, Array, float, Generator], Range],
+        foreseen: Foreseen,
+        value: float,
+        ends_at_value: Range,
+        scale: float = 1.0,
+    ) -> RowsInterval:
+        """Return the interval with these ends, clipped to the range, as ends at a value foresee others.
+
+        A half-width grows as the root of the logarithm of the level.
+        """
+        low, high = self.limits
+        below, above = (
+            float(f"{min(max(away * scale, 1e-4 * self.width), self.width):.3g}")
+            for away in (value - ends_at_value[0], ends_at_value[1] - value)
+        )
+
+        def at(value: float, ln_delta: float) -> Range:
+            grown = math.sqrt((math.log(2.0) - ln_delta) / (math.log(2.0) - foreseen.ln_delta))
+            return max(value - below * grown, low), min(value + above * grown, high)
+
+        return RowsInterval(
+            name, self.theorem, {"below": below, "above": above}, at,
+            lambda y, outputs, _, ln_delta, rng: clipped(ends(y, outputs, ln_delta, rng), (low, high)),
+        )  # fmt: skip
 
 
 Made = TypeVar("Made", bound=Callable[..., Any])
@@ -388,67 +418,15 @@ def classify_scorers() -> list[tuple[str, str, str]]:
     >>> classify_scorers()[0]
     ('accuracy', 'mean', 'Clopper-Pearson')
     """
-    return [(name, *SCORERS.get(name, MedianOnly()).listed(name)) for name in get_scorer_names()]
-
-
-@dataclass(frozen=True)
-class AllRowsEnds(Construction):
-    """An interval of all rows by one of the functions of `sklearn_ada.guarantees`.
-
-    Parameters
-    ----------
-    name, theorem : str
-    function : callable
-        Takes ``(y, outputs, ln_delta, rng)`` and returns the ends.
-    below, above : float
-        How far the ends are foreseen from the value at ``ln_planned``.
-    ln_planned : float
-        The level that the question is expected to have.
-    bounds : tuple of float
-        The metric's range.
-    """
-
-    name: str
-    theorem: str
-    function: Callable[[Array, Array, float, np.random.Generator], Range]
-    below: float
-    above: float
-    ln_planned: float
-    bounds: Range
-
-    @classmethod
-    def around(
-        cls,
-        name: str,
-        measure: AllRows,
-        function: Callable[[Array, Array, float, np.random.Generator], Range],
-        foreseen: Foreseen,
-        value: float,
-        ends: Range,
-        scale: float = 1.0,
-    ) -> AllRowsEnds:
-        """Return the construction whose ends, at the value foreseen, are foreseen there."""
-        below, above = (
-            float(f"{min(max(away * scale, 1e-4 * measure.width), measure.width):.3g}")
-            for away in (value - ends[0], ends[1] - value)
-        )
-        return cls(name, measure.theorem, function, below, above, foreseen.ln_delta, measure.limits)
-
-    def describe(self) -> dict[str, Any]:
-        """Return what it is, and where its ends are foreseen."""
-        return {"construction": self.name, "below": self.below, "above": self.above}
-
-    def foreseen(self, value: float, ln_delta: float) -> Range:
-        """Return about where the ends will be: a half-width grows as the root of the logarithm."""
-        grown = math.sqrt((math.log(2.0) - ln_delta) / (math.log(2.0) - self.ln_planned))
-        low, high = self.bounds
-        return max(value - self.below * grown, low), min(value + self.above * grown, high)
-
-    def ends(
-        self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
-    ) -> Range:
-        """Return the ends, clipped to the range."""
-        return clipped(self.function(y, outputs, ln_delta, rng), self.bounds)
+    rows = []
+    for name in get_scorer_names():
+        measure = SCORERS.get(name, MedianOnly())
+        kind, listed = "refused" if measure.is_refused else measure.kind, measure.listed
+        if measure.value_is_enough and measure.bounds is None:
+            declared = f"Metric({name!r}, range={measure.example_range})"
+            listed += f"; each score clipped to the range of {declared}, or to what guess_from= suggests"
+        rows.append((name, kind, listed))
+    return rows
 
 
 def clipped(ends: Range, bounds: Range) -> Range:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.metrics import (
     confusion_matrix,
@@ -38,14 +39,13 @@ from sklearn_ada.guarantees.intervals import class_mean_size, hoeffding, hoeffdi
 from sklearn_ada.metrics.base import (
     UNIT,
     AllRows,
-    AllRowsEnds,
     Array,
-    Construction,
     Foreseen,
     Measure,
     Measured,
     MedianOnly,
     Range,
+    RowsInterval,
     UndefinedMetricError,
     check_known,
     check_positive,
@@ -128,7 +128,7 @@ class ClassMean(SumOfTerms):
             return count_interval(clipped(ends, self.limits), round(size), ln_delta)
         return hoeffding(*clipped(ends, self.limits), size, ln_delta, self.limits)
 
-    def of_rows(self, foreseen: Foreseen) -> Construction | None:
+    def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return the counts of all classes, where the guess foresees a narrower interval from them."""
         if self.positive is not None:
             return None
@@ -136,7 +136,17 @@ class ClassMean(SumOfTerms):
         rows = tuple(int(count) for count in counts)
         if not counts_are_narrower([foreseen.value] * len(rows), rows, foreseen.ln_delta):
             return None
-        return ClassCountEnds(tuple(labels.tolist()), rows)
+
+        def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
+            hits = [int(np.count_nonzero((y == label) & (outputs == label))) for label in labels.tolist()]
+            return class_mean_interval(hits, rows, ln_delta)
+
+        def at(value: float, ln_delta: float) -> Range:
+            recall = min(max(value, 0.0), 1.0)  # of all classes
+            return class_mean_interval([round(recall * n) for n in rows], rows, ln_delta)
+
+        # Class counts, which may not be printed, tune it.
+        return RowsInterval("class counts", "Clopper-Pearson for each class (Bonferroni)", {}, at, ends)
 
     def sensitivity(self, y: Array) -> float:
         """Return that of the smallest class."""
@@ -147,10 +157,11 @@ class ClassMean(SumOfTerms):
         """Return the weighted mean; None with a bound of the weights, which may not be conditioned on."""
         return UnequalMean(self, units, True, bounds=self.bounds) if units.bound is None else None
 
-    def listed(self, name: str) -> tuple[str, str]:
-        """Return the kind, and how it is certified."""
+    @property
+    def listed(self) -> str:
+        """What certifies it, for the table of scorers."""
         counts = ", or Clopper-Pearson for each class where the guess foresees a narrower interval"
-        return self.kind, f"{self.theorem}{counts if self.positive is None else ''}"
+        return f"{self.theorem}{counts if self.positive is None else ''}"
 
     def _classes(self, y: Array) -> list[Any]:
         return list(np.unique(y)) if self.positive is None else [self.positive]
@@ -163,32 +174,6 @@ class ClassMean(SumOfTerms):
             check_two_labels(y, outputs, self.positive)
         elif self.only_known:
             check_known(outputs, np.unique(y), "a predicted label")
-
-
-@dataclass(frozen=True)
-class ClassCountEnds(Construction):
-    """The mean of the recalls of all classes by the count of each."""
-
-    labels: tuple[Any, ...]
-    rows: tuple[int, ...]
-    name = "class counts"
-    theorem = "Clopper-Pearson for each class (Bonferroni)"
-
-    def describe(self) -> dict[str, Any]:
-        """Return what it is; class counts, which may not be printed, tune it."""
-        return {"construction": self.name}
-
-    def foreseen(self, value: float, ln_delta: float) -> Range:
-        """Return the ends if all classes had this recall."""
-        recall = min(max(value, 0.0), 1.0)
-        return class_mean_interval([round(recall * n) for n in self.rows], self.rows, ln_delta)
-
-    def ends(
-        self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
-    ) -> Range:
-        """Return the means of the ends of all classes."""
-        hits = [int(np.count_nonzero((y == label) & (outputs == label))) for label in self.labels]
-        return class_mean_interval(hits, self.rows, ln_delta)
 
 
 def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
@@ -349,18 +334,20 @@ class ClassTable(AllRows):
         matrix = _Matrix(tuple(labels.tolist()), confusion_matrix(y, outputs, labels=labels).astype(float))
         return Measured(value, len(y), details=matrix)
 
-    def of_rows(self, foreseen: Foreseen) -> AllRowsEnds:
+    def of_rows(self, foreseen: Foreseen) -> RowsInterval:
         """Return fixed bets on the entries of the confusion matrix, tuned to the one foreseen."""
         labels, sizes = np.unique(foreseen.y, return_counts=True)
         expected = self._expected(foreseen, labels, sizes)
-
-        def function(y: Array, outputs: Array, ln_delta: float, rng: np.random.Generator) -> Range:
-            return self._ends(confusion_matrix(y, outputs, labels=labels), expected, ln_delta)
-
         at_mix = np.round(expected / expected.sum(axis=1, keepdims=True) * sizes[:, None])
         ends = self._ends(at_mix, expected, foreseen.ln_delta)
         value = min(max(foreseen.value, ends[0]), ends[1])
-        return AllRowsEnds.around("confusion matrix", self, function, foreseen, value, ends)
+        return self._around(
+            "confusion matrix",
+            lambda y, outputs, ln_delta, rng: self._ends(
+                confusion_matrix(y, outputs, labels=labels), expected, ln_delta
+            ),
+            foreseen, value, ends,
+        )  # fmt: skip
 
     def _ends(self, table: Table, expected: Table, ln_delta: float) -> Range:
         if self.metric == "mcc":

@@ -27,9 +27,9 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.metrics import brier_score_loss, make_scorer
@@ -47,11 +47,11 @@ from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_h
 from sklearn_ada.guarantees.scores import paired_zero_one_interval
 from sklearn_ada.metrics.base import (
     Array,
-    Construction,
     Foreseen,
     Measure,
     Measured,
     Range,
+    RowsInterval,
     UndefinedMetricError,
     check_known,
     check_positive,
@@ -155,11 +155,11 @@ class Mean(SumOfTerms):
             return count_interval(clipped(ends, self.limits), int(size), ln_delta)
         return super().interval(ends, size, ln_delta)
 
-    def of_rows(self, foreseen: Foreseen) -> Construction | None:
+    def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return bets, if the guess knows the deviation of one score."""
         if self.counts or foreseen.deviation is None:
             return None
-        return BettingEnds.of(
+        return by_bets(
             self.terms, foreseen, bounds=self.limits, mean=foreseen.value, deviation=foreseen.deviation
         )
 
@@ -192,17 +192,14 @@ class Mean(SumOfTerms):
         """Return this: an interval follows from the value and the number of rows."""
         return self, float(rows)
 
-    def listed(self, name: str) -> tuple[str, str]:
-        """Return the kind, and how it is certified."""
-        return _or_by_bets(*super().listed(name)) if not self.counts else super().listed(name)
+    @property
+    def listed(self) -> str:
+        """What certifies it, for the table of scorers."""
+        return self.theorem if self.counts else f"betting with guess_from=, else {self.theorem}"
 
 
 def _count(mean: Mean, y: Array, outputs: Array, classes: Array | None) -> int:
     return int(np.count_nonzero(mean.terms(y, outputs, classes)))
-
-
-def _or_by_bets(kind: str, theorem: str) -> tuple[str, str]:
-    return kind, f"betting with guess_from=, else {theorem}"
 
 
 @dataclass(frozen=True)
@@ -244,12 +241,12 @@ class RootMean(Measure):
         half = self.width / 2.0
         return min(half_cell + math.sqrt(2.0 * hoeffding_half_width(size, ln_delta)) * half, half)
 
-    def of_rows(self, foreseen: Foreseen) -> Construction | None:
+    def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return bets on the squares, if the guess knows their deviation."""
         if foreseen.deviation is None:
             return None
         squares = self.squares
-        return BettingEnds.of(
+        return by_bets(
             squares.terms, foreseen, bounds=squares.limits, mean=-(foreseen.value**2),
             deviation=2.0 * abs(foreseen.value) * foreseen.deviation, root=True,
         )  # fmt: skip
@@ -269,118 +266,71 @@ class RootMean(Measure):
         low, high = self.limits
         return f"each error clipped to +-{-low:g}" if high == 0.0 else super().clipping
 
-    def listed(self, name: str) -> tuple[str, str]:
-        """Return the kind, and how it is certified."""
-        return _or_by_bets(*super().listed(name))
+    @property
+    def listed(self) -> str:
+        """What certifies it, for the table of scorers."""
+        return f"betting with guess_from=, else {self.theorem}"
 
 
-@dataclass(frozen=True)
-class BettingEnds(Construction):
-    """The mean of a bounded score by betting (`sklearn_ada.guarantees.bets`).
+def by_bets(
+    terms: Callable[[Array, Array, Array | None], Floats],
+    known: Foreseen,
+    *,
+    bounds: Range,
+    mean: float,
+    deviation: float,
+    root: bool = False,
+) -> RowsInterval:
+    """Return the interval of the mean of a bounded score by betting (`sklearn_ada.guarantees.bets`).
+
+    The bets suit a guess. They are made row by row, in an order and to a bound that are drawn, or fixed.
 
     Parameters
     ----------
     terms : callable
         Takes ``(y, outputs, classes)`` and returns the clipped score of every row.
+    known : Foreseen
     bounds : tuple of float
         Of a score.
-    centre, reach : float
-        The middle of the grid of predictable bets as a share of the range, and the standard error of the
-        guess.
-    variance : float
-        Of one score, as a share of the squared range.
-    n : int
-        Number of rows.
-    predictable : bool
-        Bets row by row; else fixed bets.
-    root : bool
+    mean, deviation : float
+        Of one score, in its own units, as the guess has them.
+    root : bool, default=False
         Whether the metric is ``-sqrt`` of the mean of the negated scores, as the RMSE.
     """
+    (bottom, top), n = bounds, len(known.y)
+    width = top - bottom
+    variance = min(max((deviation / width) ** 2, 1e-6), 0.25)
+    # Of the grid of predictable bets, as shares of the range: the middle, and the guess's standard error.
+    centre = float(f"{min(max((mean - bottom) / width, 0.0), 1.0):.6g}")
+    error = float(f"{math.sqrt(variance) * known.error:.3g}")
+    variance = float(f"{variance:.3g}")
+    by_row = known.identical_rows and n <= MOST_ROWS_ONE_BY_ONE
+    name = "predictable bets" if by_row else "fixed bets"
 
-    terms: Callable[[Array, Array, Array | None], Floats]
-    bounds: Range
-    centre: float
-    reach: float
-    variance: float
-    n: int
-    predictable: bool
-    root: bool = False
+    def of_metric(low: float, high: float) -> Range:
+        """Return ends of a scaled mean in units of the metric."""
+        ends = bottom + low * width, bottom + high * width
+        return (-math.sqrt(max(-ends[0], 0.0)), -math.sqrt(max(-ends[1], 0.0))) if root else ends
 
-    @classmethod
-    def of(
-        cls,
-        terms: Callable[[Array, Array, Array | None], Floats],
-        foreseen: Foreseen,
-        *,
-        bounds: Range,
-        mean: float,
-        deviation: float,
-        root: bool = False,
-    ) -> BettingEnds:
-        """Return the bets that suit a guess: mean and deviation of one score, in its own units."""
-        low, high = bounds
-        n, width = len(foreseen.y), high - low
-        variance = min(max((deviation / width) ** 2, 1e-6), 0.25)
-        centre = min(max((mean - low) / width, 0.0), 1.0)
-        error = math.sqrt(variance) * foreseen.error
-        predictable = foreseen.identical_rows and n <= MOST_ROWS_ONE_BY_ONE
-        return cls(
-            terms, bounds, float(f"{centre:.6g}"), float(f"{error:.3g}"), float(f"{variance:.3g}"), n,
-            predictable, root,
-        )  # fmt: skip
+    def at(value: float, ln_delta: float) -> Range:
+        scaled = min(max(((-(value**2) if root else value) - bottom) / width, 0.0), 1.0)
+        half = betting_half_width(n, variance, ln_delta, predictable=by_row)
+        return of_metric(max(scaled - half, 0.0), min(scaled + half, 1.0))
 
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """What records and certificates call it."""
-        return "predictable bets" if self.predictable else "fixed bets"
-
-    @property
-    def theorem(self) -> str:  # type: ignore[override]
-        """Name of the bound."""
-        how = "predictable bets with a drawn bound" if self.predictable else "fixed bets"
-        return f"betting, {how} (Waudby-Smith, Ramdas 2024)"
-
-    def describe(self) -> dict[str, Any]:
-        """Return all that tunes it, ready for JSON."""
-        return {
-            "construction": self.name,
-            "centre": self.centre,
-            "reach": self.reach,
-            "variance": self.variance,
-        }
-
-    def foreseen(self, value: float, ln_delta: float) -> Range:
-        """Return about where the ends will be."""
-        low, high = self.bounds
-        mean = -(value**2) if self.root else value
-        scaled = min(max((mean - low) / (high - low), 0.0), 1.0)
-        half = betting_half_width(self.n, self.variance, ln_delta, predictable=self.predictable)
-        return self._of_metric(max(scaled - half, 0.0), min(scaled + half, 1.0))
-
-    def ends(
-        self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
-    ) -> Range:
-        """Return the ends; row by row in an order, and to a bound, drawn from ``rng``."""
-        low, high = self.bounds
-        scaled = np.clip((self.terms(y, outputs, classes) - low) / (high - low), 0.0, 1.0)
-        if not self.predictable:
-            return self._of_metric(*betting_fixed(scaled, self.variance, ln_delta))
-        half = betting_half_width(self.n, self.variance, ln_delta, predictable=True)
-        reach = _HALF_WIDTHS * half + 6.0 * self.reach
-        grid = np.linspace(self.centre - reach, self.centre + reach, _POINTS)
+    def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
+        scaled = np.clip((terms(y, outputs, classes) - bottom) / width, 0.0, 1.0)
+        if not by_row:
+            return of_metric(*betting_fixed(scaled, variance, ln_delta))
+        reach = _HALF_WIDTHS * betting_half_width(n, variance, ln_delta, predictable=True) + 6.0 * error
+        grid = np.linspace(centre - reach, centre + reach, _POINTS)
         grid = grid[(grid > 1e-9) & (grid < 1.0 - 1e-9)]
         drawn = scaled[rng.permutation(len(scaled))]
-        return self._of_metric(
-            *betting_predictable(drawn, self.variance, ln_delta, grid, uniform=rng.random())
-        )
+        return of_metric(*betting_predictable(drawn, variance, ln_delta, grid, uniform=rng.random()))
 
-    def _of_metric(self, low: float, high: float) -> Range:
-        """Return ends of a scaled mean in units of the metric."""
-        bottom, top = self.bounds
-        ends = bottom + low * (top - bottom), bottom + high * (top - bottom)
-        if not self.root:
-            return ends
-        return -math.sqrt(max(-ends[0], 0.0)), -math.sqrt(max(-ends[1], 0.0))
+    return RowsInterval(
+        name, f"betting, {name}{' with a drawn bound' if by_row else ''} (Waudby-Smith, Ramdas 2024)",
+        {"centre": centre, "reach": error, "variance": variance}, at, ends,
+    )  # fmt: skip
 
 
 _POINTS = 400  # of the grid of predictable bets
@@ -566,9 +516,15 @@ class PairedMean(Mean):
     def of(cls, base: Mean) -> PairedMean:
         """Return the difference of two models in a mean that has a range."""
         return cls(
-            base.scores, two_classes=base.two_classes, positive=base.positive, response=base.response,
-            at_class_mix=base.at_class_mix, bounds=(-base.width, base.width), base=base,
+            base.scores, two_classes=base.two_classes, positive=base.positive, scorer_of=base.scorer_of,
+            response=base.response, at_class_mix=base.at_class_mix, bounds=(-base.width, base.width),
+            base=base,
         )  # fmt: skip
+
+    @property
+    def clipping(self) -> str:
+        """What a certificate says of a declared range: of each model's scores."""
+        return self.base.clipping
 
     def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
         """Return the difference on every record."""
@@ -585,7 +541,7 @@ class PairedMean(Mean):
             value, len(y), float(away.std()), (float((away > 0).mean()), float((away < 0).mean()))
         )
 
-    def of_rows(self, foreseen: Foreseen) -> Construction | None:
+    def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return the disagreements, of 0/1 scores; bets, if the guess knows the deviation of a difference."""
         if not self.base.counts:
             return super().of_rows(foreseen)
@@ -596,43 +552,25 @@ class PairedMean(Mean):
             loss = min(0.05 + max(-foreseen.value, 0.0), 0.5)
         least = 1.0 / len(foreseen.y)
         gain, loss = (float(f"{min(max(each, least), 0.5):.3g}") for each in (gain, loss))
-        return DisagreementEnds(self, gain, loss, len(foreseen.y), foreseen.identical_rows)
+        n, identical_rows = len(foreseen.y), foreseen.identical_rows
 
+        def interval(better: int, worse: int, ln_delta: float) -> Range:
+            return paired_zero_one_interval(
+                better, min(worse, n - better), n, ln_delta, identical_rows=identical_rows,
+                expected=(gain, loss),
+            )  # fmt: skip
 
-@dataclass(frozen=True)
-class DisagreementEnds(Construction):
-    """The difference of two accuracies by the rows on which one model alone is right."""
+        def at(value: float, ln_delta: float) -> Range:
+            differ = max(round(n * (gain + loss)), math.ceil(abs(value) * n - 1e-6))
+            better = min(max(round((differ + value * n) / 2.0), 0), differ)
+            return interval(better, differ - better, ln_delta)
 
-    measure: PairedMean
-    gain: float
-    loss: float
-    n: int
-    identical_rows: bool
-    name = "disagreements"
-    theorem = "disagreements (McNemar 1947), or fixed bets on them (Waudby-Smith, Ramdas 2024)"
+        def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
+            away = self.terms(y, outputs, classes)
+            return interval(int(np.count_nonzero(away > 0)), int(np.count_nonzero(away < 0)), ln_delta)
 
-    def describe(self) -> dict[str, Any]:
-        """Return all that tunes it, ready for JSON."""
-        return {"construction": self.name, "gain": self.gain, "loss": self.loss}
-
-    def foreseen(self, value: float, ln_delta: float) -> Range:
-        """Return the ends if so many rows differ as the guess foresees, at this value."""
-        differ = max(round(self.n * (self.gain + self.loss)), math.ceil(abs(value) * self.n - 1e-6))
-        better = min(max(round((differ + value * self.n) / 2.0), 0), differ)
-        return self._ends(better, differ - better, ln_delta)
-
-    def ends(
-        self, y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: np.random.Generator
-    ) -> Range:
-        """Return the ends, from how often either model alone is right."""
-        away = self.measure.terms(y, outputs, classes)
-        return self._ends(int(np.count_nonzero(away > 0)), int(np.count_nonzero(away < 0)), ln_delta)
-
-    def _ends(self, better: int, worse: int, ln_delta: float) -> Range:
-        return paired_zero_one_interval(
-            better, min(worse, self.n - better), self.n, ln_delta,
-            identical_rows=self.identical_rows, expected=(self.gain, self.loss),
-        )  # fmt: skip
+        theorem = "disagreements (McNemar 1947), or fixed bets on them (Waudby-Smith, Ramdas 2024)"
+        return RowsInterval("disagreements", theorem, {"gain": gain, "loss": loss}, at, ends)
 
 
 @dataclass(frozen=True)

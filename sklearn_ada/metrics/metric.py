@@ -296,11 +296,6 @@ class Metric:
         return self.rule.limits
 
     @property
-    def clipped(self) -> str:
-        """What a certificate says of a declared range."""
-        return self.rule.clipping
-
-    @property
     def most_error(self) -> float | None:
         """To what errors of predicted numbers are clipped; None for other metrics, or while unknown."""
         return self.measure.error_bound()
@@ -728,19 +723,10 @@ class Difference(Metric):
         """Return a JSON-ready description."""
         return {**super().describe(), "base": self.base.describe()}
 
-    @property
-    def clipped(self) -> str:
-        """What a certificate says of a declared range."""
-        return self.base.clipped
-
     def check_estimator(self, estimator: Any) -> None:
         """Raise unless both models can be scored."""
         for each in (estimator.a, estimator.b):
             self.base.check_estimator(each)
-
-    def check_classes(self, y: Array) -> None:
-        """Raise if the metric has no meaning for these labels."""
-        self.base.check_classes(y)
 
     def outputs(self, estimator: Any, X: Any, y: Array) -> Array:
         """Return the outputs of both models, side by side."""

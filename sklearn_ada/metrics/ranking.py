@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.random import Generator
 from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 
 from sklearn_ada.accounting.filters import SAME_CLASS
@@ -19,12 +20,12 @@ from sklearn_ada.guarantees.intervals import averaged_auc_size, hoeffding
 from sklearn_ada.guarantees.scores import average_precision_interval
 from sklearn_ada.metrics.base import (
     AllRows,
-    AllRowsEnds,
     Array,
     Foreseen,
     Measure,
     Measured,
     Range,
+    RowsInterval,
     UndefinedMetricError,
     check_known,
     clipped,
@@ -148,15 +149,15 @@ class AveragePrecision(AllRows):
         value = float(average_precision_score(is_positive, outputs))
         return Measured(value, size, details=(np.asarray(outputs, dtype=float), is_positive))
 
-    def of_rows(self, foreseen: Foreseen) -> AllRowsEnds:
+    def of_rows(self, foreseen: Foreseen) -> RowsInterval:
         """Return bands at thresholds that the rows of the guess suggest."""
         scores, is_positive = foreseen.details
         expected = {"expected_scores": scores, "expected_positive": is_positive}
 
-        def function(y: Array, outputs: Array, ln_delta: float, rng: np.random.Generator) -> Range:
+        def bands(y: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:
             seed = int(rng.integers(2**32))
             return average_precision_interval(outputs, y == self.positive, ln_delta, seed=seed, **expected)
 
         ends = average_precision_interval(scores, is_positive, foreseen.ln_delta, seed=0, **expected)
         scale = math.sqrt(np.count_nonzero(is_positive) / np.count_nonzero(foreseen.y == self.positive))
-        return AllRowsEnds.around("bands", self, function, foreseen, foreseen.value, ends, scale)
+        return self._around("bands", bands, foreseen, foreseen.value, ends, scale)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.metrics import median_absolute_error
 
@@ -19,12 +20,12 @@ from sklearn_ada.guarantees.medians import median_ranks
 from sklearn_ada.guarantees.scores import ExpectedLosses, d2_pinball_interval, r_squared_interval
 from sklearn_ada.metrics.base import (
     AllRows,
-    AllRowsEnds,
     Array,
     Foreseen,
     Measured,
     MedianOnly,
     Range,
+    RowsInterval,
     UndefinedMetricError,
     register,
 )
@@ -98,12 +99,12 @@ class Explained(AllRows):
         value = min(max(1.0 - unexplained, self.limits[0]), self.limits[1])
         return Measured(value, len(y), deviation, details=losses)
 
-    def of_rows(self, foreseen: Foreseen) -> AllRowsEnds:
+    def of_rows(self, foreseen: Foreseen) -> RowsInterval:
         """Return fixed bets on both losses, tuned to the means and variances foreseen."""
         expected: ExpectedLosses = foreseen.details
         clip, deviation = self._clip, foreseen.deviation or 0.1
 
-        def function(y: Array, outputs: Array, ln_delta: float, rng: np.random.Generator) -> Range:
+        def interval_of(y: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:
             if self.quantile is None:
                 return r_squared_interval(y, outputs, ln_delta, expected=expected, **clip)
             return d2_pinball_interval(
@@ -112,7 +113,7 @@ class Explained(AllRows):
 
         reach = 1.5 * deviation * math.sqrt(2.0 * (math.log(2.0) - foreseen.ln_delta) / len(foreseen.y))
         ends = foreseen.value - reach, foreseen.value + reach
-        return AllRowsEnds.around("explained loss", self, function, foreseen, foreseen.value, ends)
+        return self._around("explained loss", interval_of, foreseen, foreseen.value, ends)
 
     def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
         """Return of which records the error is larger than it may be."""
@@ -156,10 +157,10 @@ class MedianError(AllRows):
         low, high = _enclosing(errors, math.log(0.32))  # about one standard error on each side
         return Measured(value, len(y), (high - low) / 2.0 * math.sqrt(len(y)), details=errors)
 
-    def of_rows(self, foreseen: Foreseen) -> AllRowsEnds:
+    def of_rows(self, foreseen: Foreseen) -> RowsInterval:
         """Return the order statistics that enclose the median; the errors foreseen say about where."""
 
-        def function(y: Array, outputs: Array, ln_delta: float, rng: np.random.Generator) -> Range:
+        def interval_of(y: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:
             low, high = _enclosing(np.sort(_errors(y, outputs)), ln_delta)
             return -high, -low
 
@@ -168,7 +169,7 @@ class MedianError(AllRows):
         n = len(foreseen.y)
         low, high = (rank / n for rank in median_ranks(n, foreseen.ln_delta))
         ends = -float(np.interp(high, at, errors)), -float(np.interp(low, at, errors))
-        return AllRowsEnds.around("order statistics", self, function, foreseen, foreseen.value, ends)
+        return self._around("order statistics", interval_of, foreseen, foreseen.value, ends)
 
 
 register(

@@ -20,12 +20,7 @@ from sklearn_ada.metrics.base import SCORERS
 from sklearn_ada.metrics.outputs import reads_outputs_only
 
 _AVERAGES = ("", "macro", "micro", "weighted", "samples")
-_WRITTEN: tuple[dict[str, Any], ...] = (
-    {},
-    {"zero_division": 0},
-    {"zero_division": 0.0},
-    {"zero_division": "warn"},
-)
+_WRITTEN: tuple[dict[str, Any], ...] = ({}, *({"zero_division": value} for value in (0, 0.0, "warn")))
 _TIMES = 4  # rows of each class of a toy
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 

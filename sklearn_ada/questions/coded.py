@@ -114,7 +114,7 @@ class CodedQuestion(NoPrivacy):
         size = rule.size(labels)
         target = f"population {metric.name}"
         if metric.clips:
-            target += f", {metric.clipped}"
+            target += f", {metric.measure.clipping}"
         if class_mix:  # the asker may know the class counts, and favour classes that have too many rows
             target += f" at the holdout's {metric.mix}"
         target += rule.clause

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
-from sklearn_ada.metrics.base import Construction, Foreseen
+from sklearn_ada.metrics.base import Foreseen, RowsInterval
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
 from sklearn_ada.questions.question import Draw, Outcome
 from sklearn_ada.terms.holdout_data import HoldoutData
@@ -55,14 +55,14 @@ class RowsQuestion(RefinedCheck, NoPrivacy):
     ----------
     coded : CodedQuestion
         The same question with the interval that follows from its value alone.
-    construction : Construction
+    construction : RowsInterval
         How the rows become the ends.
     step : float
         Of the lattice of the ends, in units of the metric.
     """
 
     coded: CodedQuestion
-    construction: Construction
+    construction: RowsInterval
     step: float
     state_name = ""
 
