@@ -250,7 +250,7 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
     """
     sealed = sealed_form(question, session.data, session.policy, asked.candidates)
     if sealed is None:
-        if not isinstance(question, CodedQuestion):
+        if not isinstance(question, CodedQuestion) or question.rule.counts:  # a count says it all
             return question
         rows = of_rows(question, session.data, session.policy)
         if rows is None or session.ledger.find(Framed.of(session, asked, question).keys[0]) is not None:

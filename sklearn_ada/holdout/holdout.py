@@ -45,6 +45,7 @@ from sklearn_ada.holdout.session import Session
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.stable_median import StableQuestion
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Subject
 from sklearn_ada.terms.policy import Asker, Policy
@@ -758,11 +759,11 @@ class Holdout:
         """Return the answer, with warnings of what is not as it seems; see `check` and `certify`."""
         session = self._session
         question = plan_question(session, asked)
-        if asked.settings is None and not asked.publish:
+        if isinstance(question, StableQuestion) and asked.settings is None and not asked.publish:
             warn_of_median(session, question, asked.subject.estimator)
         put = publish if asked.publish else put_question
         answer = put(session, asked, question)
-        if not answer.repeated:
+        if not answer.repeated and answer.certificate is not None and answer.certificate.vacuous:
             warn_if_vacuous(session, answer, question)
         return answer
 
