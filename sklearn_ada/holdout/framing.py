@@ -29,7 +29,6 @@ from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
 from sklearn_ada.metrics.base import UndefinedMetricError
-from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.metrics.metric import Difference, Metric, undefined_metric
 from sklearn_ada.questions.coded import FILL, CodedQuestion, FilledCheck
 from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
@@ -104,11 +103,6 @@ class Ask:
     candidates: int | None = None
     publish: bool = False
 
-    @property
-    def owner(self) -> str:
-        """The method that asks, for messages."""
-        return "Holdout.compare" if self.metric.kind == DIFFERENCE else f"Holdout.{self.purpose}"
-
 
 @dataclass(frozen=True)
 class Framed:
@@ -176,7 +170,7 @@ def plan_question(session: Session, asked: Ask) -> Question:
     if session.policy.is_described or question.private_release({}) is not None:
         return question
     raise bad_parameter(
-        "settings", asked.owner, "a mechanism with noise when route='differential_privacy'",
+        "settings", asked.subject.owner, "a mechanism with noise when route='differential_privacy'",
         question.describe()["name"],
         "Leave settings=None, use ThresholdoutScorer(noise='laplace') or StableHoldoutScorer, or open the "
         "holdout with route='both'.",
@@ -185,8 +179,8 @@ def plan_question(session: Session, asked: Ask) -> Question:
 
 def _planned(session: Session, asked: Ask) -> Question:
     data, policy, subject, settings = session.data, session.policy, asked.subject, asked.settings
+    owner = subject.owner
     check_option(asked.purpose, "purpose", "a question", PURPOSES)
-    owner = asked.owner
     _check_settings(settings, asked.purpose, owner)
     median = settings if isinstance(settings, MedianSettings) else None
     if subject.is_given:
@@ -405,7 +399,7 @@ def _tuned(session: Session, asked: Ask) -> Metric:
 
     Validation rows suggest and tune, where they are usable at all.
     """
-    metric, rows, owner = asked.metric, asked.guess_from, asked.owner
+    metric, rows, owner = asked.metric, asked.guess_from, asked.subject.owner
     if metric.has_interval_of_all_rows:
         check_defined(session.data, metric)
         why = why_no_interval(session, metric, asked.purpose)
@@ -423,7 +417,7 @@ def _tuned(session: Session, asked: Ask) -> Metric:
 
 def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSettings | None) -> Guess:
     """Return the metric of a copy of the model on validation rows; raise if they are the holdout's."""
-    owner, rows = asked.owner, asked.guess_from
+    owner, rows = asked.subject.owner, asked.guess_from
     if asked.guess is not None:
         raise bad_parameter("guess_from", owner, "None where a guess is given", "both", "Give one of them.")
     if not _is_pair(rows):
