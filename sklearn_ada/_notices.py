@@ -1,13 +1,12 @@
-"""Who called: whether a function of another package is on the stack.
+"""What a user sees beside answers, and whose session this is; of the standard library only, and little of it.
 
-Warnings of one thread kept quiet, without the filters of the process.
-
-``warnings.catch_warnings`` puts the filters of the whole process aside and puts them back later. Two threads
-that do so by turns undo each other's work: what one meant to silence is shown, and afterwards nothing is
-shown at all. A filter of one's own is no way out, as scikit-learn sends the list of filters to its workers.
+*Warnings of one thread kept quiet* (`muted`), without the filters of the process. ``warnings.catch_warnings``
+puts the filters of the whole process aside and puts them back later. Two threads that do so by turns undo
+each other's work: what one meant to silence is shown, and afterwards nothing is shown at all. A filter of
+one's own is no way out, as scikit-learn sends the list of filters to its workers.
 
 All warnings of CPython, those of C code too, go to ``warnings._showwarnmsg`` once the filters have let them
-through, and ``catch_warnings`` leaves that alone. While at least one block of :func:`muted` runs, a function
+through, and ``catch_warnings`` leaves that alone. While at least one block of `muted` runs, a function
 stands there that drops some and hands on the others. Dropped is what comes
 
 - from a thread inside such a block,
@@ -20,22 +19,19 @@ earlier is heard. A filter that turns warnings into errors still does so: the er
 warning was. Processes that a block starts by loky or spawn have filters of their own and write to standard
 error.
 
-Warnings that point at the line of the user's code, and can be limited to one a process.
-
+*Warnings once* (`warn_user`) point at the line of the user's code, and can be limited to one a process.
 Python's own filter cannot keep a repeated warning quiet here: it forgets what it has shown whenever somebody
 enters ``warnings.catch_warnings``, as every task of a search does.
 
-Progress of long work: a line a stage, and a bar where there are several things to do.
+*Progress* (`tell`, `with_bar`) is a line a stage, and a bar where there are several things to do. Nothing is
+shown unless it is asked for. The bar is tqdm's (``pip install 'sklearn-ada[progress]'``), in a terminal or a
+notebook only: in a log it would be noise, so there, and without tqdm, lines are printed.
 
-Nothing is shown unless it is asked for. The bar is tqdm's (``pip install 'sklearn-ada[progress]'``), in a
-terminal or a notebook only: in a log it would be noise, so there, and without tqdm, lines are printed.
-
-Which interpreter and its children share the temporary ledgers: a folder, named in the environment.
-
-The name is set when the package is imported, before any worker is started, so that workers inherit it: a
-search that they build themselves goes on paying from the same budget. A worker that was started before the
-import cannot know the name, and passes on that there is none. Every import of the package runs this, so it
-uses the standard library only, and little of it.
+*The session* (`session_folder`) is an interpreter and its children, which share the temporary ledgers in a
+folder, named in the environment. The name is set when the package is imported, before any worker is started,
+so that workers inherit it: a search that they build themselves goes on paying from the same budget. A worker
+that was started before the import cannot know the name, and passes on that there is none. Every import of the
+package runs this.
 """
 
 from __future__ import annotations
@@ -55,6 +51,17 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sized
 from types import FrameType
 from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+VARIABLE = "SKLEARN_ADA_SESSION"
+_UNKNOWN = "unknown"  # to a worker that was started before the import, and to its own children
+_NAME = re.compile(r"sklearn_ada_(\d+)_[0-9a-f]{16}")
+_PLACE = "_showwarnmsg"
+_HAS_PLACE = hasattr(warnings, _PLACE)
+# Since Python 3.14 filters may belong to a context instead of the process.
+_FILTERS_OF_CONTEXT = bool(getattr(sys.flags, "context_aware_warnings", False))
+_given: set[tuple[str, ...]] = set()  # what was warned of once
 
 
 def is_called_by_function(package: str, names: frozenset[str]) -> bool:
@@ -76,10 +83,156 @@ def is_called_by_function(package: str, names: frozenset[str]) -> bool:
     return False
 
 
-_PLACE = "_showwarnmsg"
-_HAS_PLACE = hasattr(warnings, _PLACE)
-# Since Python 3.14 filters may belong to a context instead of the process.
-_FILTERS_OF_CONTEXT = bool(getattr(sys.flags, "context_aware_warnings", False))
+@contextlib.contextmanager
+def muted() -> Iterator[None]:
+    """Drop what this thread warns of within the block, and what threads do that come up meanwhile.
+
+    No filter is changed, and nothing of this stays when the last block has ended. A block may be entered
+    within another one and in several threads at once.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     with muted():
+    ...         warnings.warn("within")
+    ...     warnings.warn("after")
+    >>> [str(each.message) for each in caught]
+    ['after']
+    """
+    with contextlib.ExitStack() as stack:
+        if _FILTERS_OF_CONTEXT or not _HAS_PLACE:
+            stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")
+        if _HAS_PLACE:
+            caller = sys._getframe(1).f_back  # of contextlib's own
+            block = object()
+            stack.callback(_blocks.end, block)  # first, as an error may come at any time
+            _blocks.begin(block, caller)
+            del caller
+        yield
+
+
+def warn_user(text: str, *, once: tuple[str, ...] | None = None) -> None:
+    """Warn of what a user can change.
+
+    Parameters
+    ----------
+    text : str
+    once : tuple of str or None, default=None
+        What the warning is about: it is given once a process. None: it is given whenever this is called. A
+        warning that a filter turns into an error is not counted as given.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     for _ in range(3):
+    ...         warn_user("Too few rows.", once=("example",))
+    >>> len(caught)
+    1
+    """
+    if once in _given:
+        return
+    warnings.warn(text, UserWarning, stacklevel=_level_of_caller())
+    if once is not None:
+        _given.add(once)
+
+
+def _level_of_caller() -> int:
+    """Return the ``stacklevel``, for whoever calls this, of the first frame outside of the package."""
+    package = __name__.partition(".")[0]
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def tell(text: str, verbose: int) -> None:
+    """Print a line about what is done now, if ``verbose`` is at least 1.
+
+    Examples
+    --------
+    >>> tell("refitting the winner", 1)
+    [sklearn_ada] refitting the winner
+    >>> tell("refitting the winner", 0)
+    """
+    if verbose:
+        print(f"[sklearn_ada] {text}", flush=True)
+
+
+def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
+    """Yield the items, with a bar where somebody can see it, else with a line each.
+
+    Parameters
+    ----------
+    items : iterable
+    text : str
+        What is done with each.
+    verbose : int
+        0 is silent.
+
+    Examples
+    --------
+    >>> list(with_bar([3, 4], "certifying", 1))
+    [sklearn_ada] certifying 1 of 2
+    [sklearn_ada] certifying 2 of 2
+    [3, 4]
+    """
+    if not verbose:
+        yield from items
+        return
+    kept = items if isinstance(items, Sized) else list(items)
+    if _is_watched():
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            pass
+        else:
+            yield from tqdm(kept, desc=f"[sklearn_ada] {text}")
+            return
+    for number, item in enumerate(kept, 1):
+        tell(f"{text} {number} of {len(kept)}", verbose)
+        yield item
+
+
+def _is_watched() -> bool:
+    """Return whether somebody is there to see a bar: in a terminal, or in a notebook."""
+    return "ipykernel" in sys.modules or sys.stderr.isatty()
+
+
+def session_folder() -> str | None:
+    """Return the folder of this session's temporary ledgers; whoever needs it makes it.
+
+    None in a worker that does not know it. ValueError if the environment names none of this package's.
+    """
+    if _folder == _UNKNOWN:
+        return None
+    found = _NAME.fullmatch(os.path.basename(_folder))
+    if found is None or not os.path.isabs(_folder) or os.path.normpath(_folder) != _folder:
+        raise ValueError(
+            f"The environment variable {VARIABLE} is not one that sklearn_ada has set: unset it."
+        )
+    return _folder
+
+
+def began_here() -> bool:
+    """Return whether the session began in this very process, which cleans up after it."""
+    return _began == os.getpid()
+
+
+def has_ended() -> bool:
+    """Return whether the interpreter that began the session is known to have ended."""
+    found = _NAME.fullmatch(os.path.basename(_folder))
+    if found is None or os.name != "posix":
+        return False
+    try:
+        os.kill(int(found[1]), 0)  # asks whether there is such a process
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        pass
+    return False
 
 
 class _Blocks:
@@ -198,135 +351,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_blocks.keep_of_this_thread)
 
 
-@contextlib.contextmanager
-def muted() -> Iterator[None]:
-    """Drop what this thread warns of within the block, and what threads do that come up meanwhile.
-
-    No filter is changed, and nothing of this stays when the last block has ended. A block may be entered
-    within another one and in several threads at once.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     with muted():
-    ...         warnings.warn("within")
-    ...     warnings.warn("after")
-    >>> [str(each.message) for each in caught]
-    ['after']
-    """
-    with contextlib.ExitStack() as stack:
-        if _FILTERS_OF_CONTEXT or not _HAS_PLACE:
-            stack.enter_context(warnings.catch_warnings())
-            warnings.simplefilter("ignore")
-        if _HAS_PLACE:
-            caller = sys._getframe(1).f_back  # of contextlib's own
-            block = object()
-            stack.callback(_blocks.end, block)  # first, as an error may come at any time
-            _blocks.begin(block, caller)
-            del caller
-        yield
-
-
-_said: set[tuple[str, ...]] = set()
-
-
-def warn_user(text: str, *, once: tuple[str, ...] | None = None) -> None:
-    """Warn of what a user can change.
-
-    Parameters
-    ----------
-    text : str
-    once : tuple of str or None, default=None
-        What the warning is about: it is given once a process. None: it is given whenever this is called. A
-        warning that a filter turns into an error is not counted as given.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     for _ in range(3):
-    ...         warn_user("Too few rows.", once=("example",))
-    >>> len(caught)
-    1
-    """
-    if once in _said:
-        return
-    warnings.warn(text, UserWarning, stacklevel=_level_of_caller())
-    if once is not None:
-        _said.add(once)
-
-
-def _level_of_caller() -> int:
-    """Return the ``stacklevel``, for whoever calls this, of the first frame outside of the package."""
-    package = __name__.partition(".")[0]
-    level, frame = 0, inspect.currentframe()
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-Item = TypeVar("Item")
-
-
-def tell(text: str, verbose: int) -> None:
-    """Print a line about what is done now, if ``verbose`` is at least 1.
-
-    Examples
-    --------
-    >>> tell("refitting the winner", 1)
-    [sklearn_ada] refitting the winner
-    >>> tell("refitting the winner", 0)
-    """
-    if verbose:
-        print(f"[sklearn_ada] {text}", flush=True)
-
-
-def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
-    """Yield the items, with a bar where somebody can see it, else with a line each.
-
-    Parameters
-    ----------
-    items : iterable
-    text : str
-        What is done with each.
-    verbose : int
-        0 is silent.
-
-    Examples
-    --------
-    >>> list(with_bar([3, 4], "certifying", 1))
-    [sklearn_ada] certifying 1 of 2
-    [sklearn_ada] certifying 2 of 2
-    [3, 4]
-    """
-    if not verbose:
-        yield from items
-        return
-    kept = items if isinstance(items, Sized) else list(items)
-    if _is_watched():
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            pass
-        else:
-            yield from tqdm(kept, desc=f"[sklearn_ada] {text}")
-            return
-    for number, item in enumerate(kept, 1):
-        tell(f"{text} {number} of {len(kept)}", verbose)
-        yield item
-
-
-def _is_watched() -> bool:
-    """Return whether somebody is there to see a bar: in a terminal, or in a notebook."""
-    return "ipykernel" in sys.modules or sys.stderr.isatty()
-
-
-VARIABLE = "SKLEARN_ADA_SESSION"
-_UNKNOWN = "unknown"  # to a worker that was started before the import, and to its own children
-_NAME = re.compile(r"sklearn_ada_(\d+)_[0-9a-f]{16}")
-
-
 def _begin() -> str:
     multiprocessing = sys.modules.get("multiprocessing")
     if multiprocessing is not None and multiprocessing.parent_process() is not None:
@@ -336,40 +360,6 @@ def _begin() -> str:
     except OSError:  # there is none, which matters to who needs a temporary ledger
         place = os.path.abspath("no folder for temporary files")
     return os.path.join(place, f"sklearn_ada_{os.getpid()}_{secrets.token_hex(8)}")
-
-
-def session_folder() -> str | None:
-    """Return the folder of this session's temporary ledgers; whoever needs it makes it.
-
-    None in a worker that does not know it. ValueError if the environment names none of this package's.
-    """
-    if _folder == _UNKNOWN:
-        return None
-    found = _NAME.fullmatch(os.path.basename(_folder))
-    if found is None or not os.path.isabs(_folder) or os.path.normpath(_folder) != _folder:
-        raise ValueError(
-            f"The environment variable {VARIABLE} is not one that sklearn_ada has set: unset it."
-        )
-    return _folder
-
-
-def began_here() -> bool:
-    """Return whether the session began in this very process, which cleans up after it."""
-    return _began == os.getpid()
-
-
-def has_ended() -> bool:
-    """Return whether the interpreter that began the session is known to have ended."""
-    found = _NAME.fullmatch(os.path.basename(_folder))
-    if found is None or os.name != "posix":
-        return False
-    try:
-        os.kill(int(found[1]), 0)  # asks whether there is such a process
-    except ProcessLookupError:
-        return True
-    except (PermissionError, OverflowError):
-        pass
-    return False
 
 
 def _clean_up() -> None:

@@ -1,17 +1,12 @@
-"""The contrast of the demo and of the README's picture: one choice on random labels, with two intervals.
+"""The command line: ``python -m sklearn_ada demo | plan | ask | gate | ledger``, of which two are here.
 
-Labels are coins, so every classifier is right with probability one half, whatever it looks at. An analyst
-takes the best of ``k`` candidates *on the holdout* and reports its score there. The naive interval is Clopper
-and Pearson's, as if that one model had been the only one. Ours is what `Holdout.select` and `Holdout.certify`
-say of the same choice: the selection is charged ``ln k`` nats, and the interval allows for it.
-
-``demo``: the main job on real data, then the same thing where there is nothing to find.
-
-``plan``: what a holdout can certify, by every method, from the command line.
-
-Commands and their arguments.
-
-The command line: ``python -m sklearn_ada demo | plan | ask | ledger``.
+``plan`` says what a holdout can certify, by every method. ``demo`` does the main job on real data, then the
+same thing where there is nothing to find. It ends with a contrast, which is also the README's picture: one
+choice on random labels, with two intervals. Labels are coins, so every classifier is right with probability
+one half, whatever it looks at. An analyst takes the best of ``k`` candidates *on the holdout* and reports its
+score there. The naive interval is Clopper and Pearson's, as if that one model had been the only one. Ours is
+what `Holdout.select` and `Holdout.certify` say of the same choice: the selection is charged ``ln k`` nats,
+and the interval allows for it.
 """
 
 from __future__ import annotations
@@ -48,107 +43,136 @@ from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.planning.plan import HoldoutPlan, plan_holdout
 
 TRUTH = 0.5
-_COLUMNS = 20
+_COLUMNS = 20  # of random rows
+_SUBSET = 4  # columns that a candidate sees
+_ROWS = 2000  # of random labels
+_REPETITIONS, _CHOICES = 100, 20  # of the contrast
+_FLAGS: dict[str, tuple[str, type, str]] = {
+    "n": ("--rows", int, "records of the holdout"),
+    "n_questions": ("--questions", int, "adaptive questions"),
+    "searches": ("--searches", int, "searches in a row, each asked about its winner; for --questions"),
+    "width": ("--width", float, "half-width of every interval, such as 0.02"),
+    "confidence_level": ("--confidence-level", float, "that all intervals hold together; 0.95 unless given"),
+    "expected_value": ("--expected-value", float, "about what the scores will be; 0.85 unless given"),
+    "guess_rows": (
+        "--guess-rows",
+        int,
+        "validation records behind each guess; as many as --rows unless given",
+    ),
+    "surprise_rate": ("--surprise-rate", float, "share of guesses off by more than sampling; 0 unless given"),
+    "subsample_size": ("--subsample-size", int, "records in each subsample of a median; 20 unless given"),
+    "grid_size": ("--grid-size", int, "points of a median's grid; 401 unless given"),
+    "passes": ("--passes", int, "of --verdicts: the process stops after so many passes"),
+    "disagreement": (
+        "--disagreement",
+        float,
+        "of --verdicts about two models: share of the records of which they say different things, at most",
+    ),
+}
+_WORDS = {
+    "set 'verdicts' to True": "give --verdicts",
+    "None where 'verdicts' is False": "left out without --verdicts",
+    "None where 'verdicts' is True": "left out with --verdicts",
+}
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """One repetition: the score of the chosen candidate, and two intervals that are said to hold for it."""
-
-    candidates: int
-    naive_score: float
-    naive_interval: tuple[float, float]
-    certified_score: float
-    certified_interval: tuple[float, float]
-
-    @property
-    def naive_misses(self) -> bool:
-        """Whether the naive interval leaves the truth."""
-        return not self.naive_interval[0] <= TRUTH <= self.naive_interval[1]
-
-    @property
-    def certified_misses(self) -> bool:
-        """Whether the certified interval leaves the truth."""
-        return not self.certified_interval[0] <= TRUTH <= self.certified_interval[1]
-
-
-class RandomDirection(ClassifierMixin, BaseEstimator):
-    """A linear classifier with random weights: it learns nothing, so a coin is as good."""
-
-    def __init__(self, direction: int = 0) -> None:
-        self.direction = direction
-
-    def fit(self, X: Any, y: Any) -> RandomDirection:
-        """Draw the weights."""
-        self.weights_ = np.random.default_rng(self.direction).normal(size=X.shape[1])
-        self.classes_, self.n_features_in_ = np.array([0, 1]), X.shape[1]
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Return the side on which each row lies."""
-        return (X @ self.weights_ > 0).astype(int)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status: 0, or 1 for a bad ledger or a closed pipe."""
+    parser = argparse.ArgumentParser(prog="sklearn_ada", description="Reusable holdouts for scikit-learn.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    _add_demo_command(commands)
+    _add_plan_command(commands)
+    add_ask_command(commands)
+    add_ledger_commands(commands)
+    chosen = parser.parse_args(arguments)
+    try:
+        chosen.run(chosen)
+        sys.stdout.flush()
+    except LedgerError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever was reading has enough, as ``head`` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        return 1
+    return 0
 
 
-def contrasts(candidates: int, repetitions: int, *, rows: int = 500, seed: int = 0) -> Iterator[Contrast]:
-    """Yield so many repetitions of taking the best of ``candidates`` on a holdout of random labels."""
-    for repetition in range(repetitions):
-        rng = np.random.default_rng([seed, candidates, repetition])
-        X, y = rng.normal(size=(rows, _COLUMNS)), rng.integers(0, 2, rows)
-        models = [RandomDirection(direction).fit(X, y) for direction in range(candidates)]
-        right = [int(np.sum(model.predict(X) == y)) for model in models]
-        naive = binomtest(max(right), rows).proportion_ci(0.95, method="exact")
-        holdout = Holdout(X, y, ledger=":memory:")
-        chosen = holdout.select(models, scoring="accuracy", epsilon=None)  # the same one: the best itself
-        answer = holdout.certify(models[chosen], scoring="accuracy", guess=TRUTH)
-        yield Contrast(
-            candidates=candidates,
-            naive_score=max(right) / rows,
-            naive_interval=(float(naive.low), float(naive.high)),
-            certified_score=float(answer.value),
-            certified_interval=(float(answer.interval[0]), float(answer.interval[1])),
-        )
+def _add_plan_command(commands: Any) -> None:
+    """Add ``plan`` to the subcommands of a parser."""
+    plan = commands.add_parser(
+        "plan",
+        help="what a holdout certifies, by every method",
+        description="Give two of --rows, --questions (or --searches) and --width: the third is solved for.",
+    )
+    for name, (flag, kind, text) in _FLAGS.items():
+        plan.add_argument(flag, dest=name, type=kind, metavar=kind.__name__.upper(), help=text)
+    plan.add_argument(
+        "--worst-case", action="store_true", help="any means of values in [0, 1], not shares about a value"
+    )
+    plan.add_argument("--verdicts", action="store_true", help="pass or fail is all that is wanted")
+    plan.add_argument("--picture", type=picture, metavar="FILE", help="draw the plan, too")
+    form = plan.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="an object with rows and recommendation")
+    form.add_argument("--csv", action="store_true", help="comma-separated, one line a method")
+
+    def run(arguments: argparse.Namespace) -> None:
+        given = {name: getattr(arguments, name) for name in _FLAGS if getattr(arguments, name) is not None}
+        if arguments.verdicts:
+            given["verdicts"] = True
+        if arguments.worst_case:
+            if "expected_value" in given:
+                plan.error("argument --worst-case: not allowed with argument --expected-value")
+            given["expected_value"] = None
+        if arguments.picture and importlib.util.find_spec("matplotlib") is None:
+            plan.error("argument --picture: needs matplotlib: pip install 'sklearn-ada[plot]'")
+        try:
+            made = plan_holdout(**given)
+        except ValueError as error:
+            plan.error(_in_flags(str(error)))
+        _show_plan(made, arguments)
+
+    plan.set_defaults(run=run)
 
 
-_SUBSET = 4
-_ROWS = 2000
-_REPETITIONS = 100
-_CHOICES = 20
+def _show_plan(plan: HoldoutPlan, arguments: argparse.Namespace) -> None:
+    """Print the plan in the form asked for, and draw it if asked."""
+    if arguments.json:
+        rows = [{name: _finite(value) for name, value in row.items()} for row in plan.to_dicts()]
+        body = {"solved_for": plan.solved_for, "recommendation": plan.recommendation, "rows": rows}
+        print(json.dumps(body, indent=1, allow_nan=False))
+    elif arguments.csv:
+        write_csv(plan.to_dicts(), sys.stdout)
+    else:
+        print(plan)
+    if arguments.picture:
+        plan.plot().figure_.savefig(arguments.picture, dpi=120)
 
 
-@dataclass(frozen=True)
-class _Line:
-    """One search: what it would have reported from a plain holdout, and what is certified."""
-
-    search: str
-    candidates: int
-    naive: float
-    certified: float
-    low: float
-    high: float
-    target: str
-    nats: float
-    climb: tuple[tuple[int, float], ...]
+def _in_flags(message: str) -> str:
+    """Return an error of `plan_holdout` in the words of the command line."""
+    names = {repr(name): flag for name, (flag, *_) in _FLAGS.items()}
+    for text, ours in (names | _WORDS).items():
+        message = message.replace(text, ours)
+    return message
 
 
-class SubsetCentroids(ClassifierMixin, BaseEstimator):
-    """Nearest class mean on a random subset of the columns: a candidate per subset."""
-
-    def __init__(self, subset: int = 0) -> None:
-        self.subset = subset
-
-    def fit(self, X: Any, y: Any) -> SubsetCentroids:
-        """Fit on the subset."""
-        self.columns_ = np.random.default_rng(self.subset).choice(X.shape[1], _SUBSET, replace=False)
-        self.model_ = NearestCentroid().fit(X[:, self.columns_], y)
-        self.classes_, self.n_features_in_ = self.model_.classes_, X.shape[1]
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Predict from the subset."""
-        return self.model_.predict(X[:, self.columns_])
+def _finite(value: Any) -> Any:
+    """Return None for an infinity, which JSON does not have."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def run_demo(picture: str, candidates: int) -> None:
+def _add_demo_command(commands: Any) -> None:
+    demo = commands.add_parser("demo", help="three searches on one holdout, then a search on random labels")
+    demo.add_argument(
+        "--picture", type=picture, default="sklearn_ada_demo.png", help="where to save the picture"
+    )
+    demo.add_argument(
+        "--candidates", type=count, default=300, help="candidates of the search on random labels"
+    )
+    demo.set_defaults(run=lambda chosen: _run_demo(chosen.picture, chosen.candidates))
+
+
+def _run_demo(picture: str, candidates: int) -> None:
     """Run both parts, print their tables, and save a picture where matplotlib is present."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -306,121 +330,92 @@ def _dot() -> None:
     print(".", end="", flush=True, file=sys.stderr)
 
 
-_FLAGS: dict[str, tuple[str, type, str]] = {
-    "n": ("--rows", int, "records of the holdout"),
-    "n_questions": ("--questions", int, "adaptive questions"),
-    "searches": ("--searches", int, "searches in a row, each asked about its winner; for --questions"),
-    "width": ("--width", float, "half-width of every interval, such as 0.02"),
-    "confidence_level": ("--confidence-level", float, "that all intervals hold together; 0.95 unless given"),
-    "expected_value": ("--expected-value", float, "about what the scores will be; 0.85 unless given"),
-    "guess_rows": (
-        "--guess-rows",
-        int,
-        "validation records behind each guess; as many as --rows unless given",
-    ),
-    "surprise_rate": ("--surprise-rate", float, "share of guesses off by more than sampling; 0 unless given"),
-    "subsample_size": ("--subsample-size", int, "records in each subsample of a median; 20 unless given"),
-    "grid_size": ("--grid-size", int, "points of a median's grid; 401 unless given"),
-    "passes": ("--passes", int, "of --verdicts: the process stops after so many passes"),
-    "disagreement": (
-        "--disagreement",
-        float,
-        "of --verdicts about two models: share of the records of which they say different things, at most",
-    ),
-}
+@dataclass(frozen=True)
+class _Line:
+    """One search: what it would have reported from a plain holdout, and what is certified."""
+
+    search: str
+    candidates: int
+    naive: float
+    certified: float
+    low: float
+    high: float
+    target: str
+    nats: float
+    climb: tuple[tuple[int, float], ...]
 
 
-def add_plan_command(commands: Any) -> None:
-    """Add ``plan`` to the subcommands of a parser."""
-    plan = commands.add_parser(
-        "plan",
-        help="what a holdout certifies, by every method",
-        description="Give two of --rows, --questions (or --searches) and --width: the third is solved for.",
-    )
-    for name, (flag, kind, text) in _FLAGS.items():
-        plan.add_argument(flag, dest=name, type=kind, metavar=kind.__name__.upper(), help=text)
-    plan.add_argument(
-        "--worst-case", action="store_true", help="any means of values in [0, 1], not shares about a value"
-    )
-    plan.add_argument("--verdicts", action="store_true", help="pass or fail is all that is wanted")
-    plan.add_argument("--picture", type=picture, metavar="FILE", help="draw the plan, too")
-    form = plan.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="an object with rows and recommendation")
-    form.add_argument("--csv", action="store_true", help="comma-separated, one line a method")
+class SubsetCentroids(ClassifierMixin, BaseEstimator):
+    """Nearest class mean on a random subset of the columns: a candidate per subset."""
 
-    def run(arguments: argparse.Namespace) -> None:
-        given = {name: getattr(arguments, name) for name in _FLAGS if getattr(arguments, name) is not None}
-        if arguments.verdicts:
-            given["verdicts"] = True
-        if arguments.worst_case:
-            if "expected_value" in given:
-                plan.error("argument --worst-case: not allowed with argument --expected-value")
-            given["expected_value"] = None
-        if arguments.picture and importlib.util.find_spec("matplotlib") is None:
-            plan.error("argument --picture: needs matplotlib: pip install 'sklearn-ada[plot]'")
-        try:
-            made = plan_holdout(**given)
-        except ValueError as error:
-            plan.error(_in_flags(str(error)))
-        show_plan(made, arguments)
+    def __init__(self, subset: int = 0) -> None:
+        self.subset = subset
 
-    plan.set_defaults(run=run)
+    def fit(self, X: Any, y: Any) -> SubsetCentroids:
+        """Fit on the subset."""
+        self.columns_ = np.random.default_rng(self.subset).choice(X.shape[1], _SUBSET, replace=False)
+        self.model_ = NearestCentroid().fit(X[:, self.columns_], y)
+        self.classes_, self.n_features_in_ = self.model_.classes_, X.shape[1]
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict from the subset."""
+        return self.model_.predict(X[:, self.columns_])
 
 
-def show_plan(plan: HoldoutPlan, arguments: argparse.Namespace) -> None:
-    """Print the plan in the form asked for, and draw it if asked."""
-    if arguments.json:
-        rows = [{name: _finite(value) for name, value in row.items()} for row in plan.to_dicts()]
-        body = {"solved_for": plan.solved_for, "recommendation": plan.recommendation, "rows": rows}
-        print(json.dumps(body, indent=1, allow_nan=False))
-    elif arguments.csv:
-        write_csv(plan.to_dicts(), sys.stdout)
-    else:
-        print(plan)
-    if arguments.picture:
-        plan.plot().figure_.savefig(arguments.picture, dpi=120)
+@dataclass(frozen=True)
+class Contrast:
+    """One repetition: the score of the chosen candidate, and two intervals that are said to hold for it."""
+
+    candidates: int
+    naive_score: float
+    naive_interval: tuple[float, float]
+    certified_score: float
+    certified_interval: tuple[float, float]
+
+    @property
+    def naive_misses(self) -> bool:
+        """Whether the naive interval leaves the truth."""
+        return not self.naive_interval[0] <= TRUTH <= self.naive_interval[1]
+
+    @property
+    def certified_misses(self) -> bool:
+        """Whether the certified interval leaves the truth."""
+        return not self.certified_interval[0] <= TRUTH <= self.certified_interval[1]
 
 
-def _in_flags(message: str) -> str:
-    """Return an error of `plan_holdout` in the words of the command line."""
-    for name, (flag, *_) in _FLAGS.items():
-        message = message.replace(repr(name), flag)
-    message = message.replace("set 'verdicts' to True", "give --verdicts")
-    return message.replace("None where 'verdicts' is False", "left out without --verdicts").replace(
-        "None where 'verdicts' is True", "left out with --verdicts"
-    )
+class RandomDirection(ClassifierMixin, BaseEstimator):
+    """A linear classifier with random weights: it learns nothing, so a coin is as good."""
+
+    def __init__(self, direction: int = 0) -> None:
+        self.direction = direction
+
+    def fit(self, X: Any, y: Any) -> RandomDirection:
+        """Draw the weights."""
+        self.weights_ = np.random.default_rng(self.direction).normal(size=X.shape[1])
+        self.classes_, self.n_features_in_ = np.array([0, 1]), X.shape[1]
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the side on which each row lies."""
+        return (X @ self.weights_ > 0).astype(int)
 
 
-def _finite(value: Any) -> Any:
-    """Return None for an infinity, which JSON does not have."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status: 0, or 1 for a bad ledger or a closed pipe."""
-    parser = argparse.ArgumentParser(prog="sklearn_ada", description="Reusable holdouts for scikit-learn.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    demo = commands.add_parser("demo", help="three searches on one holdout, then a search on random labels")
-    demo.add_argument(
-        "--picture", type=picture, default="sklearn_ada_demo.png", help="where to save the picture"
-    )
-    demo.add_argument(
-        "--candidates", type=count, default=300, help="candidates of the search on random labels"
-    )
-    add_plan_command(commands)
-    add_ask_command(commands)
-    add_ledger_commands(commands)
-    chosen = parser.parse_args(arguments)
-    try:
-        if chosen.command == "demo":
-            run_demo(chosen.picture, chosen.candidates)
-        else:
-            chosen.run(chosen)
-        sys.stdout.flush()
-    except LedgerError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # whoever was reading has enough, as ``head`` has
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        return 1
-    return 0
+def contrasts(candidates: int, repetitions: int, *, rows: int = 500, seed: int = 0) -> Iterator[Contrast]:
+    """Yield so many repetitions of taking the best of ``candidates`` on a holdout of random labels."""
+    for repetition in range(repetitions):
+        rng = np.random.default_rng([seed, candidates, repetition])
+        X, y = rng.normal(size=(rows, _COLUMNS)), rng.integers(0, 2, rows)
+        models = [RandomDirection(direction).fit(X, y) for direction in range(candidates)]
+        right = [int(np.sum(model.predict(X) == y)) for model in models]
+        naive = binomtest(max(right), rows).proportion_ci(0.95, method="exact")
+        holdout = Holdout(X, y, ledger=":memory:")
+        chosen = holdout.select(models, scoring="accuracy", epsilon=None)  # the same one: the best itself
+        answer = holdout.certify(models[chosen], scoring="accuracy", guess=TRUTH)
+        yield Contrast(
+            candidates=candidates,
+            naive_score=max(right) / rows,
+            naive_interval=(float(naive.low), float(naive.high)),
+            certified_score=float(answer.value),
+            certified_interval=(float(answer.interval[0]), float(answer.interval[1])),
+        )
