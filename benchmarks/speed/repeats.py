@@ -22,7 +22,7 @@ from benchmarks.speed.finding import Finding
 from benchmarks.speed.timing import by_turns
 from sklearn_ada import Holdout
 from sklearn_ada.ledger import canonical_json
-from sklearn_ada.terms.models import Said, model_digest
+from sklearn_ada.terms.models import OutputSummary, model_digest
 
 __all__ = ["measure"]
 
@@ -72,7 +72,7 @@ def _measured(
             "insert": lambda: log.commit(f"{next(numbers):064d}", text),
             "digest": lambda: model_digest(model),
             "copy": lambda: copy.deepcopy(model),
-            "summary": lambda: Said.of(outputs).sealed(bytes(32)),
+            "summary": lambda: OutputSummary.of(outputs).sealed(bytes(32)),
         },
         rounds,
     )

@@ -21,7 +21,7 @@ until that is closed (`session.close_round`).
 A question that is asked again has the key of the first time. That is only a proposal: a model's digest cannot
 see weights in a file, names that ``eval`` looks up or a patched library, and another model with the same
 digest must not get the first one's answer. So the model predicts the holdout once more, and what it says is
-compared with what the record keeps of it (`models.Said`). The outcome is a symbol with a price, for it
+compared with what the record keeps of it (`OutputSummary`). The outcome is a symbol with a price, for it
 would tell an asker who makes models that differ on one chosen row whether that row is in the holdout:
 
 - "the same" is nearly free if few differed before, .001 nats the first time and less than .05 nats for a
@@ -85,7 +85,7 @@ from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
 from sklearn_ada.questions.of_rows import RowsQuestion
 from sklearn_ada.questions.question import Draw, Outcome, Question
 from sklearn_ada.questions.sealed import SealedQuestion, SealedStatistic, Told
-from sklearn_ada.terms.models import Observation, Said
+from sklearn_ada.terms.models import Observation, OutputSummary
 from sklearn_ada.terms.policy import FailureBudget
 
 
@@ -233,19 +233,19 @@ def _public_outputs(question: Question) -> str:
     return "" if question.guess is None else question.guess.outputs
 
 
-def _comparable(session: Session, question: Question, observation: Observation) -> Said:
+def _comparable(session: Session, question: Question, observation: Observation) -> OutputSummary:
     """Return what a record keeps of what a model said, for comparisons.
 
     Values of the metric are among it, hidden by the ledger's secret. Where only the holder of a private key
     may read them, what was released stands in their place: 10,000 counts are searched in no time.
     """
     if session.policy.seal_key is None:
-        return observation.said
+        return observation.outputs
     seen = observation.seen
     if isinstance(question, SealedQuestion) and isinstance(seen, int):
-        return observation.said.without_values(question.statistic.cell_of(seen))
+        return observation.outputs.without_values(question.statistic.cell_of(seen))
     symbols = seen if isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen) else ()
-    return observation.said.without_values([symbol.to_dict() for symbol in symbols])
+    return observation.outputs.without_values([symbol.to_dict() for symbol in symbols])
 
 
 # What is on record.
@@ -280,7 +280,7 @@ def find_versions(
 def charge_or_confirm(
     session: Session,
     key: str,
-    said: Said,
+    outputs: OutputSummary,
     decide: Callable[[str, str, Conversation], LedgerRecord],
     entry: dict[str, Any],
     *,
@@ -297,7 +297,7 @@ def charge_or_confirm(
     session : Session
     key : str
         What the digests make of the question.
-    said : Said
+    outputs : OutputSummary
         What the model says on the holdout.
     decide : callable
         Takes the key of the version that is recorded, the summary to be kept in it, and the state.
@@ -315,12 +315,12 @@ def charge_or_confirm(
         if session.policy.is_private:
             same = versions[0] if versions and not anew else None
         else:
-            same = _confirmed(session, said, versions[compared:], entry, secret)
+            same = _confirmed(session, outputs, versions[compared:], entry, secret)
         if same is not None:
             return same
         compared = len(versions)
         name = version_key(key, compared + 1)
-        summary = said.sealed(session.sealing_key(name, secret))
+        summary = outputs.sealed(session.sealing_key(name, secret))
         record = session.charge(name, functools.partial(decide, name, summary))
         if record.fresh:
             return record
@@ -328,7 +328,7 @@ def charge_or_confirm(
 
 
 def _confirmed(
-    session: Session, said: Said, versions: list[Record], entry: dict[str, Any], secret: bytes
+    session: Session, outputs: OutputSummary, versions: list[Record], entry: dict[str, Any], secret: bytes
 ) -> Record | None:
     """Return the version whose model said this, or None; recorded and paid for either way.
 
@@ -340,7 +340,7 @@ def _confirmed(
     agree = (
         number
         for number, record in enumerate(comparable)
-        if said.agrees_with(record.body["said"], session.sealing_key(str(record.key), secret))
+        if outputs.agrees_with(record.body["said"], session.sealing_key(str(record.key), secret))
     )
     same, numbers = next(agree, None), [record.seq for record in comparable]
     asked = {name: entry[name] for name in ("purpose", "metric", "who", "label", "time")}

@@ -32,7 +32,7 @@ from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import Observation, Said, Subject, observed, selection_key, unit_of
+from sklearn_ada.terms.models import Observation, OutputSummary, Subject, observed, selection_key, unit_of
 from sklearn_ada.terms.privacy_account import PrivateRelease
 
 
@@ -120,23 +120,25 @@ def _look_and_charge(
         values = [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
         if session.policy.seal_key is None:  # the winner depends on nothing but the values
             comparable = [math.nan if value is None else value for value in values]
-            said = Said.of({"interrupted": interrupts.raised}, comparable, unit_of(metric))
+            summary = OutputSummary.of({"interrupted": interrupts.raised}, comparable, unit_of(metric))
         else:  # which only the holder of the private key may read
-            outputs = [each.said for each in looks]
-            said = Said.joined([Said.of({"interrupted": interrupts.raised}), *outputs])
+            outputs = [each.outputs for each in looks]
+            summary = OutputSummary.joined([OutputSummary.of({"interrupted": interrupts.raised}), *outputs])
 
-        def decide(version: str, summary: str, state: Conversation) -> SelectionRecord:
+        def decide(version: str, kept: str, state: Conversation) -> SelectionRecord:
             admitted = _admitted(session, state, choice, count)
             rng, interrupted = Draw(secret, version).question(), interrupts.raised
             event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
             release = None if choice is None else choice.release(event)
             given_rows = any(subject.is_given for subject in subjects)
             return SelectionRecord.of(
-                state, metric.describe(), count, event, release, stamp, summary, given_rows=given_rows
+                state, metric.describe(), count, event, release, stamp, kept, given_rows=given_rows
             )
 
         entry = {"purpose": "select", "metric": metric.describe(), **stamp}
-        record = charge_or_confirm(session, key, said, decide, entry, secret=secret, found=found, anew=anew)
+        record = charge_or_confirm(
+            session, key, summary, decide, entry, secret=secret, found=found, anew=anew
+        )
         interrupts.raised &= record.fresh
     return record
 

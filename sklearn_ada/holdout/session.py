@@ -72,7 +72,7 @@ from sklearn_ada.metrics.outputs import UnusableOutputsError
 from sklearn_ada.questions.question import Guess, Outcome
 from sklearn_ada.questions.sealed import statistic_from
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import Observation, Said
+from sklearn_ada.terms.models import Observation, OutputSummary
 from sklearn_ada.terms.policy import Asker, Policy
 from sklearn_ada.terms.seal_key import check_library, sealed_for
 
@@ -167,7 +167,7 @@ class Session:
         return self.ledger.secret()
 
     def sealing_key(self, key: str, secret: bytes) -> bytes:
-        """Return the key that hides what one record keeps of a model's outputs (`models.Said`).
+        """Return the key that hides what one record keeps of a model's outputs (`models.OutputSummary`).
 
         It depends on the rows, as ledgers of other rows may have the same ``random_state``, and so the same
         ``secret``.
@@ -269,7 +269,7 @@ def look(
             is_interrupt = issubclass(type(error), KeyboardInterrupt)
             interrupts.raised |= is_interrupt
             symbols = another_error(stream, scale, is_interrupt=is_interrupt)
-        return Observation(symbols, Said.of(symbols))
+        return Observation(symbols, OutputSummary.of(symbols))
 
 
 def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Symbol, ...]:

@@ -702,7 +702,7 @@ _REAL = (float, np.float64, np.float32, np.float16)
 
 
 @dataclass(frozen=True)
-class Said:
+class OutputSummary:
     """What a model said of some rows, and what the metric makes of it: labels as a hash, numbers as they are.
 
     Parameters
@@ -723,7 +723,7 @@ class Said:
     values: int = field(default=0, repr=False)
 
     @classmethod
-    def of(cls, outputs: Any, values: Any = (), unit: float = 1.0) -> Said:
+    def of(cls, outputs: Any, values: Any = (), unit: float = 1.0) -> OutputSummary:
         """Return what was said: arrays of outputs, or the symbols of a failure; with values of the metric.
 
         Parameters
@@ -750,7 +750,7 @@ class Said:
             return cls(os.urandom(32), np.empty(0))
 
     @classmethod
-    def of_column(cls, column: Column, values: Any, unit: float = 1.0) -> Said:
+    def of_column(cls, column: Column, values: Any, unit: float = 1.0) -> OutputSummary:
         """Return `of` for labels that are read block by block."""
         head = _head("/outputs", column.shape, column.dtype.kind) + column.dtype.str.encode()
         length = len(head) + len(column) * column.dtype.itemsize
@@ -759,7 +759,7 @@ class Said:
         return cls(exact, floats, alone, len(floats))
 
     @classmethod
-    def joined(cls, several: Sequence[Said]) -> Said:
+    def joined(cls, several: Sequence[OutputSummary]) -> OutputSummary:
         """Return what several models said, without values of the metric.
 
         Where one of them said nothing else, nothing agrees with it.
@@ -768,7 +768,7 @@ class Said:
         exact = hashlib.sha256(b"".join(part.exact for part in parts)).digest()
         return cls(exact, np.concatenate([np.empty(0), *(part.numbers for part in parts)]))
 
-    def without_values(self, released: object = None) -> Said:
+    def without_values(self, released: object = None) -> OutputSummary:
         """Return what was said without values of the metric, and with what was released (JSON) instead.
 
         Where nothing else was said, nothing agrees with it: the question is new each time.
@@ -824,12 +824,12 @@ class Observation:
     ----------
     seen : object
         What the question's ``release`` takes: a value, symbols, grid indices.
-    said : Said
+    outputs : OutputSummary
         What the model said, for a later comparison.
     """
 
     seen: Any = field(repr=False)
-    said: Said = field(repr=False)
+    outputs: OutputSummary = field(repr=False)
 
 
 def observed(metric: Metric, seen: Any, outputs: Any, values: Any) -> Observation:
@@ -848,9 +848,9 @@ def observed(metric: Metric, seen: Any, outputs: Any, values: Any) -> Observatio
     if isinstance(outputs, Column) and outputs.dtype.kind == "f":  # compared as floats of few rows are
         outputs = np.asarray(outputs)
     if isinstance(outputs, Column):
-        return Observation(seen, Said.of_column(outputs, values, unit_of(metric)))
-    said = {} if outputs is None else {"outputs": outputs}
-    return Observation(seen, Said.of(said, values, unit_of(metric)))
+        return Observation(seen, OutputSummary.of_column(outputs, values, unit_of(metric)))
+    named = {} if outputs is None else {"outputs": outputs}
+    return Observation(seen, OutputSummary.of(named, values, unit_of(metric)))
 
 
 def unit_of(metric: Metric) -> float:

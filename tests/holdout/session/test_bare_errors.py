@@ -12,7 +12,7 @@ from sklearn_ada.holdout import asking, changes, choice
 from sklearn_ada.holdout import changes as mean_weight
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.session import with_bare_errors
-from sklearn_ada.terms.models import Observation, Said
+from sklearn_ada.terms.models import Observation, OutputSummary
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(200, 2))
@@ -67,7 +67,7 @@ def held(error, values):
 
 
 def _holds(part, values, deep=4):
-    if isinstance(part, (Observation, Said, Event)):
+    if isinstance(part, (Observation, OutputSummary, Event)):
         return True
     if isinstance(part, (float, np.floating)):
         return any(abs(part - value) < 1e-12 for value in values)

@@ -161,8 +161,8 @@ def test_dask_has_the_same_answer_in_any_chunks_on_threads_and_on_two_workers(y,
 def test_a_model_of_float_labels_says_the_same_of_many_rows_as_of_an_array(y, said, on_disk, tmp_path):
     """Its labels are compared as floats, in a ledger that was begun with arrays, too."""
     metric = Metric("accuracy")
-    column = observed(metric, 1, Column(said.astype(float)), 0.9).said
-    array = observed(metric, 1, said.astype(float), 0.9).said
+    column = observed(metric, 1, Column(said.astype(float)), 0.9).outputs
+    array = observed(metric, 1, said.astype(float), 0.9).outputs
     assert array.agrees_with(column.sealed(b"key"), b"key")
     assert column.agrees_with(array.sealed(b"key"), b"key")
 

@@ -20,7 +20,7 @@ from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.records import shown
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.terms import seal_key as seal_keys
-from sklearn_ada.terms.models import _LAYOUT, Said, _padded
+from sklearn_ada.terms.models import _LAYOUT, OutputSummary, _padded
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 
 x25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.x25519")
@@ -311,7 +311,7 @@ def test_a_stranger_with_ledger_and_secret_searches_all_counts(keyed, tmp_path):
     outputs = {"outputs": model.predict(rows(n)[0])}
     key, agreeing = session.sealing_key(str(record.key), secret), []
     for count in range(n + 1):
-        said = Said.of(outputs, count / n)
+        said = OutputSummary.of(outputs, count / n)
         if (said.without_values(0) if keyed else said).agrees_with(record.body["said"], key):
             agreeing.append(count)
     if keyed:
@@ -320,7 +320,7 @@ def test_a_stranger_with_ledger_and_secret_searches_all_counts(keyed, tmp_path):
         assert by_sums == {0.0}
         assert low < 0.84 < 0.86 < high
         assert len(agreeing) == n + 1  # it depends on the cell, which was told, and on no count
-        said = Said.of(outputs).without_values(check.body["event"]["symbols"])
+        said = OutputSummary.of(outputs).without_values(check.body["event"]["symbols"])
         assert said.agrees_with(check.body["said"], session.sealing_key(str(check.key), secret))
     else:
         assert by_pad == right
@@ -375,12 +375,14 @@ def test_a_model_that_is_asked_again_is_found_by_what_it_says(holdout, nearly_fr
 
 
 def test_without_outputs_nothing_agrees():
-    said = Said.of({}, 0.85)
+    said = OutputSummary.of({}, 0.85)
     assert not said.without_values(0).agrees_with(said.without_values(0).sealed(bytes(32)), bytes(32))
-    outputs = Said.of({"outputs": np.arange(9)}, 0.85)
+    outputs = OutputSummary.of({"outputs": np.arange(9)}, 0.85)
     key = bytes(32)
     assert outputs.without_values(0).agrees_with(outputs.without_values(0).sealed(key), key)
     assert not outputs.without_values(0).agrees_with(outputs.without_values(1).sealed(key), key)
-    others = Said.of({"outputs": np.arange(9) + 1}, 0.85)
-    assert not Said.joined([outputs]).agrees_with(Said.joined([others]).sealed(key), key)
-    assert Said.joined([outputs, others]).agrees_with(Said.joined([outputs, others]).sealed(key), key)
+    others = OutputSummary.of({"outputs": np.arange(9) + 1}, 0.85)
+    assert not OutputSummary.joined([outputs]).agrees_with(OutputSummary.joined([others]).sealed(key), key)
+    assert OutputSummary.joined([outputs, others]).agrees_with(
+        OutputSummary.joined([outputs, others]).sealed(key), key
+    )

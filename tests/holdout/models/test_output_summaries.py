@@ -10,7 +10,7 @@ from scipy import stats
 
 from sklearn_ada.accounting.events import FAILURES, Symbol
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.terms.models import Said
+from sklearn_ada.terms.models import OutputSummary
 
 KEY = bytes(range(32))
 RNG = np.random.default_rng(0)
@@ -42,7 +42,7 @@ OUTPUTS = {
 
 
 def agree(one, other, key=KEY):
-    return Said.of(other).agrees_with(Said.of(one).sealed(key), key)
+    return OutputSummary.of(other).agrees_with(OutputSummary.of(one).sealed(key), key)
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
@@ -90,7 +90,9 @@ def test_a_difference_just_below_the_bound_is_the_same_by_the_mean_over_the_sums
 
 
 def agree_on(one, other, unit=1.0, outputs=NUMBERS):
-    return Said.of(outputs, other, unit).agrees_with(Said.of(outputs, one, unit).sealed(KEY), KEY)
+    return OutputSummary.of(outputs, other, unit).agrees_with(
+        OutputSummary.of(outputs, one, unit).sealed(KEY), KEY
+    )
 
 
 @pytest.mark.parametrize("other", [0.9 + 2e-5, -0.9, np.nan, np.inf, [0.9, 0.9]])
@@ -191,7 +193,7 @@ def test_what_parts_of_objects_raise_beyond_errors_is_for_the_look_to_deal_with(
             raise SystemExit
 
     with pytest.raises(SystemExit):
-        Said.of(np.array([Leaves()], dtype=object))
+        OutputSummary.of(np.array([Leaves()], dtype=object))
 
 
 def test_other_types_of_one_label_are_other_outputs():
@@ -208,18 +210,20 @@ def content(sealed):
 
 
 def test_every_summary_has_the_same_length():
-    assert len({len(Said.of(said).sealed(KEY)) for said in OUTPUTS.values()}) == 1
+    assert len({len(OutputSummary.of(said).sealed(KEY)) for said in OUTPUTS.values()}) == 1
 
 
 def test_another_key_agrees_with_nothing():
-    sealed = Said.of(NUMBERS).sealed(KEY)
-    assert not Said.of(NUMBERS).agrees_with(sealed, bytes(32))
+    sealed = OutputSummary.of(NUMBERS).sealed(KEY)
+    assert not OutputSummary.of(NUMBERS).agrees_with(sealed, bytes(32))
 
 
 def test_summaries_of_equal_outputs_look_unrelated_and_random():
     """All bytes of what is kept, and of two such XORed, are equally frequent, also of zeros and of labels."""
     for said in (NUMBERS, LABELS, np.zeros(N)):
-        kept = np.array([content(Said.of(said).sealed(number.to_bytes(32))) for number in range(300)])
+        kept = np.array(
+            [content(OutputSummary.of(said).sealed(number.to_bytes(32))) for number in range(300)]
+        )
         for seen in (kept, kept[1:] ^ kept[:-1]):
             counts = np.bincount(seen.ravel(), minlength=256)
             assert stats.chisquare(counts).pvalue > 1e-6
@@ -229,15 +233,15 @@ def test_summaries_of_equal_outputs_look_unrelated_and_random():
 
 def test_without_a_pad_the_same_test_tells_them(monkeypatch):
     monkeypatch.setattr("sklearn_ada.terms.models._padded", lambda content, key: content)
-    kept = np.array([content(Said.of(NUMBERS).sealed(number.to_bytes(32))) for number in range(300)])
+    kept = np.array([content(OutputSummary.of(NUMBERS).sealed(number.to_bytes(32))) for number in range(300)])
     assert stats.chisquare(np.bincount(kept.ravel(), minlength=256)).pvalue < 1e-6
 
 
 def test_nothing_is_shown_by_a_repr():
-    assert repr(Said.of(NUMBERS)) == "Said()"
+    assert repr(OutputSummary.of(NUMBERS)) == "OutputSummary()"
 
 
 @pytest.mark.parametrize("edited", ["", "AAAA", "*", None, 3, "A" * 217])
 def test_what_is_no_summary_is_damage(edited):
     with pytest.raises(LedgerDamagedError, match="edited"):
-        Said.of(LABELS).agrees_with(edited, KEY)
+        OutputSummary.of(LABELS).agrees_with(edited, KEY)
