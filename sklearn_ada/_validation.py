@@ -3,7 +3,7 @@
 A public function declares the checks of its arguments with `checked`, a dataclass those of its fields with
 `checked_fields`. What depends on another argument is checked in the body, by `check_real` and its like.
 Callers of the package that pass what is checked already, and pass it often, call the `plain` function.
-Numbers are solved for and written as text here too.
+Numbers and tables as text are here too, as the messages need them.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ import math
 import sys
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
-from inspect import unwrap
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 
 def bad_parameter(name: str, owner: str, expected: str, got: object, fix: str = "") -> ValueError:
@@ -231,7 +229,7 @@ def plain(function: Callable[P, R]) -> Callable[P, R]:
     >>> plain(rest)(0.25)
     0.75
     """
-    unchecked: Callable[P, R] = unwrap(function)
+    unchecked: Callable[P, R] = getattr(function, "__wrapped__")  # noqa: B009 -- which types do not know
     return unchecked
 
 
@@ -276,150 +274,6 @@ LN_2 = math.log(2.0)
 
 OUTWARDS = 1e-12
 """By how much, as a share, the ends of intervals are moved outwards against rounding errors."""
-
-
-_NEAR = 1e-8  # share of a bracket around Brent's root within which every middle is looked at
-
-
-def root(function: Callable[[float], float], low: float, high: float, *, xtol: float, rtol: float) -> float:
-    """Return where a function that changes its sign from ``low`` to ``high`` is 0, by Brent's method.
-
-    Within ``xtol + rtol * |root|`` of it, on either side: who needs a side moves the root by more than that,
-    or calls `enclosed_root`.
-
-    Examples
-    --------
-    >>> round(root(lambda x: x * x - 2.0, 0.0, 2.0, xtol=1e-12, rtol=1e-14), 9)
-    1.414213562
-    """
-    return float(brentq(function, low, high, xtol=xtol, rtol=rtol))
-
-
-def enclosed_root(
-    function: Callable[[float], float], low: float, high: float, *, rising: bool = True, halvings: int = 50
-) -> tuple[float, float]:
-    """Return the two ends between which a monotone function becomes positive (or, falling, stops being so).
-
-    The ends are those that halving the bracket so many times leads to, whatever root-finder is installed:
-    Brent's method only tells on which side the middles are that are further from its root than 1e-8 of the
-    bracket, where rounding errors must not decide the sign. The end that errs to the safe side is the
-    one to use. The function was positive at one of them and not at the other, as computed, unless the end
-    is one of the bracket's, at which it is never called.
-
-    Parameters
-    ----------
-    function : callable
-    low, high : float
-        The bracket, finite.
-    rising : bool, default=True
-        Whether the function rises.
-    halvings : int, default=50
-        Fewer are done where floating point ends first.
-
-    Examples
-    --------
-    >>> low, high = enclosed_root(lambda x: x * x - 2.0, 0.0, 2.0)
-    >>> low * low <= 2.0 < high * high
-    True
-    """
-    near = _near(function, low, high, halvings)
-    band = _NEAR * (high - low)
-    for _ in range(halvings):
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        above = middle > near if abs(middle - near) > band else (function(middle) > 0.0) == rising
-        low, high = (low, middle) if above else (middle, high)
-    return low, high
-
-
-def _near(function: Callable[[float], float], low: float, high: float, halvings: int) -> float:
-    """Return about where the function crosses 0, or NaN if that cannot be told."""
-    step = (high - low) * 0.5**halvings
-    first, last = low + step, high - step
-    signs = [function(end) > 0.0 for end in (first, last)]
-    if signs[0] == signs[1]:
-        return math.nan
-    return float(brentq(function, first, last, xtol=0.1 * _NEAR * (high - low), disp=False))
-
-
-def largest_integer(
-    holds: Callable[[int], bool],
-    most: int,
-    *,
-    start: int = 1,
-    stride: int = 2,
-    guess: Callable[[int, int], int] | None = None,
-) -> int:
-    """Return the largest integer up to ``most`` at which a condition holds that fails beyond; 0 if none.
-
-    It was true at the integer returned and false at the next one, as computed.
-
-    Parameters
-    ----------
-    holds : callable
-        Takes an integer from 1 on; once false it must stay false.
-    most : int
-        At least 0.
-    start : int, default=1
-        The first integer tried; where it fails there, the answer is 0 or below it.
-    stride : int, default=2
-        Ratio of the integers tried until one fails.
-    guess : callable, optional
-        Takes an integer at which the condition holds (or 0) and one at which it fails, and returns what to
-        try between them; by default their middle.
-
-    Examples
-    --------
-    >>> largest_integer(lambda n: n * n <= 1000, 10**9), largest_integer(lambda n: False, 10)
-    (31, 0)
-    """
-    low, high = 0, start
-    while high <= most and holds(high):
-        if high == most:
-            return most
-        low, high = high, min(stride * high, most)
-    high = min(high, most + 1)
-    while high - low > 1:
-        between = (low + high) // 2 if guess is None else guess(low, high)
-        middle = min(max(between, low + 1), high - 1)
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
-
-
-def smallest_integer(holds: Callable[[int], bool], *, start: int = 1) -> int:
-    """Return the smallest integer from ``start`` on at which a monotone condition holds.
-
-    The integer returned is one at which ``holds`` was called and true.
-
-    Parameters
-    ----------
-    holds : callable
-        Takes an integer; once true it must stay true.
-    start : int, default=1
-        Where to begin.
-
-    Returns
-    -------
-    int
-        The integer.
-
-    Raises
-    ------
-    OverflowError
-        If the condition does not hold up to 2^60.
-
-    Examples
-    --------
-    >>> smallest_integer(lambda n: n * n >= 1000)
-    32
-    """
-    start = check_integer(start, "start", "smallest_integer", low=0)
-    most = 2**60
-    failures = largest_integer(lambda count: not holds(start + count - 1), most)
-    if failures == most:
-        raise OverflowError("The condition does not hold for any reasonable number.")
-    return start + failures
 
 
 def percent(share: float) -> str:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sklearn_ada
-from sklearn_ada._validation import enclosed_root, largest_integer, root, smallest_integer
+from sklearn_ada._solving import enclosed_root, largest_integer, root, smallest_integer
 
 
 def bisection(function, low, high, rising, halvings=50):
@@ -104,4 +104,4 @@ def test_the_smallest_integer(start):
 def test_no_other_module_looks_for_roots_by_itself():
     package = pathlib.Path(sklearn_ada.__file__).parent
     own = [path.name for path in package.rglob("*.py") if "brentq" in path.read_text()]
-    assert own == ["_validation.py"]
+    assert own == ["_solving.py"]

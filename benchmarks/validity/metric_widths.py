@@ -45,7 +45,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_ada.guarantees.bets import bentkus, betting_half_width, betting_predictable, fixed_bets_mean
+from sklearn_ada.guarantees.bets import betting_half_width, betting_predictable, fixed_bets_mean
 from sklearn_ada.guarantees.class_tables import (
     average_ratio_interval,
     class_mean_interval,
@@ -53,7 +53,7 @@ from sklearn_ada.guarantees.class_tables import (
     mcc_interval,
     ratio_interval,
 )
-from sklearn_ada.guarantees.intervals import chernoff_kl, class_mean_size, hoeffding
+from sklearn_ada.guarantees.intervals import bentkus, chernoff_kl, class_mean_size, hoeffding
 from sklearn_ada.guarantees.medians import quantile_interval
 from sklearn_ada.guarantees.scores import (
     ExpectedLosses,

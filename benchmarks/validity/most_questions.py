@@ -20,7 +20,7 @@ from scipy.special import ndtri_exp
 from sklearn_ada.accounting import zcdp_delta
 from sklearn_ada.guarantees import laplace_plan, smallest_integer
 from sklearn_ada.guarantees.baselines import rounding_half_width, sample_splitting_half_width
-from sklearn_ada.guarantees.noisy_answers import gaussian_direct, gaussian_jung, gaussian_rogers
+from sklearn_ada.guarantees.noise import gaussian_direct, gaussian_jung, gaussian_rogers
 from sklearn_ada.guarantees.transfer import jung_2020_best
 
 TAU, BETA = 0.1, 0.05

@@ -36,7 +36,7 @@ from benchmarks.validity.populations import COINS, HUNDRED_CLASSES, Population
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.accounting.codes import DescriptionLength, ln_count_prior, symbols_of
 from sklearn_ada.guarantees import weights
-from sklearn_ada.guarantees.weights import ln_delta
+from sklearn_ada.guarantees.description_length import ln_delta
 from sklearn_ada.holdout.state import RefusedError
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.questions.coded import CodedQuestion

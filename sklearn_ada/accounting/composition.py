@@ -25,7 +25,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, logsumexp
 
-from sklearn_ada._validation import bad_parameter, checked, checked_fields, enclosed_root
+from sklearn_ada._solving import enclosed_root
+from sklearn_ada._validation import bad_parameter, checked, checked_fields
 
 __all__ = [
     "EpsilonDelta",

@@ -32,7 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfcx, hyp1f1, hyp2f1, log_ndtr
 
-from sklearn_ada._validation import bad_parameter, check_real, checked, checked_fields, enclosed_root
+from sklearn_ada._solving import enclosed_root
+from sklearn_ada._validation import bad_parameter, check_real, checked, checked_fields
 from sklearn_ada.accounting.composition import EpsilonDelta, exp_upward, smallest_epsilon
 from sklearn_ada.accounting.events import (
     AboveThresholdEvent,
@@ -512,6 +513,53 @@ def thresholdout_zcdp(scaled_epsilon: float, max_hits: int) -> float:
     """
     run = pure_dp_zcdp(scaled_epsilon)
     return max_hits * (run + _laplace(scaled_epsilon)) + run
+
+
+@checked(rho="> 0")
+def exponential_epsilon(rho: float) -> float:
+    """Return the parameter with which the exponential mechanism is exactly rho-zCDP.
+
+    Examples
+    --------
+    >>> round(exponential_mechanism_zcdp(exponential_epsilon(0.01)), 12)
+    0.01
+    """
+    # Between sqrt(8 rho), where eps^2/8 is exact, and a value that is certainly too large.
+    high = math.sqrt(8.0 * rho) + rho + 2.0
+    while exponential_mechanism_zcdp(high) < rho:
+        high *= 2.0
+    low = 0.5 * math.sqrt(8.0 * rho)
+    return enclosed_root(lambda epsilon: exponential_mechanism_zcdp(epsilon) / rho - 1.0, low, high)[0]
+
+
+def laplace_epsilon(rho: float) -> float:
+    """Return the epsilon at which Laplace noise costs rho (rounded down)."""
+    # laplace_zcdp(e) >= e - 1 and, for e <= 1, >= e^2/3
+    high = max(math.sqrt(3.0 * rho), rho + 1.0) if rho > 1.0 / 3.0 else math.sqrt(3.0 * rho)
+    return enclosed_root(lambda e: laplace_zcdp(e) - rho, high * 1e-3, high)[0]
+
+
+@checked(rho="> 0", sensitivity="> 0", max_hits="integer >= 1")
+def thresholdout_scale(rho: float, sensitivity: float, max_hits: int) -> float:
+    """Return the scale s of Laplace noise with which a Thresholdout costs at most rho.
+
+    Parameters
+    ----------
+    rho : float
+        zCDP cost allowed, positive.
+    sensitivity : float
+        How far one record can move a value, positive.
+    max_hits : int
+        At least 1.
+
+    Examples
+    --------
+    >>> scale = thresholdout_scale(0.01, 1e-4, 20)
+    >>> thresholdout_zcdp(1e-4 / scale, 20) <= 0.01
+    True
+    """
+    ln_cost = enclosed_root(lambda x: math.log(thresholdout_zcdp(math.exp(x), max_hits) / rho), -60.0, 5.0)[0]
+    return sensitivity / math.exp(ln_cost) * (1.0 + 1e-9)
 
 
 def _laplace(epsilon: float) -> float:

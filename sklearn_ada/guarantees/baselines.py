@@ -3,18 +3,35 @@
 Each returns the half-width within which k answers, means of values in [0, 1] over n records, are close to
 the population all at once except with probability beta: at their worst, or for shares that are expected to
 be at ``expected_value`` (`expected_half_width`). From 1/2 on it is vacuous (`is_vacuous`).
+
+Where few different conversations are possible, whatever is asked, a union bound over all of them is enough:
+so it is with rounded answers, with verdicts, and with the Ladder, a leaderboard that only shows improvements
+(Blum and Hardt 2015).
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from scipy.special import betaln
+from scipy.special import betaln, gammaln
 
-from sklearn_ada._validation import LN_2, check_integer, check_real
-from sklearn_ada.guarantees.intervals import best_scale, difference_half_width, expected_half_width
+from sklearn_ada._solving import best_scale
+from sklearn_ada._validation import LN_2, checked
+from sklearn_ada.guarantees.intervals import difference_half_width, expected_half_width
+
+__all__ = [
+    "LadderBound",
+    "blum_hardt_2015",
+    "ladder_transcripts",
+    "nonadaptive_half_width",
+    "rounding_half_width",
+    "sample_splitting_half_width",
+    "verdict_half_width",
+]
 
 
+@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0")
 def nonadaptive_half_width(
     n: int, n_questions: int, ln_beta: float, *, expected_value: float | None = None
 ) -> float:
@@ -49,10 +66,10 @@ def nonadaptive_half_width(
     >>> round(nonadaptive_half_width(10_000, 100, math.log(0.05)), 4)
     0.0204
     """
-    n, k, ln_beta = _check(n, n_questions, ln_beta, "nonadaptive_half_width")
-    return expected_half_width(n, ln_beta - math.log(k), expected_value)
+    return expected_half_width(n, ln_beta - math.log(n_questions), expected_value)
 
 
+@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0")
 def sample_splitting_half_width(
     n: int, n_questions: int, ln_beta: float, *, expected_value: float | None = None
 ) -> float:
@@ -88,12 +105,12 @@ def sample_splitting_half_width(
     >>> sample_splitting_half_width(10, 11, math.log(0.05))
     inf
     """
-    n, k, ln_beta = _check(n, n_questions, ln_beta, "sample_splitting_half_width")
-    if k > n:
+    if n_questions > n:
         return math.inf
-    return nonadaptive_half_width(n // k, k, ln_beta, expected_value=expected_value)
+    return nonadaptive_half_width(n // n_questions, n_questions, ln_beta, expected_value=expected_value)
 
 
+@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0")
 def rounding_half_width(
     n: int, n_questions: int, ln_beta: float, *, expected_value: float | None = None
 ) -> float:
@@ -130,19 +147,24 @@ def rounding_half_width(
     >>> round(rounding_half_width(10_000, 100, math.log(0.05)), 4)
     0.147
     """
-    n, k, ln_beta = _check(n, n_questions, ln_beta, "rounding_half_width")
-    if k == 1:
-        return nonadaptive_half_width(n, k, ln_beta, expected_value=expected_value)
+    if n_questions == 1:
+        return nonadaptive_half_width(n, 1, ln_beta, expected_value=expected_value)
 
     def half_width(cells: float) -> float:
         # ln of the geometric sum; one cell means that every answer is 1/2
-        ln_sum = math.log(k) if cells == 1.0 else _ln_geometric_sum(math.log(cells), k)
+        ln_sum = math.log(n_questions) if cells == 1.0 else _ln_geometric_sum(math.log(cells), n_questions)
         return expected_half_width(n, ln_beta - ln_sum, expected_value, reach=0.5 / cells)
 
     near = math.floor(best_scale(half_width, 1e-3, math.log(4.0 * n)))
     return min(half_width(float(cells)) for cells in {1, max(near, 1), near + 1})
 
 
+@checked(
+    n="integer >= 1",
+    n_questions="integer >= 1",
+    ln_beta="<= 0",
+    passes="integer >= 1 or None",
+)
 def verdict_half_width(
     n: int,
     n_questions: int,
@@ -198,13 +220,121 @@ def verdict_half_width(
     >>> round(verdict_half_width(10_000, 32, ln_beta, disagreement=0.1), 4)
     0.0236
     """
-    owner = "verdict_half_width"
-    n, k, ln_beta = _check(n, n_questions, ln_beta, owner)
-    stop = k if passes is None else min(check_integer(passes, "passes", owner), k)
-    ln_questions = _ln_geometric_sum(LN_2, k) if stop == k else _ln_choices(k, stop)
+    stop = n_questions if passes is None else min(passes, n_questions)
+    all_pass = stop == n_questions
+    ln_questions = _ln_geometric_sum(LN_2, n_questions) if all_pass else _ln_choices(n_questions, stop)
     if disagreement is not None:
         return difference_half_width(n, ln_beta - ln_questions, disagreement)
     return expected_half_width(n, ln_beta - ln_questions, expected_value)
+
+
+class LadderBound(NamedTuple):
+    """How close a Ladder's best loss is to the best loss on the population, and with which step.
+
+    Attributes
+    ----------
+    half_width : float
+        From 1/2 on it is vacuous.
+    step : float
+        The least improvement that is revealed.
+    """
+
+    half_width: float
+    step: float
+
+
+@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0", step="(0, 1] or None")
+def blum_hardt_2015(
+    n: int,
+    n_questions: int,
+    ln_beta: float,
+    *,
+    step: float | None = None,
+    expected_value: float | None = None,
+) -> LadderBound:
+    """Return how close the best loss so far is, at every time, to that of the best question so far.
+
+    Blum, Hardt (ICML 2015) with the exact count of conversations: the Ladder's answer is within
+    a step of the smallest empirical loss, and every loss that may be asked for is near its population value,
+    by a union bound over `ladder_transcripts`. Nothing is said of questions that did not improve.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    n_questions : int
+        k, at least 1.
+    ln_beta : float
+        Logarithm of the failure probability, at most 0.
+    step : float, optional
+        In (0, 1]; by default the best.
+    expected_value : float or None, default=None
+        What the best loss is expected to be, or None for the worst; see `expected_half_width`.
+
+    Returns
+    -------
+    LadderBound
+        Half-width and step.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> bound = blum_hardt_2015(10_000, 1000, math.log(0.05))
+    >>> round(bound.half_width, 3), round(bound.step, 3)
+    (0.117, 0.032)
+    """
+
+    def half_width(rungs: float, step: float) -> float:
+        ln_delta = ln_beta - _ln_conversations(n_questions, rungs)
+        return expected_half_width(n, ln_delta, expected_value, reach=step)
+
+    if step is not None:
+        return LadderBound(half_width(math.floor(1.0 / step) + 1, step), step)
+    near = math.floor(best_scale(lambda rungs: half_width(rungs, 1.0 / rungs), LN_2, math.log(4.0 * n)))
+    # The smallest step with so many rungs is just above 1/rungs.
+    steps = [(rungs, (1.0 + 1e-9) / rungs) for rungs in (near, near + 1) if rungs >= 2]
+    return min(LadderBound(half_width(rungs, step), step) for rungs, step in steps)
+
+
+@checked(n_questions="integer >= 1", step="(0, 1]")
+def ladder_transcripts(n_questions: int, step: float) -> float:
+    """Return the logarithm of the number of questions that any conversation with a Ladder can contain.
+
+    j answers never rise and lie on at most ``M + 1`` rungs, ``M = floor(1/step) + 1``, so that there are at
+    most ``C(j + M, M)`` of them; the sum over the conversations before each of the k questions,
+    j = 0, ..., k - 1, is ``C(k + M, M + 1)``.
+
+    Parameters
+    ----------
+    n_questions : int
+        k, at least 1.
+    step : float
+        In (0, 1].
+
+    Returns
+    -------
+    float
+        In nats.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(ladder_transcripts(100, 0.1), 1)
+    35.9
+    """
+    return _ln_conversations(n_questions, math.floor(1.0 / step) + 1)
+
+
+def _ln_conversations(k: int, rungs: float) -> float:
+    return float(gammaln(k + rungs + 1.0) - gammaln(rungs + 2.0) - gammaln(k))
 
 
 def _ln_choices(k: int, most: int) -> float:
@@ -225,11 +355,3 @@ def _ln_choices(k: int, most: int) -> float:
 def _ln_geometric_sum(ln_cells: float, k: int) -> float:
     """``ln((M^k - 1)/(M - 1))`` for ``M > 1``."""
     return (k - 1) * ln_cells + math.log1p(-math.exp(-k * ln_cells)) - math.log1p(-math.exp(-ln_cells))
-
-
-def _check(n: int, n_questions: int, ln_beta: float, owner: str) -> tuple[int, int, float]:
-    return (
-        check_integer(n, "n", owner),
-        check_integer(n_questions, "n_questions", owner),
-        check_real(ln_beta, "ln_beta", owner, high=0.0, closed="high"),
-    )

@@ -1,19 +1,10 @@
-r"""Bentkus's interval for a bounded mean or an AUC, narrower than Chernoff's.
+r"""Intervals by betting, for a mean or a ratio of two means: about as wide as the normal one, for every n.
 
-Chernoff's bound compares the sum with a binomial variable by exponentials. Bentkus (2004) does by functions
-``(x - t)+``, of which every exponential is a mixture, so the bound is never larger: about the binomial tail
-itself, times e.
-
-Tests of a mean, or of a ratio of two means, by bets whose sizes are fixed before the rows are looked at.
-
-Most intervals of `sklearn_ada.guarantees.scores` are made of them. The mean of a loss or
-score has the published variant instead (`sklearn_ada.guarantees.bets`), whose bets weigh alike
-and are capped for each mean that is tested.
-
-Row i gives a numerator :math:`a_i` and a denominator :math:`b_i`; the ratio is ``sum E a_i / sum E b_i``, for
-a mean all denominators are 1. Someone who bets that the ratio is above r gains or loses a share
-:math:`l z_i(r)` of the wealth with each row, ``z_i(r) = a_i - r b_i``. A wealth of 1 is divided among five
-sizes l of the bets, by weights w. After the last row it is
+*Bets on a ratio* (`lowest_ratio`). Row i gives a numerator :math:`a_i` and a denominator :math:`b_i`; the
+ratio is ``sum E a_i / sum E b_i``, for a mean all denominators are 1. Someone who bets that the ratio is
+above r gains or loses a share :math:`l z_i(r)` of the wealth with each row, ``z_i(r) = a_i - r b_i``. A
+wealth of 1 is divided among five sizes l of the bets, fixed before the rows are looked at, by weights w.
+After the last row it is
 
 .. math:: M(r) = \sum_{j=1}^{5} w_j \prod_{i=1}^{n} (1 + l_j z_i(r)).
 
@@ -26,30 +17,25 @@ inequality of the means is at most the n-th power of their average, ``1 + l (sum
 that is at most 1. Then Markov's inequality.
 
 For rows of different laws the wealth may be looked at only after the last row: on the way the bet on the
-classes that come first may be far above 1. Where all :math:`b_i \ge 0`, M falls in r, and the largest r
-that is rejected is the lower end. A bet that could lose more than all at some r has no wealth from that r
-on, so M still falls.
+classes that come first may be far above 1, and sorted rows make it pass any bound. Where all
+:math:`b_i \ge 0`, M falls in r, and the largest r that is rejected is the lower end. A bet that could lose
+more than all at some r has no wealth from that r on, so M still falls.
 
 The sizes are multiples of the best one, ``sqrt(2 ln(1/delta) / (n V))``, which has most of the weight, for
 a variance V of z foreseen without these rows: a variance foreseen wrongly by a factor of four costs some 15
 % of the width, and no validity.
 
-Source: Waudby-Smith, Ramdas, "Estimating means of bounded random variables by betting", JRSS B 86 (2024); the
-inequality of the means for unequal rows as in Hoeffding (1963), section 2.
+*Bets on a mean in [0, 1]* (`betting_fixed`, `betting_predictable`) are the published procedures. To test
+whether the mean is m or less, start with a wealth of 1 and bet on each row that it is above m: the wealth is
+multiplied by ``1 + l (x - m)``, with a stake l of at most ``.95 / m``, so that it stays positive. Were the
+mean at most m, the wealth could not be expected to grow, and is above ``2 / delta`` with probability at most
+``delta / 2`` (Markov; at any time, Ville). All m that are so rejected are below the interval; the upper end
+is that of ``1 - x``. The stakes may depend on anything but the rows to come, and need to know the variance of
+a row to be good: a guess of it tunes them. A wrong guess costs width, never validity.
 
-Intervals for a bounded mean by betting: about as wide as the normal interval, and valid for every n.
-
-These are the published procedures, which serve the mean of a loss or score;
-`sklearn_ada.guarantees.bets` is for ratios too, weighs its bets and fixes their sizes once
-for all ratios, where fixed bets here weigh alike and are capped for each mean that is tested.
-
-To test whether the mean of variables in [0, 1] is m or less, start with a wealth of 1 and bet on each row
-that it is above m: the wealth is multiplied by ``1 + l (x - m)``, with a stake l of at most ``.95 / m``, so
-that it stays positive. Were the mean at most m, the wealth could not be expected to grow, and is above
-``2 / delta`` with probability at most ``delta / 2`` (Markov; at any time, Ville). All m that are so rejected
-are below the interval; the upper end is that of ``1 - x``. The stakes may depend on anything but the rows to
-come, and need to know the variance of a row to be good: a guess of it tunes them. A wrong guess costs width,
-never validity.
+Fixed stakes are the case of denominators 1, by the theorem above; the wealth is the plain mean over five
+stakes, which are capped for each mean that is tested. It falls in m: a stake that is capped at ``.95 / m``
+makes the factor ``.05 + .95 x / m``. So the end is where it crosses ``2 / delta``.
 
 *Predictable bets* are for independent rows of one law: the stake of each row is set after the rows before it
 (Waudby-Smith, Ramdas 2024; the stakes are those of Voracek, Orabona 2025). The rows must come in an order
@@ -64,12 +50,8 @@ end counts in part instead of being lost. A U below .1 is taken for .1, which ca
 levels below a fifth no lucky draw alone rejects anything. The two ends take U and 1 - U, so that they are not
 lucky at once.
 
-*Fixed bets* hold for independent rows of different laws too, as rows at a fixed class mix are: with means
-``mu_i`` of average mu and one stake l, ``E prod (1 + l (x_i - m)) = prod (1 + l (mu_i - m))``, which is at
-most ``(1 + l (mu - m))^n``, the geometric mean being at most the arithmetic one; so at most 1 at m = mu.
-That is true after the last row only: while the wealth is looked at in between, sorted rows make it pass any
-bound. The wealth is the mean over five stakes, and falls in m: a stake that is capped at ``.95 / m`` makes
-the factor ``.05 + .95 x / m``. So the end is where it crosses ``2 / delta``.
+Source: Waudby-Smith, Ramdas, "Estimating means of bounded random variables by betting", JRSS B 86 (2024); the
+inequality of the means for unequal rows as in Hoeffding (1963), section 2.
 """
 
 from __future__ import annotations
@@ -78,345 +60,29 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, ndtri_exp
+from scipy.special import ndtri_exp
 
-from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, check_real, enclosed_root
-from sklearn_ada.guarantees.intervals import check_range, chernoff_kl, ln_side, mirrored, to_unit
+from sklearn_ada._solving import enclosed_root
+from sklearn_ada._validation import OUTWARDS, bad_parameter, checked
+from sklearn_ada.guarantees.intervals import ln_side, mirrored
 
-_DEVIATIONS = 60.0  # of a window of counts, in sqrt(n): no float holds the mass beyond it
-_MOST = 60.0  # a term e^60 times that at the value decides the sign of any sum
-_VACUOUS = 700.0  # nats from which Chernoff's bound is as good
-
-
-def bentkus(
-    low_value: float,
-    high_value: float,
-    size: int,
-    ln_delta: float,
-    range: tuple[float, float] = (0.0, 1.0),
-) -> tuple[float, float]:
-    """Return an interval for the mean of a bounded variable that misses with probability at most delta.
-
-    All p are excluded for which ``inf_t E(Bin(n, p) - t)+ / (s - t)`` is at most delta/2, with s the observed
-    sum, and mirrored. Valid for independent variables with values in ``range``, and with
-    ``size = min(n_pos, n_neg)`` for the ROC AUC; never wider than Chernoff's interval, which bounds the same
-    tail.
-
-    Proof: ``(x - t)+ / (s - t)`` is at least ``1(x >= s)`` and convex. Of all independent sums in [0, n] with
-    mean ``n p`` the binomial has the largest mean of a convex function (Hoeffding 1963, section 5, for equal
-    means; Hoeffding 1956 for others). A two-sample U-statistic is an average of such sums, one for each
-    matching of the smaller class, and the mean of a convex function of an average is at most the average of
-    the means. The best t is an integer, since the numerator is linear in between.
-
-    Source: Bentkus (2004), *On Hoeffding's inequalities*, Annals of Probability 32.
-
-    Parameters
-    ----------
-    low_value, high_value : float
-        Ends of what is known of the empirical mean, inside ``range``.
-    size : int
-        Number n of independent terms.
-    ln_delta : float
-        Logarithm of the failure probability, at most 0.
-    range : tuple of float, default=(0, 1)
-        Finite bounds of the variable.
-
-    Returns
-    -------
-    low, high : float
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> low, high = bentkus(0.9, 0.9, 100, math.log(0.05))
-    >>> round(low, 4), round(high, 4)  # Chernoff: .7997 and .9621
-    (0.8147, 0.9544)
-    """
-    n = check_integer(size, "size", "bentkus")
-    bottom, top = check_range(range, "bentkus")
-    p_low, p_high = to_unit(low_value, high_value, bottom, top, "bentkus")
-    side = check_real(ln_side(ln_delta, "bentkus"), "ln_delta", "bentkus", high=0.0, closed="high")
-    low, high = _low(p_low, n, side), mirrored(_low(1.0 - p_high, n, side))
-    return bottom + low * (top - bottom), bottom + high * (top - bottom)
+__all__ = ["betting_fixed", "betting_predictable"]
 
 
-def _low(value: float, n: int, side: float) -> float:
-    """Largest p that is surely excluded, as too low for this mean; 0 if none is."""
-    chernoff = chernoff_kl(value, value, n, side + math.log(2.0))[0]
-    total = value * n
-    if value <= 0.0 or -side > _VACUOUS:
-        return chernoff
-    if value >= 1.0:
-        return math.exp(side / n) * (1.0 - OUTWARDS)  # the tail is p^n, and t may be as near n as one likes
-    tail = _Tail(n, total)
-    if chernoff >= value * (1.0 - 1e-9):
-        return chernoff
-    low, _ = enclosed_root(lambda p: tail.ln_bound(p) - side, max(chernoff, 1e-300), value)
-    return max(low * (1.0 - OUTWARDS), chernoff)
+Column = NDArray[np.float64]
 
+MOST_ROWS_ONE_BY_ONE = 100_000
+"""Predictable bets take some ten microseconds a row and side; with more rows fixed bets are as narrow."""
 
-class _Tail:
-    """Bentkus's bound of ``P[sum >= total]`` as a function of p."""
-
-    def __init__(self, n: int, total: float) -> None:
-        reach = math.ceil(_DEVIATIONS * math.sqrt(n)) + 100
-        first, last = max(0, math.floor(total) - reach), min(n, math.ceil(total) + reach)
-        self.counts: NDArray[np.float64] = np.arange(first, last + 1, dtype=np.float64)
-        self.above = self.counts - total
-        self.total, self.n = total, n
-        self.at = math.ceil(total) - first  # the count that the others are compared with
-        choose = -gammaln(self.counts + 1.0) - gammaln(n - self.counts + 1.0)
-        self.choose = choose - choose[self.at]
-        self.ln_choose_at = float(gammaln(n + 1.0) + choose[self.at])
-
-    def ln_bound(self, p: float) -> float:
-        """Logarithm of the least of ``E(Bin - t)+ / (total - t)`` over integers t, at most 0."""
-        logit = math.log(p) - math.log1p(-p)
-        masses = np.exp(np.minimum(self.choose + (self.counts - self.counts[self.at]) * logit, _MOST))
-        # E[(Bin - total) 1(Bin > t)] rises in t; the bound is least at the first t where it is not negative.
-        tails = np.cumsum((masses * self.above)[::-1])[::-1]
-        k = int(np.argmax(tails >= 0.0))  # the first count that belongs to the sum: t = that count - 1
-        t = max(self.counts[k] - 1.0, 0.0)
-        if t >= self.total:
-            t = self.counts[k] - 2.0  # total is a whole number and no count below it belongs
-        where = slice(max(int(t - self.counts[0]), 0), None)
-        numerator = float(((self.counts[where] - t) * masses[where]).sum())
-        ln_at = self.ln_choose_at + self.counts[self.at] * math.log(p)
-        ln_at += (self.n - self.counts[self.at]) * math.log1p(-p)
-        return float(min(ln_at + math.log(numerator) - math.log(self.total - t), 0.0))
-
-
-_MULTIPLES = np.array((0.4, 0.7, 1.0, 1.4, 2.0))
+_MULTIPLES = np.array((0.4, 0.7, 1.0, 1.4, 2.0))  # of the best size of a bet
 _WEIGHTS = np.array((0.1, 0.2, 0.4, 0.2, 0.1))
-_MOST_LOST = 0.95  # of the wealth, by one row at the ratio foreseen
+_MOST_LOST = 0.95  # of the wealth, by one row at the ratio foreseen, or at the mean tested
 _ALL = 1.0 - 1e-12  # a bet that can lose more has no wealth
 _BLOCK = 65_536  # rows at a time, so that memory does not grow with n
 _FACTORS = 16  # multiplied before a logarithm is taken: within the range of floats from 1e-12 on
 _MARGIN = 1e-9  # of logarithms, against rounding errors
 _HALVINGS = 32
 
-
-def bet_sizes(n: int, ln_level: float, variance: float, most_lost: float) -> NDArray[np.float64]:
-    """Return the five sizes of the bets, fixed without the rows.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    ln_level : float
-        Logarithm of the level of the test, negative.
-    variance : float
-        Foreseen variance of one row's z, at least 0.
-    most_lost : float
-        What ``-z`` can be at most at the ratios that matter, positive. No bet loses more than .95 of its
-        wealth there with one row.
-
-    Returns
-    -------
-    ndarray of shape (5,)
-
-    Examples
-    --------
-    >>> bet_sizes(1000, math.log(0.025), 0.1, 1.0).round(3).tolist()
-    [0.109, 0.19, 0.272, 0.38, 0.543]
-    """
-    owner = "bet_sizes"
-    n = check_integer(n, "n", owner)
-    level = check_real(ln_level, "ln_level", owner, high=0.0)
-    variance = check_real(variance, "variance", owner, low=0.0, closed="low")
-    most_lost = check_real(most_lost, "most_lost", owner, low=0.0)
-    variance = max(variance, most_lost**2 * 1e-12)
-    best = math.sqrt(-2.0 * level / (n * variance))
-    return np.minimum(best * _MULTIPLES, _MOST_LOST / most_lost)
-
-
-def ln_wealth(
-    numerator: NDArray[np.float64],
-    denominator: NDArray[np.float64] | float,
-    ratio: float,
-    bets: NDArray[np.float64],
-    counts: NDArray[np.float64] | None = None,
-) -> float:
-    """Return the logarithm of the wealth after the last row, of bets that the ratio is above ``ratio``.
-
-    Parameters
-    ----------
-    numerator : ndarray of shape (n_rows,)
-    denominator : ndarray of shape (n_rows,) or float
-    ratio : float
-    bets : ndarray of shape (n_bets,)
-        The first of `bet_sizes`' five, at which no factor is negative. The wealth of the others is unused.
-    counts : ndarray of shape (n_rows,), optional
-        How often each row occurs, by default once. Given, all rows are taken at a time.
-
-    Examples
-    --------
-    >>> rows = np.array([1.0, 0.0, 1.0, 1.0])
-    >>> round(math.exp(ln_wealth(rows, 1.0, 0.5, np.array([0.5] * 5))), 4)  # 1.25^3 * .75
-    1.4648
-    """
-    if bets.size == 0:
-        return -math.inf
-    if counts is None:
-        sums = ln_products(numerator, denominator, ratio, bets)
-    else:
-        sums = np.log1p(np.multiply.outer(bets, numerator - ratio * denominator)) @ counts
-    top = float(sums.max())
-    if top == -math.inf:
-        return top
-    return top + math.log(math.fsum(_WEIGHTS[: bets.size] * np.exp(sums - top)))
-
-
-def ln_products(
-    numerator: NDArray[np.float64],
-    denominator: NDArray[np.float64] | float,
-    ratio: float,
-    bets: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return the logarithm of what each bet alone makes of a wealth of 1; few logarithms are taken.
-
-    Parameters are those of `ln_wealth`.
-
-    Examples
-    --------
-    >>> np.exp(ln_products(np.array([1.0, 0.0, 1.0, 1.0]), 1.0, 0.5, np.array([0.5, 1.0]))).round(4).tolist()
-    [1.4648, 1.6875]
-    """
-    sums = np.zeros(len(bets))
-    for start in range(0, len(numerator), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        below = denominator[rows] if isinstance(denominator, np.ndarray) else denominator
-        gains = numerator[rows] - ratio * below
-        whole = len(gains) // _FACTORS * _FACTORS
-        factors = np.empty_like(gains)
-        for j, bet in enumerate(bets):
-            np.multiply(gains, bet, out=factors)
-            factors += 1.0
-            products = factors[:whole].reshape(_FACTORS, -1).prod(axis=0)
-            sums[j] += np.log(products).sum() + np.log(factors[whole:]).sum()
-    return sums
-
-
-def lowest_ratio(
-    numerator: NDArray[np.float64],
-    denominator: NDArray[np.float64] | float,
-    ln_level: float,
-    *,
-    bets: NDArray[np.float64],
-    corners: tuple[ArrayLike, ArrayLike],
-    bracket: tuple[float, float],
-    counts: NDArray[np.float64] | None = None,
-) -> float:
-    """Return the lower end for a ratio of means, which is above the ratio with probability at most the level.
-
-    Theorem of `sklearn_ada.guarantees.bets`. The upper end is minus the lower one with the
-    numerator negated.
-
-    Parameters
-    ----------
-    numerator, denominator, counts
-        As for `ln_wealth`; no denominator that a row can have is negative.
-    ln_level : float
-        Logarithm of the level.
-    bets : ndarray of shape (5,)
-        From `bet_sizes`.
-    corners : tuple of array-like of shape (n_corners,)
-        Numerators and denominators such that every outcome that a row can have, observed or not, is one of
-        them or between them.
-    bracket : tuple of float
-        The ratio is known to be in it.
-
-    Returns
-    -------
-    float
-        The largest ratio that is rejected, to 2^-32 of the bracket, rounded down; the bracket's lower end if
-        none is.
-
-    Examples
-    --------
-    >>> rows = np.random.default_rng(0).random(1000)
-    >>> bets = bet_sizes(1000, math.log(0.025), 1 / 12, 0.5)
-    >>> low = lowest_ratio(rows, 1.0, math.log(0.025), bets=bets, corners=([0, 1], [1, 1]), bracket=(0, 1))
-    >>> round(float(rows.mean()), 4), round(low, 4)
-    (0.5169, 0.4911)
-    """
-    tops, bottoms = (np.asarray(side, dtype=np.float64) for side in corners)
-
-    def rejected_by(ratio: float) -> float:
-        """Return how far the wealth is above what rejects the ratio, in nats."""
-        most_lost = float(np.max(ratio * bottoms - tops))
-        usable = bets[bets * most_lost <= _ALL]
-        wealth = ln_wealth(numerator, denominator, ratio, usable, counts)
-        return max(wealth + ln_level - _MARGIN, -1e6)
-
-    low, _ = enclosed_root(rejected_by, *bracket, rising=False, halvings=_HALVINGS)
-    return low
-
-
-def fixed_bets_mean(
-    values: ArrayLike, ln_delta: float, *, expected_mean: float, expected_variance: float
-) -> tuple[float, float]:
-    """Return an interval for the mean of values in [0, 1] that misses with probability at most delta.
-
-    Rows are independent and may be of different laws, as at a fixed class mix; the mean is that of their
-    expectations. Each side gets delta/2.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_rows,)
-        In [0, 1].
-    ln_delta : float
-        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
-    expected_mean : float
-        Mean foreseen without these rows, in [0, 1].
-    expected_variance : float
-        Variance of one row's value foreseen without these rows, at least 0.
-
-    Returns
-    -------
-    low, high : float
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> rows = np.random.default_rng(0).random(1000)
-    >>> low, high = fixed_bets_mean(rows, math.log(0.05), expected_mean=0.5, expected_variance=1 / 12)
-    >>> round(low, 4), round(high, 4)  # Hoeffding's: .4740 to .5599
-    (0.4911, 0.5425)
-    """
-    owner = "fixed_bets_mean"
-    rows = np.asarray(values, dtype=np.float64)
-    if rows.ndim != 1 or rows.size == 0 or not (rows.min() >= 0.0 and rows.max() <= 1.0):
-        raise bad_parameter("values", owner, "a non-empty array of numbers in [0, 1]", "others")
-    level = ln_side(ln_delta, owner)
-    mean = check_real(expected_mean, "expected_mean", owner, low=0.0, high=1.0, closed="both")
-    variance = check_real(expected_variance, "expected_variance", owner, low=0.0, closed="low")
-    reach = math.sqrt(-2.0 * variance * level / rows.size) - 2.0 * level / rows.size
-
-    def low_end(values: NDArray[np.float64], mean: float) -> float:
-        bets = bet_sizes(rows.size, level, variance, min(mean + reach, 1.0))
-        return lowest_ratio(
-            values, 1.0, level, bets=bets, corners=([0.0, 1.0], [1.0, 1.0]), bracket=(0.0, 1.0)
-        )
-
-    return low_end(rows, mean), 1.0 - low_end(1.0 - rows, 1.0 - mean)
-
-
-MOST_ROWS_ONE_BY_ONE = 100_000
-"""Predictable bets take some ten microseconds a row and side; with more rows fixed bets are as narrow."""
-
-_Column = NDArray[np.float64]
-
-_STAKES = np.array([0.4, 0.7, 1.0, 1.4, 2.0])
-_CAP = 0.95
 _LEAST_MEAN = 1e-12
 _PRIOR_ROWS = 2.0  # the guess of the variance counts as so many rows,
 _PRIOR_SHARE = 0.02  # or, where stakes lean, as this share of all rows if that is more
@@ -426,6 +92,7 @@ _LEAST_UNIFORM = 0.1
 _LEAST_VARIANCE = 1e-10
 
 
+@checked(variance=">= 0")
 def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> tuple[float, float]:
     """Return an interval for the mean that misses with probability at most delta, by fixed bets.
 
@@ -459,13 +126,14 @@ def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> tuple[
     >>> round(low, 4), round(high, 4)
     (0.0934, 0.1063)
     """
-    x, variance = _checked(values, variance, "betting_fixed")
+    x, variance = _rows_and_variance(values, variance, "betting_fixed")
     bound = -ln_side(ln_delta, "betting_fixed")
     if not math.isfinite(bound):
         return 0.0, 1.0
     return _low_of_fixed(x, variance, bound), mirrored(_low_of_fixed(1.0 - x, variance, bound))
 
 
+@checked(variance=">= 0", uniform="[0, 1] or None")
 def betting_predictable(
     values: ArrayLike, variance: float, ln_delta: float, grid: ArrayLike, *, uniform: float | None = None
 ) -> tuple[float, float]:
@@ -513,7 +181,7 @@ def betting_predictable(
     (0.095, 0.106)
     """
     owner = "betting_predictable"
-    x, variance = _checked(values, variance, owner)
+    x, variance = _rows_and_variance(values, variance, owner)
     points = np.asarray(grid, dtype=np.float64)
     if points.ndim != 1 or not len(points) or not (np.diff(points) > 0.0).all():
         raise bad_parameter("grid", owner, "rising numbers", "others")
@@ -527,7 +195,6 @@ def betting_predictable(
         up = down = np.ones(len(x))
         spared_below = spared_above = 0.0
     else:
-        uniform = check_real(uniform, "uniform", owner, low=0.0, high=1.0, closed="both")
         variances, skewness = _running_moments(x, variance, max(_PRIOR_ROWS, _PRIOR_SHARE * len(x)))
         up, down = _leaning(skewness), _leaning(-skewness)
         spared_below, spared_above = (-math.log(max(u, _LEAST_UNIFORM)) for u in (uniform, 1.0 - uniform))
@@ -539,6 +206,7 @@ def betting_predictable(
     return min(low, high), max(low, high)  # they cross with probability at most delta
 
 
+@checked(variance=">= 0")
 def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable: bool = False) -> float:
     """Return about half the width of an interval by betting: for plans, without a guarantee.
 
@@ -554,7 +222,6 @@ def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable:
     0.0048
     """
     side = ln_side(ln_delta, "betting_half_width")
-    variance = check_real(variance, "variance", "betting_half_width", low=0.0, closed="low")
     if predictable:
         deviations, rest = -float(ndtri_exp(side)), 0.12
     else:
@@ -563,21 +230,224 @@ def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable:
     return min(half_width, 0.5) if math.isfinite(half_width) else 0.5
 
 
-def _checked(values: ArrayLike, variance: float, owner: str) -> tuple[_Column, float]:
+@checked(expected_mean="[0, 1]", expected_variance=">= 0")
+def fixed_bets_mean(
+    values: ArrayLike, ln_delta: float, *, expected_mean: float, expected_variance: float
+) -> tuple[float, float]:
+    """Return an interval for the mean of values in [0, 1] that misses with probability at most delta.
+
+    Rows are independent and may be of different laws, as at a fixed class mix; the mean is that of their
+    expectations. Each side gets delta/2.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows,)
+        In [0, 1].
+    ln_delta : float
+        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
+    expected_mean : float
+        Mean foreseen without these rows, in [0, 1].
+    expected_variance : float
+        Variance of one row's value foreseen without these rows, at least 0.
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).random(1000)
+    >>> low, high = fixed_bets_mean(rows, math.log(0.05), expected_mean=0.5, expected_variance=1 / 12)
+    >>> round(low, 4), round(high, 4)  # Hoeffding's: .4740 to .5599
+    (0.4911, 0.5425)
+    """
+    owner = "fixed_bets_mean"
+    rows = np.asarray(values, dtype=np.float64)
+    if rows.ndim != 1 or rows.size == 0 or not (rows.min() >= 0.0 and rows.max() <= 1.0):
+        raise bad_parameter("values", owner, "a non-empty array of numbers in [0, 1]", "others")
+    level = ln_side(ln_delta, owner)
+    reach = math.sqrt(-2.0 * expected_variance * level / rows.size) - 2.0 * level / rows.size
+
+    def low_end(values: Column, mean: float) -> float:
+        bets = bet_sizes(rows.size, level, expected_variance, min(mean + reach, 1.0))
+        return lowest_ratio(
+            values, 1.0, level, bets=bets, corners=([0.0, 1.0], [1.0, 1.0]), bracket=(0.0, 1.0)
+        )
+
+    return low_end(rows, expected_mean), 1.0 - low_end(1.0 - rows, 1.0 - expected_mean)
+
+
+def lowest_ratio(
+    numerator: Column,
+    denominator: Column | float,
+    ln_level: float,
+    *,
+    bets: Column,
+    corners: tuple[ArrayLike, ArrayLike],
+    bracket: tuple[float, float],
+    counts: Column | None = None,
+) -> float:
+    """Return the lower end for a ratio of means, which is above the ratio with probability at most the level.
+
+    The module's theorem. The upper end is minus the lower one with the numerator negated.
+
+    Parameters
+    ----------
+    numerator, denominator, counts
+        As for `ln_wealth`; no denominator that a row can have is negative.
+    ln_level : float
+        Logarithm of the level.
+    bets : ndarray of shape (5,)
+        From `bet_sizes`.
+    corners : tuple of array-like of shape (n_corners,)
+        Numerators and denominators such that every outcome that a row can have, observed or not, is one of
+        them or between them.
+    bracket : tuple of float
+        The ratio is known to be in it.
+
+    Returns
+    -------
+    float
+        The largest ratio that is rejected, to 2^-32 of the bracket, rounded down; the bracket's lower end if
+        none is.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).random(1000)
+    >>> bets = bet_sizes(1000, math.log(0.025), 1 / 12, 0.5)
+    >>> low = lowest_ratio(rows, 1.0, math.log(0.025), bets=bets, corners=([0, 1], [1, 1]), bracket=(0, 1))
+    >>> round(float(rows.mean()), 4), round(low, 4)
+    (0.5169, 0.4911)
+    """
+    tops, bottoms = (np.asarray(side, dtype=np.float64) for side in corners)
+
+    def rejected_by(ratio: float) -> float:
+        """Return how far the wealth is above what rejects the ratio, in nats."""
+        most_lost = float(np.max(ratio * bottoms - tops))
+        usable = bets[bets * most_lost <= _ALL]
+        wealth = ln_wealth(numerator, denominator, ratio, usable, counts)
+        return max(wealth + ln_level - _MARGIN, -1e6)
+
+    low, _ = enclosed_root(rejected_by, *bracket, rising=False, halvings=_HALVINGS)
+    return low
+
+
+@checked(n="integer >= 1", ln_level="< 0", variance=">= 0", most_lost="> 0")
+def bet_sizes(n: int, ln_level: float, variance: float, most_lost: float) -> Column:
+    """Return the five sizes of the bets, fixed without the rows.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    ln_level : float
+        Logarithm of the level of the test, negative.
+    variance : float
+        Foreseen variance of one row's z, at least 0.
+    most_lost : float
+        What ``-z`` can be at most at the ratios that matter, positive. No bet loses more than .95 of its
+        wealth there with one row.
+
+    Returns
+    -------
+    ndarray of shape (5,)
+
+    Examples
+    --------
+    >>> bet_sizes(1000, math.log(0.025), 0.1, 1.0).round(3).tolist()
+    [0.109, 0.19, 0.272, 0.38, 0.543]
+    """
+    variance = max(variance, most_lost**2 * 1e-12)
+    best = math.sqrt(-2.0 * ln_level / (n * variance))
+    return np.minimum(best * _MULTIPLES, _MOST_LOST / most_lost)
+
+
+def ln_wealth(
+    numerator: Column,
+    denominator: Column | float,
+    ratio: float,
+    bets: Column,
+    counts: Column | None = None,
+) -> float:
+    """Return the logarithm of the wealth after the last row, of bets that the ratio is above ``ratio``.
+
+    Parameters
+    ----------
+    numerator : ndarray of shape (n_rows,)
+    denominator : ndarray of shape (n_rows,) or float
+    ratio : float
+    bets : ndarray of shape (n_bets,)
+        The first of `bet_sizes`' five, at which no factor is negative. The wealth of the others is unused.
+    counts : ndarray of shape (n_rows,), optional
+        How often each row occurs, by default once. Given, all rows are taken at a time.
+
+    Examples
+    --------
+    >>> rows = np.array([1.0, 0.0, 1.0, 1.0])
+    >>> round(math.exp(ln_wealth(rows, 1.0, 0.5, np.array([0.5] * 5))), 4)  # 1.25^3 * .75
+    1.4648
+    """
+    if bets.size == 0:
+        return -math.inf
+    if counts is None:
+        sums = ln_products(numerator, denominator, ratio, bets)
+    else:
+        sums = np.log1p(np.multiply.outer(bets, numerator - ratio * denominator)) @ counts
+    top = float(sums.max())
+    if top == -math.inf:
+        return top
+    return top + math.log(math.fsum(_WEIGHTS[: bets.size] * np.exp(sums - top)))
+
+
+def ln_products(
+    numerator: Column,
+    denominator: Column | float,
+    ratio: float,
+    bets: Column,
+) -> Column:
+    """Return the logarithm of what each bet alone makes of a wealth of 1; few logarithms are taken.
+
+    Parameters are those of `ln_wealth`.
+
+    Examples
+    --------
+    >>> np.exp(ln_products(np.array([1.0, 0.0, 1.0, 1.0]), 1.0, 0.5, np.array([0.5, 1.0]))).round(4).tolist()
+    [1.4648, 1.6875]
+    """
+    sums = np.zeros(len(bets))
+    for start in range(0, len(numerator), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        below = denominator[rows] if isinstance(denominator, np.ndarray) else denominator
+        gains = numerator[rows] - ratio * below
+        whole = len(gains) // _FACTORS * _FACTORS
+        factors = np.empty_like(gains)
+        for j, bet in enumerate(bets):
+            np.multiply(gains, bet, out=factors)
+            factors += 1.0
+            products = factors[:whole].reshape(_FACTORS, -1).prod(axis=0)
+            sums[j] += np.log(products).sum() + np.log(factors[whole:]).sum()
+    return sums
+
+
+def _rows_and_variance(values: ArrayLike, variance: float, owner: str) -> tuple[Column, float]:
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or not len(x) or not (x.min() >= 0.0 and x.max() <= 1.0):  # NaN is neither
         raise bad_parameter("values", owner, "a column of numbers in [0, 1]", "others")
-    variance = check_real(variance, "variance", owner, low=0.0, closed="low")
     return x, min(max(variance, _LEAST_VARIANCE), 0.25)
 
 
-def _low_of_fixed(x: _Column, variance: float, bound: float) -> float:
+def _low_of_fixed(x: Column, variance: float, bound: float) -> float:
     """Lower end: where the logarithm of the wealth falls to the bound, rounded down."""
-    stakes = _STAKES * math.sqrt(2.0 * bound / (len(x) * variance))
+    stakes = _MULTIPLES * math.sqrt(2.0 * bound / (len(x) * variance))
     mean = float(x.mean())
 
     def short(m: float) -> float:
-        return bound - _ln_wealth(x, m, np.minimum(stakes, _CAP / m))
+        return bound - _ln_mean_wealth(x, m, np.minimum(stakes, _MOST_LOST / m))
 
     if mean <= _LEAST_MEAN or short(_LEAST_MEAN) > 0.0:
         return 0.0
@@ -588,14 +458,14 @@ def _low_of_fixed(x: _Column, variance: float, bound: float) -> float:
     return max(low * (1.0 - OUTWARDS), 0.0)
 
 
-def _ln_wealth(x: _Column, m: float, stakes: _Column) -> float:
+def _ln_mean_wealth(x: Column, m: float, stakes: Column) -> float:
     """Logarithm of the mean over the stakes of the products over all rows."""
     totals = ln_products(x, 1.0, m, stakes)
     top = totals.max()
     return float(top + math.log(np.exp(totals - top).mean()))
 
 
-def _running_moments(x: _Column, variance: float, prior: float) -> tuple[_Column, _Column]:
+def _running_moments(x: Column, variance: float, prior: float) -> tuple[Column, Column]:
     """Variance and skewness of one row as guessed before each row, from the guess and the rows before it."""
     seen = np.arange(len(x), dtype=np.float64)
     some = np.maximum(seen, 1.0)
@@ -609,17 +479,17 @@ def _running_moments(x: _Column, variance: float, prior: float) -> tuple[_Column
     return variances, third / ((some + prior) * variances**1.5)
 
 
-def _leaning(skewness: _Column) -> _Column:
+def _leaning(skewness: Column) -> Column:
     """Factor of the stakes on large values, before each row."""
     return np.clip(_UPRIGHT + _LEAN * skewness / math.sqrt(len(skewness)), _LEAST_FACTOR, _MOST_FACTOR)
 
 
-def _rejected(x: _Column, gains: _Column, bound: float, spared: float, points: _Column) -> int:
+def _rejected(x: Column, gains: Column, bound: float, spared: float, points: Column) -> int:
     """Return how many of the rising numbers are rejected as too low, up to the first that is not.
 
     ``spared`` is what the logarithm of the wealth may lack of the bound in the end.
     """
-    caps = _CAP / points
+    caps = _MOST_LOST / points
     left = np.full(len(points), bound)  # the bound, less the logarithm of the wealth
     for value, gain in zip(x.tolist(), gains.tolist(), strict=True):
         stakes = np.minimum(np.sqrt(left * gain), caps)

@@ -1,55 +1,19 @@
-"""Certificates by description length: what was said about the holdout bounds what can be exploited.
-
-The *description length* of a conversation is the number of nats (``-ln`` of a probability) that a code, fixed
-before each answer, needs for all that was revealed. `theorem` says what follows from it; `weights` and
-`wealth` share the failure probability out among questions; `sealed` and `locked_candidates` say what keeps
-the level of its asking; `shares` joins two theorems; `cell_width` and `planned_checks` plan before anything
-is asked.
-
-How wide the cells of a check should be: they are fixed before the holdout is looked at.
-
-Wide cells rarely surprise but say little; narrow cells say more but each surprise costs nats that widen
-every later interval, above all that of the model which is kept in the end.
-
-Expected half-widths of searches in a row that are answered in cells, for a plan before anything is asked.
-
-Each search ends with one winner, whose guess is taken to be right but for sampling: then the count lies in
-the guess's cell with probability .988, which costs some hundredths of a nat, and else costs about five. Some
-share of guesses may be wrong beyond that. Only the plan rests on this, never a certificate.
-
-What is planned is the last of k winners, the widest: told while searching (the cell, by description length
-and by the transcript as a test), unsealed when the holdout is closed, and published.
-
-Expected half-widths of checks and certifies, for a plan before anything is asked.
+"""Cells of a check, and what checks, certifies and searches in cells will be worth: plans.
 
 A *check* confirms a guess, or says in which cell around it the holdout's value lies; a *certify* gives the
-exact value.
+exact value. Cells are fixed before the holdout is looked at. Wide cells rarely surprise but say little;
+narrow cells say more but each surprise costs nats that widen every later interval, above all that of the
+model which is kept in the end: `choose_half_cell` weighs these.
 
 Guesses are taken to be right but for sampling: the difference between the holdout's value and the guess is
-normal. Some share of them may be wrong beyond that. Only the plan rests on this, never a certificate.
+normal. Some share of them may be wrong beyond that. Only plans rest on this, never a certificate. What is
+expected lies between the half-widths at the whole numbers of surprises next to the expected one, not at the
+expected price: most runs see no surprise, and pay for none.
 
-Sealed answers: a value that was asked but not told keeps the failure probability of its asking.
-
-Theorem. Let question v be asked with ``delta_v = beta s1 pi_v exp(-L_v)``, with L_v everything revealed
-before its own answer and weights as in `sklearn_ada.guarantees.weights`. Outside one
-event of probability at most ``beta s1``, for every question asked, ``q_v(D)`` lies in the fixed-question
-interval around ``q_v(S)`` at delta_v, *whether and whenever* ``q_v(S)`` *is released, and however finely*: a
-cell of it now, all of it later, or never.
-
-Proof. Fix all randomness but the records, so that transcripts form a tree; unsealing an earlier value is one
-of its answers, with its price. The node that asks v fixes the functional, the interval's procedure and
-delta_v, before any record is seen. Its bad event, that the interval around ``q_v(S)`` misses ``q_v(D)``, is
-about all records and not about what is said at v, and it has probability at most delta_v. Summed over all
-nodes this is at most ``beta s1`` times the sum of ``pi(v) prod p(answers on the path to v)``. That sum is at
-most 1: by induction from the leaves, a node with weight ``w`` left has at most ``w`` times its path's
-probability below it, as the code is a sub-probability and no path's weights exceed what is left. Union
-bound; the questions that were asked are among the nodes.
-
-What must be fixed when a question is asked: the functional, the procedure of its interval with all its tuning
-(guess, exponent, grid, order of rows, lattice), n, and delta_v. Not even the question's own released cell may
-tune it: an analyst who gives all of delta_v to the side that the cell points to doubles the failure
-probability. What is released costs its price (`sklearn_ada.accounting.codes`), which later questions pay;
-one that is still sealed, or was asked before, does not.
+Each search that is answered in cells ends with one winner: its count lies in the guess's cell with
+probability .988, which costs some hundredths of a nat, and else costs about five. What is planned is the last
+of k winners, the widest (`PlannedCells`): told while searching (the cell, by description length and by the
+transcript as a test), unsealed when the holdout is closed, and published.
 """
 
 from __future__ import annotations
@@ -64,26 +28,40 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 from scipy.stats import poisson
 
-from sklearn_ada._validation import LN_2, check_integer, check_real
+from sklearn_ada._validation import LN_2, checked, checked_fields
 from sklearn_ada.accounting.codes import URN_WEIGHT, Code, CountCode, urn_nats
-from sklearn_ada.guarantees.intervals import check_counts, clopper_pearson
-from sklearn_ada.guarantees.weights import (
-    CHECK_SHARE,
-    SEALED_SHARE,
-    TRANSCRIPT_SHARE,
-    Purse,
-    ln_delta,
-    ln_share,
-    round_weight,
-)
+from sklearn_ada.guarantees.description_length import SEALED_SHARE, TRANSCRIPT_SHARE
+from sklearn_ada.guarantees.weights import CHECK_SHARE, Purse, ln_share, round_weight
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH
+
+__all__ = [
+    "PlannedChecks",
+    "choose_half_cell",
+    "plan_certifies",
+    "plan_checks",
+    "planned_ln_deltas",
+    "planned_questions",
+    "wilson_deviation",
+]
+
+HalfWidth = Callable[[float, float], float]
 
 _MULTIPLES = np.linspace(1.0, 7.0, 121)  # half cell in standard errors of (holdout - guess)
 _SURPRISES = np.arange(41)
 _CERTIFY_WEIGHT = 3.0
+_FINE = 10_000.0  # points to a standard error
+_NORMAL_NATS = 0.533  # mean of ln(1 + x^2) for a standard normal x
 
 
 @lru_cache(maxsize=4096)
+@checked(
+    n_questions="integer >= 1",
+    standard_error="> 0",
+    interval_deviation=">= 0",
+    size="> 0",
+    ln_delta="< 0",
+    ln_delta_certify="< 0",
+)
 def choose_half_cell(
     n_questions: int,
     standard_error: float,
@@ -124,33 +102,45 @@ def choose_half_cell(
     >>> 0.015 < h < 0.020
     True
     """
-    n_questions = check_integer(n_questions, "n_questions", "choose_half_cell")
-    standard_error = check_real(standard_error, "standard_error", "choose_half_cell", low=0.0)
-    deviation = check_real(
-        interval_deviation, "interval_deviation", "choose_half_cell", low=0.0, closed="low"
-    )
-    size = check_real(size, "size", "choose_half_cell", low=0.0)
-    ln_delta = check_real(ln_delta, "ln_delta", "choose_half_cell", high=0.0)
-    ln_delta_certify = check_real(ln_delta_certify, "ln_delta_certify", "choose_half_cell", high=0.0)
-
     half_cells = _MULTIPLES * standard_error
     chance, nats = _surprises(n_questions, code)
     half_widths = sum(
-        weight * deviation * np.sqrt(2.0 * (LN_2 - delta + nats) / size)
+        weight * interval_deviation * np.sqrt(2.0 * (LN_2 - delta + nats) / size)
         for weight, delta in ((1.0, ln_delta), (_CERTIFY_WEIGHT, ln_delta_certify))
     )
     cost = half_cells + chance @ half_widths
     return float(f"{half_cells[int(np.argmin(cost))]:.3g}")
 
 
-@lru_cache(maxsize=64)  # the same for all questions of a holdout
-def _surprises(n_questions: int, code: Code) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how likely each number of surprises is, for every width of the cells, and what it costs."""
-    expected = n_questions * 2.0 * ndtr(-_MULTIPLES)
-    chance = np.asarray(poisson.pmf(_SURPRISES, expected[:, None]), dtype=np.float64)
-    # More surprises than the list holds: count them at its end, where such cells lose anyway.
-    chance[:, -1] += 1.0 - chance.sum(axis=1)
-    return chance, urn_nats(n_questions, np.minimum(_SURPRISES, n_questions), code)
+@checked(value="[0, 1]", size="> 0")
+def wilson_deviation(value: float, size: float) -> float:
+    """Return the standard deviation of one 0/1 record behind a share, which may be near 0 or 1 by luck.
+
+    At Wilson's centre, four standard errors towards 1/2; no variable in [0, 1] with such a mean has more.
+
+    Parameters
+    ----------
+    value : float
+        The share seen, in [0, 1].
+    size : float
+        How many records it is the mean of, positive.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(wilson_deviation(0.85, 1000), 4), round(wilson_deviation(1.0, 1000), 4)
+    (0.3624, 0.0884)
+    """
+    centre = (value * size + 8.0) / (size + 16.0)
+    return math.sqrt(centre * (1.0 - centre))
 
 
 def planned_ln_deltas(
@@ -195,112 +185,111 @@ def planned_questions(expected_questions: int | None) -> int:
     return 300 if expected_questions is None else expected_questions
 
 
-HalfWidth = Callable[[float, float], float]
-_FINE = 10_000.0  # points to a standard error
-
-
-@dataclass(frozen=True)
-class PlannedCells:
-    """Expected half-widths of the last of k winners.
-
-    Every method takes a function of ``ln delta`` and of half a cell, in standard errors of a guess (0 where
-    the value itself is told), that returns the half-width of an interval at this level.
+@checked(
+    n_questions="integer >= 1",
+    standard_error="> 0",
+    deviation=">= 0",
+    ln_beta="< 0",
+    surprise_rate="[0, 1]",
+)
+def plan_checks(
+    n_questions: int,
+    standard_error: float,
+    deviation: float,
+    size: float,
+    ln_beta: float,
+    *,
+    check_share: float = CHECK_SHARE,
+    surprise_rate: float = 0.0,
+    code: Code | None = None,
+) -> PlannedChecks:
+    """Return the expected half-widths of k checks of a holdout that was opened for k.
 
     Parameters
     ----------
-    n_searches : int
+    n_questions : int
         k, at least 1.
+    standard_error : float
+        Of the difference between the holdout's value and the guess, positive.
+    deviation, size : float
+        Standard deviation of one record, and how many records there are: what intervals work with.
     ln_beta : float
         Logarithm of the failure probability of the whole conversation, below 0.
+    check_share : float, default=0.1
+        Part of the failure probability that belongs to checks, in (0, 1).
     surprise_rate : float, default=0.0
         Share of guesses that are off by more than sampling explains, by one cell, in [0, 1].
+    code : Code, optional
+        By default that of a new ledger.
+
+    Returns
+    -------
+    PlannedChecks
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
 
     Examples
     --------
-    >>> plan = PlannedCells(9, math.log(0.05))
-    >>> gaussian = lambda ln_delta, cells: math.sqrt(-2.0 * ln_delta) + 1.15 * cells
-    >>> [round(each(gaussian), 1) for each in (plan.told, plan.unsealed, plan.published)]
-    [5.9, 4.3, 2.8]
+    >>> plan = plan_checks(1000, 0.005, 0.36, 10_000, math.log(0.05))
+    >>> round(plan.half_cell, 3), plan.surprise < 0.0001
+    (0.021, True)
     """
-
-    n_searches: int
-    ln_beta: float
-    surprise_rate: float = 0.0
-
-    def __post_init__(self) -> None:
-        owner = "PlannedCells"
-        check_integer(self.n_searches, "n_searches", owner)
-        check_real(self.ln_beta, "ln_beta", owner, high=0.0)
-        check_real(self.surprise_rate, "surprise_rate", owner, low=0.0, high=1.0, closed="both")
-
-    @property
-    def surprise(self) -> float:
-        """Chance that a winner is not in its guess's cell."""
-        return min(2.0 * float(ndtr(-WINNER_WIDTH)) + self.surprise_rate, 1.0)
-
-    def told(self, half_width: HalfWidth) -> float:
-        """Return the half-width of what is said of the last winner while searching, if its guess holds."""
-        ln_transcript = self.ln_beta + math.log(TRANSCRIPT_SHARE) + LN_2  # both its sides have that share
-
-        def at(before: float, after: float) -> float:
-            levels = self._ln_asked - before, ln_transcript - after
-            return min(half_width(min(level, 0.0), WINNER_WIDTH) for level in levels)
-
-        return self._expected(at)
-
-    def unsealed(self, half_width: HalfWidth) -> float:
-        """Return the half-width of its exact value at the level of its asking, told when all is asked."""
-        return self._expected(lambda before, after: half_width(self._ln_asked - before, 0.0))
-
-    def published(self, half_width: HalfWidth) -> float:
-        """Return the half-width of its exact value, published at the end."""
-        weight, _ = Purse().after(self.n_searches).final()
-        ln_final = self._ln_sealed + math.log(weight)
-        return self._expected(
-            lambda before, after: half_width(max(ln_final - after, self._ln_asked - before), 0.0)
-        )
-
-    @property
-    def _ln_sealed(self) -> float:
-        return self.ln_beta + math.log(SEALED_SHARE)
-
-    @property
-    def _ln_asked(self) -> float:
-        """Level of the last winner's asking, with nothing revealed before."""
-        weight, _ = Purse().after(self.n_searches - 1).question()
-        return self._ln_sealed + math.log(weight)
-
-    def _expected(self, half_width: Callable[[float, float], float]) -> float:
-        """Between the half-widths at the whole numbers of surprises next to the expected one.
-
-        ``half_width`` takes the nats before the last winner and with it. All surprises come before it.
-        """
-        before = self.n_searches - 1
-        expected = before * self.surprise
-        few = min(math.floor(expected), max(before - 1, 0))
-        low, high = (
-            half_width(_nats(before, min(number, before)), _nats(before + 1, min(number, before)))
-            for number in (few, few + 1)
-        )
-        return low + (expected - few) * (high - low)
+    code = code or Code()
+    ln_check, ln_certify = planned_ln_deltas(ln_beta, check_share, n_questions)
+    half_cell = choose_half_cell(n_questions, standard_error, deviation, size, ln_check, ln_certify, code)
+    surprise = surprise_rate + (1.0 - surprise_rate) * 2.0 * float(ndtr(-half_cell / standard_error))
+    return PlannedChecks(n_questions, half_cell, surprise, ln_check, ln_certify, code)
 
 
-def _nats(answers: int, surprises: int) -> float:
-    """Return what so many winners cost in all, of which so many are in a cell next to their guess's."""
-    code = CountCode(-0.5, _FINE)
-    half = round(_FINE * WINNER_WIDTH)
-    agrees, differs = code.ln_mass(-half, half - 1), code.ln_mass(half, 3 * half - 1)
-    sides = (agrees, answers - surprises), (differs, surprises - surprises // 2), (differs, surprises // 2)
-    said = sum(_rising(URN_WEIGHT * math.exp(ln_mass), count) for ln_mass, count in sides)
-    return max(_rising(URN_WEIGHT, answers) - said, 0.0)
+@checked(n_questions="integer >= 1", scale="> 0", ln_beta="< 0")
+def plan_certifies(
+    n_questions: int,
+    scale: float,
+    ln_beta: float,
+    *,
+    check_share: float = CHECK_SHARE,
+    code: Code | None = None,
+) -> float:
+    """Return ``ln delta`` of the last of k certifies of one ledger, after the price of those before it.
 
+    A certify releases the exact value, by a Cauchy code centred at its guess: ``ln(pi scale) + ln(1 + x^2)``
+    nats for a value that is x scales off, about a standard normal.
 
-def _rising(start: float, count: int) -> float:
-    """Return ``ln(start (start + 1) ... (start + count - 1))``."""
-    return float(gammaln(start + count) - gammaln(start))
+    Parameters
+    ----------
+    n_questions : int
+        k, at least 1.
+    scale : float
+        Standard error of the value's difference from the guess, in cells: for a share, in records. Positive.
+    ln_beta : float
+        Logarithm of the failure probability of the whole conversation, below 0.
+    check_share : float, default=0.1
+        Part of the failure probability that belongs to checks, in (0, 1).
+    code : Code, optional
+        By default that of a new ledger.
 
+    Returns
+    -------
+    float
 
-_NORMAL_NATS = 0.533  # mean of ln(1 + x^2) for a standard normal x
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(plan_certifies(1, 50.0, math.log(0.05)), 2), round(plan_certifies(10, 50.0, math.log(0.05)), 2)
+    (-3.32, -59.53)
+    """
+    scale = max(scale, 0.5)  # no code expects less than half a cell
+    price = math.log(math.pi * scale) + _NORMAL_NATS - math.log1p(-(code or Code()).failure_mass)
+    before = n_questions - 1
+    weight = math.log(round_weight("certify", before, 1))
+    return ln_beta + ln_share("certify", check_share) + weight - before * price
 
 
 @dataclass(frozen=True)
@@ -349,197 +338,116 @@ class PlannedChecks:
         return self._expected(half_width, self.ln_certify, self.n_questions)
 
     def _expected(self, half_width: Callable[[float], float], ln_delta: float, answers: int) -> float:
-        """Between the half-widths at the whole numbers of surprises next to the expected one.
+        def at(surprises: int) -> float:
+            return half_width(ln_delta - float(urn_nats(answers, np.array([surprises]), self.code)[0]))
 
-        Not at the expected price: most runs see no surprise, and pay for none.
-        """
-        expected = answers * self.surprise
-        below = min(math.floor(expected), max(answers - 1, 0))
-        nats = urn_nats(answers, np.minimum([below, below + 1], answers), self.code)
-        low, high = (half_width(ln_delta - float(price)) for price in nats)
-        return low + (expected - below) * (high - low)
+        return _expected(answers, self.surprise, at)
 
 
-def plan_checks(
-    n_questions: int,
-    standard_error: float,
-    deviation: float,
-    size: float,
-    ln_beta: float,
-    *,
-    check_share: float = CHECK_SHARE,
-    surprise_rate: float = 0.0,
-    code: Code | None = None,
-) -> PlannedChecks:
-    """Return the expected half-widths of k checks of a holdout that was opened for k.
+@dataclass(frozen=True)
+@checked_fields(n_searches="integer >= 1", ln_beta="< 0", surprise_rate="[0, 1]")
+class PlannedCells:
+    """Expected half-widths of the last of k winners.
+
+    Every method takes a function of ``ln delta`` and of half a cell, in standard errors of a guess (0 where
+    the value itself is told), that returns the half-width of an interval at this level.
 
     Parameters
     ----------
-    n_questions : int
+    n_searches : int
         k, at least 1.
-    standard_error : float
-        Of the difference between the holdout's value and the guess, positive.
-    deviation, size : float
-        Standard deviation of one record, and how many records there are: what intervals work with.
     ln_beta : float
         Logarithm of the failure probability of the whole conversation, below 0.
-    check_share : float, default=0.1
-        Part of the failure probability that belongs to checks, in (0, 1).
     surprise_rate : float, default=0.0
         Share of guesses that are off by more than sampling explains, by one cell, in [0, 1].
-    code : Code, optional
-        By default that of a new ledger.
-
-    Returns
-    -------
-    PlannedChecks
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
-    >>> plan = plan_checks(1000, 0.005, 0.36, 10_000, math.log(0.05))
-    >>> round(plan.half_cell, 3), plan.surprise < 0.0001
-    (0.021, True)
+    >>> plan = PlannedCells(9, math.log(0.05))
+    >>> gaussian = lambda ln_delta, cells: math.sqrt(-2.0 * ln_delta) + 1.15 * cells
+    >>> [round(each(gaussian), 1) for each in (plan.told, plan.unsealed, plan.published)]
+    [5.9, 4.3, 2.8]
     """
-    owner = "plan_checks"
-    k = check_integer(n_questions, "n_questions", owner)
-    error = check_real(standard_error, "standard_error", owner, low=0.0)
-    deviation = check_real(deviation, "deviation", owner, low=0.0, closed="low")
-    rate = check_real(surprise_rate, "surprise_rate", owner, low=0.0, high=1.0, closed="both")
-    ln_beta = check_real(ln_beta, "ln_beta", owner, high=0.0)
-    code = code or Code()
-    ln_check, ln_certify = planned_ln_deltas(ln_beta, check_share, k)
-    half_cell = choose_half_cell(k, error, deviation, size, ln_check, ln_certify, code)
-    surprise = rate + (1.0 - rate) * 2.0 * float(ndtr(-half_cell / error))
-    return PlannedChecks(k, half_cell, surprise, ln_check, ln_certify, code)
+
+    n_searches: int
+    ln_beta: float
+    surprise_rate: float = 0.0
+
+    @property
+    def surprise(self) -> float:
+        """Chance that a winner is not in its guess's cell."""
+        return min(2.0 * float(ndtr(-WINNER_WIDTH)) + self.surprise_rate, 1.0)
+
+    def told(self, half_width: HalfWidth) -> float:
+        """Return the half-width of what is said of the last winner while searching, if its guess holds."""
+        ln_transcript = self.ln_beta + math.log(TRANSCRIPT_SHARE) + LN_2  # both its sides have that share
+
+        def at(before: float, after: float) -> float:
+            levels = self._ln_asked - before, ln_transcript - after
+            return min(half_width(min(level, 0.0), WINNER_WIDTH) for level in levels)
+
+        return self._expected(at)
+
+    def unsealed(self, half_width: HalfWidth) -> float:
+        """Return the half-width of its exact value at the level of its asking, told when all is asked."""
+        return self._expected(lambda before, after: half_width(self._ln_asked - before, 0.0))
+
+    def published(self, half_width: HalfWidth) -> float:
+        """Return the half-width of its exact value, published at the end."""
+        weight, _ = Purse().after(self.n_searches).final()
+        ln_final = self._ln_sealed + math.log(weight)
+        return self._expected(
+            lambda before, after: half_width(max(ln_final - after, self._ln_asked - before), 0.0)
+        )
+
+    @property
+    def _ln_sealed(self) -> float:
+        return self.ln_beta + math.log(SEALED_SHARE)
+
+    @property
+    def _ln_asked(self) -> float:
+        """Level of the last winner's asking, with nothing revealed before."""
+        weight, _ = Purse().after(self.n_searches - 1).question()
+        return self._ln_sealed + math.log(weight)
+
+    def _expected(self, half_width: Callable[[float, float], float]) -> float:
+        """Return what is expected of a function of the nats before the last winner and with it."""
+        before = self.n_searches - 1  # all surprises come before the last winner
+
+        def at(surprises: int) -> float:
+            return half_width(_nats(before, surprises), _nats(before + 1, surprises))
+
+        return _expected(before, self.surprise, at)
 
 
-def plan_certifies(
-    n_questions: int,
-    scale: float,
-    ln_beta: float,
-    *,
-    check_share: float = CHECK_SHARE,
-    code: Code | None = None,
-) -> float:
-    """Return ``ln delta`` of the last of k certifies of one ledger, after the price of those before it.
-
-    A certify releases the exact value, by a Cauchy code centred at its guess: ``ln(pi scale) + ln(1 + x^2)``
-    nats for a value that is x scales off, about a standard normal.
-
-    Parameters
-    ----------
-    n_questions : int
-        k, at least 1.
-    scale : float
-        Standard error of the value's difference from the guess, in cells: for a share, in records. Positive.
-    ln_beta : float
-        Logarithm of the failure probability of the whole conversation, below 0.
-    check_share : float, default=0.1
-        Part of the failure probability that belongs to checks, in (0, 1).
-    code : Code, optional
-        By default that of a new ledger.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(plan_certifies(1, 50.0, math.log(0.05)), 2), round(plan_certifies(10, 50.0, math.log(0.05)), 2)
-    (-3.32, -59.53)
-    """
-    owner = "plan_certifies"
-    k = check_integer(n_questions, "n_questions", owner)
-    scale = max(check_real(scale, "scale", owner, low=0.0), 0.5)  # no code expects less than half a cell
-    ln_beta = check_real(ln_beta, "ln_beta", owner, high=0.0)
-    price = math.log(math.pi * scale) + _NORMAL_NATS - math.log1p(-(code or Code()).failure_mass)
-    weight = math.log(round_weight("certify", k - 1, 1))
-    return ln_beta + ln_share("certify", check_share) + weight - (k - 1) * price
+@lru_cache(maxsize=64)  # the same for all questions of a holdout
+def _surprises(n_questions: int, code: Code) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how likely each number of surprises is, for every width of the cells, and what it costs."""
+    expected = n_questions * 2.0 * ndtr(-_MULTIPLES)
+    chance = np.asarray(poisson.pmf(_SURPRISES, expected[:, None]), dtype=np.float64)
+    # More surprises than the list holds: count them at its end, where such cells lose anyway.
+    chance[:, -1] += 1.0 - chance.sum(axis=1)
+    return chance, urn_nats(n_questions, np.minimum(_SURPRISES, n_questions), code)
 
 
-def wilson_deviation(value: float, size: float) -> float:
-    """Return the standard deviation of one 0/1 record behind a share, which may be near 0 or 1 by luck.
-
-    At Wilson's centre, four standard errors towards 1/2; no variable in [0, 1] with such a mean has more.
-
-    Parameters
-    ----------
-    value : float
-        The share seen, in [0, 1].
-    size : float
-        How many records it is the mean of, positive.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(wilson_deviation(0.85, 1000), 4), round(wilson_deviation(1.0, 1000), 4)
-    (0.3624, 0.0884)
-    """
-    value = check_real(value, "value", "wilson_deviation", low=0.0, high=1.0, closed="both")
-    size = check_real(size, "size", "wilson_deviation", low=0.0)
-    centre = (value * size + 8.0) / (size + 16.0)
-    return math.sqrt(centre * (1.0 - centre))
+def _expected(answers: int, surprise: float, half_width: Callable[[int], float]) -> float:
+    """Return what is expected of a half-width that is a function of how many answers are surprises."""
+    expected = answers * surprise
+    few = min(math.floor(expected), max(answers - 1, 0))
+    low, high = (half_width(min(number, answers)) for number in (few, few + 1))
+    return low + (expected - few) * (high - low)
 
 
-def question_interval(
-    low_count: int, high_count: int, n: int, *, ln_beta: float, weight: float, nats: float
-) -> tuple[float, float]:
-    """Return Clopper and Pearson's interval at ``delta = beta pi exp(-L)``, L as it was at the asking.
+def _nats(answers: int, surprises: int) -> float:
+    """Return what so many winners cost in all, of which so many are in a cell next to their guess's."""
+    code = CountCode(-0.5, _FINE)
+    half = round(_FINE * WINNER_WIDTH)
+    agrees, differs = code.ln_mass(-half, half - 1), code.ln_mass(half, 3 * half - 1)
+    cells = (agrees, answers - surprises), (differs, surprises - surprises // 2), (differs, surprises // 2)
+    seen = sum(_rising(URN_WEIGHT * math.exp(ln_mass), count) for ln_mass, count in cells)
+    return max(_rising(URN_WEIGHT, answers) - seen, 0.0)
 
-    With the edges of the released cell it is what the theorem of description length says while the value is
-    sealed; with the unsealed count twice it is what that value certifies.
 
-    Parameters
-    ----------
-    low_count, high_count, n : int
-        What is known of the count, and the number of records.
-    ln_beta : float
-        Logarithm of the share of the failure probability that belongs to this theorem, ``beta s1``.
-    weight : float
-        The question's weight pi, in [0, 1]; nothing is certified at 0, when the purse was exhausted.
-    nats : float
-        L before the question or its round, at least 0, which nothing said later changes.
-
-    Returns
-    -------
-    low, high : float
-        The whole range (0, 1) at a weight of 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> import math
-    >>> asked = {"ln_beta": math.log(0.04), "weight": 0.0716, "nats": 0.0}
-    >>> [round(end, 3) for end in question_interval(400, 446, 500, **asked)]
-    [0.742, 0.929]
-    >>> [round(end, 3) for end in question_interval(425, 425, 500, **asked)]
-    [0.797, 0.894]
-    """
-    owner = "question_interval"
-    weight = check_real(weight, "weight", owner, low=0.0, high=1.0, closed="both")
-    low_count, high_count, n = check_counts(low_count, high_count, n, owner)
-    if weight == 0.0:
-        return 0.0, 1.0
-    return clopper_pearson(low_count, high_count, n, ln_delta(ln_beta, weight, nats))
+def _rising(start: float, count: int) -> float:
+    """Return ``ln(start (start + 1) ... (start + count - 1))``."""
+    return float(gammaln(start + count) - gammaln(start))

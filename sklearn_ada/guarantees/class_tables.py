@@ -1,23 +1,11 @@
-r"""Fixed bets on a ratio of two means over the cells of a confusion matrix, centred within the classes.
+r"""Intervals for metrics of a confusion matrix: ratios of counts, F-beta, kappa, Jaccard, averages, MCC.
 
-The rows are independent given their classes, and the target is the population at their class mix. A row of
-class y that is predicted as p has a numerator :math:`a` and a denominator :math:`b >= 0`, and the ratio is
-``sum E a_i / sum E b_i``. An interval for it is by the fixed bets of
-`sklearn_ada.guarantees.bets` on ``z = a - r b``.
+Rows are independent given their classes, and the target is the population at their class mix, with shares
+:math:`t_c` of the classes. All rows with the same class and prediction are alike, so that n only matters as a
+number of counts.
 
-Centring. What classes differ in is no noise, since their shares are given, but it would be paid for: the
-inequality of the means loses it. So a constant :math:`g_y` is taken from the numerators of each class, with
-``sum_c n_c g_c = 0``: the ratio is the same, and the bets are on what varies within the classes. It is the
-mean of z within the class, at the ratio foreseen, as foreseen without these rows; if it is wrong, the
-interval is wider, and still valid.
-
-All rows with the same class and prediction are alike, so that n only matters as a number of counts.
-
-Intervals for F-beta, kappa, Jaccard and precision, from the confusion matrix, at given class shares.
-
-The rows are independent given their classes, and the target is the population at their class mix, with
-shares :math:`t_c` of the classes. There each of these metrics is ``sum E a_i / sum E b_i``, for a row of
-class y that is predicted as p:
+*Ratios* (`confusion_ratio_interval`). Kappa, F-beta, precision and Jaccard are ``sum E a_i / sum E b_i``, for
+a row of class y that is predicted as p:
 
 ============ =============================== ==========================================
 metric       a                               b
@@ -28,21 +16,20 @@ precision    ``1(y = p = c)``                ``1(p = c)``
 Jaccard      ``1(y = p = c)``                ``t_c + 1(p = c) - 1(y = p = c)``
 ============ =============================== ==========================================
 
-so an interval is one of a test in one dimension, by the bets of
-`sklearn_ada.guarantees.class_tables` on ``z = a - r b``, and no region of confusion
-matrices is needed.
+so an interval is one of a test in one dimension, by the bets of `sklearn_ada.guarantees.bets` on
+``z = a - r b``, and no region of confusion matrices is needed.
 
-Where only two counts are told instead of the matrix, such as hits and predictions of a class, see
-`sklearn_ada.guarantees.class_tables`.
+Centring. What classes differ in is no noise, since their shares are given, but it would be paid for: the
+inequality of the means loses it. So a constant :math:`g_y` is taken from the numerators of each class, with
+``sum_c n_c g_c = 0``: the ratio is the same, and the bets are on what varies within the classes. It is the
+mean of z within the class, at the ratio foreseen, as foreseen without these rows; if it is wrong, the
+interval is wider, and still valid.
 
-Intervals for macro and weighted averages over the classes: of F-beta, precision and Jaccard.
-
-For the macro average of the recall see
-`sklearn_ada.guarantees.class_tables`. With the terms of
-`sklearn_ada.guarantees.class_tables` class c has the ratio ``r_c = N_c / D_c``
-of two means over rows, and the average is ``sum_c w_c r_c``. Its interval is hardly wider than that of one
-ratio. Averaging the ends of C intervals at delta/C each is valid, but far too wide for many classes, whose
-errors mostly cancel. For any constants :math:`q_c` and :math:`d_c > 0`, with ``x_c = N_c - q_c D_c``,
+*Averages over the classes* (`average_ratio_interval`) of F-beta, precision and Jaccard. With these terms
+class c has the ratio ``r_c = N_c / D_c`` of two means over rows, and the average is ``sum_c w_c r_c``. Its
+interval is hardly wider than that of one ratio. Averaging the ends of C intervals at delta/C each is valid,
+but far too wide for many classes, whose errors mostly cancel. For any constants :math:`q_c` and
+:math:`d_c > 0`, with ``x_c = N_c - q_c D_c``,
 
 .. math:: \sum_c w_c r_c = \sum_c w_c \Big(q_c + \frac{x_c}{d_c}\Big)
           + \sum_c w_c x_c \Big(\frac{1}{D_c} - \frac{1}{d_c}\Big).
@@ -51,22 +38,19 @@ The first sum is one mean over rows, of ``sum_c w_c (q_c + (a_i - q_c b_i) / d_c
 at nine tenths of each side's level. In the second both factors are small where q and d are ratio and
 denominator foreseen. Bets at the level's last tenth, over the four ends of each class, bound :math:`x_c`
 and :math:`D_c`; a term is linear in the one and monotone in the other, so its extremes are at their ends.
-
 Whichever of the two is foreseen to be narrower is used, which is decided without these rows.
 
-The lower end for Matthews' correlation of three classes or more at given shares, by a tangent.
-
-With shares t of the classes and p of the predictions, ``MCC = E(1(y = p_i) - t_{p_i}) / (s_t s_p)``, where
-``s_t^2 = 1 - |t|^2`` and ``s_p^2 = 1 - |p|^2``. The second factor is concave in p. So it is at most its
-tangent at any q, with :math:`A = 1 - |q|^2`,
+*Matthews' correlation of three classes or more* (`mcc_interval`), by a tangent. With shares t of the classes
+and p of the predictions, ``MCC = E(1(y = p_i) - t_{p_i}) / (s_t s_p)``, where ``s_t^2 = 1 - |t|^2`` and
+``s_p^2 = 1 - |p|^2``. The second factor is concave in p. So it is at most its tangent at any q, with
+:math:`A = 1 - |q|^2`,
 
 .. math:: s_p \le T(p) = (1 - q \cdot p) / \sqrt{A},
 
 which is a mean over rows: for MCC <= r and r >= 0 the terms ``1(y = p_i) - t_{p_i} - r s_t (1 -
-q_{p_i})/sqrt(A)`` have a mean of at most 0, and fixed bets reject r
-(`sklearn_ada.guarantees.bets`). Here q is what is foreseen of p. In the other direction, if
-``|p - q| <= rho`` then ``T^2 - s_p^2 = |p - q|^2 + (q.(p - q))^2 / A <= rho^2 / A`` and ``T >= T_0 = (A -
-|q| rho)/sqrt(A)``, so that
+q_{p_i})/sqrt(A)`` have a mean of at most 0, and fixed bets reject r. Here q is what is foreseen of p. In the
+other direction, if ``|p - q| <= rho`` then ``T^2 - s_p^2 = |p - q|^2 + (q.(p - q))^2 / A <= rho^2 / A`` and
+``T >= T_0 = (A - |q| rho)/sqrt(A)``, so that
 
 .. math:: s_p \ge T(p) - \eta, \qquad \eta = T_0 - \sqrt{T_0^2 - \rho^2 / A},
 
@@ -83,10 +67,9 @@ side's level. If the coefficient is below 0, that happens falsely with a tenth o
 another tenth, and eight are for the second test; if it is not, only the first test can miss, which has the
 whole level.
 
-The lower end for Matthews' correlation of two classes at given shares, by their two rates.
-
-With the shares t and 1 - t of the classes, the recall x of the first and the rate y at which the other is
-taken for it, ``q = t x + (1 - t) y`` is the share predicted, and
+*Matthews' correlation of two classes*, by their two rates. With the shares t and 1 - t of the classes, the
+recall x of the first and the rate y at which the other is taken for it, ``q = t x + (1 - t) y`` is the share
+predicted, and
 
 .. math:: \mathrm{MCC} = (x - y) \sqrt{t (1 - t) / (q (1 - q))}.
 
@@ -104,26 +87,13 @@ but for .9 of the level delta a weighted mean of three of them, of sizes fixed w
 Clopper and Pearson. So r is rejected if the mean is not below at any pair of rates in the box with MCC <=
 r. W falls in x and rises in y, so its least value is on the curve MCC = r, along which y rises with x;
 between two points of the curve it is at least ``W(x_2, y_1)``, by which pieces of the curve are rejected,
-the others being halved.
+the others being halved. In one dimension this is Chernoff's bound. Two intervals of Clopper and Pearson at
+delta/2, whose opposite corners are an interval as well, are a tenth to a sixth wider.
 
-In one dimension this is Chernoff's bound. Two intervals of Clopper and Pearson at delta/2, whose opposite
-corners are an interval as well, are a tenth to a sixth wider.
-
-Intervals for Matthews' correlation coefficient (MCC) at given class shares, of two classes or more.
-
-With two classes the coefficient is a function of two rates
-(`sklearn_ada.guarantees.class_tables`); with more it takes a bound of its
-denominator (`sklearn_ada.guarantees.class_tables`). An upper end is minus the
-lower end of -MCC.
-
-Intervals for a ratio of two counts, such as precision, whose denominator is random, too.
-
-Nothing but the two counts is needed. From a whole confusion matrix, at given class shares, see
-`sklearn_ada.guarantees.class_tables`.
-
-Of n independent records H are hits and N >= H count in the denominator; ``r = E[H] / E[N]`` is the population
-value. *Given* N the hits are binomial only if all records follow one law, which they do not at a fixed class
-mix, so what is used here does not condition on N.
+*A ratio of two counts* (`ratio_interval`), such as precision, needs no more than these. Of n independent
+records H are hits and N >= H count in the denominator; ``r = E[H] / E[N]`` is the population value. *Given* N
+the hits are binomial only if all records follow one law, which they do not at a fixed class mix, so what is
+used here does not condition on N.
 
 Theorem. For independent records, not necessarily of one law, and any fixed l, of either sign,
 
@@ -143,28 +113,24 @@ for positive l and m fixed in advance. Nine tenths of delta are for the l and m 
 Chernoff's where size and share are as expected; where N is twice or half as large, it is some 6 % wider.
 A tenth is for ``l = m = sqrt(8 x/N)``, at the N expected, so that a share that was not expected is not much
 worse than Hoeffding's.
-
-Recall and balanced accuracy: the hits of each class are a binomial count of that class's rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._validation import (
-    OUTWARDS,
-    bad_parameter,
-    check_integer,
-    check_option,
-    check_real,
-    largest_integer,
-)
+from sklearn_ada._solving import largest_integer
+from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, check_real, checked, option
 from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
 from sklearn_ada.guarantees.intervals import (
+    LN_NINE_TENTHS,
+    LN_TENTH,
+    Interval,
     binomial_tail_ends,
     chernoff_kl,
     class_mean_size,
@@ -174,593 +140,31 @@ from sklearn_ada.guarantees.intervals import (
     mirrored,
 )
 
-Table = NDArray[np.float64]
+__all__ = ["class_mean_interval", "ratio_half_width", "ratio_interval"]
 
-
-def centred_interval(
-    numerator: Table,
-    denominator: Table,
-    counts: Table,
-    expected: Table,
-    ln_level: float,
-    bracket: tuple[float, float],
-) -> tuple[float, float]:
-    """Return both ends of a ratio of means over a confusion matrix, each at the level given.
-
-    Parameters
-    ----------
-    numerator, denominator : ndarray of shape (n_classes, n_classes)
-        Of a row, by its class and prediction; no denominator is negative.
-    counts, expected : ndarray of shape (n_classes, n_classes)
-        Confusion matrices of the rows and of those by which centring and bets are chosen.
-    ln_level : float
-        Logarithm of the level of each side.
-    bracket : tuple of float
-        The ratio is known to be in it.
-
-    Returns
-    -------
-    low, high : float
-    """
-    low = centred_low_end(numerator, denominator, counts, expected, ln_level, bracket)
-    negated = (-bracket[1], -bracket[0])
-    return low, -centred_low_end(-numerator, denominator, counts, expected, ln_level, negated)
-
-
-def centred_low_end(
-    numerator: Table,
-    denominator: Table,
-    counts: Table,
-    expected: Table,
-    ln_level: float,
-    bracket: tuple[float, float],
-    planned: Table | None = None,
-) -> float:
-    """Return the lower end of a ratio of means over a confusion matrix, at the level given.
-
-    Parameters are those of `centred_interval`. Where the denominator depends on the rows, ``planned`` is one
-    that does not: by it the bets are sized and centred.
-    """
-    sizes = counts.sum(axis=1)
-    occupied = sizes > 0  # a class without rows has no outcomes
-    sizes, n = sizes[occupied], float(sizes.sum())
-    numerator, denominator = numerator[occupied], denominator[occupied]
-    flat_denominator = denominator.ravel()
-    if planned is not None:
-        denominator = planned[occupied]
-    laws = laws_of(expected)[occupied]
-    top, bottom = (float(sizes @ (laws * side).sum(axis=1)) for side in (numerator, denominator))
-    ratio = min(max(top / bottom, bracket[0]), bracket[1]) if bottom > 0.0 else bracket[0]
-    gains = numerator - ratio * denominator
-    means = (laws * gains).sum(axis=1)
-    centres = means - sizes @ means / n
-    centred = numerator - centres[:, None]
-    within = (laws * np.square(gains - means[:, None])).sum(axis=1)
-    variance = float(sizes @ within) / n
-    # Ratios that the test will have to tell apart are about so far from the one foreseen.
-    reach = math.sqrt(-2.0 * variance * ln_level / n) * n / bottom if bottom > 0.0 else 0.0
-    largest = min(ratio + reach, bracket[1])
-    most_lost = max(float(np.max(largest * denominator - centred)), 1e-9)
-    known = float(expected.sum())
-    variance = (known * variance + most_lost**2) / (known + 1.0)  # as if one more row had been at its worst
-    bets = bet_sizes(round(n), ln_level, variance, most_lost)
-    flat = (centred.ravel(), flat_denominator)
-    return lowest_ratio(
-        flat[0], flat[1], ln_level, bets=bets, corners=flat, bracket=bracket, counts=counts[occupied].ravel()
-    )
-
-
-def check_tables(confusion: ArrayLike, expected: ArrayLike, owner: str) -> tuple[Table, Table]:
-    """Return the two confusion matrices as floats, or raise ValueError."""
-    tables = []
-    for name, given in (("confusion", confusion), ("expected", expected)):
-        table = np.asarray(given, dtype=np.float64)
-        if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
-            raise bad_parameter(name, owner, "a square matrix of at least two classes", table.shape)
-        if not (np.isfinite(table).all() and (table >= 0.0).all() and table.sum() >= 1.0):
-            raise bad_parameter(name, owner, "a matrix of counts, of at least one row", "others")
-        tables.append(table)
-    if not np.array_equal(tables[0], np.round(tables[0])):
-        raise bad_parameter("confusion", owner, "a matrix of whole counts", "others")
-    if tables[0].shape != tables[1].shape:
-        raise bad_parameter("expected", owner, f"of shape {tables[0].shape}", tables[1].shape)
-    return tables[0], tables[1]
-
-
-def laws_of(expected: Table) -> Table:
-    """Return the shares of the predictions in each class, as foreseen; where nothing is known, all alike.
-
-    Examples
-    --------
-    >>> laws_of(np.array([[160.0, 40.0], [0.0, 0.0]])).tolist()
-    [[0.8, 0.2], [0.5, 0.5]]
-    """
-    sizes = expected.sum(axis=1, keepdims=True)
-    return np.where(sizes > 0.0, expected / np.where(sizes > 0.0, sizes, 1.0), 1.0 / len(expected))
-
+Array = NDArray[np.float64]
 
 RATIO_METRICS = ("f_beta", "jaccard", "kappa", "precision")
 """What `confusion_ratio_interval` is for."""
 
 _BOTTOM = {"kappa": -1.0}
+_LN_EIGHT_TENTHS = math.log1p(
+    -0.2
+)  # of a side's level, for bets beside a sign and a distance of a tenth each
 
-Table_2 = NDArray[np.float64]
-
-
-def confusion_terms(
-    metric: str, shares: NDArray[np.float64], label: int = 0, *, beta: float = 1.0
-) -> tuple[Table_2, Table_2]:
-    """Return numerator and denominator of a row, by its class (first axis) and its prediction (second).
-
-    Parameters
-    ----------
-    metric : {"f_beta", "jaccard", "kappa", "precision"}
-    shares : ndarray of shape (n_classes,)
-        Shares of the classes.
-    label : int, default=0
-        The class that the metric is about; not used by kappa.
-    beta : float, default=1.0
-        Weight of the recall in F-beta.
-
-    Examples
-    --------
-    >>> numerator, denominator = confusion_terms("f_beta", np.array([0.25, 0.75]))
-    >>> numerator.tolist(), denominator.tolist()
-    ([[2.0, 0.0], [0.0, 0.0]], [[1.25, 0.25], [1.25, 0.25]])
-    """
-    classes = len(shares)
-    hit = np.eye(classes)
-    if metric == "kappa":
-        return hit - shares, np.tile(1.0 - shares, (classes, 1))
-    both = np.zeros((classes, classes))
-    both[label, label] = 1.0
-    predicted = np.zeros((classes, classes))
-    predicted[:, label] = 1.0
-    if metric == "precision":
-        return both, predicted
-    if metric == "jaccard":
-        return both, shares[label] + predicted - both
-    return (1.0 + beta**2) * both, beta**2 * shares[label] + predicted
-
-
-def confusion_ratio_interval(
-    metric: str,
-    confusion: ArrayLike,
-    ln_delta: float,
-    *,
-    expected: ArrayLike,
-    label: int = 0,
-    beta: float = 1.0,
-) -> tuple[float, float]:
-    """Return an interval for kappa or a metric of one class that misses with probability at most delta.
-
-    The target is the metric of the population at the class mix of these rows, which are independent given
-    their classes. The value of scikit-learn's metric is the one at which neither side would gain anything
-    to first order. Each side gets delta/2.
-
-    Source: theorem of `sklearn_ada.guarantees.bets`, terms of
-    `sklearn_ada.guarantees.class_tables`.
-
-    Parameters
-    ----------
-    metric : {"f_beta", "jaccard", "kappa", "precision"}
-    confusion : array-like of shape (n_classes, n_classes)
-        How many rows have each class (first axis) and prediction (second), as by scikit-learn.
-    ln_delta : float
-        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
-    expected : array-like of shape (n_classes, n_classes)
-        A confusion matrix of other rows, such as validation rows, by which centring and bets are chosen.
-    label : int, default=0
-        The class that the metric is about; not used by kappa.
-    beta : float, default=1.0
-        Weight of the recall in F-beta, positive.
-
-    Returns
-    -------
-    low, high : float
-        Within [-1, 1] for kappa and [0, 1] for the others.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> import math
-    >>> seen, expected = [[80, 20], [10, 890]], [[160, 40], [30, 1770]]
-    >>> low, high = confusion_ratio_interval("f_beta", seen, math.log(0.05), expected=expected)
-    >>> round(low, 4), round(high, 4)  # F1 is .8421
-    (0.7459, 0.9108)
-    """
-    owner = "confusion_ratio_interval"
-    metric = check_option(metric, "metric", owner, RATIO_METRICS)
-    counts, foreseen = check_tables(confusion, expected, owner)
-    label = check_integer(label, "label", owner, low=0, high=len(counts) - 1)
-    beta = check_real(beta, "beta", owner, low=0.0)
-    shares = counts.sum(axis=1) / counts.sum()
-    numerator, denominator = confusion_terms(metric, shares, label, beta=beta)
-    bracket = (_BOTTOM.get(metric, 0.0), 1.0)
-    return centred_interval(numerator, denominator, counts, foreseen, ln_side(ln_delta, owner), bracket)
-
-
-_LN_LINEAR = math.log1p(-0.1)
-_LN_BANDS = -math.log(10.0)
-
-Table_3 = NDArray[np.float64]
-Ends = tuple[float, float]
-
-
-def average_ratio_interval(
-    metric: str,
-    confusion: ArrayLike,
-    ln_delta: float,
-    *,
-    expected: ArrayLike,
-    average: str = "macro",
-    beta: float = 1.0,
-) -> tuple[float, float]:
-    """Return an interval for a metric's average over the classes that misses with probability at most delta.
-
-    The target is the average of the population's metric over the classes, at the class mix of these rows,
-    which are independent given their classes. A class that the rows do not have counts, too, as
-    scikit-learn's does for the ``labels`` that it is given. Each side gets delta/2.
-
-    Source: theorem of `sklearn_ada.guarantees.class_tables`.
-
-    Parameters
-    ----------
-    metric : {"f_beta", "jaccard", "precision"}
-    confusion, ln_delta, expected, beta
-        As for `sklearn_ada.guarantees.class_tables.confusion_ratio_interval`.
-    average : {"macro", "weighted"}, default="macro"
-        Whether classes have equal weights or their shares among these rows.
-
-    Returns
-    -------
-    low, high : float
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> seen, expected = [[80, 20], [10, 890]], [[160, 40], [30, 1770]]
-    >>> low, high = average_ratio_interval("f_beta", seen, math.log(0.05), expected=expected)
-    >>> round(low, 4), round(high, 4)  # F1-macro is .9128
-    (0.8546, 0.9534)
-    """
-    owner = "average_ratio_interval"
-    metric = check_option(metric, "metric", owner, [name for name in RATIO_METRICS if name != "kappa"])
-    average = check_option(average, "average", owner, ("macro", "weighted"))
-    counts, foreseen = check_tables(confusion, expected, owner)
-    classes = len(counts)
-    beta = check_real(beta, "beta", owner, low=0.0)
-    level = ln_side(ln_delta, owner)
-    shares = counts.sum(axis=1) / counts.sum()
-    weights = shares if average == "weighted" else np.full(classes, 1.0 / classes)
-    terms = [confusion_terms(metric, shares, label, beta=beta) for label in range(classes)]
-    likely = _at_mix(foreseen, counts.sum(axis=1))
-    likely_ends = [form(terms, weights, likely, foreseen, level) for form in (_by_class, _linear)]
-    by_class = likely_ends[0][1] - likely_ends[0][0] <= likely_ends[1][1] - likely_ends[1][0]
-    low, high = (_by_class if by_class else _linear)(terms, weights, counts, foreseen, level)
-    return max(float(low), 0.0), min(float(high), 1.0)
-
-
-def _by_class(
-    terms: list[tuple[Table_3, Table_3]], weights: Table_3, counts: Table_3, expected: Table_3, level: float
-) -> Ends:
-    """Return the averages of the ends of each class, at an equal share of the level."""
-    each = level - math.log(len(terms))
-    ends = [centred_interval(a, b, counts, expected, each, (0.0, 1.0)) for a, b in terms]
-    low, high = weights @ np.array(ends)
-    return float(low), float(high)
-
-
-def _linear(
-    terms: list[tuple[Table_3, Table_3]], weights: Table_3, counts: Table_3, expected: Table_3, level: float
-) -> Ends:
-    """Return the ends of the linear part, moved by as much as the rest can be."""
-    foreseen = _at_mix(expected, counts.sum(axis=1))
-    n = float(counts.sum())
-    each = level + _LN_BANDS - math.log(4.0 * len(terms))
-    linear = np.zeros_like(counts)
-    rest_low = rest_high = 0.0
-    for (a, b), weight in zip(terms, weights, strict=True):
-        size = max(float((foreseen * b).sum()) / n, 1.0 / n)
-        ratio = min(max(float((foreseen * a).sum()) / n / size, 0.0), 1.0)
-        gain = a - ratio * b
-        linear += weight * (ratio + gain / size)
-        gains = _mean(gain, counts, expected, each)
-        least, most = _mean(b, counts, expected, each)
-        if least <= 0.0:
-            return 0.0, 1.0
-        moved = [x * (1.0 / end - 1.0 / size) for x in gains for end in (least, most)]
-        rest_low, rest_high = rest_low + weight * min(moved), rest_high + weight * max(moved)
-    low, high = _mean(linear, counts, expected, level + _LN_LINEAR)
-    return low + rest_low, high + rest_high
-
-
-def _mean(values: Table_3, counts: Table_3, expected: Table_3, level: float) -> Ends:
-    """Return both ends of the mean of a value over the rows."""
-    bottom, top = float(values.min()), float(values.max())
-    if bottom == top:
-        return bottom, top
-    return centred_interval(values, np.ones_like(values), counts, expected, level, (bottom, top))
-
-
-def _at_mix(expected: Table_3, sizes: Table_3) -> Table_3:
-    """Return the counts foreseen of so many rows of each class."""
-    return laws_of(expected) * sizes[:, None]
-
-
-_LN_TENTH = -math.log(10.0)
-"""Of a side's level: for the sign, and for how far off the predictions' shares are."""
-
-_LN_BETS = math.log1p(-0.2)
-
-Table_4 = NDArray[np.float64]
-
-
-def mcc_low_of_several_classes(
-    counts: Table_4, expected: Table_4, ln_level: float, *, sign: float = 1.0
-) -> float:
-    """Return the lower end for ``sign`` times Matthews' correlation, at the level given.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_classes, n_classes)
-        How many rows have each class (first axis) and prediction (second); two classes or more have rows.
-    expected : ndarray of shape (n_classes, n_classes)
-        Of other rows, by which the tangent and the bets are chosen.
-    ln_level : float
-        Logarithm of the level, negative.
-    sign : float, default=1.0
-        1 or -1.
-
-    Returns
-    -------
-    float
-        In [-1, 1], rounded down.
-
-    Examples
-    --------
-    >>> seen = np.array([[300.0, 20.0, 10.0], [20.0, 290.0, 10.0], [30.0, 20.0, 300.0]])
-    >>> round(mcc_low_of_several_classes(seen, seen, math.log(0.025)), 4)  # the coefficient is .8359
-    0.7904
-    """
-    n = float(counts.sum())
-    shares = counts.sum(axis=1) / n
-    numerator = sign * (np.eye(len(counts)) - shares)
-    spread = math.sqrt(1.0 - float(shares @ shares))
-    q = _foreseen(shares, expected)
-    rest, norm = 1.0 - float(q @ q), float(np.sqrt(q @ q))
-    tangent = spread * np.tile((1.0 - q) / math.sqrt(rest), (len(counts), 1))
-    one = np.ones_like(tangent)
-    if centred_low_end(numerator, one, counts, expected, ln_level + _LN_TENTH, (-1.0, 1.0)) > 0.0:
-        return max(centred_low_end(numerator, tangent, counts, expected, ln_level, (0.0, 1.0)), 0.0)
-    off = (1.0 + math.sqrt(-ln_level - _LN_TENTH)) / math.sqrt(n)
-    seen = float(np.linalg.norm(counts.sum(axis=0) / n - q)) + off
-
-    def slacked(distance: float) -> Table_4 | None:
-        """Return the tangent less eta; None where it is too far off for the wealth to fall in the ratio."""
-        least = (rest - norm * distance) / math.sqrt(rest)
-        if least <= 0.0 or least**2 <= distance**2 / rest:
-            return None
-        less: Table_4 = tangent - spread * (least - math.sqrt(least**2 - distance**2 / rest))
-        return less if less.min() >= 0.0 else None
-
-    # These rows decide how far off the shares are, so they may not decide the bets, too.
-    below, planned = slacked(seen), slacked(1.0 / math.sqrt(n) + off)
-    if below is None or planned is None:
-        return -1.0
-    bracket = (-1.0, 0.0)
-    return centred_low_end(numerator, below, counts, expected, ln_level + _LN_BETS, bracket, planned)
-
-
-def _foreseen(shares: Table_4, expected: Table_4) -> Table_4:
-    """Return what is foreseen of the shares of the predictions, at the class mix of the rows."""
-    q = shares @ laws_of(expected)
-    # Were only one class foreseen, the tangent would be vertical.
-    return q if q.max() < 0.999 else 0.99 * q + 0.01 * shares
-
-
-_MULTIPLES = np.array((0.6, 1.0, 1.6))
+_MULTIPLES = np.array((0.6, 1.0, 1.6))  # of the best exponent of two classes
 _WEIGHTS = np.array((0.2, 0.6, 0.2))
-_STEEPEST = 30.0  # any exponent is valid, and this one can be computed
+_STEEPEST_RATE = 30.0  # any exponent is valid, and these can be computed
+_STEEPEST_RATIO = 700.0
 _LN_BOX = -math.log(20.0)  # share of the level for each of the two sides of the box
-_LN_BETS_2 = math.log1p(-0.1)
 _MARGIN = 1e-9  # of logarithms, against rounding errors
 _PIECES = 64
 _ROUNDS = 12
 _MOST_PIECES = 256
 _STEP = 2.0**-19  # of the coefficients that are tried
 
-Array = NDArray[np.float64]
 
-
-def binary_mcc(share: float, recall: float, false_rate: float) -> float:
-    """Return Matthews' correlation of two classes; 0 where it is not defined.
-
-    Examples
-    --------
-    >>> round(binary_mcc(0.1, 0.8, 10 / 900), 4)
-    0.827
-    """
-    predicted = share * recall + (1.0 - share) * false_rate
-    if not 0.0 < predicted < 1.0:
-        return 0.0
-    return (recall - false_rate) * math.sqrt(share * (1.0 - share) / (predicted * (1.0 - predicted)))
-
-
-def binary_mcc_low(counts: Array, expected: Array, ln_level: float) -> float:
-    """Return the lower end for Matthews' correlation of two classes at their shares, at the level given.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (2, 2)
-        How many rows have each class (first axis) and prediction (second); both classes have rows.
-    expected : ndarray of shape (2, 2)
-        Of other rows, by which the exponents are chosen.
-    ln_level : float
-        Logarithm of the level, negative.
-
-    Returns
-    -------
-    float
-        In [-1, 1], to 2e-6, rounded down.
-
-    Examples
-    --------
-    >>> seen, expected = np.array([[80.0, 20.0], [10.0, 890.0]]), np.array([[160.0, 40.0], [30.0, 1770.0]])
-    >>> round(binary_mcc_low(seen, expected, math.log(0.025)), 4)  # the coefficient is .8270
-    0.7274
-    """
-    sizes = counts.sum(axis=1)
-    share = float(sizes[0] / sizes.sum())
-    rising, falling = _exponents(sizes, share, expected, ln_level)
-    spent = rising * counts[0, 0] - falling * counts[1, 0]
-
-    def ln_wealth(x: Array, y: Array) -> Array:
-        up = np.log1p(np.multiply.outer(x, np.expm1(rising)))
-        down = np.log1p(np.multiply.outer(y, np.expm1(-falling)))
-        each = spent - sizes[0] * up - sizes[1] * down
-        top = each.max(axis=-1)
-        return np.asarray(top + np.log(np.exp(each - top[..., None]) @ _WEIGHTS))
-
-    box = tuple(
-        clopper_pearson(int(row[0]), int(row[0]), int(size), ln_level + _LN_BOX)
-        for row, size in zip(counts, sizes, strict=True)
-    )
-
-    least = _MARGIN - ln_level - _LN_BETS_2
-
-    def rejects(steps: int) -> bool:
-        return _is_rejected(steps * _STEP - 1.0, share, box, ln_wealth, least)
-
-    most = round(2.0 / _STEP) - 1
-    return largest_integer(rejects, most, start=(most + 1) // 2) * _STEP - 1.0
-
-
-def _is_rejected(
-    ratio: float,
-    share: float,
-    box: tuple[tuple[float, float], ...],
-    ln_wealth: Callable[[Array, Array], Array],
-    least: float,
-) -> bool:
-    """Return whether wealth is enough at all rates of the box with a coefficient up to ``ratio``."""
-    x = np.linspace(*box[0], _PIECES + 1)
-    low, high = x[:-1], x[1:]
-    for _ in range(_ROUNDS):
-        y, y_high = (np.maximum(_false_rates(ratio, share, ends), box[1][0]) for ends in (low, high))
-        possible = (
-            y <= box[1][1]
-        )  # from the first x on at which it is not, the coefficient is larger in the box
-        low, high, y, y_high = low[possible], high[possible], y[possible], y_high[possible]
-        reached = y_high <= box[1][1]
-        if np.any(ln_wealth(high[reached], y_high[reached]) < least):
-            return False
-        left = ln_wealth(high, y) < least
-        if not left.any():
-            return True
-        low, high = low[left], high[left]
-        middle = 0.5 * (low + high)
-        low, high = np.concatenate((low, middle)), np.concatenate((middle, high))
-        if len(low) > _MOST_PIECES:
-            break
-    return False
-
-
-def _false_rates(ratio: float, share: float, x: Array) -> Array:
-    """Return the y at which the coefficient is ``ratio``, negative or above 1 where there is none."""
-    rest, square = 1.0 - share, ratio * ratio
-    both = share * rest
-    second = both + square * rest * rest
-    first = -2.0 * both * x - square * rest * (1.0 - 2.0 * share * x)
-    last = both * x * x - square * share * x * (1.0 - share * x)
-    root = np.sqrt(np.maximum(first * first - 4.0 * second * last, 0.0))
-    y = (-first - math.copysign(1.0, ratio) * root) / (2.0 * second)
-    return np.asarray(y - 1e-14)
-
-
-def _exponents(sizes: Array, share: float, expected: Array, ln_level: float) -> tuple[Array, Array]:
-    """Return the exponents that weigh the two rates as the coefficient does where foreseen."""
-    known = expected.sum(axis=1)
-    x, y = (expected[:, 0] + 0.5) / (known + 1.0)
-    step = 1e-6
-    slopes = (
-        (binary_mcc(share, x + step, y) - binary_mcc(share, x - step, y)) / (2.0 * step),
-        (binary_mcc(share, x, y - step) - binary_mcc(share, x, y + step)) / (2.0 * step),
-    )
-    variance = sum(
-        slope**2 * rate * (1.0 - rate) / size for slope, rate, size in zip(slopes, (x, y), sizes, strict=True)
-    )
-    best = math.sqrt(-2.0 * ln_level / variance)
-    rising, falling = (
-        np.minimum(best * slope / size * _MULTIPLES, _STEEPEST)
-        for slope, size in zip(slopes, sizes, strict=True)
-    )
-    return rising, falling
-
-
-def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) -> tuple[float, float]:
-    """Return an interval for Matthews' correlation that misses with probability at most delta.
-
-    The target is the coefficient of the population at the class mix of these rows, which are independent
-    given their classes; where it is not defined (only one class, or one prediction) it counts as 0, as in
-    scikit-learn. Each side gets delta/2.
-
-    Source: theorems of `sklearn_ada.guarantees.class_tables`.
-
-    Parameters
-    ----------
-    confusion : array-like of shape (n_classes, n_classes)
-        How many rows have each class (first axis) and prediction (second), as by scikit-learn.
-    ln_delta : float
-        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
-    expected : array-like of shape (n_classes, n_classes)
-        A confusion matrix of other rows, such as validation rows.
-
-    Returns
-    -------
-    low, high : float
-        Within [-1, 1]. For three classes or more the side further from 0 may be vacuous for few rows or one
-        class that is predicted nearly always.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> import math
-    >>> seen, expected = [[80, 20], [10, 890]], [[160, 40], [30, 1770]]
-    >>> low, high = mcc_interval(seen, math.log(0.05), expected=expected)
-    >>> round(low, 4), round(high, 4)  # the coefficient is .8270
-    (0.7274, 0.9042)
-    """
-    owner = "mcc_interval"
-    counts, foreseen = check_tables(confusion, expected, owner)
-    sizes = counts.sum(axis=1)
-    if np.count_nonzero(sizes) < 2:
-        return 0.0, 0.0  # whatever is predicted
-    level = ln_side(ln_delta, owner)
-    if len(counts) == 2:  # with the predictions swapped the coefficient is minus itself
-        swapped = binary_mcc_low(counts[:, ::-1], foreseen[:, ::-1], level)
-        return binary_mcc_low(counts, foreseen, level), -swapped
-    high = -mcc_low_of_several_classes(counts, foreseen, level, sign=-1.0)
-    return mcc_low_of_several_classes(counts, foreseen, level), high
-
-
-_LN_LEVEL = -math.log(10.0)
-_LN_TUNED = math.log1p(-0.1)
-_STEEPEST_2 = 700.0  # any exponent is valid, and this one can be computed
-
-
+@checked(low_share="[0, 1]", size="> 0", expected_share="[0, 1]", expected_size=">= 1")
 def ratio_interval(
     low_share: float,
     high_share: float,
@@ -801,19 +205,19 @@ def ratio_interval(
     (0.8172, 0.8793)
     """
     owner = "ratio_interval"
-    low_share = check_real(low_share, "low_share", owner, low=0.0, high=1.0, closed="both")
     high_share = check_real(high_share, "high_share", owner, low=low_share, high=1.0, closed="both")
-    size = check_real(size, "size", owner, low=0.0)
-    expected_size = check_real(expected_size, "expected_size", owner, low=1.0, closed="low")
     nats = -ln_side(ln_delta, owner)
-    tuned, level = nats - _LN_TUNED, nats - _LN_LEVEL
-    below, above = _exponents_2(ln_delta, expected_share, expected_size, owner)
+    tuned, level = nats - LN_NINE_TENTHS, nats - LN_TENTH
+    below, above = _exponents_of_ratio(ln_delta, expected_share, expected_size)
     flat = _flat(level, expected_size)
-    low = max(_low(low_share, below, tuned / size), _low(low_share, flat, level / size))
-    miss = max(_low(1.0 - high_share, above, tuned / size), _low(1.0 - high_share, flat, level / size))
-    return low, mirrored(miss)
+
+    def low_end(share: float, exponent: float) -> float:
+        return max(_low_ratio(share, exponent, tuned / size), _low_ratio(share, flat, level / size))
+
+    return low_end(low_share, below), mirrored(low_end(1.0 - high_share, above))
 
 
+@checked(size="> 0", expected_size=">= 1")
 def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> float:
     """Return half the width that no interval exceeds at this denominator, whatever the share and its guess.
 
@@ -837,39 +241,11 @@ def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> f
     >>> round(ratio_half_width(1000, math.log(0.05), expected_size=1000), 4)
     0.0547
     """
-    owner = "ratio_half_width"
-    size = check_real(size, "size", owner, low=0.0)
-    expected_size = check_real(expected_size, "expected_size", owner, low=1.0, closed="low")
-    level = -ln_side(ln_delta, owner) - _LN_LEVEL
+    level = -ln_side(ln_delta, "ratio_half_width") - LN_TENTH
     exponent, rate = _flat(level, expected_size), level / size
     # The end is convex in the share, or 0: this is where it is furthest from it.
     furthest = min((rate + math.log(math.expm1(exponent) / exponent)) / exponent, 1.0)
-    return furthest - _low(furthest, exponent, rate)
-
-
-def _exponents_2(ln_delta: float, share: float, size: float, owner: str) -> tuple[float, float]:
-    """Return l and m, at which both ends are Chernoff's if all is as expected."""
-    share = check_real(share, "expected_share", owner, low=0.0, high=1.0, closed="both")
-    inside = min(max(share, 1.0 / (size + 2.0)), 1.0 - 1.0 / (size + 2.0))
-    low, high = chernoff_kl(inside, inside, size, ln_delta + _LN_TUNED)
-    return _log_odds_between(low, inside), _log_odds_between(1.0 - high, 1.0 - inside)
-
-
-def _log_odds_between(low: float, share: float) -> float:
-    if low <= 0.0:
-        return _STEEPEST_2
-    difference = math.log(share) - math.log(low) + math.log1p(-low) - math.log1p(-share)
-    return min(max(difference, OUTWARDS), _STEEPEST_2)
-
-
-def _low(share: float, exponent: float, rate: float) -> float:
-    power = exponent * share - rate
-    return 0.0 if power <= 0.0 else math.expm1(power) / math.expm1(exponent) * (1.0 - OUTWARDS)
-
-
-def _flat(level: float, expected_size: float) -> float:
-    """Return the exponent that is best for the largest variance there can be."""
-    return min(math.sqrt(8.0 * level / expected_size), _STEEPEST_2)
+    return furthest - _low_ratio(furthest, exponent, rate)
 
 
 def class_mean_interval(hits: Sequence[int], rows: Sequence[int], ln_delta: float) -> tuple[float, float]:
@@ -931,3 +307,490 @@ def counts_are_narrower(recalls: Sequence[float], rows: Sequence[int], ln_delta:
     hits = [round(min(max(recall, 0.0), 1.0) * n) for recall, n in zip(recalls, rows, strict=True)]
     low, high = class_mean_interval(hits, rows, ln_delta)
     return high - low < 2.0 * hoeffding_half_width(class_mean_size(tuple(rows)), ln_delta)
+
+
+@checked(metric=option(RATIO_METRICS), beta="> 0")
+def confusion_ratio_interval(
+    metric: str,
+    confusion: ArrayLike,
+    ln_delta: float,
+    *,
+    expected: ArrayLike,
+    label: int = 0,
+    beta: float = 1.0,
+) -> tuple[float, float]:
+    """Return an interval for kappa or a metric of one class that misses with probability at most delta.
+
+    The target is the metric of the population at the class mix of these rows, which are independent given
+    their classes. The value of scikit-learn's metric is the one at which neither side would gain anything
+    to first order. Each side gets delta/2.
+
+    Source: theorem of `sklearn_ada.guarantees.bets`, terms of `sklearn_ada.guarantees.class_tables`.
+
+    Parameters
+    ----------
+    metric : {"f_beta", "jaccard", "kappa", "precision"}
+    confusion : array-like of shape (n_classes, n_classes)
+        How many rows have each class (first axis) and prediction (second), as by scikit-learn.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
+    expected : array-like of shape (n_classes, n_classes)
+        A confusion matrix of other rows, such as validation rows, by which centring and bets are chosen.
+    label : int, default=0
+        The class that the metric is about; not used by kappa.
+    beta : float, default=1.0
+        Weight of the recall in F-beta, positive.
+
+    Returns
+    -------
+    low, high : float
+        Within [-1, 1] for kappa and [0, 1] for the others.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> seen, expected = [[80, 20], [10, 890]], [[160, 40], [30, 1770]]
+    >>> low, high = confusion_ratio_interval("f_beta", seen, math.log(0.05), expected=expected)
+    >>> round(low, 4), round(high, 4)  # F1 is .8421
+    (0.7459, 0.9108)
+    """
+    owner = "confusion_ratio_interval"
+    rows = _Rows.of(confusion, expected, owner)
+    label = check_integer(label, "label", owner, low=0, high=len(rows.counts) - 1)
+    numerator, denominator = confusion_terms(metric, rows.shares, label, beta=beta)
+    return rows.ends(numerator, denominator, ln_side(ln_delta, owner), (_BOTTOM.get(metric, 0.0), 1.0))
+
+
+@checked(
+    metric=option([name for name in RATIO_METRICS if name != "kappa"]),
+    average=option(("macro", "weighted")),
+    beta="> 0",
+)
+def average_ratio_interval(
+    metric: str,
+    confusion: ArrayLike,
+    ln_delta: float,
+    *,
+    expected: ArrayLike,
+    average: str = "macro",
+    beta: float = 1.0,
+) -> tuple[float, float]:
+    """Return an interval for a metric's average over the classes that misses with probability at most delta.
+
+    The target is the average of the population's metric over the classes, at the class mix of these rows,
+    which are independent given their classes. A class that the rows do not have counts, too, as
+    scikit-learn's does for the ``labels`` that it is given. Each side gets delta/2.
+
+    Source: theorem of `sklearn_ada.guarantees.class_tables`.
+
+    Parameters
+    ----------
+    metric : {"f_beta", "jaccard", "precision"}
+    confusion, ln_delta, expected, beta
+        As for `confusion_ratio_interval`.
+    average : {"macro", "weighted"}, default="macro"
+        Whether classes have equal weights or their shares among these rows.
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> seen, expected = [[80, 20], [10, 890]], [[160, 40], [30, 1770]]
+    >>> low, high = average_ratio_interval("f_beta", seen, math.log(0.05), expected=expected)
+    >>> round(low, 4), round(high, 4)  # F1-macro is .9128
+    (0.8546, 0.9534)
+    """
+    owner = "average_ratio_interval"
+    rows = _Rows.of(confusion, expected, owner)
+    level = ln_side(ln_delta, owner)
+    classes = len(rows.counts)
+    weights = rows.shares if average == "weighted" else np.full(classes, 1.0 / classes)
+    terms = [confusion_terms(metric, rows.shares, label, beta=beta) for label in range(classes)]
+    likely = replace(rows, counts=rows.foreseen)
+    widths = [high - low for low, high in (form(likely, terms, weights, level) for form in _FORMS)]
+    low, high = _FORMS[widths.index(min(widths))](rows, terms, weights, level)
+    return max(float(low), 0.0), min(float(high), 1.0)
+
+
+def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) -> tuple[float, float]:
+    """Return an interval for Matthews' correlation that misses with probability at most delta.
+
+    The target is the coefficient of the population at the class mix of these rows, which are independent
+    given their classes; where it is not defined (only one class, or one prediction) it counts as 0, as in
+    scikit-learn. Each side gets delta/2.
+
+    Source: theorems of `sklearn_ada.guarantees.class_tables`.
+
+    Parameters
+    ----------
+    confusion : array-like of shape (n_classes, n_classes)
+        How many rows have each class (first axis) and prediction (second), as by scikit-learn.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
+    expected : array-like of shape (n_classes, n_classes)
+        A confusion matrix of other rows, such as validation rows.
+
+    Returns
+    -------
+    low, high : float
+        Within [-1, 1]. For three classes or more the side further from 0 may be vacuous for few rows or one
+        class that is predicted nearly always.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> seen, expected = [[80, 20], [10, 890]], [[160, 40], [30, 1770]]
+    >>> low, high = mcc_interval(seen, math.log(0.05), expected=expected)
+    >>> round(low, 4), round(high, 4)  # the coefficient is .8270
+    (0.7274, 0.9042)
+    """
+    owner = "mcc_interval"
+    rows = _Rows.of(confusion, expected, owner)
+    if np.count_nonzero(rows.shares) < 2:
+        return 0.0, 0.0  # whatever is predicted
+    level = ln_side(ln_delta, owner)
+    if len(rows.counts) == 2:  # with the predictions swapped the coefficient is minus itself
+        swapped = _Rows(rows.counts[:, ::-1], rows.expected[:, ::-1])
+        return _low_of_two_classes(rows, level), -_low_of_two_classes(swapped, level)
+    return _low_of_several_classes(rows, level), -_low_of_several_classes(rows, level, sign=-1.0)
+
+
+def confusion_terms(metric: str, shares: Array, label: int = 0, *, beta: float = 1.0) -> tuple[Array, Array]:
+    """Return numerator and denominator of a row, by its class (first axis) and its prediction (second).
+
+    Parameters
+    ----------
+    metric : {"f_beta", "jaccard", "kappa", "precision"}
+    shares : ndarray of shape (n_classes,)
+        Shares of the classes.
+    label : int, default=0
+        The class that the metric is about; not used by kappa.
+    beta : float, default=1.0
+        Weight of the recall in F-beta.
+
+    Examples
+    --------
+    >>> numerator, denominator = confusion_terms("f_beta", np.array([0.25, 0.75]))
+    >>> numerator.tolist(), denominator.tolist()
+    ([[2.0, 0.0], [0.0, 0.0]], [[1.25, 0.25], [1.25, 0.25]])
+    """
+    classes = len(shares)
+    hit = np.eye(classes)
+    if metric == "kappa":
+        return hit - shares, np.tile(1.0 - shares, (classes, 1))
+    both = np.zeros((classes, classes))
+    both[label, label] = 1.0
+    predicted = np.zeros((classes, classes))
+    predicted[:, label] = 1.0
+    if metric == "precision":
+        return both, predicted
+    if metric == "jaccard":
+        return both, shares[label] + predicted - both
+    return (1.0 + beta**2) * both, beta**2 * shares[label] + predicted
+
+
+def binary_mcc(share: float, recall: float, false_rate: float) -> float:
+    """Return Matthews' correlation of two classes; 0 where it is not defined.
+
+    Examples
+    --------
+    >>> round(binary_mcc(0.1, 0.8, 10 / 900), 4)
+    0.827
+    """
+    predicted = share * recall + (1.0 - share) * false_rate
+    if not 0.0 < predicted < 1.0:
+        return 0.0
+    return (recall - false_rate) * math.sqrt(share * (1.0 - share) / (predicted * (1.0 - predicted)))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The confusion matrix of the rows, and one of others by which centring and bets are chosen."""
+
+    counts: Array
+    expected: Array
+
+    @classmethod
+    def of(cls, confusion: ArrayLike, expected: ArrayLike, owner: str) -> _Rows:
+        """Return the two matrices, or raise ValueError."""
+        tables = []
+        for name, given in (("confusion", confusion), ("expected", expected)):
+            table = np.asarray(given, dtype=np.float64)
+            if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
+                raise bad_parameter(name, owner, "a square matrix of at least two classes", table.shape)
+            if not (np.isfinite(table).all() and (table >= 0.0).all() and table.sum() >= 1.0):
+                raise bad_parameter(name, owner, "a matrix of counts, of at least one row", "others")
+            tables.append(table)
+        if not np.array_equal(tables[0], np.round(tables[0])):
+            raise bad_parameter("confusion", owner, "a matrix of whole counts", "others")
+        if tables[0].shape != tables[1].shape:
+            raise bad_parameter("expected", owner, f"of shape {tables[0].shape}", tables[1].shape)
+        return cls(*tables)
+
+    @property
+    def shares(self) -> Array:
+        """Shares of the classes."""
+        shares: Array = self.counts.sum(axis=1) / self.counts.sum()
+        return shares
+
+    @property
+    def laws(self) -> Array:
+        """Shares of the predictions in each class, as foreseen; where nothing is foreseen, all alike."""
+        sizes = self.expected.sum(axis=1, keepdims=True)
+        shares = self.expected / np.where(sizes > 0.0, sizes, 1.0)
+        return np.where(sizes > 0.0, shares, 1.0 / len(self.expected))
+
+    @property
+    def foreseen(self) -> Array:
+        """The counts foreseen of so many rows of each class."""
+        foreseen: Array = self.laws * self.counts.sum(axis=1)[:, None]
+        return foreseen
+
+    def mean_ends(self, values: Array, ln_level: float) -> Interval:
+        """Return both ends of the mean over the rows of a value for each class and prediction."""
+        bottom, top = float(values.min()), float(values.max())
+        if bottom == top:
+            return bottom, top
+        return self.ends(values, np.ones_like(values), ln_level, (bottom, top))
+
+    def ends(self, numerator: Array, denominator: Array, ln_level: float, bracket: Interval) -> Interval:
+        """Return both ends of a ratio of means, each at the level given.
+
+        Numerator and denominator are those of a row, by its class and prediction; no denominator is negative.
+        The ratio is known to be in the bracket.
+        """
+        low = self.low_end(numerator, denominator, ln_level, bracket)
+        return low, -self.low_end(-numerator, denominator, ln_level, (-bracket[1], -bracket[0]))
+
+    def low_end(
+        self,
+        numerator: Array,
+        denominator: Array,
+        ln_level: float,
+        bracket: Interval,
+        planned: Array | None = None,
+    ) -> float:
+        """Return the lower end alone.
+
+        Where the denominator depends on the rows, ``planned`` is one that does not: by it the bets are sized
+        and centred.
+        """
+        sizes = self.counts.sum(axis=1)
+        occupied = sizes > 0  # a class without rows has no outcomes
+        sizes, n = sizes[occupied], float(sizes.sum())
+        numerator, denominator = numerator[occupied], denominator[occupied]
+        flat_denominator = denominator.ravel()
+        if planned is not None:
+            denominator = planned[occupied]
+        laws = self.laws[occupied]
+        top, bottom = (float(sizes @ (laws * side).sum(axis=1)) for side in (numerator, denominator))
+        ratio = min(max(top / bottom, bracket[0]), bracket[1]) if bottom > 0.0 else bracket[0]
+        gains = numerator - ratio * denominator
+        means = (laws * gains).sum(axis=1)
+        centres = means - sizes @ means / n
+        centred = numerator - centres[:, None]
+        within = (laws * np.square(gains - means[:, None])).sum(axis=1)
+        variance = float(sizes @ within) / n
+        # Ratios that the test will have to tell apart are about so far from the one foreseen.
+        reach = math.sqrt(-2.0 * variance * ln_level / n) * n / bottom if bottom > 0.0 else 0.0
+        largest = min(ratio + reach, bracket[1])
+        most_lost = max(float(np.max(largest * denominator - centred)), 1e-9)
+        n_foreseen = float(self.expected.sum())
+        variance = (n_foreseen * variance + most_lost**2) / (
+            n_foreseen + 1.0
+        )  # as if one more row had been at its worst
+        bets = bet_sizes(round(n), ln_level, variance, most_lost)
+        flat, counts = (centred.ravel(), flat_denominator), self.counts[occupied].ravel()
+        return lowest_ratio(*flat, ln_level, bets=bets, corners=flat, bracket=bracket, counts=counts)
+
+
+def _by_class(rows: _Rows, terms: list[tuple[Array, Array]], weights: Array, level: float) -> Interval:
+    """Return the averages of the ends of each class, at an equal share of the level."""
+    each = level - math.log(len(terms))
+    low, high = weights @ np.array([rows.ends(a, b, each, (0.0, 1.0)) for a, b in terms])
+    return float(low), float(high)
+
+
+def _linear(rows: _Rows, terms: list[tuple[Array, Array]], weights: Array, level: float) -> Interval:
+    """Return the ends of the linear part, moved by as much as the rest can be."""
+    foreseen = rows.foreseen
+    n = float(rows.counts.sum())
+    each = level + LN_TENTH - math.log(4.0 * len(terms))
+    linear = np.zeros_like(rows.counts)
+    rest_low = rest_high = 0.0
+    for (a, b), weight in zip(terms, weights, strict=True):
+        size = max(float((foreseen * b).sum()) / n, 1.0 / n)
+        ratio = min(max(float((foreseen * a).sum()) / n / size, 0.0), 1.0)
+        gain = a - ratio * b
+        linear += weight * (ratio + gain / size)
+        gains = rows.mean_ends(gain, each)
+        least, most = rows.mean_ends(b, each)
+        if least <= 0.0:
+            return 0.0, 1.0
+        moved = [x * (1.0 / end - 1.0 / size) for x in gains for end in (least, most)]
+        rest_low, rest_high = rest_low + weight * min(moved), rest_high + weight * max(moved)
+    low, high = rows.mean_ends(linear, level + LN_NINE_TENTHS)
+    return low + rest_low, high + rest_high
+
+
+_FORMS = (_by_class, _linear)  # where both are as wide, the first
+
+
+def _low_of_several_classes(rows: _Rows, ln_level: float, *, sign: float = 1.0) -> float:
+    """Return the lower end for ``sign`` times Matthews' correlation, in [-1, 1], at the level given."""
+    n, shares = float(rows.counts.sum()), rows.shares
+    numerator = sign * (np.eye(len(shares)) - shares)
+    spread = math.sqrt(1.0 - float(shares @ shares))
+    q = shares @ rows.laws  # foreseen of the shares of the predictions
+    if q.max() >= 0.999:  # were only one class foreseen, the tangent would be vertical
+        q = 0.99 * q + 0.01 * shares
+    rest, norm = 1.0 - float(q @ q), float(np.sqrt(q @ q))
+    tangent = spread * np.tile((1.0 - q) / math.sqrt(rest), (len(shares), 1))
+    if rows.low_end(numerator, np.ones_like(tangent), ln_level + LN_TENTH, (-1.0, 1.0)) > 0.0:
+        return max(rows.low_end(numerator, tangent, ln_level, (0.0, 1.0)), 0.0)
+    off = (1.0 + math.sqrt(-ln_level - LN_TENTH)) / math.sqrt(n)
+    seen = float(np.linalg.norm(rows.counts.sum(axis=0) / n - q)) + off
+
+    def slacked(distance: float) -> Array | None:
+        """Return the tangent less eta; None where it is too far off for the wealth to fall in the ratio."""
+        least = (rest - norm * distance) / math.sqrt(rest)
+        if least <= 0.0 or least**2 <= distance**2 / rest:
+            return None
+        less: Array = tangent - spread * (least - math.sqrt(least**2 - distance**2 / rest))
+        return less if less.min() >= 0.0 else None
+
+    # These rows decide how far off the shares are, so they may not decide the bets, too.
+    below, planned = slacked(seen), slacked(1.0 / math.sqrt(n) + off)
+    if below is None or planned is None:
+        return -1.0
+    return rows.low_end(numerator, below, ln_level + _LN_EIGHT_TENTHS, (-1.0, 0.0), planned)
+
+
+def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
+    """Return the lower end for Matthews' correlation, in [-1, 1], to 2e-6, at the level given.
+
+    Both classes have rows.
+    """
+    counts, sizes = rows.counts, rows.counts.sum(axis=1)
+    share = float(sizes[0] / sizes.sum())
+    rising, falling = _exponents_of_rates(sizes, share, rows.expected, ln_level)
+    spent = rising * counts[0, 0] - falling * counts[1, 0]
+
+    def ln_wealth(x: Array, y: Array) -> Array:
+        up = np.log1p(np.multiply.outer(x, np.expm1(rising)))
+        down = np.log1p(np.multiply.outer(y, np.expm1(-falling)))
+        each = spent - sizes[0] * up - sizes[1] * down
+        top = each.max(axis=-1)
+        return np.asarray(top + np.log(np.exp(each - top[..., None]) @ _WEIGHTS))
+
+    box = tuple(
+        clopper_pearson(int(row[0]), int(row[0]), int(size), ln_level + _LN_BOX)
+        for row, size in zip(counts, sizes, strict=True)
+    )
+
+    least = _MARGIN - ln_level - LN_NINE_TENTHS
+
+    def rejects(steps: int) -> bool:
+        return _is_rejected(steps * _STEP - 1.0, share, box, ln_wealth, least)
+
+    most = round(2.0 / _STEP) - 1
+    return largest_integer(rejects, most, start=(most + 1) // 2) * _STEP - 1.0
+
+
+def _is_rejected(
+    ratio: float,
+    share: float,
+    box: tuple[tuple[float, float], ...],
+    ln_wealth: Callable[[Array, Array], Array],
+    least: float,
+) -> bool:
+    """Return whether wealth is enough at all rates of the box with a coefficient up to ``ratio``."""
+    x = np.linspace(*box[0], _PIECES + 1)
+    low, high = x[:-1], x[1:]
+    for _ in range(_ROUNDS):
+        y, y_high = (np.maximum(_false_rates(ratio, share, ends), box[1][0]) for ends in (low, high))
+        # From the first x on at which it is not, the coefficient is larger in the box.
+        possible = y <= box[1][1]
+        low, high, y, y_high = low[possible], high[possible], y[possible], y_high[possible]
+        reached = y_high <= box[1][1]
+        if np.any(ln_wealth(high[reached], y_high[reached]) < least):
+            return False
+        left = ln_wealth(high, y) < least
+        if not left.any():
+            return True
+        low, high = low[left], high[left]
+        middle = 0.5 * (low + high)
+        low, high = np.concatenate((low, middle)), np.concatenate((middle, high))
+        if len(low) > _MOST_PIECES:
+            break
+    return False
+
+
+def _false_rates(ratio: float, share: float, x: Array) -> Array:
+    """Return the y at which the coefficient is ``ratio``, negative or above 1 where there is none."""
+    rest, square = 1.0 - share, ratio * ratio
+    both = share * rest
+    second = both + square * rest * rest
+    first = -2.0 * both * x - square * rest * (1.0 - 2.0 * share * x)
+    last = both * x * x - square * share * x * (1.0 - share * x)
+    root = np.sqrt(np.maximum(first * first - 4.0 * second * last, 0.0))
+    y = (-first - math.copysign(1.0, ratio) * root) / (2.0 * second)
+    return np.asarray(y - 1e-14)
+
+
+def _exponents_of_rates(sizes: Array, share: float, expected: Array, ln_level: float) -> tuple[Array, Array]:
+    """Return the exponents that weigh the two rates as the coefficient does where foreseen."""
+    x, y = (expected[:, 0] + 0.5) / (expected.sum(axis=1) + 1.0)
+    step = 1e-6
+    slopes = (
+        (binary_mcc(share, x + step, y) - binary_mcc(share, x - step, y)) / (2.0 * step),
+        (binary_mcc(share, x, y - step) - binary_mcc(share, x, y + step)) / (2.0 * step),
+    )
+    variance = sum(
+        slope**2 * rate * (1.0 - rate) / size for slope, rate, size in zip(slopes, (x, y), sizes, strict=True)
+    )
+    best = math.sqrt(-2.0 * ln_level / variance)
+    rising, falling = (
+        np.minimum(best * slope / size * _MULTIPLES, _STEEPEST_RATE)
+        for slope, size in zip(slopes, sizes, strict=True)
+    )
+    return rising, falling
+
+
+def _exponents_of_ratio(ln_delta: float, share: float, size: float) -> tuple[float, float]:
+    """Return l and m, at which both ends are Chernoff's if all is as expected."""
+    inside = min(max(share, 1.0 / (size + 2.0)), 1.0 - 1.0 / (size + 2.0))
+    low, high = chernoff_kl(inside, inside, size, ln_delta + LN_NINE_TENTHS)
+    return _log_odds_between(low, inside), _log_odds_between(1.0 - high, 1.0 - inside)
+
+
+def _log_odds_between(low: float, share: float) -> float:
+    if low <= 0.0:
+        return _STEEPEST_RATIO
+    difference = math.log(share) - math.log(low) + math.log1p(-low) - math.log1p(-share)
+    return min(max(difference, OUTWARDS), _STEEPEST_RATIO)
+
+
+def _low_ratio(share: float, exponent: float, rate: float) -> float:
+    power = exponent * share - rate
+    return 0.0 if power <= 0.0 else math.expm1(power) / math.expm1(exponent) * (1.0 - OUTWARDS)
+
+
+def _flat(level: float, expected_size: float) -> float:
+    """Return the exponent that is best for the largest variance there can be."""
+    return min(math.sqrt(8.0 * level / expected_size), _STEEPEST_RATIO)

@@ -1,139 +1,309 @@
-"""The least half-width over free parameters; all of them are valid, so an inexact search costs only width.
+r"""Confidence intervals for one question that was fixed in advance: what every certificate is made of.
 
-Confidence intervals for one question that was fixed in advance: what every certificate is made of.
-
-Here are those for a mean or a share of the rows, mostly named after their theorems; those that are made for
-one metric, such as F-beta or R^2, are in `sklearn_ada.guarantees.scores`.
+Here are those for a mean or a share of the rows, mostly named after their theorems, and how wide they will
+be, for plans. Those that are made for one metric, such as F-beta or R^2, are in
+`sklearn_ada.guarantees.scores` and `sklearn_ada.guarantees.class_tables`, intervals by betting in
+`sklearn_ada.guarantees.bets`.
 
 Each function takes ``ln_delta``, the natural logarithm of the failure probability, so that a certificate can
 be asked for delta = e^-2000. Each side of an interval gets ``delta / 2``. An answer that is known only up to
 a cell passes both ends of the cell; an exact answer passes the same value twice. Ends are rounded outwards,
-so nothing returned is narrower than the truth.
+so nothing returned is narrower than the truth. Beyond some 740 nats a binomial tail is smaller than any
+float, so it is computed by its logarithm there.
 
-What all intervals share: half of the failure probability for each side, and the range of a variable.
-
-Bernstein's interval for a mean whose variance was released: narrow where scores vary little.
-
-The variance must have left the holdout as an answer that was priced; an interval from a variance that nobody
-paid for would leak.
-
-Chernoff's interval for a bounded mean, by the Kullback-Leibler divergence; also for the ROC AUC.
-
-Source: Chernoff (1952); Hoeffding (1963), Theorem 1 and section 5a.
-
-Clopper and Pearson's interval for a share: exact binomial tails, however small the probability.
-
-Beyond some 740 nats a tail is smaller than any float, so it is computed by its logarithm there.
-
-How many independent terms a weighted mean, or a mean over classes, counts as in Hoeffding's interval.
-
-Hoeffding's interval for a mean of independent bounded terms, and its half-width.
-
-How wide an interval will be: for plans, before there is an answer.
-
-A certificate needs the answer; a plan has to do with what the answer is expected to be, or with the worst.
-
-How wide the interval for a difference of two models will be, for plans: by how often they disagree.
-
-Where both say the same, the difference has no variance. The interval itself, from the rows, is in
-`sklearn_ada.guarantees.scores`.
-
-Theorem (Bennett, JASA 1962, with the second moment in place of the variance). Let D_1, ..., D_n be
-independent and at most 1, with mean mu and ``E D^2 <= d``. Then for ``t > 0``, with
-``h(u) = (1 + u) ln(1 + u) - u``::
-
-    P(mean D - mu >= t) <= exp(-n d h(t / d))
-
-Proof. ``(e^x - 1 - x)/x^2`` rises in x, so ``e^(s D) <= 1 + s D + D^2 (e^s - 1 - s)`` for ``s > 0`` and
-``D <= 1``. Hence ``E e^(s (D - mu)) <= exp(-s mu) (1 + s mu + d (e^s - 1 - s)) <= exp(d (e^s - 1 - s))``.
-Markov's inequality at ``s = ln(1 + t/d)`` is the claim. QED
-
-The difference of two models' 0/1 scores of a record is -1, 0 or 1, and 0 wherever both say the same: its
-second moment is at most the share of records of which they say different things.
-
-Chernoff's interval for a weighted mean, which is narrower than Hoeffding's near 0 and 1.
+A weighted mean, or a mean over classes, counts as some number of independent terms in Hoeffding's and
+Chernoff's intervals: `class_mean_size`, `averaged_auc_size`, `kish_size` and `bounded_weight_size` say how
+many.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import betaincinv
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, gammaln
 
-from sklearn_ada._validation import (
-    LN_2,
-    OUTWARDS,
-    bad_parameter,
-    check_integer,
-    check_real,
-    enclosed_root,
-    root,
-)
+from sklearn_ada._solving import enclosed_root, root
+from sklearn_ada._validation import LN_2, OUTWARDS, bad_parameter, check_real, checked, plain
 
-NONE = 1e9
-"""A half-width where there is none: the simplex search subtracts values, so it cannot be infinite."""
-
-
-def best_scale(
-    half_width: Callable[[float], float], ln_low: float, ln_high: float, *, xatol: float = 1e-5
-) -> float:
-    """Return about the best positive parameter between two, given by their logarithms."""
-    best = minimize_scalar(
-        lambda x: half_width(math.exp(x)),
-        bounds=(ln_low, ln_high), method="bounded", options={"xatol": xatol},
-    )  # fmt: skip
-    return math.exp(float(best.x))
+__all__ = [
+    "bentkus",
+    "bernoulli_kl",
+    "binomial_tail_ends",
+    "bounded_weight_size",
+    "bounded_weights_kl",
+    "chernoff_kl",
+    "class_mean_size",
+    "clopper_pearson",
+    "difference_half_width",
+    "empirical_bernstein",
+    "expected_half_width",
+    "fixed_shares_kl",
+    "hoeffding",
+    "hoeffding_half_width",
+    "kish_size",
+]
 
 
-def simplex_minimum(
-    half_width: Callable[[np.ndarray[tuple[int], np.dtype[np.float64]]], float],
-    start: Sequence[float],
-    *,
-    xatol: float = 1e-6,
-    fatol: float = 1e-9,
-    runs: int = 2,
-) -> tuple[float, list[float]]:
-    """Return the least half-width found by Nelder and Mead, and where; a restart frees a flat simplex."""
-    least, at = NONE, list(start)
-    for _ in range(runs):
-        found = minimize(
-            half_width, at, method="Nelder-Mead", options={"xatol": xatol, "fatol": fatol, "maxiter": 1000}
-        )
-        least, at = float(found.fun), [float(x) for x in found.x]
-    return least, at
+Interval = tuple[float, float]
+UNIT: Interval = (0.0, 1.0)
+
+LN_MOST_SIDE = -2.0 * LN_2
+"""A side gets at most 1/4: beyond, unequal rows may have heavier tails than equal ones."""
+
+LN_TENTH = -math.log(10.0)
+LN_NINE_TENTHS = math.log1p(-0.1)
+"""Parts of a side's level, where the main test has nine tenths and another statement has the rest."""
+
+LOG_TAIL_FROM = 300.0
+"""Nats beyond which a tail that is an incomplete beta function is computed by its logarithm."""
+
+_RTOL = 4.0 * math.ulp(1.0)  # the least that Brent's method takes
+_STEPS = 60  # of Newton's method, which converges from above; a handful are needed
+_DEVIATIONS = 60.0  # of a window of counts, in sqrt(n): no float holds the mass beyond it
+_LARGEST_TERM = 60.0  # a term e^60 times that at the value decides the sign of any sum
+_AS_GOOD_FROM = 700.0  # nats from which Chernoff's bound is as good
 
 
-def ln_side(ln_delta: float, owner: str) -> float:
-    """Return the logarithm of the failure probability of one side; a delta above 1/2 is treated as 1/2."""
-    ln_delta = check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high")
-    return min(ln_delta, -LN_2) - LN_2
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1")
+def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) -> tuple[float, float]:
+    """Return an interval for p that misses with probability at most delta.
+
+    The count S of successes among n independent 0/1 losses is known to lie in
+    ``[low_count, high_count]``; p is the mean of the success probabilities, which need not be equal.
+
+    Source: Clopper, Pearson (1934); for unequal probabilities Hoeffding (1956, Theorem 4), whose domination
+    of the tail fails for a single success, where the union bound ``P[S >= 1] <= n p`` is used instead.
+
+    Parameters
+    ----------
+    low_count, high_count : int
+        ``0 <= low_count <= high_count <= n``.
+    n : int
+        Number of records, at least 1.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0. A delta above 1/2 is treated as 1/2.
+
+    Returns
+    -------
+    low, high : float
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(850, 850, 1000, math.log(0.05))
+    >>> round(low, 4), round(high, 4)
+    (0.8263, 0.8716)
+    """
+    check_order(low_count, high_count, n, "clopper_pearson")
+    side = ln_side(ln_delta, "clopper_pearson")
+    return _binomial_low(low_count, n, side), mirrored(_binomial_low(n - high_count, n, side))
 
 
-def mirrored(low: float) -> float:
-    """Return ``1 - low``, rounded up: the upper end of a share from the lower end of what is missing to 1."""
-    return 1.0 if low == 0.0 else min(math.nextafter(1.0 - low, 2.0), 1.0)
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1", ln_side="<= 0")
+def binomial_tail_ends(
+    low_count: int, high_count: int, n: int, ln_side: float, *, identical_rows: bool = False
+) -> tuple[float, float]:
+    """Return the ends beyond which p makes the tail from the cell's edge at most ``e^ln_side`` likely.
+
+    At every p below the lower end ``P[S >= low_count]`` is at most ``e^ln_side``, at every p above the upper
+    end ``P[S <= high_count]`` is. Clopper and Pearson's interval with the level of one side given.
+
+    Parameters
+    ----------
+    low_count, high_count, n : int
+        As for `clopper_pearson`.
+    ln_side : float
+        Logarithm of the level of each side, at most 0. A level above 1/4 is treated as 1/4.
+    identical_rows : bool, default=False
+        Whether all rows have the same success probability, as independent draws of one population have and
+        rows at a fixed class mix do not. A single success then has the binomial tail ``1 - (1 - p)^n``
+        instead of its bound ``n p``; all else is the same.
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> low, high = binomial_tail_ends(1, 5, 50, math.log(0.05), identical_rows=True)
+    >>> round(low, 6), round(high, 4)  # for unequal rows the lower end is 0.001
+    (0.001025, 0.1988)
+    """
+    check_order(low_count, high_count, n, "binomial_tail_ends")
+    side = min(ln_side, LN_MOST_SIDE)
+    low, miss = (_binomial_low(count, n, side, identical_rows) for count in (low_count, n - high_count))
+    return low, mirrored(miss)
 
 
-def check_range(bounds: tuple[float, float], owner: str) -> tuple[float, float]:
-    """Return the bounds of a variable as floats, or raise ValueError."""
-    low, high = bounds
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise bad_parameter("range", owner, "a pair of finite numbers low < high", bounds)
-    return float(low), float(high)
+@checked(size="> 0")
+def chernoff_kl(
+    low_value: float,
+    high_value: float,
+    size: float,
+    ln_delta: float,
+    range: tuple[float, float] = (0.0, 1.0),
+) -> tuple[float, float]:
+    """Return an interval for the mean of a bounded variable that misses with probability at most delta.
+
+    All p with ``size * kl(p_hat, p) <= ln(2/delta)`` after rescaling to [0, 1], for some p_hat in
+    ``[low_value, high_value]``. Valid for any variable with values in ``range``; never wider than
+    Hoeffding's interval. With ``size = min(n_pos, n_neg)`` it is valid for the ROC AUC, a two-sample
+    U-statistic (Hoeffding 1963, section 5).
+
+    Parameters
+    ----------
+    low_value, high_value : float
+        Ends of what is known of the empirical mean, inside ``range``.
+    size : float
+        Number of independent terms, positive.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0.
+    range : tuple of float, default=(0, 1)
+        Finite bounds of the variable.
+
+    Returns
+    -------
+    low, high : float
+
+    Examples
+    --------
+    >>> low, high = chernoff_kl(0.85, 0.85, 1000, math.log(0.05))
+    >>> round(low, 4), round(high, 4)
+    (0.8176, 0.8789)
+    """
+    bound = -ln_side(ln_delta, "chernoff_kl") / size
+    return _both_ends(low_value, high_value, range, "chernoff_kl", lambda p: _kl_low(p, bound))
 
 
-def to_unit(low: float, high: float, bottom: float, top: float, owner: str) -> tuple[float, float]:
-    """Return what is known of a value, rescaled from ``[bottom, top]`` to [0, 1]."""
-    low = check_real(low, "low_value", owner, low=bottom, high=top, closed="both")
-    high = check_real(high, "high_value", owner, low=low, high=top, closed="both")
-    width = top - bottom
-    return min(max((low - bottom) / width, 0.0), 1.0), min(max((high - bottom) / width, 0.0), 1.0)
+@checked(size="integer >= 1")
+def bentkus(
+    low_value: float,
+    high_value: float,
+    size: int,
+    ln_delta: float,
+    range: tuple[float, float] = (0.0, 1.0),
+) -> tuple[float, float]:
+    """Return an interval for the mean of a bounded variable that misses with probability at most delta.
+
+    All p are excluded for which ``inf_t E(Bin(n, p) - t)+ / (s - t)`` is at most delta/2, with s the observed
+    sum, and mirrored. Valid for independent variables with values in ``range``, and with
+    ``size = min(n_pos, n_neg)`` for the ROC AUC; never wider than Chernoff's interval, which bounds the same
+    tail: that compares the sum with a binomial variable by exponentials, Bentkus by functions ``(x - t)+``,
+    of which every exponential is a mixture. It is about the binomial tail itself, times e.
+
+    Proof: ``(x - t)+ / (s - t)`` is at least ``1(x >= s)`` and convex. Of all independent sums in [0, n] with
+    mean ``n p`` the binomial has the largest mean of a convex function (Hoeffding 1963, section 5, for equal
+    means; Hoeffding 1956 for others). A two-sample U-statistic is an average of such sums, one for each
+    matching of the smaller class, and the mean of a convex function of an average is at most the average of
+    the means. The best t is an integer, since the numerator is linear in between.
+
+    Source: Bentkus (2004), *On Hoeffding's inequalities*, Annals of Probability 32.
+
+    Parameters
+    ----------
+    low_value, high_value : float
+        Ends of what is known of the empirical mean, inside ``range``.
+    size : int
+        Number n of independent terms.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0.
+    range : tuple of float, default=(0, 1)
+        Finite bounds of the variable.
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> low, high = bentkus(0.9, 0.9, 100, math.log(0.05))
+    >>> round(low, 4), round(high, 4)  # Chernoff: .7997 and .9621
+    (0.8147, 0.9544)
+    """
+    side = ln_side(ln_delta, "bentkus")
+    return _both_ends(low_value, high_value, range, "bentkus", lambda p: _bentkus_low(p, size, side))
 
 
+def hoeffding(
+    low_value: float,
+    high_value: float,
+    size: float,
+    ln_delta: float,
+    range: tuple[float, float] = (0.0, 1.0),
+) -> tuple[float, float]:
+    """Return an interval for the mean of independent terms that misses with probability at most delta.
+
+    What ``size`` is for a mean that is not a plain mean over n records (whose docstrings have the proofs):
+
+    - balanced accuracy and macro recall: ``class_mean_size(counts)``, which is ``C^2 / sum_c (1/n_c)``;
+    - a mean at known weights: ``kish_size(weights)``, which is ``W^2 / sum w^2``;
+    - the population's weighted mean ``E[wX] / E[w]``: ``bounded_weight_size(n, mean_weight, b)``, which makes
+      the half-width ``(b / mean_weight) sqrt(ln(2/delta) / (2n))``.
+
+    Parameters
+    ----------
+    low_value, high_value : float
+        Ends of what is known of the empirical mean, inside ``range``.
+    size : float
+        Number of independent terms, positive.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0.
+    range : tuple of float, default=(0, 1)
+        Finite bounds of the variable.
+
+    Returns
+    -------
+    low, high : float
+
+    Examples
+    --------
+    >>> low, high = hoeffding(0.85, 0.85, 1000, math.log(0.05))
+    >>> round(low, 4), round(high, 4)
+    (0.8071, 0.8929)
+    """
+    bottom, top = check_range(range, "hoeffding")
+    p_low, p_high = to_unit(low_value, high_value, bottom, top, "hoeffding")
+    half = hoeffding_half_width(size, ln_delta) * (1.0 + OUTWARDS)
+    low, high = max(p_low - half, 0.0), min(p_high + half, 1.0)
+    return bottom + low * (top - bottom), bottom + high * (top - bottom)
+
+
+@checked(size="> 0", width="> 0")
+def hoeffding_half_width(size: float, ln_delta: float, width: float = 1.0) -> float:
+    """Return ``width * sqrt(ln(2/delta) / (2 size))``, which no Chernoff interval exceeds.
+
+    Source: Hoeffding (1963), Theorem 2, for a mean of ``size`` independent terms of range ``width``.
+
+    Parameters
+    ----------
+    size : float
+        Number of independent terms.
+    ln_delta : float
+        Logarithm of delta, at most 0.
+    width : float, default=1.0
+        Of the range of one term.
+
+    Examples
+    --------
+    >>> round(hoeffding_half_width(1000, math.log(0.05)), 5)
+    0.04295
+    """
+    return width * math.sqrt(-ln_side(ln_delta, "hoeffding_half_width") / (2.0 * size))
+
+
+@checked(bounds="each finite", variance=">= 0", n="integer >= 2", ln_delta="<= 0")
 def empirical_bernstein(
     low: float,
     high: float,
@@ -180,19 +350,335 @@ def empirical_bernstein(
     """
     owner = "empirical_bernstein"
     bottom, top = bounds
-    bottom, top = check_real(bottom, "bounds", owner), check_real(top, "bounds", owner)
     if not bottom < top:
         raise bad_parameter("bounds", owner, "a pair (low, high) with low < high", bounds)
     low = check_real(low, "low", owner, low=bottom, high=top, closed="both")
     high = check_real(high, "high", owner, low=low, high=top, closed="both")
-    variance = check_real(variance, "variance", owner, low=0.0, closed="low")
-    n = check_integer(n, "n", owner, low=2)
-    nats = 2.0 * LN_2 - check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high")
+    nats = 2.0 * LN_2 - ln_delta
     reach = math.sqrt(2.0 * variance * nats / n) + (top - bottom) * 7.0 * nats / (3.0 * (n - 1))
     reach *= 1.0 + OUTWARDS
     return max(low - reach, bottom), min(high + reach, top)
 
 
+@checked(n="integer >= 1", weight_bound="> 0")
+def bounded_weights_kl(
+    low_value: float,
+    high_value: float,
+    n: int,
+    mean_weight: float,
+    weight_bound: float,
+    ln_delta: float,
+    range: tuple[float, float] = (0.0, 1.0),
+) -> tuple[float, float]:
+    """Return an interval for ``E[wX] / E[w]`` that misses with probability at most delta.
+
+    Excludes q if ``n kl(q + (mean_weight / b) (q_hat - q), q) >= ln(2 / delta)``, and mirrored. Never wider
+    than Hoeffding's with `bounded_weight_size`, and of equal weights b it is `chernoff_kl`.
+
+    Proof: at the true ratio q the independent variables ``q + w (X - q) / b`` are in [0, 1] and have mean q;
+    their mean over the rows is the first argument. Chernoff's bound for it is smaller the smaller the mean
+    weight is taken to be, so that a value rounded down will do.
+
+    Source: Hoeffding (1963), Theorem 1.
+
+    Parameters
+    ----------
+    low_value, high_value : float
+        Ends of what is known of the weighted mean, inside ``range``.
+    n : int
+        Number of independent terms.
+    mean_weight : float
+        Their mean weight or less, in (0, weight_bound].
+    weight_bound : float
+        What no weight of the population exceeds, known without the sample.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0.
+    range : tuple of float, default=(0, 1)
+        Finite bounds of X.
+
+    Examples
+    --------
+    >>> import math
+    >>> low, high = bounded_weights_kl(0.95, 0.95, 1000, 0.5, 1.0, math.log(0.05))
+    >>> round(low, 4), round(high, 4)  # Hoeffding: .8641 and 1
+    (0.9007, 0.9776)
+    """
+    owner = "bounded_weights_kl"
+    share = _share_of_bound(mean_weight, weight_bound, owner)
+    bound = -ln_side(ln_delta, owner) / n
+    return _both_ends(low_value, high_value, range, owner, lambda p: _weighted_kl_low(p, share, bound))
+
+
+@checked(n="integer >= 1")
+def fixed_shares_kl(
+    low_value: float,
+    high_value: float,
+    n: int,
+    largest_share: float,
+    ln_delta: float,
+    range: tuple[float, float] = (0.0, 1.0),
+) -> tuple[float, float]:
+    """Return an interval for ``sum a_i E[X_i]`` with known shares ``a_i``, missing with probability delta.
+
+    Chernoff's for ``q_hat / (n a_max)``, the mean of the independent variables ``a_i X_i / a_max`` in [0, 1].
+    The shares (positive, of sum 1) must be fixed, so the target is conditional on the weights.
+
+    Source: Hoeffding (1963), Theorem 1.
+
+    Parameters
+    ----------
+    low_value, high_value : float
+        Ends of what is known of the mean at these shares, inside ``range``.
+    n : int
+        Number of independent terms.
+    largest_share : float
+        ``a_max``, in [1/n, 1].
+    ln_delta : float
+        Logarithm of the failure probability, at most 0.
+    range : tuple of float, default=(0, 1)
+        Finite bounds of X.
+
+    Examples
+    --------
+    >>> import math
+    >>> low, high = fixed_shares_kl(0.95, 0.95, 1000, 0.0015, math.log(0.05))
+    >>> round(low, 4), round(high, 4)
+    (0.887, 0.9698)
+    """
+    owner = "fixed_shares_kl"
+    least = (1.0 - 1e-9) / n
+    largest = check_real(largest_share, "largest_share", owner, low=least, high=1.0, closed="both")
+    scale = max(n * largest, 1.0)
+
+    def low_end(p: float) -> float:
+        return min(scale * chernoff_kl(p / scale, p / scale, n, ln_delta)[0], 1.0)
+
+    return _both_ends(low_value, high_value, range, owner, low_end)
+
+
+@checked(class_counts="each integer >= 1")
+def class_mean_size(class_counts: tuple[int, ...]) -> float:
+    """Return ``C^2 / sum_c (1/n_c)``: the size of a mean of C per-class means, for Hoeffding.
+
+    Parameters
+    ----------
+    class_counts : tuple of int
+        Records of each class.
+
+    Examples
+    --------
+    >>> class_mean_size((50, 50))
+    100.0
+    """
+    if not class_counts:
+        raise bad_parameter("class_counts", "class_mean_size", "a non-empty tuple", class_counts)
+    return len(class_counts) ** 2 / math.fsum(1.0 / count for count in class_counts)
+
+
+@checked(class_counts="each integer >= 1")
+def averaged_auc_size(class_counts: tuple[int, ...], *, pairs: bool, weighted: bool = False) -> float:
+    """Return the size, for Hoeffding's formula, of an AUC that is averaged over classes or pairs of them.
+
+    The larger of two, given the labels. Another score of one record of class k moves the average by at most
+    ``c_k``, so by McDiarmid's inequality it is off its expectation by t with probability at most
+    ``exp(-2 t^2 / sum_k n_k c_k^2)`` on each side: the size is ``1 / sum_k n_k c_k^2``. (The AUC of k against
+    the rest is moved by ``1 / n_k``, that of j against the rest by ``1 / (n - n_j)``, that of j and k by
+    ``1 / n_k``.) And every AUC has, by Hoeffding, the size m of its smaller sample, and so is sub-Gaussian
+    with ``1 / (4 m)``; deviations of an average with weights w add up to no more than ``sum w / (2 sqrt m)``,
+    whatever the dependence: the size is ``1 / (sum w / sqrt m)^2``. Of two classes this is m.
+
+    Source: McDiarmid (1989); Hoeffding (1963), section 5b.
+
+    Parameters
+    ----------
+    class_counts : tuple of int
+        Records of each class, two classes or more.
+    pairs : bool
+        Whether pairs of classes are averaged ("ovo"), not each class against the rest ("ovr").
+    weighted : bool, default=False
+        Whether by how many records they have, as scikit-learn's "_weighted"; else they count alike.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two classes, or one without records.
+
+    Examples
+    --------
+    >>> round(averaged_auc_size((50, 80), pairs=True), 6)
+    50.0
+    >>> round(averaged_auc_size((50,) * 10, pairs=False), 6)
+    125.0
+    """
+    if len(class_counts) < 2:
+        expected = "the sizes of two classes at least"
+        raise bad_parameter("class_counts", "averaged_auc_size", expected, class_counts)
+    n = np.array(class_counts, dtype=float)
+    if pairs:
+        weights = n[:, None] + n if weighted else np.ones((len(n), len(n)))
+        np.fill_diagonal(weights, 0.0)
+        weights /= weights.sum() / 2.0  # each pair is in it twice
+        moved = weights.sum(axis=1) / n
+        deviation = (weights / np.sqrt(np.minimum(n[:, None], n))).sum() / 2.0
+    else:
+        rest, weights = n.sum() - n, n / n.sum() if weighted else np.full(len(n), 1.0 / len(n))
+        moved = weights / n + (weights / rest).sum() - weights / rest
+        deviation = (weights / np.sqrt(np.minimum(n, rest))).sum()
+    return float(max(1.0 / (n @ moved**2), 1.0 / deviation**2))
+
+
+def kish_size(weights: ArrayLike) -> float:
+    """Return ``W^2 / sum w^2``: the size, for Hoeffding, of a mean with known weights.
+
+    For independent terms ``X_u`` of one range and *fixed* weights the interval holds for the mean of
+    ``sum w_u X_u / W`` at these weights. It does not hold for the population's ``E[wX]/E[w]`` when the
+    weights are random and go with the terms: use `bounded_weight_size` there.
+
+    Source: Hoeffding (1963), Theorem 2, for terms of range ``w_u / W``; the size is Kish's (1965).
+
+    Parameters
+    ----------
+    weights : array-like of shape (n,)
+        At least 0, and not all 0.
+
+    Examples
+    --------
+    >>> kish_size([1.0, 1.0, 1.0, 1.0]), kish_size([3.0, 1.0, 0.0])
+    (4.0, 1.6)
+    """
+    array = np.asarray(weights, dtype=np.float64)
+    if array.ndim != 1 or not (np.isfinite(array).all() and (array >= 0.0).all() and array.any()):
+        raise bad_parameter("weights", "kish_size", "finite numbers of at least 0, not all 0", "others")
+    return float(array.sum() ** 2 / np.square(array).sum())
+
+
+@checked(n="integer >= 1", weight_bound="> 0")
+def bounded_weight_size(n: int, mean_weight: float, weight_bound: float) -> float:
+    """Return ``n (mean_weight / weight_bound)^2``: the size, for Hoeffding, of ``E[wX]/E[w]``.
+
+    At the true ratio r the n independent terms ``w (X - r)`` have mean 0 and a range of ``weight_bound``, and
+    the ratio observed differs from r by their sum over ``n * mean_weight``. The half-width is so
+    ``(b / mean_weight) sqrt(ln(2/delta) / (2n))``; for X in [0, 1], others rescaled.
+
+    Source: Hoeffding (1963), Theorem 2.
+
+    Parameters
+    ----------
+    n : int
+        Number of independent terms.
+    mean_weight : float
+        Observed mean of their weights (or less), in (0, weight_bound].
+    weight_bound : float
+        What no weight of the population exceeds, known without the sample.
+
+    Examples
+    --------
+    >>> bounded_weight_size(1000, 0.5, 1.0)
+    250.0
+    """
+    return n * _share_of_bound(mean_weight, weight_bound, "bounded_weight_size") ** 2
+
+
+@checked(n="integer >= 1", ln_delta="<= 0", expected_value="(0, 1) or None", reach=">= 0")
+def expected_half_width(
+    n: int, ln_delta: float, expected_value: float | None = None, *, reach: float = 0.0
+) -> float:
+    """Return half the width of the interval for one fixed question, at the answer that is expected.
+
+    With an ``expected_value`` p the question is a share, a mean of 0/1 values: the interval is Clopper and
+    Pearson's (1934) at the real-valued count ``n p``, from 300 nats on Chernoff-KL's, within [0, 1]. Without,
+    it is a mean of any values in [0, 1] at its worst: Hoeffding's half-width, which is not cut at 0 and 1.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    ln_delta : float
+        Logarithm of the question's failure probability, at most 0; above 1/2 it is treated as 1/2.
+    expected_value : float or None, default=None
+        p, in (0, 1).
+    reach : float, default=0.0
+        The answer is known up to this much on either side (half a cell), at least 0.
+
+    Returns
+    -------
+    float
+        The half-width; from 1/2 on it is vacuous.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> ln_delta = math.log(0.05)
+    >>> round(expected_half_width(10_000, ln_delta, 0.85), 4), round(expected_half_width(10_000, ln_delta), 4)
+    (0.007, 0.0136)
+    """
+    if expected_value is None:
+        return reach + hoeffding_half_width(n, ln_delta)
+    low = _low_of_share(max(expected_value - reach, 0.0), n, ln_delta)
+    high = 1.0 - _low_of_share(max(1.0 - expected_value - reach, 0.0), n, ln_delta)
+    return (high - low) / 2.0
+
+
+@checked(n="integer >= 1", disagreement="(0, 1]")
+def difference_half_width(n: int, ln_delta: float, disagreement: float) -> float:
+    """Return half the width of the interval for the difference of two models' scores, one fixed question.
+
+    Where both say the same, the difference has no variance. The interval itself, from the rows, is in
+    `sklearn_ada.guarantees.scores`.
+
+    Theorem (Bennett, JASA 1962, with the second moment in place of the variance). Let D_1, ..., D_n be
+    independent and at most 1, with mean mu and ``E D^2 <= d``. Then for ``t > 0``, with
+    ``h(u) = (1 + u) ln(1 + u) - u``::
+
+        P(mean D - mu >= t) <= exp(-n d h(t / d))
+
+    Proof. ``(e^x - 1 - x)/x^2`` rises in x, so ``e^(s D) <= 1 + s D + D^2 (e^s - 1 - s)`` for ``s > 0`` and
+    ``D <= 1``. Hence ``E e^(s (D - mu)) <= exp(-s mu) (1 + s mu + d (e^s - 1 - s)) <= exp(d (e^s - 1 - s))``.
+    Markov's inequality at ``s = ln(1 + t/d)`` is the claim. QED
+
+    The difference of two models' 0/1 scores of a record is -1, 0 or 1, and 0 wherever both say the same: its
+    second moment is at most the share of records of which they say different things.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    ln_delta : float
+        Logarithm of the question's failure probability, at most 0; half of it is each side's.
+    disagreement : float
+        Largest share of the population of which the models say different things, in (0, 1]. Rows without
+        labels tell about how large it is.
+
+    Returns
+    -------
+    float
+        The half-width, at most 2, in units of the score.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(difference_half_width(10_000, math.log(0.05), 0.1), 4)
+    0.0087
+    """
+    target = -ln_side(ln_delta, "difference_half_width") / (n * disagreement)
+    u = math.sqrt(2.0 * target) + target / 3.0  # Bernstein's: h(u) is at least the target there
+    for _ in range(_STEPS):  # h is convex, so that each step stays above the solution
+        step = ((1.0 + u) * math.log1p(u) - u - target) / math.log1p(u)
+        if not step > 1e-15 * u:
+            break
+        u -= step
+    return min(disagreement * u, 2.0)
+
+
+@checked(p="[0, 1]", q="[0, 1]")
 def bernoulli_kl(p: float, q: float) -> float:
     """Return the divergence kl(p, q) of two Bernoulli laws in nats (``inf`` where q excludes p).
 
@@ -206,8 +692,6 @@ def bernoulli_kl(p: float, q: float) -> float:
     >>> round(bernoulli_kl(0.5, 0.25), 6)
     0.143841
     """
-    p = check_real(p, "p", "bernoulli_kl", low=0.0, high=1.0, closed="both")
-    q = check_real(q, "q", "bernoulli_kl", low=0.0, high=1.0, closed="both")
     if p == q:
         return 0.0
     if (q == 0.0 and p > 0.0) or (q == 1.0 and p < 1.0):
@@ -217,168 +701,59 @@ def bernoulli_kl(p: float, q: float) -> float:
     return max(first + second, 0.0)
 
 
-def chernoff_kl(
-    low_value: float,
-    high_value: float,
-    size: float,
-    ln_delta: float,
-    range: tuple[float, float] = (0.0, 1.0),
-) -> tuple[float, float]:
-    """Return an interval for the mean of a bounded variable that misses with probability at most delta.
-
-    All p with ``size * kl(p_hat, p) <= ln(2/delta)`` after rescaling to [0, 1], for some p_hat in
-    ``[low_value, high_value]``. Valid for any variable with values in ``range``; never wider than
-    Hoeffding's interval. With ``size = min(n_pos, n_neg)`` it is valid for the ROC AUC, a two-sample
-    U-statistic (Hoeffding 1963, section 5).
-
-    Parameters
-    ----------
-    low_value, high_value : float
-        Ends of what is known of the empirical mean, inside ``range``.
-    size : float
-        Number of independent terms, positive.
-    ln_delta : float
-        Logarithm of the failure probability, at most 0.
-    range : tuple of float, default=(0, 1)
-        Finite bounds of the variable.
-
-    Returns
-    -------
-    low, high : float
-
-    Examples
-    --------
-    >>> low, high = chernoff_kl(0.85, 0.85, 1000, math.log(0.05))
-    >>> round(low, 4), round(high, 4)
-    (0.8176, 0.8789)
-    """
-    size = check_real(size, "size", "chernoff_kl", low=0.0)
-    bottom, top = check_range(range, "chernoff_kl")
-    p_low, p_high = to_unit(low_value, high_value, bottom, top, "chernoff_kl")
-    bound = -ln_side(ln_delta, "chernoff_kl") / size
-    low, high = _kl_low(p_low, bound), mirrored(_kl_low(1.0 - p_high, bound))
-    return bottom + low * (top - bottom), bottom + high * (top - bottom)
+_kl = plain(bernoulli_kl)
 
 
-def _kl_low(p: float, bound: float) -> float:
-    """Smallest q <= p with kl(p, q) <= bound, rounded down."""
-    if p <= 0.0:
-        return 0.0
-    if p >= 1.0:
-        return math.exp(-bound) * (1.0 - OUTWARDS)
-    # kl(p, q) >= p ln(p/q) - ln 2, so the root cannot be below this.
-    bottom = math.log(p) - (bound + LN_2) / p
-    if bottom < -700.0:
-        bottom = -700.0
-        if bernoulli_kl(p, math.exp(bottom)) <= bound:
-            return 0.0
-
-    def gap(log_q: float) -> float:
-        return bernoulli_kl(p, math.exp(log_q)) - bound
-
-    top = math.log(p)
-    if gap(top) >= 0.0:  # the bound is below rounding error
-        return p
-    return max(math.exp(root(gap, bottom, top, xtol=1e-14, rtol=1e-14)) - OUTWARDS, 0.0)
+def ln_side(ln_delta: float, owner: str) -> float:
+    """Return the logarithm of the failure probability of one side; a delta above 1/2 is treated as 1/2."""
+    ln_delta = check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high")
+    return min(ln_delta, -LN_2) - LN_2
 
 
-LN_MOST_SIDE = -2.0 * LN_2
-"""A side gets at most 1/4: beyond, unequal rows may have heavier tails than equal ones."""
-
-LOG_TAIL_FROM = 300.0
-"""Nats beyond which a tail that is an incomplete beta function is computed by its logarithm."""
-
-_RTOL = 4.0 * math.ulp(1.0)  # the least that Brent's method takes
+def mirrored(low: float) -> float:
+    """Return ``1 - low``, rounded up: the upper end of a share from the lower end of what is missing to 1."""
+    return 1.0 if low == 0.0 else min(math.nextafter(1.0 - low, 2.0), 1.0)
 
 
-def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) -> tuple[float, float]:
-    """Return an interval for p that misses with probability at most delta.
+def check_range(bounds: tuple[float, float], owner: str) -> tuple[float, float]:
+    """Return the bounds of a variable as floats, or raise ValueError."""
+    low, high = bounds
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise bad_parameter("range", owner, "a pair of finite numbers low < high", bounds)
+    return float(low), float(high)
 
-    The count S of successes among n independent 0/1 losses is known to lie in
-    ``[low_count, high_count]``; p is the mean of the success probabilities, which need not be equal.
 
-    Source: Clopper, Pearson (1934); for unequal probabilities Hoeffding (1956, Theorem 4), whose domination
-    of the tail fails for a single success, where the union bound ``P[S >= 1] <= n p`` is used instead.
+def to_unit(low: float, high: float, bottom: float, top: float, owner: str) -> tuple[float, float]:
+    """Return what is known of a value, rescaled from ``[bottom, top]`` to [0, 1]."""
+    low = check_real(low, "low_value", owner, low=bottom, high=top, closed="both")
+    high = check_real(high, "high_value", owner, low=low, high=top, closed="both")
+    width = top - bottom
+    return min(max((low - bottom) / width, 0.0), 1.0), min(max((high - bottom) / width, 0.0), 1.0)
 
-    Parameters
-    ----------
-    low_count, high_count : int
-        ``0 <= low_count <= high_count <= n``.
-    n : int
-        Number of records, at least 1.
-    ln_delta : float
-        Logarithm of the failure probability, at most 0. A delta above 1/2 is treated as 1/2.
 
-    Returns
-    -------
-    low, high : float
+def check_order(low_count: int, high_count: int, n: int, owner: str) -> None:
+    """Raise ValueError unless ``low_count <= high_count <= n``.
 
     Examples
     --------
-    >>> low, high = clopper_pearson(850, 850, 1000, math.log(0.05))
-    >>> round(low, 4), round(high, 4)
-    (0.8263, 0.8716)
+    >>> check_order(3, 5, 10, "here")
     """
-    low_count, high_count, n = check_counts(low_count, high_count, n, "clopper_pearson")
-    side = ln_side(ln_delta, "clopper_pearson")
-    return _binomial_low(low_count, n, side), mirrored(_binomial_low(n - high_count, n, side))
-
-
-def binomial_tail_ends(
-    low_count: int, high_count: int, n: int, ln_side: float, *, identical_rows: bool = False
-) -> tuple[float, float]:
-    """Return the ends beyond which p makes the tail from the cell's edge at most ``e^ln_side`` likely.
-
-    At every p below the lower end ``P[S >= low_count]`` is at most ``e^ln_side``, at every p above the upper
-    end ``P[S <= high_count]`` is. Clopper and Pearson's interval with the level of one side given.
-
-    Parameters
-    ----------
-    low_count, high_count, n : int
-        As for `clopper_pearson`.
-    ln_side : float
-        Logarithm of the level of each side, at most 0. A level above 1/4 is treated as 1/4.
-    identical_rows : bool, default=False
-        Whether all rows have the same success probability, as independent draws of one population have and
-        rows at a fixed class mix do not. A single success then has the binomial tail ``1 - (1 - p)^n``
-        instead of its bound ``n p``; all else is the same.
-
-    Returns
-    -------
-    low, high : float
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> low, high = binomial_tail_ends(1, 5, 50, math.log(0.05), identical_rows=True)
-    >>> round(low, 6), round(high, 4)  # for unequal rows the lower end is 0.001
-    (0.001025, 0.1988)
-    """
-    owner = "binomial_tail_ends"
-    low_count, high_count, n = check_counts(low_count, high_count, n, owner)
-    side = min(check_real(ln_side, "ln_side", owner, high=0.0, closed="high"), LN_MOST_SIDE)
-    low, miss = (_binomial_low(count, n, side, identical_rows) for count in (low_count, n - high_count))
-    return low, mirrored(miss)
-
-
-def check_counts(low_count: object, high_count: object, n: object, owner: str) -> tuple[int, int, int]:
-    """Return the ends of a cell of counts and the number of records as integers, or raise ValueError.
-
-    Examples
-    --------
-    >>> check_counts(3, 5, 10, "here")
-    (3, 5, 10)
-    """
-    n = check_integer(n, "n", owner)
-    low_count = check_integer(low_count, "low_count", owner, low=0)
-    high_count = check_integer(high_count, "high_count", owner, low=0)
     if not low_count <= high_count <= n:
         raise bad_parameter("high_count", owner, f"between low_count and n = {n}", high_count)
-    return low_count, high_count, n
+
+
+def _both_ends(
+    low_value: float,
+    high_value: float,
+    bounds: Interval,
+    owner: str,
+    low_end: Callable[[float], float],
+) -> Interval:
+    """Return the interval of a mean whose lower end, on the scale of [0, 1], is ``low_end`` of the value."""
+    bottom, top = check_range(bounds, owner)
+    p_low, p_high = to_unit(low_value, high_value, bottom, top, owner)
+    low, high = low_end(p_low), mirrored(low_end(1.0 - p_high))
+    return bottom + low * (top - bottom), bottom + high * (top - bottom)
 
 
 def _binomial_low(count: int, n: int, ln_side: float, identical_rows: bool = False) -> float:
@@ -426,248 +801,48 @@ def _log_tail_bound(count: int, n: int, log_p: float) -> float:
     return log_mass + math.log(total)
 
 
-def class_mean_size(class_counts: tuple[int, ...]) -> float:
-    """Return ``C^2 / sum_c (1/n_c)``: the size of a mean of C per-class means, for Hoeffding.
+def _kl_low(p: float, bound: float) -> float:
+    """Smallest q <= p with kl(p, q) <= bound, rounded down."""
+    if p <= 0.0:
+        return 0.0
+    if p >= 1.0:
+        return math.exp(-bound) * (1.0 - OUTWARDS)
+    # kl(p, q) >= p ln(p/q) - ln 2, so the root cannot be below this.
+    bottom = math.log(p) - (bound + LN_2) / p
+    if bottom < -700.0:
+        bottom = -700.0
+        if _kl(p, math.exp(bottom)) <= bound:
+            return 0.0
 
-    Parameters
-    ----------
-    class_counts : tuple of int
-        Records of each class.
+    def gap(log_q: float) -> float:
+        return _kl(p, math.exp(log_q)) - bound
 
-    Examples
-    --------
-    >>> class_mean_size((50, 50))
-    100.0
-    """
-    if not class_counts:
-        raise bad_parameter("class_counts", "class_mean_size", "a non-empty tuple", class_counts)
-    counts = [check_integer(c, "class_counts", "class_mean_size") for c in class_counts]
-    return len(counts) ** 2 / math.fsum(1.0 / c for c in counts)
-
-
-def averaged_auc_size(class_counts: tuple[int, ...], *, pairs: bool, weighted: bool = False) -> float:
-    """Return the size, for Hoeffding's formula, of an AUC that is averaged over classes or pairs of them.
-
-    The larger of two, given the labels. Another score of one record of class k moves the average by at most
-    ``c_k``, so by McDiarmid's inequality it is off its expectation by t with probability at most
-    ``exp(-2 t^2 / sum_k n_k c_k^2)`` on each side: the size is ``1 / sum_k n_k c_k^2``. (The AUC of k against
-    the rest is moved by ``1 / n_k``, that of j against the rest by ``1 / (n - n_j)``, that of j and k by
-    ``1 / n_k``.) And every AUC has, by Hoeffding, the size m of its smaller sample, and so is sub-Gaussian
-    with ``1 / (4 m)``; deviations of an average with weights w add up to no more than ``sum w / (2 sqrt m)``,
-    whatever the dependence: the size is ``1 / (sum w / sqrt m)^2``. Of two classes this is m.
-
-    Source: McDiarmid (1989); Hoeffding (1963), section 5b.
-
-    Parameters
-    ----------
-    class_counts : tuple of int
-        Records of each class, two classes or more.
-    pairs : bool
-        Whether pairs of classes are averaged ("ovo"), not each class against the rest ("ovr").
-    weighted : bool, default=False
-        Whether by how many records they have, as scikit-learn's "_weighted"; else they count alike.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two classes, or one without records.
-
-    Examples
-    --------
-    >>> round(averaged_auc_size((50, 80), pairs=True), 6)
-    50.0
-    >>> round(averaged_auc_size((50,) * 10, pairs=False), 6)
-    125.0
-    """
-    if len(class_counts) < 2:
-        raise bad_parameter(
-            "class_counts", "averaged_auc_size", "the sizes of two classes at least", class_counts
-        )
-    n = np.array([check_integer(c, "class_counts", "averaged_auc_size") for c in class_counts], dtype=float)
-    if pairs:
-        weights = n[:, None] + n if weighted else np.ones((len(n), len(n)))
-        np.fill_diagonal(weights, 0.0)
-        weights /= weights.sum() / 2.0  # each pair is in it twice
-        moved = weights.sum(axis=1) / n
-        deviation = (weights / np.sqrt(np.minimum(n[:, None], n))).sum() / 2.0
-    else:
-        rest, weights = n.sum() - n, n / n.sum() if weighted else np.full(len(n), 1.0 / len(n))
-        moved = weights / n + (weights / rest).sum() - weights / rest
-        deviation = (weights / np.sqrt(np.minimum(n, rest))).sum()
-    return float(max(1.0 / (n @ moved**2), 1.0 / deviation**2))
+    top = math.log(p)
+    if gap(top) >= 0.0:  # the bound is below rounding error
+        return p
+    return max(math.exp(root(gap, bottom, top, xtol=1e-14, rtol=1e-14)) - OUTWARDS, 0.0)
 
 
-def kish_size(weights: ArrayLike) -> float:
-    """Return ``W^2 / sum w^2``: the size, for Hoeffding, of a mean with known weights.
+def _weighted_kl_low(value: float, share: float, bound: float) -> float:
+    """Largest q that is surely excluded as too low, or 0."""
+    if value <= 0.0 or not np.isfinite(bound):
+        return 0.0
 
-    For independent terms ``X_u`` of one range and *fixed* weights the interval holds for the mean of
-    ``sum w_u X_u / W`` at these weights. It does not hold for the population's ``E[wX]/E[w]`` when the
-    weights are random and go with the terms: use `bounded_weight_size` there.
+    def kept(q: float) -> float:
+        return bound - _kl(min(q + share * (value - q), 1.0), q)
 
-    Source: Hoeffding (1963), Theorem 2, for terms of range ``w_u / W``; the size is Kish's (1965).
-
-    Parameters
-    ----------
-    weights : array-like of shape (n,)
-        At least 0, and not all 0.
-
-    Examples
-    --------
-    >>> kish_size([1.0, 1.0, 1.0, 1.0]), kish_size([3.0, 1.0, 0.0])
-    (4.0, 1.6)
-    """
-    array = np.asarray(weights, dtype=np.float64)
-    if array.ndim != 1 or not (np.isfinite(array).all() and (array >= 0.0).all() and array.any()):
-        raise bad_parameter("weights", "kish_size", "finite numbers of at least 0, not all 0", "others")
-    return float(array.sum() ** 2 / np.square(array).sum())
+    least = 1e-300
+    if kept(least) > 0.0:
+        return 0.0
+    low, _ = enclosed_root(kept, least, value)
+    return low * (1.0 - OUTWARDS)
 
 
-def bounded_weight_size(n: int, mean_weight: float, weight_bound: float) -> float:
-    """Return ``n (mean_weight / weight_bound)^2``: the size, for Hoeffding, of ``E[wX]/E[w]``.
-
-    At the true ratio r the n independent terms ``w (X - r)`` have mean 0 and a range of ``weight_bound``, and
-    the ratio observed differs from r by their sum over ``n * mean_weight``. The half-width is so
-    ``(b / mean_weight) sqrt(ln(2/delta) / (2n))``; for X in [0, 1], others rescaled.
-
-    Source: Hoeffding (1963), Theorem 2.
-
-    Parameters
-    ----------
-    n : int
-        Number of independent terms.
-    mean_weight : float
-        Observed mean of their weights (or less), in (0, weight_bound].
-    weight_bound : float
-        What no weight of the population exceeds, known without the sample.
-
-    Examples
-    --------
-    >>> bounded_weight_size(1000, 0.5, 1.0)
-    250.0
-    """
-    n = check_integer(n, "n", "bounded_weight_size")
-    bound = check_real(weight_bound, "weight_bound", "bounded_weight_size", low=0.0)
-    mean = check_real(mean_weight, "mean_weight", "bounded_weight_size", low=0.0, high=bound, closed="high")
-    return n * (mean / bound) ** 2
+def _share_of_bound(mean_weight: float, bound: float, owner: str) -> float:
+    return check_real(mean_weight, "mean_weight", owner, low=0.0, high=bound, closed="high") / bound
 
 
-def hoeffding_half_width(size: float, ln_delta: float, width: float = 1.0) -> float:
-    """Return ``width * sqrt(ln(2/delta) / (2 size))``, which no Chernoff interval exceeds.
-
-    Source: Hoeffding (1963), Theorem 2, for a mean of ``size`` independent terms of range ``width``.
-
-    Parameters
-    ----------
-    size : float
-        Number of independent terms.
-    ln_delta : float
-        Logarithm of delta, at most 0.
-    width : float, default=1.0
-        Of the range of one term.
-
-    Examples
-    --------
-    >>> round(hoeffding_half_width(1000, math.log(0.05)), 5)
-    0.04295
-    """
-    size = check_real(size, "size", "hoeffding_half_width", low=0.0)
-    width = check_real(width, "width", "hoeffding_half_width", low=0.0)
-    return width * math.sqrt(-ln_side(ln_delta, "hoeffding_half_width") / (2.0 * size))
-
-
-def hoeffding(
-    low_value: float,
-    high_value: float,
-    size: float,
-    ln_delta: float,
-    range: tuple[float, float] = (0.0, 1.0),
-) -> tuple[float, float]:
-    """Return an interval for the mean of independent terms that misses with probability at most delta.
-
-    What ``size`` is for a mean that is not a plain mean over n records (`effective_size` has the proofs):
-
-    - balanced accuracy and macro recall: ``class_mean_size(counts)``, which is ``C^2 / sum_c (1/n_c)``;
-    - a mean at known weights: ``kish_size(weights)``, which is ``W^2 / sum w^2``;
-    - the population's weighted mean ``E[wX] / E[w]``: ``bounded_weight_size(n, mean_weight, b)``, which makes
-      the half-width ``(b / mean_weight) sqrt(ln(2/delta) / (2n))``.
-
-    Parameters
-    ----------
-    low_value, high_value : float
-        Ends of what is known of the empirical mean, inside ``range``.
-    size : float
-        Number of independent terms, positive.
-    ln_delta : float
-        Logarithm of the failure probability, at most 0.
-    range : tuple of float, default=(0, 1)
-        Finite bounds of the variable.
-
-    Returns
-    -------
-    low, high : float
-
-    Examples
-    --------
-    >>> low, high = hoeffding(0.85, 0.85, 1000, math.log(0.05))
-    >>> round(low, 4), round(high, 4)
-    (0.8071, 0.8929)
-    """
-    bottom, top = check_range(range, "hoeffding")
-    p_low, p_high = to_unit(low_value, high_value, bottom, top, "hoeffding")
-    half = hoeffding_half_width(size, ln_delta) * (1.0 + OUTWARDS)
-    low, high = max(p_low - half, 0.0), min(p_high + half, 1.0)
-    return bottom + low * (top - bottom), bottom + high * (top - bottom)
-
-
-def expected_half_width(
-    n: int, ln_delta: float, expected_value: float | None = None, *, reach: float = 0.0
-) -> float:
-    """Return half the width of the interval for one fixed question, at the answer that is expected.
-
-    With an ``expected_value`` p the question is a share, a mean of 0/1 values: the interval is Clopper and
-    Pearson's (1934) at the real-valued count ``n p``, from 300 nats on Chernoff-KL's, within [0, 1]. Without,
-    it is a mean of any values in [0, 1] at its worst: Hoeffding's half-width, which is not cut at 0 and 1.
-
-    Parameters
-    ----------
-    n : int
-        Number of records.
-    ln_delta : float
-        Logarithm of the question's failure probability, at most 0; above 1/2 it is treated as 1/2.
-    expected_value : float or None, default=None
-        p, in (0, 1).
-    reach : float, default=0.0
-        The answer is known up to this much on either side (half a cell), at least 0.
-
-    Returns
-    -------
-    float
-        The half-width; from 1/2 on it is vacuous.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> ln_delta = math.log(0.05)
-    >>> round(expected_half_width(10_000, ln_delta, 0.85), 4), round(expected_half_width(10_000, ln_delta), 4)
-    (0.007, 0.0136)
-    """
-    owner = "expected_half_width"
-    n = check_integer(n, "n", owner)
-    ln_delta = check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high")
-    reach = check_real(reach, "reach", owner, low=0.0, closed="low")
-    if expected_value is None:
-        return reach + hoeffding_half_width(n, ln_delta)
-    p = check_real(expected_value, "expected_value", owner, low=0.0, high=1.0)
-    low = _low(max(p - reach, 0.0), n, ln_delta)
-    high = 1.0 - _low(max(1.0 - p - reach, 0.0), n, ln_delta)
-    return (high - low) / 2.0
-
-
-def _low(value: float, n: int, ln_delta: float) -> float:
+def _low_of_share(value: float, n: int, ln_delta: float) -> float:
     """Lower end around a share, which need not be a whole count."""
     side = ln_side(ln_delta, "expected_half_width")
     if value == 0.0:
@@ -678,161 +853,47 @@ def _low(value: float, n: int, ln_delta: float) -> float:
     return low if 0.0 <= low <= value else chernoff_kl(value, value, n, ln_delta)[0]
 
 
-_STEPS = 60  # of Newton's method, which converges from above; a handful are needed
+def _bentkus_low(value: float, n: int, side: float) -> float:
+    """Largest p that is surely excluded, as too low for this mean; 0 if none is."""
+    chernoff = chernoff_kl(value, value, n, side + LN_2)[0]
+    total = value * n
+    if value <= 0.0 or -side > _AS_GOOD_FROM:
+        return chernoff
+    if value >= 1.0:
+        return math.exp(side / n) * (1.0 - OUTWARDS)  # the tail is p^n, and t may be as near n as one likes
+    tail = _BentkusTail(n, total)
+    if chernoff >= value * (1.0 - 1e-9):
+        return chernoff
+    low, _ = enclosed_root(lambda p: tail.ln_bound(p) - side, max(chernoff, 1e-300), value)
+    return max(low * (1.0 - OUTWARDS), chernoff)
 
 
-def difference_half_width(n: int, ln_delta: float, disagreement: float) -> float:
-    """Return half the width of the interval for the difference of two models' scores, one fixed question.
+class _BentkusTail:
+    """Bentkus's bound of ``P[sum >= total]`` as a function of p."""
 
-    Parameters
-    ----------
-    n : int
-        Number of records.
-    ln_delta : float
-        Logarithm of the question's failure probability, at most 0; half of it is each side's.
-    disagreement : float
-        Largest share of the population of which the models say different things, in (0, 1]. Rows without
-        labels tell about how large it is.
+    def __init__(self, n: int, total: float) -> None:
+        reach = math.ceil(_DEVIATIONS * math.sqrt(n)) + 100
+        first, last = max(0, math.floor(total) - reach), min(n, math.ceil(total) + reach)
+        self.counts: NDArray[np.float64] = np.arange(first, last + 1, dtype=np.float64)
+        self.above = self.counts - total
+        self.total, self.n = total, n
+        self.at = math.ceil(total) - first  # the count that the others are compared with
+        choose = -gammaln(self.counts + 1.0) - gammaln(n - self.counts + 1.0)
+        self.choose = choose - choose[self.at]
+        self.ln_choose_at = float(gammaln(n + 1.0) + choose[self.at])
 
-    Returns
-    -------
-    float
-        The half-width, at most 2, in units of the score.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(difference_half_width(10_000, math.log(0.05), 0.1), 4)
-    0.0087
-    """
-    owner = "difference_half_width"
-    n = check_integer(n, "n", owner)
-    d = check_real(disagreement, "disagreement", owner, low=0.0, high=1.0, closed="high")
-    target = -ln_side(ln_delta, owner) / (n * d)
-    u = math.sqrt(2.0 * target) + target / 3.0  # Bernstein's: h(u) is at least the target there
-    for _ in range(_STEPS):  # h is convex, so that each step stays above the solution
-        step = ((1.0 + u) * math.log1p(u) - u - target) / math.log1p(u)
-        if not step > 1e-15 * u:
-            break
-        u -= step
-    return min(d * u, 2.0)
-
-
-def bounded_weights_kl(
-    low_value: float,
-    high_value: float,
-    n: int,
-    mean_weight: float,
-    weight_bound: float,
-    ln_delta: float,
-    range: tuple[float, float] = (0.0, 1.0),
-) -> tuple[float, float]:
-    """Return an interval for ``E[wX] / E[w]`` that misses with probability at most delta.
-
-    Excludes q if ``n kl(q + (mean_weight / b) (q_hat - q), q) >= ln(2 / delta)``, and mirrored. Never wider
-    than Hoeffding's with `bounded_weight_size`, and of equal weights b it is `chernoff_kl`.
-
-    Proof: at the true ratio q the independent variables ``q + w (X - q) / b`` are in [0, 1] and have mean q;
-    their mean over the rows is the first argument. Chernoff's bound for it is smaller the smaller the mean
-    weight is taken to be, so that a value rounded down will do.
-
-    Source: Hoeffding (1963), Theorem 1.
-
-    Parameters
-    ----------
-    low_value, high_value : float
-        Ends of what is known of the weighted mean, inside ``range``.
-    n : int
-        Number of independent terms.
-    mean_weight : float
-        Their mean weight or less, in (0, weight_bound].
-    weight_bound : float
-        What no weight of the population exceeds, known without the sample.
-    ln_delta : float
-        Logarithm of the failure probability, at most 0.
-    range : tuple of float, default=(0, 1)
-        Finite bounds of X.
-
-    Examples
-    --------
-    >>> import math
-    >>> low, high = bounded_weights_kl(0.95, 0.95, 1000, 0.5, 1.0, math.log(0.05))
-    >>> round(low, 4), round(high, 4)  # Hoeffding: .8641 and 1
-    (0.9007, 0.9776)
-    """
-    owner = "bounded_weights_kl"
-    n = check_integer(n, "n", owner)
-    bound = check_real(weight_bound, "weight_bound", owner, low=0.0)
-    part = check_real(mean_weight, "mean_weight", owner, low=0.0, high=bound, closed="high") / bound
-    bottom, top = check_range(range, owner)
-    p_low, p_high = to_unit(low_value, high_value, bottom, top, owner)
-    limit = -ln_side(ln_delta, owner) / n
-    low, high = _low_2(p_low, part, limit), mirrored(_low_2(1.0 - p_high, part, limit))
-    return bottom + low * (top - bottom), bottom + high * (top - bottom)
-
-
-def fixed_shares_kl(
-    low_value: float,
-    high_value: float,
-    n: int,
-    largest_share: float,
-    ln_delta: float,
-    range: tuple[float, float] = (0.0, 1.0),
-) -> tuple[float, float]:
-    """Return an interval for ``sum a_i E[X_i]`` with known shares ``a_i``, missing with probability delta.
-
-    Chernoff's for ``q_hat / (n a_max)``, the mean of the independent variables ``a_i X_i / a_max`` in [0, 1].
-    The shares (positive, of sum 1) must be fixed, so the target is conditional on the weights.
-
-    Source: Hoeffding (1963), Theorem 1.
-
-    Parameters
-    ----------
-    low_value, high_value : float
-        Ends of what is known of the mean at these shares, inside ``range``.
-    n : int
-        Number of independent terms.
-    largest_share : float
-        ``a_max``, in [1/n, 1].
-    ln_delta : float
-        Logarithm of the failure probability, at most 0.
-    range : tuple of float, default=(0, 1)
-        Finite bounds of X.
-
-    Examples
-    --------
-    >>> import math
-    >>> low, high = fixed_shares_kl(0.95, 0.95, 1000, 0.0015, math.log(0.05))
-    >>> round(low, 4), round(high, 4)
-    (0.887, 0.9698)
-    """
-    owner = "fixed_shares_kl"
-    n = check_integer(n, "n", owner)
-    least = (1.0 - 1e-9) / n
-    scale = n * check_real(largest_share, "largest_share", owner, low=least, high=1.0, closed="both")
-    scale = max(scale, 1.0)
-    bottom, top = check_range(range, owner)
-    p_low, p_high = to_unit(low_value, high_value, bottom, top, owner)
-    low = scale * chernoff_kl(p_low / scale, p_low / scale, n, ln_delta)[0]
-    miss = scale * chernoff_kl((1.0 - p_high) / scale, (1.0 - p_high) / scale, n, ln_delta)[0]
-    low, high = min(low, 1.0), mirrored(min(miss, 1.0))
-    return bottom + low * (top - bottom), bottom + high * (top - bottom)
-
-
-def _low_2(value: float, part: float, limit: float) -> float:
-    """Largest q that is surely excluded as too low, or 0."""
-    if value <= 0.0 or not np.isfinite(limit):
-        return 0.0
-
-    def kept(q: float) -> float:
-        return limit - bernoulli_kl(min(q + part * (value - q), 1.0), q)
-
-    least = 1e-300
-    if kept(least) > 0.0:
-        return 0.0
-    low, _ = enclosed_root(kept, least, value)
-    return low * (1.0 - OUTWARDS)
+    def ln_bound(self, p: float) -> float:
+        """Logarithm of the least of ``E(Bin - t)+ / (total - t)`` over integers t, at most 0."""
+        logit = math.log(p) - math.log1p(-p)
+        masses = np.exp(np.minimum(self.choose + (self.counts - self.counts[self.at]) * logit, _LARGEST_TERM))
+        # E[(Bin - total) 1(Bin > t)] rises in t; the bound is least at the first t where it is not negative.
+        tails = np.cumsum((masses * self.above)[::-1])[::-1]
+        k = int(np.argmax(tails >= 0.0))  # the first count that belongs to the sum: t = that count - 1
+        t = max(self.counts[k] - 1.0, 0.0)
+        if t >= self.total:
+            t = self.counts[k] - 2.0  # total is a whole number and no count below it belongs
+        where = slice(max(int(t - self.counts[0]), 0), None)
+        numerator = float(((self.counts[where] - t) * masses[where]).sum())
+        ln_at = self.ln_choose_at + self.counts[self.at] * math.log(p)
+        ln_at += (self.n - self.counts[self.at]) * math.log1p(-p)
+        return float(min(ln_at + math.log(numerator) - math.log(self.total - t), 0.0))

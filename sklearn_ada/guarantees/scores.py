@@ -1,12 +1,12 @@
 r"""Confidence intervals that are made for one metric, or a family of them, and named after it.
 
-They are built from the intervals and bets for one mean in `sklearn_ada.guarantees.intervals`, whose
-conventions they share. Accuracy, AUC and the mean of a loss need no more than those.
+They are built from the intervals for one mean in `sklearn_ada.guarantees.intervals`, whose conventions they
+share, and from bets (`sklearn_ada.guarantees.bets`). Accuracy, AUC and the mean of a loss need no more than
+those; metrics of a confusion matrix are in `sklearn_ada.guarantees.class_tables`.
 
-An interval for average precision at a given share of positives, from bands of two rates.
-
-Rows are ranked by score, ties broken at random. With the share pi of positives and the false positive rate
-F(u) at which a share u of the positives is found, the population's average precision is
+*Average precision* at a given share of positives, from bands of two rates. Rows are ranked by score, ties
+broken at random. With the share pi of positives and the false positive rate F(u) at which a share u of the
+positives is found, the population's average precision is
 
 .. math:: \int_0^1 \frac{\pi u}{\pi u + (1 - \pi) F(u)} du.
 
@@ -24,13 +24,10 @@ Between thresholds the integral is elementary. That all bounds hold at a time, a
 worst, costs a factor of 3 to 5 against a normal interval. How many thresholds there are is decided by the
 widths foreseen.
 
-Intervals for how much better one model is than another, from the differences of their losses row by row.
-
-How wide they will be is planned by `sklearn_ada.guarantees.intervals`.
-
-The target is ``E[loss_a - loss_b]``: positive where b is better. Two models that agree on most rows have
-small differences, however large their losses are, so this is much narrower than the difference of two
-intervals.
+*How much better one model is than another*, from the differences of their losses row by row; how wide that
+will be is planned by `sklearn_ada.guarantees.difference_half_width`. The target is ``E[loss_a - loss_b]``:
+positive where b is better. Two models that agree on most rows have small differences, however large their
+losses are, so this is much narrower than the difference of two intervals.
 
 For 0/1 losses only rows count on which one model is right and the other is not. Let rho be the probability
 of such a row and theta that of b being right there, so that the target is ``rho (2 theta - 1)``. If rows
@@ -42,18 +39,16 @@ rho's: which of the two is used where theta is covered and the end is above the 
 sign of the target, so one of them is to be counted. The sign is exact: the end is above 0 if and only if
 theta's is above 1/2, a sign test at nine tenths of the level.
 
-For rows of different laws, as at a fixed class mix, and for losses with more values, bets on the
-differences are used (`sklearn_ada.guarantees.bets`).
+For rows of different laws, as at a fixed class mix, and for losses with more values, bets on the differences
+are used.
 
-Intervals for the share of a loss that a model explains: R^2, and D^2 of the pinball and absolute losses.
-
-The metric is ``1 - E L / min_m E B(m)`` where L is the model's loss of a row and ``B(m)`` that of the
-constant m; :math:`L = e^2, B(m) = (y - m)^2` for R^2, where the best constant is the mean. With a constant
-c that is fixed without these rows, such as the mean of validation rows:
+*The share of a loss that a model explains*: R^2, and D^2 of the pinball and absolute losses. The metric is
+``1 - E L / min_m E B(m)`` where L is the model's loss of a row and ``B(m)`` that of the constant m; :math:`L
+= e^2, B(m) = (y - m)^2` for R^2, where the best constant is the mean. With a constant c that is fixed without
+these rows, such as the mean of validation rows:
 
 - Upper end. ``E B(c)`` is at least the minimum, so where the metric is at least ``1 - q``, the terms ``L -
-  q B(c)`` have a mean of at most 0. Fixed bets reject the small q
-  (`sklearn_ada.guarantees.bets`).
+  q B(c)`` have a mean of at most 0. Fixed bets reject the small q.
 - Lower end. If the minimum is at least ``E B(c) - s``, then where the metric is at most ``1 - 1/u``, the
   terms ``B(c) - s - u L`` have a mean of at most 0. Bets have nine tenths of the side's level; s is found
   at the other tenth. A larger s lowers the wealth while the bets are the same, so it may come from the same
@@ -81,15 +76,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
-from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, check_real
+from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, check_real, checked, plain
 from sklearn_ada.guarantees.bets import bet_sizes, fixed_bets_mean, lowest_ratio
-from sklearn_ada.guarantees.intervals import binomial_tail_ends, check_range, ln_side
-
-_THRESHOLDS = (5, 8, 12, 20, 30, 60, 120, 240)
+from sklearn_ada.guarantees.intervals import (
+    LN_NINE_TENTHS,
+    LN_TENTH,
+    Interval,
+    binomial_tail_ends,
+    check_range,
+    ln_side,
+)
 
 Array = NDArray[np.float64]
 
+_THRESHOLDS = (5, 8, 12, 20, 30, 60, 120, 240)  # of average precision, of which the best foreseen is taken
 
+_LN_TWENTIETH = -math.log(20.0)  # of a side's level, for each of the two cases of a quantile
+_SHOWN = 3.0  # times what the level leaves unknown of the mean of a loss that is rarely the largest
+_FURTHEST = 100.0  # times the ratio foreseen: a lower end is not looked for beyond
+
+_tail_ends = plain(binomial_tail_ends)
+
+
+@checked(seed="integer >= 0")
 def average_precision_interval(
     scores: ArrayLike,
     is_positive: ArrayLike,
@@ -98,7 +107,7 @@ def average_precision_interval(
     expected_scores: ArrayLike,
     expected_positive: ArrayLike,
     seed: int,
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for average precision that misses with probability at most delta.
 
     The target is the average precision of the population at these rows' share of positives, ties in the
@@ -142,88 +151,25 @@ def average_precision_interval(
     (0.64, 0.97)
     """
     owner = "average_precision_interval"
-    rng = np.random.default_rng(check_integer(seed, "seed", owner, low=0))
+    rng = np.random.default_rng(seed)
     positives, negatives = _sides(scores, is_positive, "is_positive", owner)
-    known, others = _sides(expected_scores, expected_positive, "expected_positive", owner)
+    foreseen = _sides(expected_scores, expected_positive, "expected_positive", owner)
     level = ln_side(ln_delta, owner)
     sizes = len(positives), len(negatives)
-    best, thresholds = math.inf, known[:1]
+    best, thresholds = math.inf, foreseen[0][:1]
     for count in _THRESHOLDS:
-        tried = _thresholds(known, count, rng)
-        shares = (_above(side, tried, rng) / len(side) for side in (known, others))
+        tried = _thresholds(foreseen[0], count, rng)
+        shares = (_above(side, tried, rng) / len(side) for side in foreseen)
         counts = [np.round(share * size).astype(int) for share, size in zip(shares, sizes, strict=True)]
         low, high = _ends(counts[0], counts[1], sizes, level)
         if high - low < best:
             best, thresholds = high - low, tried
-        if count > len(known):
+        if count > len(foreseen[0]):
             break
     return _ends(_above(positives, thresholds, rng), _above(negatives, thresholds, rng), sizes, level)
 
 
-def _ends(
-    found: NDArray[np.int64], false: NDArray[np.int64], sizes: tuple[int, int], level: float
-) -> tuple[float, float]:
-    """Return both ends from how many positives and negatives are above each threshold."""
-    each = level - math.log(2.0 * len(found))
-    recalls, rates = _band(found, sizes[0], each), _band(false, sizes[1], each)
-    odds = sizes[1] / sizes[0]
-    low = _area(np.r_[0.0, recalls[0], 1.0], np.r_[rates[1], 1.0] * odds)
-    high = _area(np.r_[0.0, recalls[1], 1.0], np.r_[0.0, rates[0]] * odds)
-    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
-
-
-def _band(counts: NDArray[np.int64], size: int, ln_each: float) -> tuple[Array, Array]:
-    """Return lower and upper bounds of shares that rise, at this level each."""
-    ends = [binomial_tail_ends(int(k), int(k), size, ln_each, identical_rows=True) for k in counts]
-    low, high = np.array(ends).T
-    return np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
-
-
-def _area(recalls: Array, false: Array) -> float:
-    """Return the integral of ``u / (u + f)`` with one f between each two recalls."""
-    start, stop = recalls[:-1], recalls[1:]
-    inside = (false > 0.0) & (stop > start)
-    lost = false[inside] * np.log((stop[inside] + false[inside]) / (start[inside] + false[inside]))
-    return float(np.sum(stop - start) - lost.sum())
-
-
-def _thresholds(known: Array, count: int, rng: np.random.Generator) -> Array:
-    """Return so many scores, the highest first, at even shares of positives, and a number for ties."""
-    at = np.unique(np.round(np.arange(1, count + 1) / (count + 1) * len(known)).astype(int))
-    scores = known[::-1][np.clip(at, 1, len(known)) - 1]
-    pairs = np.column_stack((scores, rng.random(len(scores))))
-    return np.asarray(pairs[np.lexsort((-pairs[:, 1], -pairs[:, 0]))])
-
-
-def _sides(scores: ArrayLike, is_positive: ArrayLike, name: str, owner: str) -> tuple[Array, Array]:
-    """Return the scores of positives and of negatives, the lowest first."""
-    values, positive = np.asarray(scores, dtype=np.float64), np.asarray(is_positive, dtype=bool)
-    if values.ndim != 1 or np.isnan(values).any():
-        raise bad_parameter("scores", owner, "an array of numbers", "others")
-    if positive.shape != values.shape or not positive.any() or positive.all():
-        raise bad_parameter(name, owner, f"{values.size} booleans, some true and some false", "others")
-    return np.sort(values[positive]), np.sort(values[~positive])
-
-
-def _above(ordered: Array, thresholds: Array, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return how many rows are above each threshold, where rows with its score are at a random number.
-
-    Rows of one score are alike, so their numbers are drawn together, where a threshold has their score.
-    """
-    scores, ties = thresholds.T
-    first, last = (np.searchsorted(ordered, scores, side=side) for side in ("left", "right"))
-    above = len(ordered) - last
-    for start in np.unique(first[last > first]):
-        here = (first == start) & (last > first)
-        numbers = rng.random(int(last[here][0] - start))
-        above[here] += [int(np.count_nonzero(numbers > tie)) for tie in ties[here]]
-    return np.asarray(above, dtype=np.int64)
-
-
-_LN_DISAGREE = -math.log(10.0)
-_LN_BETTER = math.log1p(-0.1)
-
-
+@checked(n="integer >= 1", expected="each [0, 1] or None")
 def paired_zero_one_interval(
     better: int,
     worse: int,
@@ -232,13 +178,13 @@ def paired_zero_one_interval(
     *,
     identical_rows: bool = False,
     expected: tuple[float, float] | None = None,
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for the difference of two error rates that misses with probability at most delta.
 
     Rows are independent. Each side gets delta/2.
 
-    Source: theorems of `sklearn_ada.guarantees.scores`; given the
-    disagreements the test is McNemar's (1947) in its exact form.
+    Source: theorems of `sklearn_ada.guarantees.scores`; given the disagreements the test is McNemar's (1947)
+    in its exact form.
 
     Parameters
     ----------
@@ -273,12 +219,11 @@ def paired_zero_one_interval(
     (0.0064, 0.0534)
     """
     owner = "paired_zero_one_interval"
-    n = check_integer(n, "n", owner)
     better = check_integer(better, "better", owner, low=0, high=n)
     worse = check_integer(worse, "worse", owner, low=0, high=n - better)
     level = ln_side(ln_delta, owner)
     shares = (0.25, 0.25) if expected is None else expected
-    gain, loss = (check_real(x, "expected", owner, low=0.0, high=1.0, closed="both") for x in shares)
+    gain, loss = shares
     if gain + loss > 1.0:
         raise bad_parameter("expected", owner, "two shares of at most 1 in all", shares)
     if identical_rows and expected is not None:
@@ -291,6 +236,7 @@ def paired_zero_one_interval(
     return _by_bets(better, worse, n, level, gain, loss)
 
 
+@checked(expected_variance=">= 0")
 def paired_loss_interval(
     losses_a: ArrayLike,
     losses_b: ArrayLike,
@@ -299,7 +245,7 @@ def paired_loss_interval(
     bounds: tuple[float, float],
     expected_difference: float,
     expected_variance: float,
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for the difference of two mean losses that misses with probability at most delta.
 
     Rows are independent, and may be of different laws. Each side gets delta/2.
@@ -348,121 +294,13 @@ def paired_loss_interval(
     mean = check_real(
         expected_difference, "expected_difference", owner, low=-width, high=width, closed="both"
     )
-    variance = check_real(expected_variance, "expected_variance", owner, low=0.0, closed="low")
     low, high = fixed_bets_mean(
         (1.0 + (a - b) / width) / 2.0,
         ln_delta,
         expected_mean=(1.0 + mean / width) / 2.0,
-        expected_variance=variance / (4.0 * width**2),
+        expected_variance=expected_variance / (4.0 * width**2),
     )
     return (2.0 * low - 1.0) * width, (2.0 * high - 1.0) * width
-
-
-def _by_bets(better: int, worse: int, n: int, level: float, gain: float, loss: float) -> tuple[float, float]:
-    """Return both ends for rows of any laws, each at the level given."""
-    low = _low_by_bets(better, worse, n, level, gain, loss)
-    return low, -_low_by_bets(worse, better, n, level, loss, gain)
-
-
-def _by_disagreements(better: int, worse: int, n: int, level: float) -> tuple[float, float]:
-    """Return both ends for rows of one law, each at the level given."""
-    count = better + worse
-    if count == 0:
-        disagree = binomial_tail_ends(0, 0, n, level + _LN_DISAGREE, identical_rows=True)[1]
-        return -disagree, disagree
-    least, most = binomial_tail_ends(count, count, n, level + _LN_DISAGREE, identical_rows=True)
-    ends = [
-        2.0 * theta - 1.0
-        for theta in binomial_tail_ends(better, better, count, level + _LN_BETTER, identical_rows=True)
-    ]
-    low = ends[0] * (least if ends[0] > 0.0 else most)
-    high = ends[1] * (most if ends[1] > 0.0 else least)
-    return max(low, -1.0), min(high, 1.0)
-
-
-def _low_by_bets(better: int, worse: int, n: int, level: float, gain: float, loss: float) -> float:
-    """Return the lower end from bets on differences of 1, 0 and -1."""
-    values = np.array([1.0, 0.0, -1.0])
-    mean = gain - loss
-    variance = max(gain + loss - mean * mean, 1.0 / n)
-    most_lost = min(1.0 + max(mean, 0.0) + math.sqrt(-2.0 * variance * level / n), 2.0)
-    return lowest_ratio(
-        values,
-        1.0,
-        level,
-        bets=bet_sizes(n, level, variance, most_lost),
-        corners=(values, np.ones(3)),
-        bracket=(-1.0, 1.0),
-        counts=np.array([better, n - better - worse, worse], dtype=np.float64),
-    )
-
-
-def _losses(values: ArrayLike, name: str, bottom: float, top: float, owner: str) -> NDArray[np.float64]:
-    losses = np.asarray(values, dtype=np.float64)
-    slack = OUTWARDS * (top - bottom)
-    if (
-        losses.ndim != 1
-        or losses.size == 0
-        or not (losses.min() >= bottom - slack and losses.max() <= top + slack)
-    ):
-        raise bad_parameter(name, owner, f"a non-empty array of numbers in [{bottom:g}, {top:g}]", "others")
-    return np.clip(losses, bottom, top)
-
-
-_LN_SLACK = -math.log(10.0)  # share of a side's level for how far the constant is from the best
-_LN_BETS = math.log1p(-0.1)
-_LN_EACH = -math.log(20.0)
-_SHOWN = 3.0  # times what the level leaves unknown of the mean of a loss that is rarely the largest
-_FURTHEST = 100.0  # times the ratio foreseen: a lower end is not looked for beyond
-
-
-class ExpectedLosses(NamedTuple):
-    """What is foreseen of a model's losses and a constant's, from rows other than those of the interval.
-
-    Parameters
-    ----------
-    constant : float
-        The constant c.
-    loss, baseline : float
-        Means of the losses of the model and of the constant.
-    loss_variance, baseline_variance, covariance : float
-        Of the two losses of a row.
-    """
-
-    constant: float
-    loss: float
-    baseline: float
-    loss_variance: float
-    baseline_variance: float
-    covariance: float
-
-    @classmethod
-    def of_rows(
-        cls,
-        target: ArrayLike,
-        prediction: ArrayLike,
-        *,
-        target_range: tuple[float, float],
-        most_error: float,
-        quantile: float | None = None,
-    ) -> ExpectedLosses:
-        """Return what these rows foresee: of squared losses, or of pinball losses at a quantile.
-
-        Parameters are those of `r_squared_interval` and `d2_pinball_interval`.
-
-        Examples
-        --------
-        >>> rows = [0.0, 1.0, 2.0, 3.0]
-        >>> found = ExpectedLosses.of_rows(rows, [0.0, 1.0, 2.0, 2.0], target_range=(0, 4), most_error=4)
-        >>> found.constant, found.loss, found.baseline
-        (1.5, 0.25, 1.25)
-        """
-        y, error = _clipped(target, prediction, target_range, most_error, "ExpectedLosses")
-        constant = float(np.mean(y)) if quantile is None else float(np.quantile(y, quantile))
-        loss, baseline = _losses_2(y, error, constant, quantile)
-        table = np.cov(loss, baseline, bias=True) if len(y) > 1 else np.zeros((2, 2))
-        means = float(loss.mean()), float(baseline.mean())
-        return cls(constant, *means, float(table[0, 0]), float(table[1, 1]), float(table[0, 1]))
 
 
 def r_squared_interval(
@@ -473,7 +311,7 @@ def r_squared_interval(
     target_range: tuple[float, float],
     most_error: float,
     expected: ExpectedLosses,
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for R^2 that misses with probability at most delta.
 
     The target is ``1 - E e^2 / Var y`` of the population, where y and the prediction are clipped to
@@ -521,16 +359,17 @@ def r_squared_interval(
     bottom, top = target_range
     width = top - bottom
     center = min(max((expected.constant - bottom) / width, 0.0), 1.0)
-    known_variance = expected.baseline / width**2
+    variance = expected.baseline / width**2
     low_mean, high_mean = fixed_bets_mean(
-        (y - bottom) / width, level + _LN_SLACK, expected_mean=center, expected_variance=known_variance
+        (y - bottom) / width, level + LN_TENTH, expected_mean=center, expected_variance=variance
     )
     low_mean, high_mean = bottom + low_mean * width, bottom + high_mean * width
     slack = max(high_mean - expected.constant, expected.constant - low_mean) ** 2 * (1.0 + OUTWARDS)
     most = most_error**2, max(top - expected.constant, expected.constant - bottom) ** 2
-    return _explained(*_losses_2(y, error, expected.constant, None), slack, most, level, expected)
+    return _explained(*_squared_or_pinball(y, error, expected.constant, None), slack, most, level, expected)
 
 
+@checked(quantile="(0, 1)")
 def d2_pinball_interval(
     target: ArrayLike,
     prediction: ArrayLike,
@@ -540,7 +379,7 @@ def d2_pinball_interval(
     most_error: float,
     expected: ExpectedLosses,
     quantile: float = 0.5,
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for D^2 of the pinball loss that misses with probability at most delta.
 
     At ``quantile=0.5`` it is D^2 of the absolute error. The target is ``1 - E L / min_m E B(m)`` of the
@@ -581,14 +420,175 @@ def d2_pinball_interval(
     (0.208, 0.378)
     """
     owner = "d2_pinball_interval"
-    quantile = check_real(quantile, "quantile", owner, low=0.0, high=1.0)
     y, error = _clipped(target, prediction, target_range, most_error, owner)
     level = ln_side(ln_delta, owner)
     bottom, top = target_range
-    slack = _quantile_slack(y, expected.constant, quantile, level + _LN_EACH, (bottom, top))
+    slack = _quantile_slack(y, expected.constant, quantile, level + _LN_TWENTIETH, (bottom, top))
     steepest = max(quantile, 1.0 - quantile)
     most = steepest * most_error, steepest * max(top - expected.constant, expected.constant - bottom)
-    return _explained(*_losses_2(y, error, expected.constant, quantile), slack, most, level, expected)
+    return _explained(
+        *_squared_or_pinball(y, error, expected.constant, quantile), slack, most, level, expected
+    )
+
+
+class ExpectedLosses(NamedTuple):
+    """What is foreseen of a model's losses and a constant's, from rows other than those of the interval.
+
+    Parameters
+    ----------
+    constant : float
+        The constant c.
+    loss, baseline : float
+        Means of the losses of the model and of the constant.
+    loss_variance, baseline_variance, covariance : float
+        Of the two losses of a row.
+    """
+
+    constant: float
+    loss: float
+    baseline: float
+    loss_variance: float
+    baseline_variance: float
+    covariance: float
+
+    @classmethod
+    def of_rows(
+        cls,
+        target: ArrayLike,
+        prediction: ArrayLike,
+        *,
+        target_range: tuple[float, float],
+        most_error: float,
+        quantile: float | None = None,
+    ) -> ExpectedLosses:
+        """Return what these rows foresee: of squared losses, or of pinball losses at a quantile.
+
+        Parameters are those of `r_squared_interval` and `d2_pinball_interval`.
+
+        Examples
+        --------
+        >>> rows = [0.0, 1.0, 2.0, 3.0]
+        >>> found = ExpectedLosses.of_rows(rows, [0.0, 1.0, 2.0, 2.0], target_range=(0, 4), most_error=4)
+        >>> found.constant, found.loss, found.baseline
+        (1.5, 0.25, 1.25)
+        """
+        y, error = _clipped(target, prediction, target_range, most_error, "ExpectedLosses")
+        constant = float(np.mean(y)) if quantile is None else float(np.quantile(y, quantile))
+        loss, baseline = _squared_or_pinball(y, error, constant, quantile)
+        table = np.cov(loss, baseline, bias=True) if len(y) > 1 else np.zeros((2, 2))
+        means = float(loss.mean()), float(baseline.mean())
+        return cls(constant, *means, float(table[0, 0]), float(table[1, 1]), float(table[0, 1]))
+
+
+def _ends(
+    found: NDArray[np.int64], false: NDArray[np.int64], sizes: tuple[int, int], level: float
+) -> Interval:
+    """Return both ends from how many positives and negatives are above each threshold."""
+    each = level - math.log(2.0 * len(found))
+    recalls, rates = _band(found, sizes[0], each), _band(false, sizes[1], each)
+    odds = sizes[1] / sizes[0]
+    low = _area(np.r_[0.0, recalls[0], 1.0], np.r_[rates[1], 1.0] * odds)
+    high = _area(np.r_[0.0, recalls[1], 1.0], np.r_[0.0, rates[0]] * odds)
+    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+
+
+def _band(counts: NDArray[np.int64], size: int, ln_each: float) -> tuple[Array, Array]:
+    """Return lower and upper bounds of shares that rise, at this level each."""
+    ends = [_tail_ends(int(k), int(k), size, ln_each, identical_rows=True) for k in counts]
+    low, high = np.array(ends).T
+    return np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
+
+
+def _area(recalls: Array, false: Array) -> float:
+    """Return the integral of ``u / (u + f)`` with one f between each two recalls."""
+    start, stop = recalls[:-1], recalls[1:]
+    inside = (false > 0.0) & (stop > start)
+    lost = false[inside] * np.log((stop[inside] + false[inside]) / (start[inside] + false[inside]))
+    return float(np.sum(stop - start) - lost.sum())
+
+
+def _thresholds(positives: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return so many scores, the highest first, at even shares of positives, and a number for ties."""
+    at = np.unique(np.round(np.arange(1, count + 1) / (count + 1) * len(positives)).astype(int))
+    scores = positives[::-1][np.clip(at, 1, len(positives)) - 1]
+    pairs = np.column_stack((scores, rng.random(len(scores))))
+    return np.asarray(pairs[np.lexsort((-pairs[:, 1], -pairs[:, 0]))])
+
+
+def _sides(scores: ArrayLike, is_positive: ArrayLike, name: str, owner: str) -> tuple[Array, Array]:
+    """Return the scores of positives and of negatives, the lowest first."""
+    values, positive = np.asarray(scores, dtype=np.float64), np.asarray(is_positive, dtype=bool)
+    if values.ndim != 1 or np.isnan(values).any():
+        raise bad_parameter("scores", owner, "an array of numbers", "others")
+    if positive.shape != values.shape or not positive.any() or positive.all():
+        raise bad_parameter(name, owner, f"{values.size} booleans, some true and some false", "others")
+    return np.sort(values[positive]), np.sort(values[~positive])
+
+
+def _above(ordered: Array, thresholds: Array, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return how many rows are above each threshold, where rows with its score are at a random number.
+
+    Rows of one score are alike, so their numbers are drawn together, where a threshold has their score.
+    """
+    scores, ties = thresholds.T
+    first, last = (np.searchsorted(ordered, scores, side=side) for side in ("left", "right"))
+    above = len(ordered) - last
+    for start in np.unique(first[last > first]):
+        here = (first == start) & (last > first)
+        numbers = rng.random(int(last[here][0] - start))
+        above[here] += [int(np.count_nonzero(numbers > tie)) for tie in ties[here]]
+    return np.asarray(above, dtype=np.int64)
+
+
+def _by_bets(better: int, worse: int, n: int, level: float, gain: float, loss: float) -> Interval:
+    """Return both ends for rows of any laws, each at the level given."""
+    low = _low_by_bets(better, worse, n, level, gain, loss)
+    return low, -_low_by_bets(worse, better, n, level, loss, gain)
+
+
+def _by_disagreements(better: int, worse: int, n: int, level: float) -> Interval:
+    """Return both ends for rows of one law, each at the level given."""
+    count = better + worse
+    if count == 0:
+        disagree = _tail_ends(0, 0, n, level + LN_TENTH, identical_rows=True)[1]
+        return -disagree, disagree
+    least, most = _tail_ends(count, count, n, level + LN_TENTH, identical_rows=True)
+    ends = [
+        2.0 * theta - 1.0
+        for theta in _tail_ends(better, better, count, level + LN_NINE_TENTHS, identical_rows=True)
+    ]
+    low = ends[0] * (least if ends[0] > 0.0 else most)
+    high = ends[1] * (most if ends[1] > 0.0 else least)
+    return max(low, -1.0), min(high, 1.0)
+
+
+def _low_by_bets(better: int, worse: int, n: int, level: float, gain: float, loss: float) -> float:
+    """Return the lower end from bets on differences of 1, 0 and -1."""
+    values = np.array([1.0, 0.0, -1.0])
+    mean = gain - loss
+    variance = max(gain + loss - mean * mean, 1.0 / n)
+    most_lost = min(1.0 + max(mean, 0.0) + math.sqrt(-2.0 * variance * level / n), 2.0)
+    return lowest_ratio(
+        values,
+        1.0,
+        level,
+        bets=bet_sizes(n, level, variance, most_lost),
+        corners=(values, np.ones(3)),
+        bracket=(-1.0, 1.0),
+        counts=np.array([better, n - better - worse, worse], dtype=np.float64),
+    )
+
+
+def _losses(values: ArrayLike, name: str, bottom: float, top: float, owner: str) -> NDArray[np.float64]:
+    losses = np.asarray(values, dtype=np.float64)
+    slack = OUTWARDS * (top - bottom)
+    if (
+        losses.ndim != 1
+        or losses.size == 0
+        or not (losses.min() >= bottom - slack and losses.max() <= top + slack)
+    ):
+        raise bad_parameter(name, owner, f"a non-empty array of numbers in [{bottom:g}, {top:g}]", "others")
+    return np.clip(losses, bottom, top)
 
 
 def _explained(
@@ -598,7 +598,7 @@ def _explained(
     most: tuple[float, float],
     level: float,
     expected: ExpectedLosses,
-) -> tuple[float, float]:
+) -> Interval:
     """Return both ends of ``1 - E loss / (E baseline - s)``, where s is at most the slack."""
     n = len(loss)
     most_loss, most_baseline = most
@@ -622,13 +622,13 @@ def _explained(
     inverse = mean_baseline / max(mean_loss, shown)
     # Of some standard errors of the best constant. Not the slack itself: these rows decide it, and may not
     # decide the bets, too.
-    foreseen = 2.0 * expected.baseline * -(level + _LN_EACH) / n
-    bets = bet_sizes(n, level + _LN_BETS, variance(inverse, 1.0), inverse * most_loss + foreseen)
+    foreseen = 2.0 * expected.baseline * -(level + _LN_TWENTIETH) / n
+    bets = bet_sizes(n, level + LN_NINE_TENTHS, variance(inverse, 1.0), inverse * most_loss + foreseen)
     reduced = corners[1] - slack, corners[0]
     inverse = lowest_ratio(
         baseline - slack,
         loss,
-        level + _LN_BETS,
+        level + LN_NINE_TENTHS,
         bets=bets,
         corners=reduced,
         bracket=(0.0, _FURTHEST * inverse),
@@ -647,14 +647,16 @@ def _quantile_slack(
     top = float(ordered[rank - 1]) if rank <= n else target_range[1]
     bottom = float(ordered[n - mirrored]) if mirrored <= n else target_range[0]
     until, before = int(np.count_nonzero(y <= constant)), int(np.count_nonzero(y < constant))
-    least = binomial_tail_ends(until, until, n, level, identical_rows=True)[0]
-    most = binomial_tail_ends(before, before, n, level, identical_rows=True)[1]
+    least = _tail_ends(until, until, n, level, identical_rows=True)[0]
+    most = _tail_ends(before, before, n, level, identical_rows=True)[1]
     above = max(top - constant, 0.0) * max(quantile - least, 0.0)
     below = max(constant - bottom, 0.0) * max(most - quantile, 0.0)
     return max(above, below) * (1.0 + OUTWARDS)
 
 
-def _losses_2(y: Array, error: Array, constant: float, quantile: float | None) -> tuple[Array, Array]:
+def _squared_or_pinball(
+    y: Array, error: Array, constant: float, quantile: float | None
+) -> tuple[Array, Array]:
     """Return the losses of the model, whose errors are ``y - prediction``, and of the constant."""
     away = y - constant
     if quantile is None:

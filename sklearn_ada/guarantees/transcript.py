@@ -2,10 +2,8 @@ r"""The transcript as a test: what was said, and how likely the code took it to 
 
 Universal inference compares a probability fixed in advance with the likelihood of what was seen. Here what
 was seen is the whole conversation with a holdout, and the probability that of its code, so the price of an
-answer itself takes the place of weights, of a horizon and of the size of a round. `theorem` has statement
-and proof; `counts`, `ratio` and `exact_count` invert it for counts, ratios, and next to one exact count.
-
-The transcript theorem: no answer is much less likely, under the truth, than its code took it to be.
+answer itself takes the place of weights, of a horizon and of the size of a round: no answer is much less
+likely, under the truth, than its code took it to be.
 
 Setting. Records are drawn from a law D. Before every answer a code fixes a sub-probability p over everything
 that could be revealed next; question j (its functional, its cells, its code) is a function of the transcript
@@ -35,29 +33,28 @@ a value that leads to the symbols released: ``P(v_j) <= P_D(these symbols)``. Av
 that was fixed keeps b.
 
 No weight, no horizon, no size of a round and no ln 2 for two sides enter. Assumptions, beside those of
-`sklearn_ada.guarantees.weights`:
+`sklearn_ada.guarantees.description_length`:
 
 - Answers are coded in an order that does not depend on the records, never in that of their arrival if the
   records could decide it: in a round, in the order of the question's keys, priced when the round closes. All
   of a round may use the L at its close, which is at least each of its L_j.
 - The test is a function of the released symbols and of what was public before. A test whose own level is
   fixed before its answer, such as the ends of a betting interval, is none.
-- Rows at a fixed class mix are independent, but not of one law: tails of unequal rows are used there
-  (`counts`), and what needs identical rows (the probability of a cell, `exact_count`) is not.
+- Rows at a fixed class mix are independent, but not of one law: tails of unequal rows are used there, and
+  what needs identical rows (the probability of a cell, an exact count) is not.
 - Noise may be conditioned on like the analyst's coins only if the symbol then fixes a cell that surely
   contains the functional's value.
 
 Both theorems hold for one conversation at shares s1 and s2 of the failure probability, ``s1 + s2 <= 1``, and
-their intervals may then be intersected (`sklearn_ada.guarantees.weights`).
+their intervals may then be intersected (`sklearn_ada.guarantees.intersection`).
 
-The transcript theorem for counts of 0/1 losses, of which a cell was released.
-
-Of n rows S have the loss, and the released cell says ``A <= S <= B``. `transcript_interval` inverts both
-tails: p is excluded from below if ``P[S >= A] <= b e^-L`` and from above if ``P[S <= B] <= b e^-L``. For rows
-of one law these are binomial tails. For independent rows of different laws with mean p (rows at a fixed class
-mix) they are bounded by them: by Hoeffding (1956, Theorem 4) ``P[S >= A] <= P[Bin(n, p) >= A]`` wherever
-``A >= n p + 1``, which the end found satisfies for A of at least 2 and a level of at most 1/4; for A = 1 the
-union bound ``P[S >= 1] <= n p`` is used, and both are mirrored for the upper end.
+*Counts of 0/1 losses, of which a cell was released.* Of n rows S have the loss, and the released cell says
+``A <= S <= B``. `transcript_interval` inverts both tails: p is excluded from below if ``P[S >= A] <= b e^-L``
+and from above if ``P[S <= B] <= b e^-L``. For rows of one law these are binomial tails. For independent rows
+of different laws with mean p (rows at a fixed class mix) they are bounded by them: by Hoeffding (1956,
+Theorem 4) ``P[S >= A] <= P[Bin(n, p) >= A]`` wherever ``A >= n p + 1``, which the end found satisfies for A
+of at least 2 and a level of at most 1/4; for A = 1 the union bound ``P[S >= 1] <= n p`` is used, and both are
+mirrored for the upper end.
 
 `transcript_cell_interval` inverts ``P[A <= S <= B]`` itself, rows of one law only: at a class mix it is no
 function of the mean, and can be 1 at any mean where the rows are not random at all. It rises in p up to A/n
@@ -66,11 +63,9 @@ mass, and at ``p = A/n`` the modes of that law are A - 1 and A, so the differenc
 there. The probability of a cell is at most that of its tails, so its interval is inside theirs: by little
 for the cell of a check, and by about a nat of level for an exact count, a cell of one.
 
-The transcript theorem where one exact count was released: most of its price comes back.
-
-An exact count costs some ``ln sqrt(n)`` nats, which every later answer of the transcript theorem would pay.
-But an exact count is also unlikely, whatever the population is, and the theorem asks how likely the released
-symbols are.
+*One exact count was released*: most of its price comes back. An exact count costs some ``ln sqrt(n)`` nats,
+which every later answer of the transcript theorem would pay. But an exact count is also unlikely, whatever
+the population is, and the theorem asks how likely the released symbols are.
 
 Theorem. Rows are of one law, W is an exact count among the released symbols, with its price in L, and another
 question's cell says ``S >= A``. Then p, the mean of that question, is excluded from below if ``p < A/n`` and
@@ -90,22 +85,19 @@ a binomial mass at W, at most f(W).
 Rows at a fixed class mix are not of one law, and there "count 1 is W" may be certain: no gain. Of several
 exact counts any one may be used, not all.
 
-The transcript theorem for a ratio of two counts, such as precision, by Chernoff's bound.
-
-Of n independent records H are hits and N of at least H count in the denominator; ``r = E[H] / E[N]``. Both
-the share ``s = H/N`` and the denominator were released as cells, ``s >= s_low`` and ``N >= N_low``, and both
-symbols are in L.
+*A ratio of two counts*, such as precision, by Chernoff's bound. Of n independent records H are hits and N of
+at least H count in the denominator; ``r = E[H] / E[N]``. Both the share ``s = H/N`` and the denominator were
+released as cells, ``s >= s_low`` and ``N >= N_low``, and both symbols are in L.
 
 Theorem. r is excluded from below if ``r < s_low`` and ``N_low kl(s_low, r) >= ln(1/b) + L``; the other side
 by symmetry. Rows need not be of one law.
 
-Proof. ``E exp(l H - N ln(1 - r + r e^l)) <= 1`` for every l, by
-`sklearn_ada.guarantees.class_tables`.
-Take the l at which ``l s_low - ln(1 - r + r e^l)`` is largest, ``ln[s_low (1 - r) / (r (1 - s_low))] > 0``,
-where it is ``kl(s_low, r)``. On the event that the released symbols tell, the exponent is ``N (l s - ln(1 -
-r + r e^l)) >= N_low kl(s_low, r)``, so by Markov's inequality that event has at most the probability
-``exp(-N_low kl(s_low, r))``, and the transcript theorem excludes r. (For ``s_low = 1`` let l grow without
-bound.) The exponent needs no tuning in advance, as the event is fixed by the symbols.
+Proof. ``E exp(l H - N ln(1 - r + r e^l)) <= 1`` for every l, by `sklearn_ada.guarantees.class_tables`. Take
+the l at which ``l s_low - ln(1 - r + r e^l)`` is largest, ``ln[s_low (1 - r) / (r (1 - s_low))] > 0``, where
+it is ``kl(s_low, r)``. On the event that the released symbols tell, the exponent is ``N (l s - ln(1 - r + r
+e^l)) >= N_low kl(s_low, r)``, so by Markov's inequality that event has at most the probability ``exp(-N_low
+kl(s_low, r))``, and the transcript theorem excludes r. (For ``s_low = 1`` let l grow without bound.) The
+exponent needs no tuning in advance, as the event is fixed by the symbols.
 """
 
 from __future__ import annotations
@@ -116,12 +108,24 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
 
-from sklearn_ada._validation import LN_2, OUTWARDS, check_integer, check_real, root
-from sklearn_ada.guarantees.intervals import binomial_tail_ends, check_counts, chernoff_kl, mirrored
+from sklearn_ada._solving import root
+from sklearn_ada._validation import LN_2, OUTWARDS, check_integer, checked
+from sklearn_ada.guarantees.intervals import Interval, binomial_tail_ends, check_order, chernoff_kl, mirrored
+
+__all__ = [
+    "largest_ln_mass",
+    "transcript_cell_interval",
+    "transcript_interval",
+    "transcript_interval_beside_exact_count",
+    "transcript_ln_side",
+    "transcript_ratio_interval",
+]
+
 
 THEOREM = "universal inference on the transcript (Wasserman, Ramdas, Balakrishnan 2020)"
 
 
+@checked(ln_beta="< 0", nats=">= 0")
 def transcript_ln_side(ln_beta: float, nats: float) -> float:
     """Return ``ln(b exp(-L_j))``, at which each side of a test of question j may be inverted.
 
@@ -146,18 +150,15 @@ def transcript_ln_side(ln_beta: float, nats: float) -> float:
 
     Examples
     --------
-    >>> import math
     >>> round(transcript_ln_side(math.log(0.01), 2.0), 4)
     -6.6052
     """
-    owner = "transcript_ln_side"
-    ln_beta = check_real(ln_beta, "ln_beta", owner, high=0.0)
-    return ln_beta - check_real(nats, "nats", owner, low=0.0, closed="low")
+    return ln_beta - nats
 
 
 def transcript_interval(
     low_count: int, high_count: int, n: int, *, ln_beta: float, nats: float, identical_rows: bool
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for p that holds, for all questions at once, with probability at least ``1 - b``.
 
     Theorem of `sklearn_ada.guarantees.transcript`, by the tails from the cell's edges.
@@ -196,9 +197,10 @@ def transcript_interval(
     return binomial_tail_ends(low_count, high_count, n, side, identical_rows=identical_rows)
 
 
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1")
 def transcript_cell_interval(
     low_count: int, high_count: int, n: int, *, ln_beta: float, nats: float
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for p from the probability of the released cell itself, for rows of one law only.
 
     Never wider than `transcript_interval` for identical rows. Where the cell is so small that some share in
@@ -225,7 +227,7 @@ def transcript_cell_interval(
     >>> round(low, 4), round(high, 4)  # the tails give 0.8237 to 0.8739
     (0.8287, 0.8698)
     """
-    low_count, high_count, n = check_counts(low_count, high_count, n, "transcript_cell_interval")
+    check_order(low_count, high_count, n, "transcript_cell_interval")
     side = transcript_ln_side(ln_beta, nats)
     low = _cell_low(low_count, high_count, n, side)
     miss = _cell_low(n - high_count, n - low_count, n, side)
@@ -234,63 +236,10 @@ def transcript_cell_interval(
     return low, mirrored(miss)
 
 
-def _cell_low(low_count: int, high_count: int, n: int, ln_level: float) -> float | None:
-    """Return the lower end of the shares that make the cell more likely than the level; None if not A/n."""
-    tail_low, _ = binomial_tail_ends(low_count, high_count, n, ln_level, identical_rows=True)
-    if tail_low == 0.0:  # no count, or a share below all floats
-        return tail_low
-    ln_mass = _ln_binomial(low_count, high_count, n)
-    ln_level -= 1e-14 * n * math.log(n + 1.0)  # rounding of factorials, outwards
-
-    def excess(ln_p: float) -> float:
-        return ln_mass(ln_p) - ln_level
-
-    bottom, top = math.log(tail_low), math.log(low_count / n)
-    if excess(top) <= 0.0:
-        return None
-    if excess(bottom) >= 0.0:  # the cell is its tail, but for rounding
-        return tail_low
-    return max(math.exp(root(excess, bottom, top, xtol=1e-13, rtol=1e-15)) * (1.0 - OUTWARDS), tail_low)
-
-
-def _ln_binomial(low_count: int, high_count: int, n: int) -> Callable[[float], float]:
-    """Return ``ln P[low_count <= Bin(n, p) <= high_count]`` as a function of ln p."""
-    counts = np.arange(low_count, high_count + 1, dtype=np.float64)
-    ln_ways = gammaln(n + 1.0) - gammaln(counts + 1.0) - gammaln(n - counts + 1.0)
-
-    def ln_mass(ln_p: float) -> float:
-        ln_miss = math.log(-math.expm1(ln_p)) if ln_p < 0.0 else -math.inf
-        misses = np.where(counts < n, (n - counts) * ln_miss if ln_p < 0.0 else -math.inf, 0.0)
-        return float(logsumexp(ln_ways + counts * ln_p + misses))
-
-    return ln_mass
-
-
-def largest_ln_mass(count: int, n: int) -> float:
-    """Return ``ln P[Bin(n, count/n) = count]``, which no binomial law of n rows exceeds at this count.
-
-    Parameters
-    ----------
-    count : int
-        From 0 to n.
-    n : int
-        The number of rows.
-
-    Examples
-    --------
-    >>> round(largest_ln_mass(1700, 2000), 4), largest_ln_mass(0, 50)
-    (-3.6899, 0.0)
-    """
-    count, _, n = check_counts(count, count, n, "largest_ln_mass")
-    misses = n - count
-    ln_ways = gammaln(n + 1.0) - gammaln(count + 1.0) - gammaln(misses + 1.0)
-    rounding = 1e-14 * n * math.log(n + 1.0)  # upwards
-    return min(float(ln_ways + xlogy(count, count / n) + xlogy(misses, misses / n)) + rounding, 0.0)
-
-
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1")
 def transcript_interval_beside_exact_count(
     low_count: int, high_count: int, n: int, *, exact_count: int, ln_beta: float, nats: float
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for a question's p where another question's exact count is part of the transcript.
 
     Rows must be of one law. It follows from the same event as `transcript_interval` at the same b and L, so
@@ -324,7 +273,7 @@ def transcript_interval_beside_exact_count(
     [0.7962, 0.8932]
     """
     owner = "transcript_interval_beside_exact_count"
-    low_count, high_count, n = check_counts(low_count, high_count, n, owner)
+    check_order(low_count, high_count, n, owner)
     exact_count = check_integer(exact_count, "exact_count", owner, low=0, high=n)
     side = min(transcript_ln_side(ln_beta, nats) - largest_ln_mass(exact_count, n), -LN_2)
     return chernoff_kl(low_count / n, high_count / n, n, side + LN_2)
@@ -332,7 +281,7 @@ def transcript_interval_beside_exact_count(
 
 def transcript_ratio_interval(
     low_share: float, high_share: float, size: float, *, ln_beta: float, nats: float
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for ``E[H] / E[N]`` that holds, for all questions, with probability ``1 - b``.
 
     The same formula holds for the mean of ``size`` independent terms in [0, 1], known up to a cell, and with
@@ -361,10 +310,64 @@ def transcript_ratio_interval(
 
     Examples
     --------
-    >>> import math
     >>> low, high = transcript_ratio_interval(0.8, 0.9, 400, ln_beta=math.log(0.01), nats=0.5)
     >>> round(low, 4), round(high, 4)
     (0.7313, 0.9411)
     """
     side = transcript_ln_side(ln_beta, nats)
     return chernoff_kl(low_share, high_share, size, min(side + LN_2, 0.0))
+
+
+@checked(count="integer >= 0", n="integer >= 1")
+def largest_ln_mass(count: int, n: int) -> float:
+    """Return ``ln P[Bin(n, count/n) = count]``, which no binomial law of n rows exceeds at this count.
+
+    Parameters
+    ----------
+    count : int
+        From 0 to n.
+    n : int
+        The number of rows.
+
+    Examples
+    --------
+    >>> round(largest_ln_mass(1700, 2000), 4), largest_ln_mass(0, 50)
+    (-3.6899, 0.0)
+    """
+    check_order(count, count, n, "largest_ln_mass")
+    misses = n - count
+    ln_ways = gammaln(n + 1.0) - gammaln(count + 1.0) - gammaln(misses + 1.0)
+    rounding = 1e-14 * n * math.log(n + 1.0)  # upwards
+    return min(float(ln_ways + xlogy(count, count / n) + xlogy(misses, misses / n)) + rounding, 0.0)
+
+
+def _cell_low(low_count: int, high_count: int, n: int, ln_level: float) -> float | None:
+    """Return the lower end of the shares that make the cell more likely than the level; None if not A/n."""
+    tail_low, _ = binomial_tail_ends(low_count, high_count, n, ln_level, identical_rows=True)
+    if tail_low == 0.0:  # no count, or a share below all floats
+        return tail_low
+    ln_mass = _ln_binomial(low_count, high_count, n)
+    ln_level -= 1e-14 * n * math.log(n + 1.0)  # rounding of factorials, outwards
+
+    def excess(ln_p: float) -> float:
+        return ln_mass(ln_p) - ln_level
+
+    bottom, top = math.log(tail_low), math.log(low_count / n)
+    if excess(top) <= 0.0:
+        return None
+    if excess(bottom) >= 0.0:  # the cell is its tail, but for rounding
+        return tail_low
+    return max(math.exp(root(excess, bottom, top, xtol=1e-13, rtol=1e-15)) * (1.0 - OUTWARDS), tail_low)
+
+
+def _ln_binomial(low_count: int, high_count: int, n: int) -> Callable[[float], float]:
+    """Return ``ln P[low_count <= Bin(n, p) <= high_count]`` as a function of ln p."""
+    counts = np.arange(low_count, high_count + 1, dtype=np.float64)
+    ln_ways = gammaln(n + 1.0) - gammaln(counts + 1.0) - gammaln(n - counts + 1.0)
+
+    def ln_mass(ln_p: float) -> float:
+        ln_miss = math.log(-math.expm1(ln_p)) if ln_p < 0.0 else -math.inf
+        misses = np.where(counts < n, (n - counts) * ln_miss if ln_p < 0.0 else -math.inf, 0.0)
+        return float(logsumexp(ln_ways + counts * ln_p + misses))
+
+    return ln_mass

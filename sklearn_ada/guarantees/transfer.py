@@ -11,18 +11,14 @@ cannot tell S from D, so that what fits the holdout fits the population:
   ``P[max_j |a_j - q_j(D)| > half_width] <= failure``.
 
 The privacy parameters must be fixed before the conversation (or kept to by a filter). Published theorems are
-in `bassily`, `jung`, `mutual_information`; `direct` has bounds that are never worse than those of Jung et al.
+`bassily_2016` (lecture 19) and `jung_2020` (lecture 23). What follows is proved here: a direct transfer that
+is never worse than that of Jung et al., of which it has a quarter of the ``e^epsilon - 1``; one in odds for
+pure differential privacy; and max-information, by which private and coded answers are certified together.
 
-The result of a transfer theorem: a half-width and a failure probability, and whether they say anything.
-
-The transfer theorem of Bassily, Nissim, Smith, Steinke, Stemmer, Ullman (STOC 2016), as in lecture 19.
-
-A sharper transfer theorem, proved here: a quarter of the ``e^epsilon - 1`` of Jung et al. (ITCS 2020).
-
-Notation. S holds n independent draws from D, the whole conversation M(S) is private with respect to replacing
-one record, and B is any event determined by the conversation and by coins that are independent of S. For B
-with probability p the *gap* g(p) bounds ``E[q(S) - q(D) | B]`` for every question q with values in [0, 1]
-that the conversation (or someone who reads it) may choose.
+*Direct transfer.* S holds n independent draws from D, the whole conversation M(S) is private with respect to
+replacing one record, and B is any event determined by the conversation and by coins that are independent of
+S. For B with probability p the *gap* g(p) bounds ``E[q(S) - q(D) | B]`` for every question q with values in
+[0, 1] that the conversation (or someone who reads it) may choose.
 
 Lemma (swap). Write ``Q = q(S)``, ``P = q(D)``. If ``Pr[M(s) in E] <= G(Pr[M(s') in E])`` for all neighbours
 s, s', randomised events E, and a concave increasing G, then::
@@ -64,19 +60,13 @@ the Delta_i. The sum is 1 for a mean, and 2 for the ROC AUC (neighbours of the s
 Compared with Jung et al. (ITCS 2020): ``e^epsilon - 1`` becomes ``(e^epsilon - 1)/(e^epsilon + 3)``, about
 epsilon/4; 2 d becomes at most d; and the failure of the sample accuracy costs nothing separate.
 
-Weights of families of questions: how the failure probability of private answers is shared out.
+A *family* (`family_weight`) are the questions whose answers one record moves in the same proportion: means,
+AUCs, recalls of one class, medians over one partition. Each has one gap between holdout and population.
 
-A *family* are the questions whose answers one record moves in the same proportion: means, AUCs, recalls of
-one class, medians over one partition. Each has one gap between holdout and population.
-
-Transfer theorems of Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld (ITCS 2020): lecture 23.
-
-Max-information: how private answers and coded answers of one conversation are certified together.
-
-A conversation y about S has beta-approximate max-information at most I if, except with probability beta over
-(S, y), its probability given S is at most e^I times its marginal probability (Dwork, Feldman, Hardt, Pitassi,
-Reingold, Roth, NIPS 2015). An event that has probability p for every fixed conversation then has
-probability at most ``e^I p + beta`` for the one that happened.
+*Max-information.* A conversation y about S has beta-approximate max-information at most I if, except with
+probability beta over (S, y), its probability given S is at most e^I times its marginal probability (Dwork,
+Feldman, Hardt, Pitassi, Reingold, Roth, NIPS 2015). An event that has probability p for every fixed
+conversation then has probability at most ``e^I p + beta`` for the one that happened.
 
 Theorem. If y is epsilon-DP and S has n independent records, then, given *any* conversation y and any beta
 chosen by it, the log-ratio exceeds ``n (u - 1 - ln u) + epsilon sqrt(n ln(1/beta)/2)``, with
@@ -88,17 +78,17 @@ length epsilon and, given the past, a mean (a Kullback-Leibler divergence) of at
 largest for densities of that range (two-point densities are the worst). Azuma and Hoeffding's inequality
 gives the deviation.
 
-Joined to route A. Questions answered by a code (L nats so far) and epsilon-DP answers alternate; the total
-epsilon is fixed in advance. At each coded node allow the private part a failure of ``b * pi * e^-L``. Summed
-over the tree that is at most b, and the coded union bound costs ``e^I`` more at each node. So with
-probability at least ``1 - beta - b`` every fixed-question interval holds at ``beta * pi * exp(-(L + I))``,
-where::
+Joined to description length. Questions answered by a code (L nats so far) and epsilon-DP answers alternate;
+the total epsilon is fixed in advance. At each coded node allow the private part a failure of ``b * pi *
+e^-L``. Summed over the tree that is at most b, and the coded union bound costs ``e^I`` more at each node. So
+with probability at least ``1 - beta - b`` every fixed-question interval holds at ``beta * pi * exp(-(L +
+I))``, where::
 
     I = n (u - 1 - ln u) + epsilon sqrt(n (L + ln(1/(b pi)))/2)
 
 The sum ``L + I`` with ``ln(1/b)`` alone under the root would be valid only if all private answers came first.
 
-Pure differential privacy: the multiplicative transfer theorem, in odds.
+*Pure differential privacy, in odds.*
 
 Theorem (after Steinke, Ullman 2017, whose bound is ``r <= e^epsilon q(D)``). Let the whole conversation be
 epsilon-DP with respect to replacing one of n records, and let the released intervals ``[low_j, high_j]``
@@ -136,26 +126,49 @@ from typing import NamedTuple
 
 from scipy.special import log_ndtr, ndtri_exp
 
-from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_real, enclosed_root
+from sklearn_ada._solving import enclosed_root
+from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_real, checked
 from sklearn_ada.accounting.differential_privacy import exponential_mechanism_zcdp
-from sklearn_ada.guarantees.intervals import chernoff_kl
+from sklearn_ada.guarantees.intervals import Interval, chernoff_kl
+
+__all__ = [
+    "TransferBound",
+    "approximate_dp_gap",
+    "bassily_2016",
+    "dwork_2015_max_information",
+    "gaussian_dp_gap",
+    "gaussian_tail_mean",
+    "is_vacuous",
+    "joined_nats",
+    "jung_2020",
+    "jung_2020_best",
+    "jung_2020_low_sensitivity",
+    "jung_2020_pure",
+    "laplace_tail_mean",
+    "pure_dp_half_width",
+    "pure_dp_interval",
+    "zcdp_gap",
+]
 
 
-def is_vacuous(half_width: float) -> bool:
-    """Return whether a half-width for a mean in [0, 1] says nothing: the answer 1/2 is as good without data.
+THEOREM = "direct transfer of differential privacy (after Jung et al., ITCS 2020)"
 
-    NaN is vacuous.
+FAMILY_WEIGHTS = {
+    "mean": 0.5,
+    "auc": 0.1,
+    "class mean": 0.1,
+    "recall": 0.05,
+    "usual subsamples": 0.1,
+    "usual stratified subsamples": 0.05,
+}
+"""Weights of the families of questions that share one gap of the privacy route (see `family_weight`)."""
 
-    Parameters
-    ----------
-    half_width : float
+_OTHER_SUBSAMPLES = 0.025  # all partitions of other sizes; as much again for stratified ones
 
-    Examples
-    --------
-    >>> is_vacuous(0.1), is_vacuous(0.5), is_vacuous(float("nan"))
-    (False, True, True)
-    """
-    return not half_width < 0.5
+
+def ln_probability(value: object, name: str, owner: str) -> float:
+    """Check the logarithm of a probability, which may be minus infinity."""
+    return -math.inf if value == -math.inf else check_real(value, name, owner, high=0.0, closed="high")
 
 
 class TransferBound(NamedTuple):
@@ -178,6 +191,422 @@ class TransferBound(NamedTuple):
         return is_vacuous(self.half_width) or not self.failure < 1.0
 
 
+def is_vacuous(half_width: float) -> bool:
+    """Return whether a half-width for a mean in [0, 1] says nothing: the answer 1/2 is as good without data.
+
+    NaN is vacuous.
+
+    Parameters
+    ----------
+    half_width : float
+
+    Examples
+    --------
+    >>> is_vacuous(0.1), is_vacuous(0.5), is_vacuous(float("nan"))
+    (False, True, True)
+    """
+    return not half_width < 0.5
+
+
+@lru_cache(maxsize=256)  # a ledger asks for the same gap at every answer
+@checked(rho=">= 0", ln_beta="<= 0")
+def zcdp_gap(rho: float, ln_beta: float) -> float:
+    """Return the gap of Theorem 1 for rho-zCDP: any mixture of mechanisms, priced by their zCDP cost.
+
+    Parameters
+    ----------
+    rho : float
+        zCDP cost of the whole conversation, at least 0.
+    ln_beta : float
+        Logarithm of the probability of the event, at most 0; a probability above 1/2 is treated as 1/2.
+
+    Returns
+    -------
+    float
+        The gap, rounded up; 1 where nothing is said.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(zcdp_gap(0.005, math.log(0.05)), 5)
+    0.07866
+    """
+    return _gap(zcdp_score, math.sqrt(rho), ln_beta)
+
+
+@checked(mu=">= 0", ln_beta="<= 0")
+def gaussian_dp_gap(mu: float, ln_beta: float) -> float:
+    """Return the gap of Theorem 1 for mu-GDP, such as k Gaussian answers with ``mu = sqrt(k)/(n sigma)``.
+
+    Parameters
+    ----------
+    mu : float
+        Gaussian differential privacy of the whole conversation, at least 0.
+    ln_beta : float
+        Logarithm of the probability of the event, at most 0; a probability above 1/2 is treated as 1/2.
+
+    Returns
+    -------
+    float
+        The gap, rounded up; 1 where nothing is said.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(gaussian_dp_gap(0.1, math.log(0.05)), 5)
+    0.06821
+    """
+    return _gap(gaussian_score, mu, ln_beta)
+
+
+@checked(epsilon=">= 0", delta="[0, 1]", beta="(0, 1)")
+def approximate_dp_gap(epsilon: float, delta: float, beta: float) -> float:
+    """Return the gap of Theorem 1 for (epsilon, delta)-DP: ``(e^eps - 1 + 4 delta/beta)/(e^eps + 3)``.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Privacy of the whole conversation; ``epsilon >= 0``, delta in [0, 1].
+    beta : float
+        Probability of the event, in (0, 1); above 1/2 it is treated as 1/2.
+
+    Returns
+    -------
+    float
+        At most 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(approximate_dp_gap(0.1, 0.0, 0.05), 5), round(math.expm1(0.1), 5)
+    (0.02562, 0.10517)
+    """
+    shrink = math.exp(-epsilon)  # numerator and denominator divided by e^epsilon, which may overflow
+    return min((-math.expm1(-epsilon) + 4.0 * shrink * (delta / min(beta, 0.5))) / (1.0 + 3.0 * shrink), 1.0)
+
+
+@checked(alpha=">= 0", beta="[0, 1]", failure="(0, 1)")
+def direct_transfer(alpha: float, beta: float, epsilon: float, delta: float, failure: float) -> TransferBound:
+    """Return the half-width of Theorem 2 for (epsilon, delta)-DP answers that are sample accurate.
+
+    With probability at least ``1 - failure``, for all questions at once, ``|a_j - q_j(D)|`` is at most::
+
+        alpha + beta/failure + (e^epsilon - 1 + 4 delta/failure)/(e^epsilon + 3)
+
+    because answers and questions are in [0, 1], so that a tail of size ``failure`` contains the misses of
+    the sample accuracy with weight at most ``beta/failure``.
+
+    Parameters
+    ----------
+    alpha, beta : float
+        ``max_j |a_j - q_j(S)| <= alpha`` except with probability beta; ``alpha >= 0``, beta in [0, 1].
+    epsilon, delta : float
+        Privacy of the whole conversation; ``epsilon >= 0``, delta in [0, 1].
+    failure : float
+        In (0, 1); above 1/2 it is treated as 1/2.
+
+    Returns
+    -------
+    TransferBound
+        Half-width and failure probability.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(direct_transfer(0.05, 1e-5, 0.02, 1e-5, failure=0.02).half_width, 4)  # jung_2020_best: 0.0731
+    0.056
+    """
+    tail = alpha + beta / min(failure, 0.5)
+    return TransferBound(tail + approximate_dp_gap(epsilon, delta, failure), failure)
+
+
+@checked(n_questions="integer >= 1", noise_scale=">= 0", ln_beta="<= 0")
+def gaussian_tail_mean(n_questions: int, noise_scale: float, ln_beta: float) -> float:
+    """Return t of Theorem 2 for Gaussian noise: the mean of the largest of k noises in its worst beta-tail.
+
+    ``noise_scale * phi(z)/Phi(-z)`` with ``2 k Phi(-z) = beta``, by a union bound over the k noises and their
+    signs; nothing is assumed about how the noises depend on each other.
+
+    Parameters
+    ----------
+    n_questions : int
+        k, at least 1.
+    noise_scale : float
+        Standard deviation of each noise, at least 0.
+    ln_beta : float
+        Logarithm of the tail's probability, at most 0.
+
+    Returns
+    -------
+    float
+        The mean of the tail.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(gaussian_tail_mean(1, 1.0, math.log(0.05)), 4)  # the 5 % quantile is 1.96
+    2.3378
+    """
+    z = float(ndtri_exp(ln_beta - math.log(2.0 * n_questions)))
+    return noise_scale * math.exp(-0.5 * z * z - 0.5 * math.log(2.0 * math.pi) - float(log_ndtr(z)))
+
+
+@checked(n_questions="integer >= 1", noise_scale=">= 0", ln_beta="<= 0")
+def laplace_tail_mean(n_questions: int, noise_scale: float, ln_beta: float) -> float:
+    """Return t of Theorem 2 for Laplace noise: ``noise_scale * (ln(k/beta) + 1)``.
+
+    Parameters
+    ----------
+    n_questions : int
+        k, at least 1.
+    noise_scale : float
+        Scale of each noise, at least 0.
+    ln_beta : float
+        Logarithm of the tail's probability, at most 0.
+
+    Returns
+    -------
+    float
+        The mean of the tail.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(laplace_tail_mean(1, 1.0, math.log(0.05)), 4)
+    3.9957
+    """
+    return noise_scale * (math.log(n_questions) - ln_beta + 1.0)
+
+
+def family_weight(family: str) -> float:
+    """Return the weight of a family of questions by the privacy route, fixed by its name alone.
+
+    A weight in the order in which families are asked would be chosen by the conversation. The weights of all
+    families that one ledger can have sum to at most 1: there are at most two classes whose recall can be
+    asked, each a family of its own.
+
+    Parameters
+    ----------
+    family : str
+        One of `FAMILY_WEIGHTS`, or "m subsamples" or "m stratified subsamples" with a number m: a partition
+        of another size than the usual one, with the weight ``0.025/(m(m+1))``.
+
+    Examples
+    --------
+    >>> family_weight("mean"), round(family_weight("4 stratified subsamples"), 6)
+    (0.5, 0.00125)
+    """
+    if family in FAMILY_WEIGHTS:
+        return FAMILY_WEIGHTS[family]
+    number, _, kind = family.partition(" ")
+    if not number.isdecimal() or kind not in ("subsamples", "stratified subsamples"):
+        raise bad_parameter("family", "family_weight", f"one of {', '.join(FAMILY_WEIGHTS)}", family)
+    m = check_integer(int(number), "family", "family_weight")
+    return _OTHER_SUBSAMPLES * (1 / (m * (m + 1)))
+
+
+@checked(epsilon=">= 0", n="integer >= 1", ln_eta="<= 0")
+def pure_dp_interval(low_value: float, high_value: float, epsilon: float, n: int, ln_eta: float) -> Interval:
+    """Return the interval for ``q(D)`` that the theorem in odds gives.
+
+    Parameters
+    ----------
+    low_value, high_value : float
+        What the conversation says of ``q(S)``, inside [0, 1]: the released answer minus and plus its sample
+        accuracy, clipped. Not ``q(S)`` itself, which is no part of a private conversation: whoever puts it in
+        gets an interval that can miss twice as often as ``eta`` allows.
+    epsilon : float
+        Privacy of the whole conversation, fixed in advance, at least 0.
+    n : int
+        Number of records.
+    ln_eta : float
+        Logarithm of the failure probability for all questions and both sides together, at most 0.
+
+    Returns
+    -------
+    low, high : float
+        ``(0, 1)`` is vacuous.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    An answer of 0.95 that is within 0.002 of the holdout's value, but for a failure that is added to eta:
+
+    >>> low, high = pure_dp_interval(0.948, 0.952, epsilon=0.01, n=10_000, ln_eta=math.log(0.05))
+    >>> round(low - 0.95, 4), round(high - 0.95, 4)
+    (-0.0082, 0.0075)
+    """
+    # chernoff_kl halves its delta for two sides; here one eta covers both.
+    low, high = chernoff_kl(low_value, high_value, n, min(ln_eta + LN_2, 0.0))
+    return _shrink_odds(low, epsilon), 1.0 - _shrink_odds(1.0 - high, epsilon)
+
+
+@checked(alpha=">= 0", epsilon=">= 0", n="integer >= 1", ln_eta="<= 0")
+def pure_dp_half_width(alpha: float, epsilon: float, n: int, ln_eta: float) -> float:
+    """Return the additive corollary ``alpha + tanh(epsilon/4) + sqrt(ln(1/eta)/(2n))``.
+
+    It follows from the theorem in odds by Pinsker's inequality and the largest difference between
+    two probabilities whose odds differ by a factor e^epsilon.
+
+    Parameters
+    ----------
+    alpha : float
+        Sample accuracy of all answers together, at least 0; the failure of it is added to eta.
+    epsilon : float
+        Privacy of the whole conversation, fixed in advance, at least 0.
+    n : int
+        Number of records.
+    ln_eta : float
+        Logarithm of the failure probability, at most 0.
+
+    Returns
+    -------
+    float
+        The half-width; from 1/2 on it is vacuous.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(pure_dp_half_width(0.0, epsilon=0.01, n=10_000, ln_eta=math.log(0.05)), 4)
+    0.0147
+    """
+    return alpha + math.tanh(epsilon / 4.0) + math.sqrt(-ln_eta / (2.0 * n))
+
+
+@checked(epsilon=">= 0", n="integer >= 1", ln_beta="<= 0")
+def max_information(epsilon: float, n: int, ln_beta: float) -> float:
+    """Return the approximate max-information of an epsilon-DP conversation, in nats, as the module proves.
+
+    Parameters
+    ----------
+    epsilon : float
+        Total privacy of the conversation, fixed in advance, at least 0.
+    n : int
+        Number of records.
+    ln_beta : float
+        Logarithm of the failure probability, at most 0.
+
+    Returns
+    -------
+    float
+        Nats.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(max_information(0.01, 10_000, math.log(0.05)), 3)
+    1.349
+    """
+    mean = n * exponential_mechanism_zcdp(epsilon) if epsilon > 0.0 else 0.0
+    return mean + epsilon * math.sqrt(-n * ln_beta / 2.0)
+
+
+@checked(epsilon=">= 0", n="integer >= 1", ln_beta="<= 0")
+def dwork_2015_max_information(epsilon: float, n: int, ln_beta: float) -> float:
+    """Return the published bound ``n epsilon^2/2 + epsilon sqrt(n ln(2/beta)/2)``, for comparison.
+
+    Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, *Generalization in adaptive data analysis and holdout
+    reuse*, NIPS 2015, for independent records.
+
+    Parameters
+    ----------
+    epsilon : float
+        Total privacy of the conversation, fixed in advance, at least 0.
+    n : int
+        Number of records.
+    ln_beta : float
+        Logarithm of the failure probability, at most 0.
+
+    Returns
+    -------
+    float
+        Nats.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(dwork_2015_max_information(0.01, 10_000, math.log(0.05)), 3)
+    1.858
+    """
+    return n * epsilon**2 / 2.0 + epsilon * math.sqrt(n * (LN_2 - ln_beta) / 2.0)
+
+
+@checked(nats=">= 0", ln_slack="<= 0", weight="(0, 1]")
+def joined_nats(nats: float, epsilon: float, n: int, ln_slack: float, weight: float) -> float:
+    """Return what to put in place of L when epsilon-DP answers are mixed with coded ones.
+
+    Parameters
+    ----------
+    nats : float
+        L, everything the code revealed before this question or its round.
+    epsilon : float
+        Total privacy of all private answers of the ledger, fixed in advance, at least 0.
+    n : int
+        Number of records.
+    ln_slack : float
+        Logarithm of b, the failure probability spent on the private answers, on top of beta.
+    weight : float
+        The question's weight pi, in (0, 1].
+
+    Returns
+    -------
+    float
+        ``L + I``, in nats.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(joined_nats(5.0, 0.01, 10_000, math.log(0.01), weight=0.5), 3)
+    7.394
+    """
+    return nats + max_information(epsilon, n, ln_slack + math.log(weight) - nats)
+
+
+@checked(alpha=">= 0", beta="[0, 1]", n_questions="integer >= 1", n="integer >= 1")
 def bassily_2016(
     alpha: float, beta: float, n_questions: int, epsilon: float, delta: float, n: int
 ) -> TransferBound:
@@ -220,314 +649,16 @@ def bassily_2016(
     (0.13, 0.0077, False)
     """
     owner = "bassily_2016"
-    alpha = check_real(alpha, "alpha", owner, low=0.0, closed="low")
-    beta = check_real(beta, "beta", owner, low=0.0, high=1.0, closed="both")
-    k = check_integer(n_questions, "n_questions", owner)
-    n = check_integer(n, "n", owner)
-    epsilon = check_real(
-        epsilon,
-        "epsilon",
-        owner,
-        low=math.sqrt(12.0 / n),
-        high=0.125,
-        closed="both",
-        fix="The theorem needs sqrt(12/n) <= epsilon <= 1/8.",
-    )
-    delta = check_real(
-        delta,
-        "delta",
-        owner,
-        low=0.0,
-        high=epsilon / 16.0,
-        closed="both",
-        fix="The theorem needs delta <= epsilon/16.",
-    )
-    failure = k * beta + max(4.0 * delta / epsilon, math.exp(-(epsilon**2) * n / 8.0))
+    needs = "The theorem needs sqrt(12/n) <= epsilon <= 1/8."
+    least = math.sqrt(12.0 / n)
+    epsilon = check_real(epsilon, "epsilon", owner, low=least, high=0.125, closed="both", fix=needs)
+    needs = "The theorem needs delta <= epsilon/16."
+    delta = check_real(delta, "delta", owner, low=0.0, high=epsilon / 16.0, closed="both", fix=needs)
+    failure = n_questions * beta + max(4.0 * delta / epsilon, math.exp(-(epsilon**2) * n / 8.0))
     return TransferBound(6.0 * epsilon + alpha, failure)
 
 
-THEOREM = "direct transfer of differential privacy (after Jung et al., ITCS 2020)"
-
-
-def approximate_dp_gap(epsilon: float, delta: float, beta: float) -> float:
-    """Return the gap of Theorem 1 for (epsilon, delta)-DP: ``(e^eps - 1 + 4 delta/beta)/(e^eps + 3)``.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        Privacy of the whole conversation; ``epsilon >= 0``, delta in [0, 1].
-    beta : float
-        Probability of the event, in (0, 1); above 1/2 it is treated as 1/2.
-
-    Returns
-    -------
-    float
-        At most 1.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(approximate_dp_gap(0.1, 0.0, 0.05), 5), round(math.expm1(0.1), 5)
-    (0.02562, 0.10517)
-    """
-    owner = "approximate_dp_gap"
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0, closed="low")
-    delta = check_real(delta, "delta", owner, low=0.0, high=1.0, closed="both")
-    beta = min(check_real(beta, "beta", owner, low=0.0, high=1.0), 0.5)
-    shrink = math.exp(-epsilon)  # numerator and denominator divided by e^epsilon, which may overflow
-    return min((-math.expm1(-epsilon) + 4.0 * shrink * (delta / beta)) / (1.0 + 3.0 * shrink), 1.0)
-
-
-def direct_transfer(alpha: float, beta: float, epsilon: float, delta: float, failure: float) -> TransferBound:
-    """Return the half-width of Theorem 2 for (epsilon, delta)-DP answers that are sample accurate.
-
-    With probability at least ``1 - failure``, for all questions at once, ``|a_j - q_j(D)|`` is at most::
-
-        alpha + beta/failure + (e^epsilon - 1 + 4 delta/failure)/(e^epsilon + 3)
-
-    because answers and questions are in [0, 1], so that a tail of size ``failure`` contains the misses of
-    the sample accuracy with weight at most ``beta/failure``.
-
-    Parameters
-    ----------
-    alpha, beta : float
-        ``max_j |a_j - q_j(S)| <= alpha`` except with probability beta; ``alpha >= 0``, beta in [0, 1].
-    epsilon, delta : float
-        Privacy of the whole conversation; ``epsilon >= 0``, delta in [0, 1].
-    failure : float
-        In (0, 1); above 1/2 it is treated as 1/2.
-
-    Returns
-    -------
-    TransferBound
-        Half-width and failure probability.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(direct_transfer(0.05, 1e-5, 0.02, 1e-5, failure=0.02).half_width, 4)  # jung_2020_best: 0.0731
-    0.056
-    """
-    owner = "direct_transfer"
-    alpha = check_real(alpha, "alpha", owner, low=0.0, closed="low")
-    beta = check_real(beta, "beta", owner, low=0.0, high=1.0, closed="both")
-    failure = check_real(failure, "failure", owner, low=0.0, high=1.0)
-    tail = alpha + beta / min(failure, 0.5)
-    return TransferBound(tail + approximate_dp_gap(epsilon, delta, failure), failure)
-
-
-def gaussian_dp_gap(mu: float, ln_beta: float) -> float:
-    """Return the gap of Theorem 1 for mu-GDP, such as k Gaussian answers with ``mu = sqrt(k)/(n sigma)``.
-
-    Parameters
-    ----------
-    mu : float
-        Gaussian differential privacy of the whole conversation, at least 0.
-    ln_beta : float
-        Logarithm of the probability of the event, at most 0; a probability above 1/2 is treated as 1/2.
-
-    Returns
-    -------
-    float
-        The gap, rounded up; 1 where nothing is said.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(gaussian_dp_gap(0.1, math.log(0.05)), 5)
-    0.06821
-    """
-    mu = check_real(mu, "mu", "gaussian_dp_gap", low=0.0, closed="low")
-    ln_beta = check_real(ln_beta, "ln_beta", "gaussian_dp_gap", high=0.0, closed="high")
-    return _gap(gaussian_score, mu, ln_beta)
-
-
-@lru_cache(maxsize=256)  # a ledger asks for the same gap at every answer
-def zcdp_gap(rho: float, ln_beta: float) -> float:
-    """Return the gap of Theorem 1 for rho-zCDP: any mixture of mechanisms, priced by their zCDP cost.
-
-    Parameters
-    ----------
-    rho : float
-        zCDP cost of the whole conversation, at least 0.
-    ln_beta : float
-        Logarithm of the probability of the event, at most 0; a probability above 1/2 is treated as 1/2.
-
-    Returns
-    -------
-    float
-        The gap, rounded up; 1 where nothing is said.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(zcdp_gap(0.005, math.log(0.05)), 5)
-    0.07866
-    """
-    rho = check_real(rho, "rho", "zcdp_gap", low=0.0, closed="low")
-    ln_beta = check_real(ln_beta, "ln_beta", "zcdp_gap", high=0.0, closed="high")
-    return _gap(zcdp_score, math.sqrt(rho), ln_beta)
-
-
-def gaussian_tail_mean(n_questions: int, noise_scale: float, ln_beta: float) -> float:
-    """Return t of Theorem 2 for Gaussian noise: the mean of the largest of k noises in its worst beta-tail.
-
-    ``noise_scale * phi(z)/Phi(-z)`` with ``2 k Phi(-z) = beta``, by a union bound over the k noises and their
-    signs; nothing is assumed about how the noises depend on each other.
-
-    Parameters
-    ----------
-    n_questions : int
-        k, at least 1.
-    noise_scale : float
-        Standard deviation of each noise, at least 0.
-    ln_beta : float
-        Logarithm of the tail's probability, at most 0.
-
-    Returns
-    -------
-    float
-        The mean of the tail.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(gaussian_tail_mean(1, 1.0, math.log(0.05)), 4)  # the 5 % quantile is 1.96
-    2.3378
-    """
-    owner = "gaussian_tail_mean"
-    k = check_integer(n_questions, "n_questions", owner)
-    noise_scale = check_real(noise_scale, "noise_scale", owner, low=0.0, closed="low")
-    ln_tail = check_real(ln_beta, "ln_beta", owner, high=0.0, closed="high") - math.log(2.0 * k)
-    z = float(ndtri_exp(ln_tail))
-    return noise_scale * math.exp(-0.5 * z * z - 0.5 * math.log(2.0 * math.pi) - float(log_ndtr(z)))
-
-
-def laplace_tail_mean(n_questions: int, noise_scale: float, ln_beta: float) -> float:
-    """Return t of Theorem 2 for Laplace noise: ``noise_scale * (ln(k/beta) + 1)``.
-
-    Parameters
-    ----------
-    n_questions : int
-        k, at least 1.
-    noise_scale : float
-        Scale of each noise, at least 0.
-    ln_beta : float
-        Logarithm of the tail's probability, at most 0.
-
-    Returns
-    -------
-    float
-        The mean of the tail.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(laplace_tail_mean(1, 1.0, math.log(0.05)), 4)
-    3.9957
-    """
-    owner = "laplace_tail_mean"
-    k = check_integer(n_questions, "n_questions", owner)
-    noise_scale = check_real(noise_scale, "noise_scale", owner, low=0.0, closed="low")
-    ln_beta = check_real(ln_beta, "ln_beta", owner, high=0.0, closed="high")
-    return noise_scale * (math.log(k) - ln_beta + 1.0)
-
-
-def gaussian_score(ln_x: float) -> float:
-    """Return the score in which Gaussian differential privacy is a shift by mu."""
-    return float(ndtri_exp(ln_x))
-
-
-def zcdp_score(ln_x: float) -> float:
-    """Return the score in which zCDP is (at most) a shift by sqrt(rho)."""
-    return -math.sqrt(max(-ln_x, 0.0))
-
-
-def excess_over_shift(score: Callable[[float], float], shift: float, ln_high: float, ln_low: float) -> float:
-    """Return by how much more than the shift two scores differ, less a slack for rounding.
-
-    Where it is positive, ``high > G(low)``.
-    """
-    upper, lower = score(ln_high), score(ln_low)
-    return (upper - lower) - (shift * (1.0 + 1e-9) + 1e-14 * abs(lower))
-
-
-def _gap(score: Callable[[float], float], shift: float, ln_beta: float) -> float:
-    """Smallest g with ``beta (1 + 3g)/4 > G(beta (1 - g)/4)``, from above; 1 if there is none."""
-    if shift == 0.0:
-        return 0.0
-    ln_quarter = min(ln_beta, -LN_2) - 2.0 * LN_2
-
-    def excess(g: float) -> float:
-        return excess_over_shift(score, shift, ln_quarter + math.log1p(3.0 * g), ln_quarter + math.log1p(-g))
-
-    return enclosed_root(excess, 0.0, 1.0)[1]
-
-
-FAMILY_WEIGHTS = {
-    "mean": 0.5,
-    "auc": 0.1,
-    "class mean": 0.1,
-    "recall": 0.05,
-    "usual subsamples": 0.1,
-    "usual stratified subsamples": 0.05,
-}
-"""Weights of the families of questions that share one gap of the privacy route (see `family_weight`)."""
-
-_OTHER_SUBSAMPLES = 0.025  # all partitions of other sizes; as much again for stratified ones
-
-
-def family_weight(family: str) -> float:
-    """Return the weight of a family of questions by the privacy route, fixed by its name alone.
-
-    A weight in the order in which families are asked would be chosen by the conversation. The weights of all
-    families that one ledger can have sum to at most 1: there are at most two classes whose recall can be
-    asked, each a family of its own.
-
-    Parameters
-    ----------
-    family : str
-        One of `FAMILY_WEIGHTS`, or "m subsamples" or "m stratified subsamples" with a number m: a partition
-        of another size than the usual one, with the weight ``0.025/(m(m+1))``.
-
-    Examples
-    --------
-    >>> family_weight("mean"), round(family_weight("4 stratified subsamples"), 6)
-    (0.5, 0.00125)
-    """
-    if family in FAMILY_WEIGHTS:
-        return FAMILY_WEIGHTS[family]
-    number, _, kind = family.partition(" ")
-    if not number.isdecimal() or kind not in ("subsamples", "stratified subsamples"):
-        raise bad_parameter("family", "family_weight", f"one of {', '.join(FAMILY_WEIGHTS)}", family)
-    m = check_integer(int(number), "family", "family_weight")
-    return _OTHER_SUBSAMPLES * (1 / (m * (m + 1)))
-
-
+@checked(alpha=">= 0", beta="[0, 1]", epsilon=">= 0", delta="[0, 1]", c="> 0", d="> 0")
 def jung_2020(
     alpha: float, beta: float, epsilon: float, delta: float, *, c: float, d: float
 ) -> TransferBound:
@@ -563,14 +694,16 @@ def jung_2020(
     >>> round(bound.half_width, 4), round(bound.failure, 4)
     (0.0732, 0.02)
     """
-    owner = "jung_2020"
-    alpha, beta, epsilon = _check_accuracy_and_epsilon(alpha, beta, epsilon, owner)
-    delta = check_real(delta, "delta", owner, low=0.0, high=1.0, closed="both")
-    c = check_real(c, "c", owner, low=0.0)
-    d = check_real(d, "d", owner, low=0.0)
     return TransferBound(alpha + _expm1(epsilon) + c + 2.0 * d, beta / c + delta / d)
 
 
+@checked(
+    alpha=">= 0",
+    ln_beta=ln_probability,
+    epsilon=">= 0",
+    ln_delta=ln_probability,
+    ln_failure="<= 0",
+)
 def jung_2020_best(alpha: float, ln_beta: float, epsilon: float, ln_delta: float, ln_failure: float) -> float:
     """Return the half-width of `jung_2020` with the best c and d, the smallest alpha'.
 
@@ -607,17 +740,13 @@ def jung_2020_best(alpha: float, ln_beta: float, epsilon: float, ln_delta: float
     >>> round(jung_2020_best(0.05, math.log(1e-5), 0.02, math.log(1e-5), math.log(0.02)), 4)
     0.0731
     """
-    owner = "jung_2020_best"
-    alpha = check_real(alpha, "alpha", owner, low=0.0, closed="low")
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0, closed="low")
-    ln_failure = check_real(ln_failure, "ln_failure", owner, high=0.0, closed="high")
-    ln_c = _check_logarithm(ln_beta, "ln_beta", owner) - ln_failure
-    ln_d = _check_logarithm(ln_delta, "ln_delta", owner) + LN_2 - ln_failure
+    ln_c, ln_d = ln_beta - ln_failure, ln_delta + LN_2 - ln_failure
     if max(ln_c, ln_d) > 700.0:  # would overflow; vacuous long before
         return math.inf
     return alpha + _expm1(epsilon) + (math.exp(ln_c / 2.0) + math.exp(ln_d / 2.0)) ** 2
 
 
+@checked(alpha=">= 0", beta="[0, 1]", epsilon=">= 0", n="integer >= 1", eta="(0, 1)")
 def jung_2020_pure(alpha: float, beta: float, epsilon: float, n: int, eta: float) -> TransferBound:
     """Return the half-width of Jung et al. (ITCS 2020) for epsilon-DP answers; lecture 23.
 
@@ -652,13 +781,19 @@ def jung_2020_pure(alpha: float, beta: float, epsilon: float, n: int, eta: float
     >>> round(bound.half_width, 4), round(bound.failure, 4)
     (0.0472, 0.05)
     """
-    owner = "jung_2020_pure"
-    alpha, beta, epsilon = _check_accuracy_and_epsilon(alpha, beta, epsilon, owner)
-    n = check_integer(n, "n", owner)
-    eta = check_real(eta, "eta", owner, low=0.0, high=1.0)
     return TransferBound(alpha + _expm1(epsilon) + math.sqrt(-2.0 * math.log(eta) / n), beta + eta)
 
 
+@checked(
+    alpha=">= 0",
+    beta="[0, 1]",
+    epsilon=">= 0",
+    delta="[0, 1]",
+    n="integer >= 1",
+    sensitivity="> 0",
+    c="> 0",
+    d="> 0",
+)
 def jung_2020_low_sensitivity(
     alpha: float,
     beta: float,
@@ -708,232 +843,40 @@ def jung_2020_low_sensitivity(
     >>> round(bound.half_width, 4), round(bound.failure, 4)
     (0.0915, 0.011)
     """
-    owner = "jung_2020_low_sensitivity"
-    alpha, beta, epsilon = _check_accuracy_and_epsilon(alpha, beta, epsilon, owner)
-    delta = check_real(delta, "delta", owner, low=0.0, high=1.0, closed="both")
-    n = check_integer(n, "n", owner)
-    total = n * check_real(sensitivity, "sensitivity", owner, low=0.0)
-    c = check_real(c, "c", owner, low=0.0)
-    d = check_real(d, "d", owner, low=0.0)
+    total = n * sensitivity
     half_width = alpha + _expm1(epsilon) * total + 4.0 * c * delta * total + d
     return TransferBound(half_width, beta / d + 1.0 / c)
 
 
-def _check_accuracy_and_epsilon(
-    alpha: float, beta: float, epsilon: float, owner: str
-) -> tuple[float, float, float]:
-    return (
-        check_real(alpha, "alpha", owner, low=0.0, closed="low"),
-        check_real(beta, "beta", owner, low=0.0, high=1.0, closed="both"),
-        check_real(epsilon, "epsilon", owner, low=0.0, closed="low"),
-    )
+def gaussian_score(ln_x: float) -> float:
+    """Return the score in which Gaussian differential privacy is a shift by mu."""
+    return float(ndtri_exp(ln_x))
 
 
-def _check_logarithm(value: float, name: str, owner: str) -> float:
-    """Logarithm of a probability; minus infinity is allowed."""
-    return value if value == -math.inf else check_real(value, name, owner, high=0.0, closed="high")
+def zcdp_score(ln_x: float) -> float:
+    """Return the score in which zCDP is (at most) a shift by sqrt(rho)."""
+    return -math.sqrt(max(-ln_x, 0.0))
 
 
-def _expm1(epsilon: float) -> float:
-    """``e^epsilon - 1``, infinite where it would overflow (vacuous long before)."""
-    return math.expm1(epsilon) if epsilon < 700.0 else math.inf
+def excess_over_shift(score: Callable[[float], float], shift: float, ln_high: float, ln_low: float) -> float:
+    """Return by how much more than the shift two scores differ, less a slack for rounding.
 
-
-def max_information(epsilon: float, n: int, ln_beta: float) -> float:
-    """Return the approximate max-information of an epsilon-DP conversation, in nats, as proved above.
-
-    Parameters
-    ----------
-    epsilon : float
-        Total privacy of the conversation, fixed in advance, at least 0.
-    n : int
-        Number of records.
-    ln_beta : float
-        Logarithm of the failure probability, at most 0.
-
-    Returns
-    -------
-    float
-        Nats.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(max_information(0.01, 10_000, math.log(0.05)), 3)
-    1.349
+    Where it is positive, ``high > G(low)``.
     """
-    epsilon, n, ln_beta = _check(epsilon, n, ln_beta, "max_information")
-    mean = n * exponential_mechanism_zcdp(epsilon) if epsilon > 0.0 else 0.0
-    return mean + epsilon * math.sqrt(-n * ln_beta / 2.0)
+    upper, lower = score(ln_high), score(ln_low)
+    return (upper - lower) - (shift * (1.0 + 1e-9) + 1e-14 * abs(lower))
 
 
-def dwork_2015_max_information(epsilon: float, n: int, ln_beta: float) -> float:
-    """Return the published bound ``n epsilon^2/2 + epsilon sqrt(n ln(2/beta)/2)``, for comparison.
+def _gap(score: Callable[[float], float], shift: float, ln_beta: float) -> float:
+    """Smallest g with ``beta (1 + 3g)/4 > G(beta (1 - g)/4)``, from above; 1 if there is none."""
+    if shift == 0.0:
+        return 0.0
+    ln_quarter = min(ln_beta, -LN_2) - 2.0 * LN_2
 
-    Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, *Generalization in adaptive data analysis and holdout
-    reuse*, NIPS 2015, for independent records.
+    def excess(g: float) -> float:
+        return excess_over_shift(score, shift, ln_quarter + math.log1p(3.0 * g), ln_quarter + math.log1p(-g))
 
-    Parameters
-    ----------
-    epsilon : float
-        Total privacy of the conversation, fixed in advance, at least 0.
-    n : int
-        Number of records.
-    ln_beta : float
-        Logarithm of the failure probability, at most 0.
-
-    Returns
-    -------
-    float
-        Nats.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(dwork_2015_max_information(0.01, 10_000, math.log(0.05)), 3)
-    1.858
-    """
-    epsilon, n, ln_beta = _check(epsilon, n, ln_beta, "dwork_2015_max_information")
-    return n * epsilon**2 / 2.0 + epsilon * math.sqrt(n * (LN_2 - ln_beta) / 2.0)
-
-
-def joined_nats(nats: float, epsilon: float, n: int, ln_slack: float, weight: float) -> float:
-    """Return what to put in place of L when epsilon-DP answers are mixed with coded ones.
-
-    Parameters
-    ----------
-    nats : float
-        L, everything the code revealed before this question or its round.
-    epsilon : float
-        Total privacy of all private answers of the ledger, fixed in advance, at least 0.
-    n : int
-        Number of records.
-    ln_slack : float
-        Logarithm of b, the failure probability spent on the private answers, on top of beta.
-    weight : float
-        The question's weight pi, in (0, 1].
-
-    Returns
-    -------
-    float
-        ``L + I``, in nats.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(joined_nats(5.0, 0.01, 10_000, math.log(0.01), weight=0.5), 3)
-    7.394
-    """
-    owner = "joined_nats"
-    nats = check_real(nats, "nats", owner, low=0.0, closed="low")
-    ln_slack = check_real(ln_slack, "ln_slack", owner, high=0.0, closed="high")
-    weight = check_real(weight, "weight", owner, low=0.0, high=1.0, closed="high")
-    return nats + max_information(epsilon, n, ln_slack + math.log(weight) - nats)
-
-
-def _check(epsilon: float, n: int, ln_beta: float, owner: str) -> tuple[float, int, float]:
-    return (
-        check_real(epsilon, "epsilon", owner, low=0.0, closed="low"),
-        check_integer(n, "n", owner),
-        check_real(ln_beta, "ln_beta", owner, high=0.0, closed="high"),
-    )
-
-
-def pure_dp_interval(
-    low_value: float, high_value: float, epsilon: float, n: int, ln_eta: float
-) -> tuple[float, float]:
-    """Return the interval for ``q(D)`` that the theorem of this module gives.
-
-    Parameters
-    ----------
-    low_value, high_value : float
-        What the conversation says of ``q(S)``, inside [0, 1]: the released answer minus and plus its sample
-        accuracy, clipped. Not ``q(S)`` itself, which is no part of a private conversation: whoever puts it in
-        gets an interval that can miss twice as often as ``eta`` allows.
-    epsilon : float
-        Privacy of the whole conversation, fixed in advance, at least 0.
-    n : int
-        Number of records.
-    ln_eta : float
-        Logarithm of the failure probability for all questions and both sides together, at most 0.
-
-    Returns
-    -------
-    low, high : float
-        ``(0, 1)`` is vacuous.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    An answer of 0.95 that is within 0.002 of the holdout's value, but for a failure that is added to eta:
-
-    >>> low, high = pure_dp_interval(0.948, 0.952, epsilon=0.01, n=10_000, ln_eta=math.log(0.05))
-    >>> round(low - 0.95, 4), round(high - 0.95, 4)
-    (-0.0082, 0.0075)
-    """
-    owner = "pure_dp_interval"
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0, closed="low")
-    n = check_integer(n, "n", owner)
-    ln_eta = check_real(ln_eta, "ln_eta", owner, high=0.0, closed="high")
-    # chernoff_kl halves its delta for two sides; here one eta covers both.
-    low, high = chernoff_kl(low_value, high_value, n, min(ln_eta + LN_2, 0.0))
-    return _shrink_odds(low, epsilon), 1.0 - _shrink_odds(1.0 - high, epsilon)
-
-
-def pure_dp_half_width(alpha: float, epsilon: float, n: int, ln_eta: float) -> float:
-    """Return the additive corollary ``alpha + tanh(epsilon/4) + sqrt(ln(1/eta)/(2n))``.
-
-    It follows from the theorem of this module by Pinsker's inequality and the largest difference between
-    two probabilities whose odds differ by a factor e^epsilon.
-
-    Parameters
-    ----------
-    alpha : float
-        Sample accuracy of all answers together, at least 0; the failure of it is added to eta.
-    epsilon : float
-        Privacy of the whole conversation, fixed in advance, at least 0.
-    n : int
-        Number of records.
-    ln_eta : float
-        Logarithm of the failure probability, at most 0.
-
-    Returns
-    -------
-    float
-        The half-width; from 1/2 on it is vacuous.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(pure_dp_half_width(0.0, epsilon=0.01, n=10_000, ln_eta=math.log(0.05)), 4)
-    0.0147
-    """
-    owner = "pure_dp_half_width"
-    alpha = check_real(alpha, "alpha", owner, low=0.0, closed="low")
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0, closed="low")
-    n = check_integer(n, "n", owner)
-    ln_eta = check_real(ln_eta, "ln_eta", owner, high=0.0, closed="high")
-    return alpha + math.tanh(epsilon / 4.0) + math.sqrt(-ln_eta / (2.0 * n))
+    return enclosed_root(excess, 0.0, 1.0)[1]
 
 
 def _shrink_odds(p: float, epsilon: float) -> float:
@@ -942,3 +885,8 @@ def _shrink_odds(p: float, epsilon: float) -> float:
         return 0.0
     kept = p * math.exp(-epsilon)
     return kept / (kept + (1.0 - p)) * (1.0 - 1e-15)
+
+
+def _expm1(epsilon: float) -> float:
+    """``e^epsilon - 1``, infinite where it would overflow (vacuous long before)."""
+    return math.expm1(epsilon) if epsilon < 700.0 else math.inf

@@ -1,56 +1,12 @@
-"""The price of class counts: what it costs that an answer speaks of the population's class mix.
-
-Models that are declared before the first answer: their failure probability, whatever is revealed later.
-
-The theorem of description length: what was said about the holdout is all that an analyst can exploit.
-
-Theorem (description length; the prefix-code form of Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, NIPS
-2015; Guess-and-Check of Rogers et al., AISTATS 2020, is the case of a two-part code). Let a code fix,
-before each answer, a sub-probability p over everything that could be revealed, let L be the sum of
-``-ln p`` over all answers revealed so far, and give each question, when asked, a weight pi such that along
-every path the weights sum to at most 1. Then with probability at least ``1 - beta``, for all questions at
-once, the fixed-question interval at ``delta = beta * pi * exp(-L)`` holds, with L as it was before the
-question's own answer.
-
-Proof. Fix all randomness other than the holdout. The conversation is a tree whose nodes are transcripts,
-and each node fixes a question before the holdout is seen. Give node v the failure probability
-``beta * pi(v) * prod p(answers on the path to v)``. As p is a sub-probability, the sum over all nodes is at
-most beta. Union bound; the path that happened is among them.
-
-Questions fixed together before any of their answers is seen (a round) share the L from before the round.
-
-Candidates that are locked when their round opens: surprises in their own round cost them nothing.
-
-Theorem. The candidates of a search, their recipes of refitting and the tuning of their tests are fixed when
-the round opens; each then has one model, a function of the training rows. Reserve the weight pi at that
-moment, and give the first refit of the candidate of rank i the failure probability ``delta_i = beta s1 pi
-w_i exp(-L)``, with the L *before* the round and weights w that sum to at most 1, by a ranking that is public
-(validation scores). Then the fixed-question interval of whichever is kept holds at its delta_i, by whatever
-rule it is selected.
-
-Proof. All refits are questions fixed at the node that opens the round, asked there with weights that sum to
-at most pi: the theorem of `sklearn_ada.guarantees.cells` for sealed answers, of which
-some are never computed.
-
-Covered: the first refit that is run for a candidate, whatever coins it throws, even if it fails. Not
-covered: a second refit (the better of two is a question chosen by its answer), recipes that depend on the
-round's answers, and candidates that are proposed adaptively.
-
-Two theorems about one conversation: shares of the failure probability, and what holds by both.
-
-Description length (with sealed answers) has the share s1 of beta, the transcript theorem of
-`sklearn_ada.guarantees.transcript` the share s2, fixed before the first answer, ``s1 + s2 <= 1``.
-By the union bound both hold with probability at least ``1 - beta``, so both intervals of a question do, and
-their intersection. The same is true of several intervals by one theorem, such as that of an asking and that
-of a later final: each has its own delta, which are never added.
-
-Wealth: the weights of questions are paid from one purse, without a horizon.
+"""Weights: how one failure probability is shared out among the questions of a conversation.
 
 The theorem of description length asks of weights only that they sum to at most 1 along every path, and a
-weight may depend on all that was said before. So a purse begins with 1, and whatever is asked takes a
-fraction, fixed before its answer, of what is left: then no order of questions, rounds and finals can take
-more than 1. A purse is never empty, but weights become too small to be of use; at a weight of 0 an interval
-is the whole range (`question_interval`).
+weight may depend on all that was said before.
+
+*One purse*, without a horizon (`Purse`). A purse begins with 1, and whatever is asked takes a fraction, fixed
+before its answer, of what is left: then no order of questions, rounds and finals can take more than 1. A
+purse is never empty, but weights become too small to be of use; at a weight of 0 an interval is the whole
+range (`sklearn_ada.guarantees.question_interval`).
 
 The default of questions and rounds is made for an unknown number of them. Let ``u_j = 1/ln(e + j - 1) -
 1/ln(e + j)``, j = 1, 2, ...; the sum of the first m is ``1 - 1/ln(e + m)``, telescoping, and it falls hardly
@@ -59,186 +15,21 @@ question, while nothing else has been taken. Seven tenths so stay for a *final*,
 published, however many questions came before; a final takes .95 of what is left, and what follows it goes on
 with the rest in the same proportions.
 
-Weights of questions and of rounds: how one failure probability is shared out in a conversation.
-
-Two purposes share beta: *checks* (coarse and cheap) and *certifies* (fine). Within a purpose, question j
-gets a weight pi_j, and the weights of all questions that can ever be asked sum to at most 1. A *round* is a
-set of G questions fixed before any of their answers is seen: each has a G-th of the weight of its round.
+*Two purposes* (`round_weight`, `ln_share`). Where answers are exact, beta is shared by *checks* (coarse and
+cheap) and *certifies* (fine). Within a purpose, question j gets a weight pi_j, and the weights of all
+questions that can ever be asked sum to at most 1. A *round* is a set of G questions fixed before any of their
+answers is seen: each has a G-th of the weight of its round.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from sklearn_ada._validation import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada._validation import checked, checked_fields, option
 
-
-def class_count_nats(n: int, n_classes: int) -> float:
-    """Return ``ln C(n + C - 1, C - 1)``: the price of the class counts of n records, all equally likely.
-
-    Once it is in L, certificates speak of the population itself, not at the holdout's class mix.
-
-    Parameters
-    ----------
-    n : int
-        Number of records.
-    n_classes : int
-        The C.
-
-    Examples
-    --------
-    >>> round(class_count_nats(1000, 2), 4)  # ln 1001
-    6.9088
-    """
-    n = check_integer(n, "n", "class_count_nats")
-    n_classes = check_integer(n_classes, "n_classes", "class_count_nats")
-    return math.lgamma(n + n_classes) - math.lgamma(n + 1) - math.lgamma(n_classes)
-
-
-def ln_declared(ln_beta: float, n_models: int) -> float:
-    """Return ``ln(beta / (4 G))``, a declared model's failure probability, whatever is revealed.
-
-    Half of beta is for the G models that were declared before the first answer, and each has two fixed
-    questions (`sklearn_ada.holdout.rounds`).
-
-    Parameters
-    ----------
-    ln_beta : float
-        Logarithm of beta.
-    n_models : int
-        The G.
-
-    Examples
-    --------
-    >>> round(math.exp(ln_declared(math.log(0.05), 10)), 6)
-    0.00125
-    """
-    ln_beta = check_real(ln_beta, "ln_beta", "ln_declared", high=0.0, closed="high")
-    return ln_beta - math.log(4.0 * check_integer(n_models, "n_models", "ln_declared"))
-
-
-THEOREM = "description length, prefix code (Dwork et al., NIPS 2015)"
-
-ROW_BY_ROW = "models predict row by row and do not adapt to the rows they predict"
-
-ASSUMPTIONS = (
-    "holdout records are independent draws, and independent of all training data",
-    ROW_BY_ROW,
-    "nobody looks at the holdout except through this one ledger, which is never forked or rolled back",
-)
-
-
-def ln_delta(ln_beta: float, weight: float, nats: float) -> float:
-    """Return ``ln(beta * pi * exp(-L))``, the logarithm of one question's failure probability.
-
-    Parameters
-    ----------
-    ln_beta : float
-        Logarithm of the failure probability of the whole conversation (or of a purpose's share of it).
-    weight : float
-        The question's weight pi, in (0, 1].
-    nats : float
-        L, everything revealed before this question or its round.
-
-    Examples
-    --------
-    >>> round(ln_delta(math.log(0.05), 0.5, 2.0), 4)
-    -5.6889
-    """
-    ln_beta = check_real(ln_beta, "ln_beta", "ln_delta", high=0.0)
-    weight = check_real(weight, "weight", "ln_delta", low=0.0, high=1.0, closed="high")
-    nats = check_real(nats, "nats", "ln_delta", low=0.0, closed="low")
-    return ln_beta + math.log(weight) - nats
-
-
-LOCKING = 0.1
-"""Part of what is left in the purse that is reserved when a round of candidates opens."""
-
-_FIRST = 0.9
-
-
-def rank_weight(rank: int) -> float:
-    """Return the weight of the candidate of this public rank: .9 for the first, ``.1/(r (r - 1))`` after it.
-
-    Parameters
-    ----------
-    rank : int
-        From 1.
-
-    Examples
-    --------
-    >>> rank_weight(1), round(rank_weight(2), 3), round(rank_weight(3), 4)
-    (0.9, 0.05, 0.0167)
-    """
-    rank = check_integer(rank, "rank", "rank_weight")
-    return _FIRST if rank == 1 else (1.0 - _FIRST) / (rank * (rank - 1))
-
-
-def locked_ln_delta(ln_beta: float, weight: float, rank: int, nats: float) -> float:
-    """Return ``ln(beta s1 pi w_rank exp(-L))``, a locked candidate's failure probability.
-
-    Parameters
-    ----------
-    ln_beta : float
-        Logarithm of the share of the failure probability that belongs to description length, ``beta s1``.
-    weight : float
-        pi, what the round reserved when it opened, in (0, 1].
-    rank : int
-        The candidate's rank, from 1, by what was public before the round.
-    nats : float
-        L before the round.
-
-    Examples
-    --------
-    >>> import math
-    >>> round(math.exp(locked_ln_delta(math.log(0.04), 0.09, 1, 0.0)), 6)
-    0.00324
-    """
-    return ln_delta(ln_beta, weight * rank_weight(rank), nats)
-
-
-SEALED_SHARE = 0.8
-"""s1, of what is certified or unsealed: description length."""
-
-TRANSCRIPT_SHARE = 0.2
-"""s2, of what is said meanwhile: the transcript as a test."""
-
-
-def intersection(fixed: tuple[float, float], others: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Return what lies in all intervals; where that is nothing, the fixed one.
-
-    Valid where all hold together: if they have no point in common, one of them has failed already, and what
-    is returned then changes nothing about how often that happens. Which one it is must be fixed in advance.
-
-    Parameters
-    ----------
-    fixed : tuple of float
-        The interval to fall back to.
-    others : iterable of tuple of float
-
-    Returns
-    -------
-    low, high : float
-
-    Raises
-    ------
-    ValueError
-        If an interval is not a pair low <= high.
-
-    Examples
-    --------
-    >>> intersection((0.7, 0.9), [(0.75, 0.95)]), intersection((0.7, 0.8), [(0.85, 0.95)])
-    ((0.75, 0.9), (0.7, 0.8))
-    """
-    intervals = [fixed, *others]
-    for interval in intervals:
-        if not (len(interval) == 2 and interval[0] <= interval[1]):
-            raise bad_parameter("intervals", "intersection", "pairs of numbers low <= high", interval)
-    low, high = max(low for low, _ in intervals), min(high for _, high in intervals)
-    return (low, high) if low <= high else fixed
+__all__ = ["Purse", "ln_share", "log_weight", "rank_weight", "round_weight"]
 
 
 EXPLORING = 0.3
@@ -247,136 +38,11 @@ EXPLORING = 0.3
 FINAL = 0.95
 """Part of what is left that a final takes: .05 nats less than all of it."""
 
-
 AT_ONCE = 0.8
 """Part of the purse that a first exact answer at once takes: most searches end with one, and nothing else."""
 
-
-def log_weight(j: int) -> float:
-    """Return ``u_j = 1/ln(e + j - 1) - 1/ln(e + j)``: weights that sum to 1 and need no horizon.
-
-    More than ``1/(j (j + 1))`` from j = 5 on.
-
-    Parameters
-    ----------
-    j : int
-        From 1 on.
-
-    Examples
-    --------
-    >>> round(log_weight(1), 6), round(log_weight(1000) * 1e5, 4)
-    (0.238537, 2.0897)
-    """
-    before = math.e + (check_integer(j, "j", "log_weight") - 1)
-    return math.log1p(1.0 / before) / (math.log(before) * math.log(before + 1.0))
-
-
-@dataclass(frozen=True)
-class Purse:
-    """What is left of the weights of a conversation; every method returns a weight and the purse after it.
-
-    Parameters
-    ----------
-    left : float, default=1.0
-        The weight that nobody has taken, in [0, 1].
-    taken : int, default=0
-        How many questions, rounds and finals have taken from it.
-
-    Examples
-    --------
-    >>> first, purse = Purse().question()
-    >>> each, purse = purse.round(100)
-    >>> final, purse = purse.final()
-    >>> round(first, 4), round(each, 6), round(final, 4), round(purse.left, 4)
-    (0.0716, 0.000351, 0.8487, 0.0447)
-    """
-
-    left: float = 1.0
-    taken: int = 0
-
-    def __post_init__(self) -> None:
-        check_real(self.left, "left", "Purse", low=0.0, high=1.0, closed="both")
-        check_integer(self.taken, "taken", "Purse", low=0)
-
-    def question(self) -> tuple[float, Self]:
-        """Take what one question gets by default: ``.3 u_j`` if no final came before it."""
-        j = self.taken + 1
-        return self.take(EXPLORING * log_weight(j) / _unspent(j))
-
-    def round(self, size: int) -> tuple[float, Self]:
-        """Take what one question would, for ``size`` questions fixed together; return the weight of each.
-
-        Parameters
-        ----------
-        size : int
-            At least 1.
-        """
-        size = check_integer(size, "size", "Purse.round")
-        whole, purse = self.question()
-        return (whole if size == 1 else _below(whole / size)), purse
-
-    def at_once(self) -> tuple[float, Self]:
-        """Take what the first exact answer gets that is given at once: most of what is left.
-
-        Examples
-        --------
-        >>> first, purse = Purse().at_once()
-        >>> second, purse = purse.question()
-        >>> round(first, 4), round(second, 4)
-        (0.8, 0.0076)
-        """
-        return self.take(AT_ONCE)
-
-    def after(self, count: int) -> Self:
-        """Return the purse as it will be after so many more questions, in closed form.
-
-        Parameters
-        ----------
-        count : int
-            How many more questions.
-
-        Examples
-        --------
-        >>> round(Purse().after(2).left, 12) == round(Purse().question()[1].question()[1].left, 12)
-        True
-        """
-        count = check_integer(count, "count", "Purse.after", low=0)
-        part = _unspent(self.taken + 1 + count) / _unspent(self.taken + 1)
-        return type(self)(min(self.left * part, self.left), self.taken + count)
-
-    def final(self, share: float = FINAL) -> tuple[float, Self]:
-        """Take most of what is left, for an exact answer that is to be published.
-
-        Parameters
-        ----------
-        share : float, default=.95
-            Of what is left, in [0, 1].
-        """
-        return self.take(share)
-
-    def take(self, share: float) -> tuple[float, Self]:
-        """Take a fraction of what is left, in [0, 1], chosen by anything but the answer that it is for.
-
-        Rounding errors are left out of the purse: weights taken and what is left sum to at most 1 exactly.
-
-        Parameters
-        ----------
-        share : float
-        """
-        share = check_real(share, "share", "Purse.take", low=0.0, high=1.0, closed="both")
-        weight = min(self.left * share, self.left)
-        left = 0.0 if weight == self.left else max(_below(self.left - weight), 0.0)
-        return weight, type(self)(left, self.taken + 1)
-
-
-def _unspent(j: int) -> float:
-    """Return what the questions before number j have left, if nothing else was taken."""
-    return 1.0 - EXPLORING + EXPLORING / math.log(math.e + (j - 1))
-
-
-def _below(number: float) -> float:
-    return math.nextafter(number, -math.inf) if number > 0.0 else 0.0
-
+LOCKING = 0.1
+"""Part of what is left in the purse that is reserved when a round of candidates opens."""
 
 PURPOSES = ("check", "certify")
 
@@ -389,7 +55,15 @@ FIRST_CERTIFY = 0.8
 EXPECTED_CHECKS = 0.8
 """Weight of all checks that were expected; the rest is for those beyond."""
 
+_FIRST = 0.9  # weight of the candidate of rank 1
 
+
+@checked(
+    purpose=option(PURPOSES),
+    first="integer >= 0",
+    size="integer >= 1",
+    expected_questions="integer >= 1 or None",
+)
 def round_weight(purpose: str, first: int, size: int, expected_questions: int | None = None) -> float:
     """Return the weight pi of each of ``size`` questions asked as one round after ``first`` others.
 
@@ -413,26 +87,18 @@ def round_weight(purpose: str, first: int, size: int, expected_questions: int | 
     >>> round_weight("certify", 0, 1)
     0.8
     """
-    check_option(purpose, "purpose", "round_weight", PURPOSES)
-    first = check_integer(first, "first", "round_weight", low=0)
-    size = check_integer(size, "size", "round_weight")
     if purpose == "certify":
         head = FIRST_CERTIFY if first == 0 else 0.0
         later = _telescoped(max(first - 1, 0), size if first else size - 1)
         return (head + (1.0 - FIRST_CERTIFY) * later) / size
     if expected_questions is None:
         return _telescoped(first, size) / size
-    horizon = check_integer(expected_questions, "expected_questions", "round_weight")
-    early = max(min(first + size, horizon) - first, 0)
-    late = _telescoped(max(first - horizon, 0), size - early)
-    return (EXPECTED_CHECKS * early / horizon + (1.0 - EXPECTED_CHECKS) * late) / size
+    early = max(min(first + size, expected_questions) - first, 0)
+    late = _telescoped(max(first - expected_questions, 0), size - early)
+    return (EXPECTED_CHECKS * early / expected_questions + (1.0 - EXPECTED_CHECKS) * late) / size
 
 
-def _telescoped(first: int, size: int) -> float:
-    """Sum of 1/(j(j+1)) over j = first + 1, ..., first + size."""
-    return size / ((first + 1) * (first + size + 1))
-
-
+@checked(purpose=option(PURPOSES), check_share="(0, 1)")
 def ln_share(purpose: str, check_share: float) -> float:
     """Return the logarithm of the part of beta that belongs to ``purpose``.
 
@@ -447,6 +113,150 @@ def ln_share(purpose: str, check_share: float) -> float:
     >>> round(math.exp(ln_share("certify", 0.1)), 6)
     0.9
     """
-    check_option(purpose, "purpose", "ln_share", PURPOSES)
-    share = check_real(check_share, "check_share", "ln_share", low=0.0, high=1.0)
-    return math.log(share if purpose == "check" else 1.0 - share)
+    return math.log(check_share if purpose == "check" else 1.0 - check_share)
+
+
+@checked(rank="integer >= 1")
+def rank_weight(rank: int) -> float:
+    """Return the weight of the candidate of this public rank: .9 for the first, ``.1/(r (r - 1))`` after it.
+
+    Parameters
+    ----------
+    rank : int
+        From 1.
+
+    Examples
+    --------
+    >>> rank_weight(1), round(rank_weight(2), 3), round(rank_weight(3), 4)
+    (0.9, 0.05, 0.0167)
+    """
+    return _FIRST if rank == 1 else (1.0 - _FIRST) / (rank * (rank - 1))
+
+
+@checked(j="integer >= 1")
+def log_weight(j: int) -> float:
+    """Return ``u_j = 1/ln(e + j - 1) - 1/ln(e + j)``: weights that sum to 1 and need no horizon.
+
+    More than ``1/(j (j + 1))`` from j = 5 on.
+
+    Parameters
+    ----------
+    j : int
+        From 1 on.
+
+    Examples
+    --------
+    >>> round(log_weight(1), 6), round(log_weight(1000) * 1e5, 4)
+    (0.238537, 2.0897)
+    """
+    before = math.e + (j - 1)
+    return math.log1p(1.0 / before) / (math.log(before) * math.log(before + 1.0))
+
+
+@dataclass(frozen=True)
+@checked_fields(left="[0, 1]", taken="integer >= 0")
+class Purse:
+    """What is left of the weights of a conversation; every method returns a weight and the purse after it.
+
+    Parameters
+    ----------
+    left : float, default=1.0
+        The weight that nobody has taken, in [0, 1].
+    taken : int, default=0
+        How many questions, rounds and finals have taken from it.
+
+    Examples
+    --------
+    >>> first, purse = Purse().question()
+    >>> each, purse = purse.round(100)
+    >>> final, purse = purse.final()
+    >>> round(first, 4), round(each, 6), round(final, 4), round(purse.left, 4)
+    (0.0716, 0.000351, 0.8487, 0.0447)
+    """
+
+    left: float = 1.0
+    taken: int = 0
+
+    def question(self) -> tuple[float, Self]:
+        """Take what one question gets by default: ``.3 u_j`` if no final came before it."""
+        j = self.taken + 1
+        return self.take(EXPLORING * log_weight(j) / _unspent(j))
+
+    @checked(size="integer >= 1")
+    def round(self, size: int) -> tuple[float, Self]:
+        """Take what one question would, for ``size`` questions fixed together; return the weight of each.
+
+        Parameters
+        ----------
+        size : int
+            At least 1.
+        """
+        whole, purse = self.question()
+        return (whole if size == 1 else _below(whole / size)), purse
+
+    def at_once(self) -> tuple[float, Self]:
+        """Take what the first exact answer gets that is given at once: most of what is left.
+
+        Examples
+        --------
+        >>> first, purse = Purse().at_once()
+        >>> second, purse = purse.question()
+        >>> round(first, 4), round(second, 4)
+        (0.8, 0.0076)
+        """
+        return self.take(AT_ONCE)
+
+    @checked(count="integer >= 0")
+    def after(self, count: int) -> Self:
+        """Return the purse as it will be after so many more questions, in closed form.
+
+        Parameters
+        ----------
+        count : int
+            How many more questions.
+
+        Examples
+        --------
+        >>> round(Purse().after(2).left, 12) == round(Purse().question()[1].question()[1].left, 12)
+        True
+        """
+        part = _unspent(self.taken + 1 + count) / _unspent(self.taken + 1)
+        return type(self)(min(self.left * part, self.left), self.taken + count)
+
+    def final(self, share: float = FINAL) -> tuple[float, Self]:
+        """Take most of what is left, for an exact answer that is to be published.
+
+        Parameters
+        ----------
+        share : float, default=.95
+            Of what is left, in [0, 1].
+        """
+        return self.take(share)
+
+    @checked(share="[0, 1]")
+    def take(self, share: float) -> tuple[float, Self]:
+        """Take a fraction of what is left, in [0, 1], chosen by anything but the answer that it is for.
+
+        Rounding errors are left out of the purse: weights taken and what is left sum to at most 1 exactly.
+
+        Parameters
+        ----------
+        share : float
+        """
+        weight = min(self.left * share, self.left)
+        left = 0.0 if weight == self.left else max(_below(self.left - weight), 0.0)
+        return weight, type(self)(left, self.taken + 1)
+
+
+def _unspent(j: int) -> float:
+    """Return what the questions before number j have left, if nothing else was taken."""
+    return 1.0 - EXPLORING + EXPLORING / math.log(math.e + (j - 1))
+
+
+def _below(number: float) -> float:
+    return math.nextafter(number, -math.inf) if number > 0.0 else 0.0
+
+
+def _telescoped(first: int, size: int) -> float:
+    """Sum of 1/(j(j+1)) over j = first + 1, ..., first + size."""
+    return size / ((first + 1) * (first + size + 1))

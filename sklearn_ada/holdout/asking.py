@@ -69,7 +69,8 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.accounting.events import FAILURES, CountRelease, Event, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.code import has_own_code
-from sklearn_ada.guarantees.weights import Purse, ln_delta
+from sklearn_ada.guarantees.description_length import ln_delta
+from sklearn_ada.guarantees.weights import Purse
 from sklearn_ada.holdout.framing import Ask, Framed, frame
 from sklearn_ada.holdout.records import (
     AnswerRecord,

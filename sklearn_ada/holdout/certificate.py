@@ -45,8 +45,8 @@ from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease, Event
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
+from sklearn_ada.guarantees.description_length import intersection, ln_delta
 from sklearn_ada.guarantees.transcript import THEOREM
-from sklearn_ada.guarantees.weights import intersection, ln_delta
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     Conversation,

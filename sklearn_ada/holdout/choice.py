@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from sklearn_ada._validation import bad_parameter, check_option, check_real
+from sklearn_ada.accounting.differential_privacy import exponential_epsilon
 from sklearn_ada.accounting.events import FAILURES, CodedRelease, Event, ExponentialMechanismEvent, Symbol
 from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.data.labels import guarded
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.cells import planned_questions
-from sklearn_ada.guarantees.medians import exponential_epsilon
 from sklearn_ada.holdout.asking import charge_or_confirm, find_versions, is_asked_anew, warn_of_asking_anew
 from sklearn_ada.holdout.framing import meaning_of
 from sklearn_ada.holdout.records import Conversation, SelectionRecord

@@ -27,8 +27,8 @@ from sklearn_ada._validation import bad_parameter, counted
 from sklearn_ada.accounting.events import CodedRelease, CountRelease, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError
+from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.weights import FINAL as FINAL_SHARE
-from sklearn_ada.guarantees.weights import intersection
 from sklearn_ada.holdout.asking import answer_to, put_question
 from sklearn_ada.holdout.framing import FINAL, Ask, Framed, in_form
 from sklearn_ada.holdout.records import (

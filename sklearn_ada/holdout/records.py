@@ -61,7 +61,7 @@ from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import SCHEMA_VERSION, CodedRelease, Event, Symbol, event_from_dict
 from sklearn_ada.answer import Answer, Certificate, Cost
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.guarantees.weights import ASSUMPTIONS, ROW_BY_ROW
+from sklearn_ada.guarantees.description_length import ASSUMPTIONS, ROW_BY_ROW
 from sklearn_ada.holdout.state import ConversationState, LedgerRecord, ReleaseRecord, release_body
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, secret_digest
 from sklearn_ada.metrics.means import DIFFERENCE

@@ -44,7 +44,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sklearn_ada._validation import bad_parameter, check_integer, check_option, counted, largest_integer
+from sklearn_ada._solving import largest_integer
+from sklearn_ada._validation import bad_parameter, check_integer, check_option, counted
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError

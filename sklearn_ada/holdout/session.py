@@ -49,8 +49,8 @@ from sklearn_ada.accounting.events import FAILURES, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import Subsamples
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
+from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.transcript import THEOREM
-from sklearn_ada.guarantees.weights import intersection
 from sklearn_ada.holdout.records import (
     EVERY,
     AnswerRecord,

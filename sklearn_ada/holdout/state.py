@@ -25,7 +25,8 @@ from sklearn_ada.accounting.events import Event, event_from_dict
 from sklearn_ada.accounting.filters import RECORDS, Unit
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import weights
-from sklearn_ada.guarantees.weights import Purse, class_count_nats, ln_declared, ln_delta
+from sklearn_ada.guarantees.description_length import class_count_nats, ln_declared, ln_delta
+from sklearn_ada.guarantees.weights import Purse
 from sklearn_ada.terms.policy import FailureBudget, Policy, finite, level_of
 from sklearn_ada.terms.privacy_account import PrivacyAccount, PrivateRelease, epsilon_or_none, rho_or_none
 

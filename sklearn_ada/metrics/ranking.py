@@ -15,8 +15,7 @@ from numpy.random import Generator
 from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 
 from sklearn_ada.accounting.filters import SAME_CLASS
-from sklearn_ada.guarantees.bets import bentkus
-from sklearn_ada.guarantees.intervals import averaged_auc_size, hoeffding
+from sklearn_ada.guarantees.intervals import averaged_auc_size, bentkus, hoeffding
 from sklearn_ada.guarantees.scores import average_precision_interval
 from sklearn_ada.metrics.base import (
     AllRows,

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 from scipy.special import ndtri
 from scipy.stats import poisson
 
-from sklearn_ada._validation import LN_2, largest_integer
-from sklearn_ada.guarantees.baselines import rounding_half_width, verdict_half_width
+from sklearn_ada._solving import largest_integer
+from sklearn_ada._validation import LN_2
+from sklearn_ada.guarantees.baselines import blum_hardt_2015, rounding_half_width, verdict_half_width
 from sklearn_ada.guarantees.cells import (
     PlannedCells,
     PlannedChecks,
@@ -25,7 +26,9 @@ from sklearn_ada.guarantees.cells import (
     plan_checks,
     wilson_deviation,
 )
+from sklearn_ada.guarantees.description_length import ln_declared
 from sklearn_ada.guarantees.intervals import difference_half_width, expected_half_width
+from sklearn_ada.guarantees.mechanisms import thresholdout_direct
 from sklearn_ada.guarantees.medians import (
     DRAWN_POINTS,
     MEDIAN_DEVIATION,
@@ -34,17 +37,14 @@ from sklearn_ada.guarantees.medians import (
     stable_median_level,
     uniform_code_level,
 )
-from sklearn_ada.guarantees.noisy_answers import (
-    blum_hardt_2015,
+from sklearn_ada.guarantees.noise import (
     gaussian_bassily,
     gaussian_direct,
     gaussian_jung,
     gaussian_rogers,
     laplace_bassily,
-    thresholdout_direct,
 )
 from sklearn_ada.guarantees.transfer import is_vacuous
-from sklearn_ada.guarantees.weights import ln_declared
 
 MEAN, LEVEL = "mean", "quantile level"
 ALL, KEPT, ONE = "every answer", "the model kept", "one answer"

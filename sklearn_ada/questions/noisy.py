@@ -31,6 +31,7 @@ from scipy.special import ndtri_exp
 
 from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.accounting.codes import symbols_of
+from sklearn_ada.accounting.differential_privacy import thresholdout_scale
 from sklearn_ada.accounting.events import (
     CodedRelease,
     CoveredRelease,
@@ -41,7 +42,6 @@ from sklearn_ada.accounting.events import (
 )
 from sklearn_ada.accounting.filters import RECORDS, Unit
 from sklearn_ada.guarantees.cells import planned_questions
-from sklearn_ada.guarantees.medians import thresholdout_scale
 from sklearn_ada.mechanisms.noise import with_normal
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.mechanisms.thresholdout import gaussian_correction, laplace_correction, laplace_threshold

@@ -30,8 +30,8 @@ from sklearn_ada.answer import VERDICTS
 from sklearn_ada.data.labels import check_labels, n_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.rows import rows_digest
+from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees import transfer as direct_transfer
-from sklearn_ada.guarantees import weights as description_length
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric, undefined_metric
 from sklearn_ada.metrics.outputs import StoredOutputs

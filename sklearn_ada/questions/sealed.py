@@ -28,9 +28,8 @@ from typing import Any, Protocol, Self
 
 from sklearn_ada.accounting.codes import CountCode, largest_unsealing_nats, symbols_of
 from sklearn_ada.accounting.events import CountRelease, CountSymbol, Event, Symbol
-from sklearn_ada.guarantees.cells import question_interval
+from sklearn_ada.guarantees.description_length import intersection, question_interval
 from sklearn_ada.guarantees.transcript import THEOREM, transcript_cell_interval, transcript_interval
-from sklearn_ada.guarantees.weights import intersection
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, CountCells, guess_error
 from sklearn_ada.metrics.base import Measured
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.accounting.codes import symbols_of
+from sklearn_ada.accounting.differential_privacy import exponential_epsilon
 from sklearn_ada.accounting.events import (
     FAILURES,
     CodedRelease,
@@ -49,7 +50,6 @@ from sklearn_ada.guarantees.cells import planned_questions
 from sklearn_ada.guarantees.medians import (
     DRAWN_POINTS,
     MEDIAN_DEVIATION,
-    exponential_epsilon,
     median_is_covered,
     outer_levels,
     quantile_interval,

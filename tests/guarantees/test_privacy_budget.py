@@ -7,13 +7,9 @@ import pytest
 from scipy.stats import norm
 
 from sklearn_ada.accounting import exponential_mechanism_zcdp, thresholdout_zcdp
+from sklearn_ada.accounting.differential_privacy import exponential_epsilon, thresholdout_scale
 from sklearn_ada.guarantees import median_rank_error, zcdp_gap
-from sklearn_ada.guarantees.medians import (
-    exponential_epsilon,
-    records_budget,
-    subsamples_budget,
-    thresholdout_scale,
-)
+from sklearn_ada.guarantees.noise import records_budget, subsamples_budget
 
 LN_GAP = math.log(0.025)
 

@@ -19,7 +19,7 @@ from sklearn_ada.guarantees import (
     question_interval,
     transcript_interval,
 )
-from sklearn_ada.guarantees.weights import SEALED_SHARE, TRANSCRIPT_SHARE
+from sklearn_ada.guarantees.description_length import SEALED_SHARE, TRANSCRIPT_SHARE
 from sklearn_ada.mechanisms import CountCells, guess_error
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "sequence.csv"

@@ -11,13 +11,9 @@ from sklearn_ada.guarantees.baselines import (
     rounding_half_width,
     sample_splitting_half_width,
 )
+from sklearn_ada.guarantees.mechanisms import private_learner_sample_size
 from sklearn_ada.guarantees.medians import median_level_direct, median_rank_error, stable_median_plan
-from sklearn_ada.guarantees.noisy_answers import (
-    gaussian_direct,
-    gaussian_jung,
-    gaussian_rogers,
-    private_learner_sample_size,
-)
+from sklearn_ada.guarantees.noise import gaussian_direct, gaussian_jung, gaussian_rogers
 from sklearn_ada.guarantees.transfer import laplace_tail_mean, pure_dp_interval, zcdp_gap
 
 BETA = 0.05

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from sklearn_ada.guarantees.baselines import nonadaptive_half_width
-from sklearn_ada.guarantees.noisy_answers import (
+from sklearn_ada.guarantees.mechanisms import (
     multiplicative_weights_direct,
     multiplicative_weights_median_level,
     multiplicative_weights_records,

@@ -15,8 +15,9 @@ from sklearn_ada.guarantees import (
     gaussian_jung,
     gaussian_rogers,
     intervals,
+    mechanisms,
     medians,
-    noisy_answers,
+    noise,
     transfer,
 )
 from sklearn_ada.guarantees.transfer import TransferBound, is_vacuous
@@ -74,15 +75,15 @@ CALLS = [
         intervals.expected_half_width,
         {"n": 1000, "ln_delta": LN_BETA, "expected_value": 0.8, "reach": 0.1},
     ),
-    (noisy_answers.gaussian_bassily, {"n": 10**6, "n_questions": 10, "ln_beta": LN_BETA}),
+    (noise.gaussian_bassily, {"n": 10**6, "n_questions": 10, "ln_beta": LN_BETA}),
     (gaussian_direct, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
     (gaussian_jung, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
     (
         gaussian_rogers,
         {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1},
     ),
-    (noisy_answers.ladder_transcripts, {"n_questions": 10, "step": 0.1}),
-    (noisy_answers.blum_hardt_2015, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "step": 0.1}),
+    (baselines.ladder_transcripts, {"n_questions": 10, "step": 0.1}),
+    (baselines.blum_hardt_2015, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "step": 0.1}),
     (transfer.max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
     (transfer.dwork_2015_max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
     (
@@ -111,10 +112,10 @@ CALLS = [
         {"low_value": 0.8, "high_value": 0.9, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA},
     ),
     (transfer.pure_dp_half_width, {"alpha": 0.1, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA}),
-    (noisy_answers.laplace_bassily, {"n": 10**6, "n_questions": 10, "beta": 0.05}),
-    (noisy_answers.laplace_plan, {"n_questions": 10, "alpha": 0.2, "beta": 0.05}),
+    (noise.laplace_bassily, {"n": 10**6, "n_questions": 10, "beta": 0.05}),
+    (noise.laplace_plan, {"n_questions": 10, "alpha": 0.2, "beta": 0.05}),
     (
-        noisy_answers.private_learner_sample_size,
+        mechanisms.private_learner_sample_size,
         {"n_hypotheses": 10, "alpha": 0.1, "epsilon": 0.1, "beta": 0.05},
     ),
     (medians.mean_deviation, {"level": 0.25}),
@@ -136,7 +137,7 @@ CALLS = [
         {"n_questions": 10, "grid_size": 100, "ln_beta": LN_BETA, "level": 0.25, "transfer": "direct"},
     ),
     (
-        noisy_answers.thresholdout_direct,
+        mechanisms.thresholdout_direct,
         {
             "n": 1000,
             "n_questions": 10,
@@ -173,7 +174,7 @@ CALLS = [
         },
     ),
     (
-        noisy_answers.verification_levels,
+        mechanisms.verification_levels,
         {
             "m": 10**5,
             "n_questions": 9,
@@ -185,15 +186,15 @@ CALLS = [
         },
     ),
     (
-        noisy_answers.verification_plan,
+        mechanisms.verification_plan,
         {"n_questions": 9, "rho": 0.4, "alpha": 0.3, "max_failures": 5, "beta": 0.05},
     ),
     (
-        noisy_answers.multiplicative_weights_direct,
+        mechanisms.multiplicative_weights_direct,
         {"n": 10**6, "n_questions": 9, "ln_beta": -3.0, "universe_size": 16, "alpha": 0.2, "epsilon": 0.01},
     ),
     (
-        noisy_answers.multiplicative_weights_records,
+        mechanisms.multiplicative_weights_records,
         {"n_questions": 9, "half_width": 0.3, "universe_size": 16, "beta": 0.05},
     ),
 ]
@@ -208,7 +209,7 @@ ARGUMENTS = [
 @pytest.mark.parametrize("bad", [math.nan, math.inf, "much", None, True])
 def test_bad_input_is_named(function, arguments, name, bad):
     optional = {"noise_scale", "step", "expected_value", "passes", "disagreement"}
-    if function is noisy_answers.multiplicative_weights_direct:
+    if function is mechanisms.multiplicative_weights_direct:
         optional |= {"alpha", "epsilon"}
     if bad is None and name in optional:
         pytest.skip("None asks for the best, for the worst case, or for no rule")
@@ -224,13 +225,13 @@ def test_every_public_function_is_tested_for_bad_input(function, arguments):
 def _numbers(result):
     if isinstance(result, cells.PlannedChecks):
         return [result.half_cell, result.surprise, result.ln_check, result.ln_certify]
-    if isinstance(result, noisy_answers.GaussianBound):
+    if isinstance(result, noise.GaussianBound):
         return [result.half_width, result.noise_scale]
     return list(result) if isinstance(result, tuple) else [result]
 
 
 def test_the_list_of_calls_is_complete():
-    modules = [baselines, medians, noisy_answers, transfer]
+    modules = [baselines, mechanisms, medians, noise, transfer]
     functions = {name: getattr(guarantees, name) for name in guarantees.__all__ if name.islower()}
     public = {name for name, each in functions.items() if each.__module__ in {m.__name__ for m in modules}}
     elsewhere = {
@@ -281,10 +282,10 @@ def test_rogers_says_nothing_with_hardly_any_noise(noise_scale, ln_beta):
 def test_a_plan_beyond_all_reason_is_refused(alpha):
     for k, beta in [(1, 0.05), (10**9, 1e-299)]:
         with pytest.raises(ValueError, match="The 'alpha' parameter of laplace_plan must be reached"):
-            noisy_answers.laplace_plan(k, alpha, beta)
-    for function in (noisy_answers.laplace_plan, noisy_answers.laplace_bassily):
+            noise.laplace_plan(k, alpha, beta)
+    for function in (noise.laplace_plan, noise.laplace_bassily):
         with pytest.raises(ValueError, match="The 'beta' parameter"):
-            function(1, 0.1 if function is noisy_answers.laplace_plan else 1, 1e-320)
+            function(1, 0.1 if function is noise.laplace_plan else 1, 1e-320)
 
 
 def test_theorem_4_2_follows_from_theorem_4_1():
@@ -446,27 +447,27 @@ def test_laplace_plan_meets_the_theorem(k):
     from sklearn_ada.accounting import laplace_zcdp, zcdp_epsilon
 
     alpha, beta = 0.2, 0.05
-    n, epsilon = noisy_answers.laplace_plan(k, alpha, beta)
+    n, epsilon = noise.laplace_plan(k, alpha, beta)
     widths = []
     for delta in np.geomspace(1e-7, 1e-2, 200):
         total = zcdp_epsilon(k * laplace_zcdp(epsilon), delta)
         per_question = beta / k * (1.0 - np.linspace(0.01, 0.999, 200))
         for b in per_question:
-            noise = math.log(1.0 / b) / (n * epsilon)
+            drawn = math.log(1.0 / b) / (n * epsilon)
             for e, d in ((total, delta), (k * epsilon, 0.0)):
                 if math.sqrt(12.0 / n) <= e <= 0.125 and d <= e / 16.0:
-                    bound = transfer.bassily_2016(noise, b, k, e, d, n)
+                    bound = transfer.bassily_2016(drawn, b, k, e, d, n)
                     if bound.failure <= beta:
                         widths.append(bound.half_width)
     assert min(widths) == pytest.approx(alpha, rel=0.01)
-    assert noisy_answers.laplace_plan(k + 1, alpha, beta).n > n
+    assert noise.laplace_plan(k + 1, alpha, beta).n > n
 
 
 def test_private_learner_sample_size_is_the_smallest():
     size, alpha, epsilon, beta = 1000, 0.1, 0.02, 0.05
-    n = noisy_answers.private_learner_sample_size(size, alpha, epsilon, beta)
+    n = mechanisms.private_learner_sample_size(size, alpha, epsilon, beta)
     selection = 4.0 * (math.log(size) + math.log(2.0 / beta)) / (alpha * epsilon)
     assert n - 1 < selection <= n
-    n = noisy_answers.private_learner_sample_size(size, alpha, 5.0, beta)
+    n = mechanisms.private_learner_sample_size(size, alpha, 5.0, beta)
     assert (size + 1) * math.exp(-2.0 * n * (alpha / 4.0) ** 2) <= beta / 2.0
     assert (size + 1) * math.exp(-2.0 * (n - 1) * (alpha / 4.0) ** 2) > beta / 2.0

@@ -17,7 +17,7 @@ from sklearn_ada.guarantees.medians import (
     feldman_steinke_2017_theorem_4_3,
     stable_median_plan,
 )
-from sklearn_ada.guarantees.noisy_answers import gaussian_direct, gaussian_jung, gaussian_rogers
+from sklearn_ada.guarantees.noise import gaussian_direct, gaussian_jung, gaussian_rogers
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 LN_BETA = math.log(0.05)

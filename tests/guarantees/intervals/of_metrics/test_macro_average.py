@@ -39,13 +39,13 @@ def test_the_interval_is_around_scikit_learns_value(metric, classes, average):
 def test_with_points_for_means_the_decomposition_is_the_average(metric, monkeypatch):
     seen, known = table(0, 4).astype(float), table(1, 4, right=0.6).astype(float)
     monkeypatch.setattr(
-        class_tables,
-        "_mean",
-        lambda values, counts, expected, level: ((values * counts).sum() / counts.sum(),) * 2,
+        class_tables._Rows,
+        "mean_ends",
+        lambda rows, values, level: ((values * rows.counts).sum() / rows.counts.sum(),) * 2,
     )
     weights = np.array([0.4, 0.3, 0.2, 0.1])
     terms = [confusion_terms(metric, np.full(4, 0.25), label) for label in range(4)]
-    found = class_tables._linear(terms, weights, seen, known, -3.0)
+    found = class_tables._linear(class_tables._Rows(seen, known), terms, weights, -3.0)
     each = SKLEARN[metric](*rows_of(seen.astype(int)), average=None)
     assert found == pytest.approx((weights @ each,) * 2)
 
@@ -56,14 +56,15 @@ def test_class_by_class_it_is_the_average_of_the_ends():
         confusion_ratio_interval("f_beta", seen, math.log(0.05 / 3), expected=seen, label=c) for c in range(3)
     ]
     terms = [confusion_terms("f_beta", seen.sum(axis=1) / seen.sum(), label) for label in range(3)]
-    found = class_tables._by_class(terms, np.full(3, 1 / 3), seen * 1.0, seen * 1.0, math.log(0.025))
+    rows = class_tables._Rows(seen * 1.0, seen * 1.0)
+    found = class_tables._by_class(rows, terms, np.full(3, 1 / 3), math.log(0.025))
     assert found == pytest.approx(tuple(np.mean(each, axis=0)))
 
 
 def test_many_classes_cost_far_less_than_class_by_class():
     seen, known = table(0, 10).astype(float), table(1, 10).astype(float)
     terms = [confusion_terms("f_beta", np.full(10, 0.1), label) for label in range(10)]
-    ends = class_tables._by_class(terms, np.full(10, 0.1), seen, known, math.log(0.025))
+    ends = class_tables._by_class(class_tables._Rows(seen, known), terms, np.full(10, 0.1), math.log(0.025))
     low, high = average_ratio_interval("f_beta", seen, math.log(0.05), expected=known)
     assert high - low < 0.7 * (ends[1] - ends[0])
 

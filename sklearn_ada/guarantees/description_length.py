@@ -1,0 +1,265 @@
+"""The theorem of description length: what was said about the holdout is all that an analyst can exploit.
+
+The *description length* of a conversation is the number of nats (``-ln`` of a probability) that a code, fixed
+before each answer, needs for all that was revealed.
+
+Theorem (description length; the prefix-code form of Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, NIPS
+2015; Guess-and-Check of Rogers et al., AISTATS 2020, is the case of a two-part code). Let a code fix,
+before each answer, a sub-probability p over everything that could be revealed, let L be the sum of
+``-ln p`` over all answers revealed so far, and give each question, when asked, a weight pi such that along
+every path the weights sum to at most 1. Then with probability at least ``1 - beta``, for all questions at
+once, the fixed-question interval at ``delta = beta * pi * exp(-L)`` holds, with L as it was before the
+question's own answer.
+
+Proof. Fix all randomness other than the holdout. The conversation is a tree whose nodes are transcripts,
+and each node fixes a question before the holdout is seen. Give node v the failure probability
+``beta * pi(v) * prod p(answers on the path to v)``. As p is a sub-probability, the sum over all nodes is at
+most beta. Union bound; the path that happened is among them.
+
+Questions fixed together before any of their answers is seen (a round) share the L from before the round.
+`sklearn_ada.guarantees.weights` shares beta out among questions. What was asked and is still sealed keeps the
+level of its asking (`question_interval`), and so do candidates that are locked when their round opens
+(`locked_ln_delta`). Models that are declared before the first answer have a failure probability whatever is
+revealed later (`ln_declared`).
+
+*Two theorems about one conversation.* Description length (with sealed answers) has the share s1 of beta, the
+transcript theorem of `sklearn_ada.guarantees.transcript` the share s2, fixed before the first answer,
+``s1 + s2 <= 1``. By the union bound both hold with probability at least ``1 - beta``, so both intervals of a
+question do, and their `intersection`. The same is true of several intervals by one theorem, such as that of
+an asking and that of a later final: each has its own delta, which are never added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from sklearn_ada._validation import bad_parameter, checked
+from sklearn_ada.guarantees.intervals import Interval, check_order, clopper_pearson
+from sklearn_ada.guarantees.weights import rank_weight
+
+__all__ = [
+    "class_count_nats",
+    "intersection",
+    "ln_declared",
+    "ln_delta",
+    "locked_ln_delta",
+    "question_interval",
+]
+
+
+THEOREM = "description length, prefix code (Dwork et al., NIPS 2015)"
+
+ROW_BY_ROW = "models predict row by row and do not adapt to the rows they predict"
+
+ASSUMPTIONS = (
+    "holdout records are independent draws, and independent of all training data",
+    ROW_BY_ROW,
+    "nobody looks at the holdout except through this one ledger, which is never forked or rolled back",
+)
+
+SEALED_SHARE = 0.8
+"""s1, of what is certified or unsealed: description length."""
+
+TRANSCRIPT_SHARE = 0.2
+"""s2, of what is said meanwhile: the transcript as a test."""
+
+
+@checked(ln_beta="< 0", weight="(0, 1]", nats=">= 0")
+def ln_delta(ln_beta: float, weight: float, nats: float) -> float:
+    """Return ``ln(beta * pi * exp(-L))``, the logarithm of one question's failure probability.
+
+    Parameters
+    ----------
+    ln_beta : float
+        Logarithm of the failure probability of the whole conversation (or of a purpose's share of it).
+    weight : float
+        The question's weight pi, in (0, 1].
+    nats : float
+        L, everything revealed before this question or its round.
+
+    Examples
+    --------
+    >>> round(ln_delta(math.log(0.05), 0.5, 2.0), 4)
+    -5.6889
+    """
+    return ln_beta + math.log(weight) - nats
+
+
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1", weight="[0, 1]")
+def question_interval(
+    low_count: int, high_count: int, n: int, *, ln_beta: float, weight: float, nats: float
+) -> Interval:
+    """Return Clopper and Pearson's interval at ``delta = beta pi exp(-L)``, L as it was at the asking.
+
+    With the edges of the released cell it is what the theorem of description length says while the value is
+    sealed; with the unsealed count twice it is what that value certifies.
+
+    Theorem (sealed answers). Let question v be asked with ``delta_v = beta s1 pi_v exp(-L_v)``, with L_v
+    everything revealed before its own answer. Outside one event of probability at most ``beta s1``, for every
+    question asked, ``q_v(D)`` lies in the fixed-question interval around ``q_v(S)`` at delta_v, *whether and
+    whenever* ``q_v(S)`` *is released, and however finely*: a cell of it now, all of it later, or never.
+
+    Proof. Fix all randomness but the records, so that transcripts form a tree; unsealing an earlier value is
+    one of its answers, with its price. The node that asks v fixes the functional, the interval's procedure
+    and delta_v, before any record is seen. Its bad event, that the interval around ``q_v(S)`` misses
+    ``q_v(D)``, is about all records and not about what is said at v, and it has probability at most delta_v.
+    Summed over all nodes this is at most ``beta s1`` times the sum of ``pi(v) prod p(answers on the path to
+    v)``. That sum is at most 1: by induction from the leaves, a node with weight ``w`` left has at most ``w``
+    times its path's probability below it, as the code is a sub-probability and no path's weights exceed what
+    is left. Union bound; the questions that were asked are among the nodes.
+
+    What must be fixed when a question is asked: the functional, the procedure of its interval with all its
+    tuning (guess, exponent, grid, order of rows, lattice), n, and delta_v. Not even the question's own
+    released cell may tune it: an analyst who gives all of delta_v to the side that the cell points to doubles
+    the failure probability. What is released costs its price (`sklearn_ada.accounting.codes`), which later
+    questions pay; one that is still sealed, or was asked before, does not.
+
+    Parameters
+    ----------
+    low_count, high_count, n : int
+        What is known of the count, and the number of records.
+    ln_beta : float
+        Logarithm of the share of the failure probability that belongs to this theorem, ``beta s1``.
+    weight : float
+        The question's weight pi, in [0, 1]; nothing is certified at 0, when the purse was exhausted.
+    nats : float
+        L before the question or its round, at least 0, which nothing said later changes.
+
+    Returns
+    -------
+    low, high : float
+        The whole range (0, 1) at a weight of 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> asked = {"ln_beta": math.log(0.04), "weight": 0.0716, "nats": 0.0}
+    >>> [round(end, 3) for end in question_interval(400, 446, 500, **asked)]
+    [0.742, 0.929]
+    >>> [round(end, 3) for end in question_interval(425, 425, 500, **asked)]
+    [0.797, 0.894]
+    """
+    check_order(low_count, high_count, n, "question_interval")
+    if weight == 0.0:
+        return 0.0, 1.0
+    return clopper_pearson(low_count, high_count, n, ln_delta(ln_beta, weight, nats))
+
+
+def locked_ln_delta(ln_beta: float, weight: float, rank: int, nats: float) -> float:
+    """Return ``ln(beta s1 pi w_rank exp(-L))``, a locked candidate's failure probability.
+
+    Surprises in their own round cost locked candidates nothing.
+
+    Theorem. The candidates of a search, their recipes of refitting and the tuning of their tests are fixed
+    when the round opens; each then has one model, a function of the training rows. Reserve the weight pi at
+    that moment, and give the first refit of the candidate of rank i the failure probability ``delta_i = beta
+    s1 pi w_i exp(-L)``, with the L *before* the round and weights w that sum to at most 1, by a ranking that
+    is public (validation scores). Then the fixed-question interval of whichever is kept holds at its delta_i,
+    by whatever rule it is selected.
+
+    Proof. All refits are questions fixed at the node that opens the round, asked there with weights that sum
+    to at most pi: the theorem of `question_interval` for sealed answers, of which some are never computed.
+
+    Covered: the first refit that is run for a candidate, whatever coins it throws, even if it fails. Not
+    covered: a second refit (the better of two is a question chosen by its answer), recipes that depend on the
+    round's answers, and candidates that are proposed adaptively.
+
+    Parameters
+    ----------
+    ln_beta : float
+        Logarithm of the share of the failure probability that belongs to description length, ``beta s1``.
+    weight : float
+        pi, what the round reserved when it opened, in (0, 1].
+    rank : int
+        The candidate's rank, from 1, by what was public before the round.
+    nats : float
+        L before the round.
+
+    Examples
+    --------
+    >>> round(math.exp(locked_ln_delta(math.log(0.04), 0.09, 1, 0.0)), 6)
+    0.00324
+    """
+    return ln_delta(ln_beta, weight * rank_weight(rank), nats)
+
+
+@checked(ln_beta="<= 0", n_models="integer >= 1")
+def ln_declared(ln_beta: float, n_models: int) -> float:
+    """Return ``ln(beta / (4 G))``, a declared model's failure probability, whatever is revealed.
+
+    Half of beta is for the G models that were declared before the first answer, and each has two fixed
+    questions (`sklearn_ada.holdout.rounds`).
+
+    Parameters
+    ----------
+    ln_beta : float
+        Logarithm of beta.
+    n_models : int
+        The G.
+
+    Examples
+    --------
+    >>> round(math.exp(ln_declared(math.log(0.05), 10)), 6)
+    0.00125
+    """
+    return ln_beta - math.log(4.0 * n_models)
+
+
+@checked(n="integer >= 1", n_classes="integer >= 1")
+def class_count_nats(n: int, n_classes: int) -> float:
+    """Return ``ln C(n + C - 1, C - 1)``: the price of the class counts of n records, all equally likely.
+
+    Once it is in L, certificates speak of the population itself, not at the holdout's class mix.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    n_classes : int
+        The C.
+
+    Examples
+    --------
+    >>> round(class_count_nats(1000, 2), 4)  # ln 1001
+    6.9088
+    """
+    return math.lgamma(n + n_classes) - math.lgamma(n + 1) - math.lgamma(n_classes)
+
+
+def intersection(fixed: Interval, others: Iterable[Interval]) -> Interval:
+    """Return what lies in all intervals; where that is nothing, the fixed one.
+
+    Valid where all hold together: if they have no point in common, one of them has failed already, and what
+    is returned then changes nothing about how often that happens. Which one it is must be fixed in advance.
+
+    Parameters
+    ----------
+    fixed : tuple of float
+        The interval to fall back to.
+    others : iterable of tuple of float
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    ValueError
+        If an interval is not a pair low <= high.
+
+    Examples
+    --------
+    >>> intersection((0.7, 0.9), [(0.75, 0.95)]), intersection((0.7, 0.8), [(0.85, 0.95)])
+    ((0.75, 0.9), (0.7, 0.8))
+    """
+    intervals = [fixed, *others]
+    for interval in intervals:
+        if not (len(interval) == 2 and interval[0] <= interval[1]):
+            raise bad_parameter("intervals", "intersection", "pairs of numbers low <= high", interval)
+    low, high = max(low for low, _ in intervals), min(high for _, high in intervals)
+    return (low, high) if low <= high else fixed
