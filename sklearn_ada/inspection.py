@@ -23,7 +23,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_ada._validation import bad_parameter, percent
 from sklearn_ada.answer import Answer
 from sklearn_ada.holdout.holdout import Holdout
-from sklearn_ada.holdout.report import Entry, HoldoutReport, Targets, certifies_nothing
+from sklearn_ada.holdout.records import Entry
+from sklearn_ada.holdout.report import HoldoutReport, Targets, certifies_nothing
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.planning.display import axes_or_new, panels_or_new
 

@@ -24,12 +24,12 @@ _MEGABYTES = 300.0
 _RUN = """
 import json, resource, sys, time
 from sklearn_ada.cli import main
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
 command, path = json.loads(sys.argv[1]), sys.argv[2]
 began = time.perf_counter()
 if command == ["open"]:
-    open_existing_ledger(path, Conversation)
+    open_existing_ledger(path, State)
 else:
     assert main(["ledger", command[0], path, *command[1:]]) == 0
 seconds = time.perf_counter() - began

@@ -21,8 +21,8 @@ from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.framing import Ask, Settings, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.publishing import publish
-from sklearn_ada.holdout.records import Conversation
 from sklearn_ada.holdout.rounds import open_round
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import Ledger, Record
 from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.coded import CodedQuestion
@@ -36,11 +36,11 @@ __all__ = ["ForgetfulLedger", "SimulatedHoldout"]
 _ACCURACY = Metric("accuracy")
 
 
-class ForgetfulLedger(Ledger[Conversation]):
+class ForgetfulLedger(Ledger[State]):
     """A log that is gone with the process and proves nothing: for simulations only."""
 
     def __init__(
-        self, genesis: dict[str, Any], start: Callable[[dict[str, Any]], Conversation], secret: bytes
+        self, genesis: dict[str, Any], start: Callable[[dict[str, Any]], State], secret: bytes
     ) -> None:
         self.genesis = genesis
         self._secret = secret
@@ -49,7 +49,7 @@ class ForgetfulLedger(Ledger[Conversation]):
         self._found: dict[str, Record] = {}
         self._subjects: dict[str, Record] = {}
 
-    def charge(self, key: str | None, decide: Callable[[Conversation], dict[str, Any]]) -> Record:
+    def charge(self, key: str | None, decide: Callable[[State], dict[str, Any]]) -> Record:
         """Record what ``decide`` says, once for each key."""
         if key is not None and key in self._found:
             return self._found[key]
@@ -62,9 +62,7 @@ class ForgetfulLedger(Ledger[Conversation]):
             self._found[key] = self._records[-1]
         return Record(self._records[-1].seq, key, body, fresh=True)
 
-    def find_each(
-        self, keys: Sequence[str], otherwise: Callable[[Conversation], Any] | None = None
-    ) -> list[Record]:
+    def find_each(self, keys: Sequence[str], otherwise: Callable[[State], Any] | None = None) -> list[Record]:
         """Return the records under some keys; if there is none, call ``otherwise`` with the state."""
         found = [self._found[key] for key in keys if key in self._found]
         if not found and otherwise is not None:
@@ -79,7 +77,7 @@ class ForgetfulLedger(Ledger[Conversation]):
         """Return the record of this number, if there is one."""
         return self._records[seq] if seq < len(self._records) else None
 
-    def read(self, look: Callable[[Conversation], Any]) -> Any:
+    def read(self, look: Callable[[State], Any]) -> Any:
         """Return ``look`` of everything so far."""
         return look(self._state)
 
@@ -213,7 +211,7 @@ class SimulatedHoldout(Holdout):
 def _forgetful(
     address: str,
     genesis: Callable[[bytes], dict[str, Any]],
-    start: Callable[[dict[str, Any]], Conversation],
+    start: Callable[[dict[str, Any]], State],
     secret: bytes,
     of_found: object = None,
 ) -> ForgetfulLedger:

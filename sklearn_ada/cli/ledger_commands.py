@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import math
 import pathlib
 import sys
 from typing import Any
@@ -25,8 +24,10 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismat
 from sklearn_ada.holdout.certificate import verify_certificate
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.holdout.publishing import close, unseal
-from sklearn_ada.holdout.records import Conversation
-from sklearn_ada.holdout.report import Entry, HoldoutReport, Targets, summary_of
+from sklearn_ada.holdout.records import Entry, row
+from sklearn_ada.holdout.report import HoldoutReport, Targets, summary_of
+from sklearn_ada.holdout.session import as_closed
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.ledger.opening import open_existing_ledger, open_ledger_to_write
 from sklearn_ada.terms.models import Predictions
@@ -70,18 +71,28 @@ def add_ask_command(commands: Any) -> None:
 
     def run(arguments: argparse.Namespace) -> None:
         try:
-            answer = _asked(arguments)
+            holdout, answer = _asked(arguments)
         except (ValueError, TypeError) as error:
             ask.error(str(error))
-        print(json.dumps(_told(answer), indent=1, allow_nan=False) if arguments.json else answer)
+        if not arguments.json:
+            print(answer)
+            return
+        record = holdout.ledger.record(answer.index)
+        assert record is not None
+        entry = row(as_closed(holdout.ledger, record), record.seq)
+        shown = {"nats": entry.nats or 0.0, "repeated": answer.repeated, "published": entry.published}
+        _print_json({**entry.picked(_OF_ANSWER), **shown, "reason": entry.reason})
 
     ask.set_defaults(run=run)
 
 
-def _asked(arguments: argparse.Namespace) -> Answer:
-    """Return the answer; ValueError for bad files or parameters, before anything is charged."""
+_OF_ANSWER = ("index", "value", "interval", "verdict", "target")
+
+
+def _asked(arguments: argparse.Namespace) -> tuple[Holdout, Answer]:
+    """Return the holdout and its answer; ValueError for bad files or parameters, before it is charged."""
     labels, ids = read_columns(arguments.data, arguments.label_column, arguments.id_column)
-    said = Predictions(
+    predictions = Predictions(
         *read_columns(arguments.predictions, arguments.prediction_column, arguments.id_column),
         classes=_typed(arguments.classes, labels),
     )
@@ -93,8 +104,8 @@ def _asked(arguments: argparse.Namespace) -> Answer:
     )  # fmt: skip
     how: dict[str, Any] = {"scoring": arguments.scoring, "guess": arguments.guess}
     if arguments.certify or arguments.final:
-        return holdout.certify(said, final=arguments.final, **how)
-    return holdout.check(said, **how)
+        return holdout, holdout.certify(predictions, final=arguments.final, **how)
+    return holdout, holdout.check(predictions, **how)
 
 
 def _typed(classes: list[str] | None, labels: Any) -> Any:
@@ -105,23 +116,6 @@ def _typed(classes: list[str] | None, labels: Any) -> Any:
         return [int(label) for label in classes]
     except ValueError:
         raise ValueError(f"--class must be whole numbers, as the labels are, got {classes}") from None
-
-
-def _told(answer: Answer) -> dict[str, Any]:
-    """Return an answer ready for JSON; None where there is no number."""
-    numbers = (answer.value, *answer.interval)
-    value, low, high = (float(each) if math.isfinite(each) else None for each in numbers)
-    return {
-        "index": answer.index,
-        "value": value,
-        "interval": [low, high],
-        "verdict": answer.verdict,
-        "target": answer.target,
-        "nats": answer.cost.nats,
-        "repeated": answer.repeated,
-        "published": answer.published,
-        "reason": answer.reason,
-    }
 
 
 def add_ledger_commands(commands: Any) -> None:
@@ -204,7 +198,7 @@ def verify_ledger(arguments: argparse.Namespace) -> None:
         print(_compared(name, ledger, _name(other, copy), other))
 
 
-def _print_verified(ledger: Ledger[Conversation], path: str) -> None:
+def _print_verified(ledger: Ledger[State], path: str) -> None:
     """Say what of a certificate was verified; raise LedgerError for what does not agree, or is not there."""
     try:
         text = pathlib.Path(path).read_text(encoding="utf-8")
@@ -232,14 +226,14 @@ def report_ledger(arguments: argparse.Namespace) -> None:
 
 def close_ledger(arguments: argparse.Namespace) -> None:
     """Close the holdout of the ledger."""
-    close(open_ledger_to_write(arguments.file, Conversation), Asker(arguments.who))
+    close(open_ledger_to_write(arguments.file, State), Asker(arguments.who))
     print("closed: nothing new is answered from now on")
 
 
 def unseal_ledger(arguments: argparse.Namespace) -> None:
     """Tell sealed values and print them, one a line."""
     try:
-        ledger, asker = open_ledger_to_write(arguments.file, Conversation), Asker(arguments.who)
+        ledger, asker = open_ledger_to_write(arguments.file, State), Asker(arguments.who)
         told = unseal(ledger, asker, arguments.numbers or None, arguments.key)
     except (ImportError, ValueError) as error:
         raise LedgerError(str(error)) from error
@@ -248,16 +242,16 @@ def unseal_ledger(arguments: argparse.Namespace) -> None:
     print(f"{counted(len(told), 'value')} unsealed")
 
 
-def _open(address: str, replay: bool = True) -> Ledger[Conversation]:
-    return open_existing_ledger(address, Conversation, replay)
+def _open(address: str, replay: bool = True) -> Ledger[State]:
+    return open_existing_ledger(address, State, replay)
 
 
-def _name(ledger: Ledger[Conversation], address: str) -> str:
+def _name(ledger: Ledger[State], address: str) -> str:
     """Return what to call a ledger; a URL may hold a password."""
     return getattr(ledger, "name", address) if "://" in address else address
 
 
-def _compared(one: str, ledger: Ledger[Conversation], other: str, copy: Ledger[Conversation]) -> str:
+def _compared(one: str, ledger: Ledger[State], other: str, copy: Ledger[State]) -> str:
     """Say how two copies of a ledger relate; raise if they are not copies, or were asked apart."""
     mine = theirs = 0
     for record, copied in itertools.zip_longest(ledger.records(), copy.records()):

@@ -75,12 +75,12 @@ from sklearn_ada.holdout.framing import Ask, Framed, frame
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     ConfirmationRecord,
-    Conversation,
     RefusalRecord,
     SealedRecord,
+    kept_outputs,
 )
 from sklearn_ada.holdout.session import Session, as_closed, held_interrupts, look, with_bare_errors
-from sklearn_ada.holdout.state import ConversationState, LedgerRecord, RefusedError
+from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
 from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
 from sklearn_ada.questions.of_rows import RowsQuestion
@@ -118,7 +118,7 @@ def answer_to(session: Session, framed: Framed, looked: list[Any] | None = None)
     except RefusedError as refused:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell class counts.
         entry = {**framed.entry, "mechanism": {"name": framed.entry["mechanism"]["name"]}}
-        refusal = RefusalRecord.of(framed.question.purpose, str(refused), entry)
+        refusal = RefusalRecord(purpose=framed.question.purpose, reason=str(refused), **entry)
         return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
     return as_closed(session.ledger, record).answer(record, session.genesis)
 
@@ -128,7 +128,7 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
     question, subject = framed.question, framed.asked.subject
     begun, admission = math.nan, None  # the nats when it was fixed, and what it may spend after which records
 
-    def admit(state: Conversation) -> None:
+    def admit(state: State) -> None:
         nonlocal begun, admission
         admission = state, state.applied, _admitted(session, framed, state, framed.member)
         begun = state.account.nats
@@ -149,7 +149,7 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
                 stream=question.stream, scale=question.scale,
             )  # fmt: skip
 
-            def decide(version: str, summary: str, state: Conversation) -> AnswerRecord:
+            def decide(version: str, summary: str, state: State) -> AnswerRecord:
                 # The second version under a key has no share of a declared model: the digest is of two.
                 member = framed.member if version == key else ""
                 if version == key and admission is not None and admission[:2] == (state, state.applied):
@@ -182,7 +182,7 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
 def _answer_record(
     session: Session,
     framed: Framed,
-    state: Conversation,
+    state: State,
     share: FailureBudget,
     draw: Draw,
     summary: str,
@@ -204,27 +204,34 @@ def _answer_record(
     else:
         is_certified = in_order and state.is_alone(in_round)
         outcome = sealed.outcome(event, share, transcript_of(state, event) if is_certified else None)
-    record = (AnswerRecord if sealed is None else SealedRecord).of(
+    kind: type[AnswerRecord] = AnswerRecord
+    others: dict[str, Any] = {}
+    if sealed is not None:
+        kind, nats = SealedRecord, state.account.nats + state.account.price(event)
+        others = {
+            "sealed": session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None,
+            "population": sealed.coded.target,
+            # Published next it would take nothing more, at the value that the guess suggests.
+            "published": final_half_width(state, sealed.statistic, share.purse, nats),
+        }
+    record = kind.of(
         state,
-        {**framed.entry, "subject": framed.subject, "purpose": question.purpose, "round": in_round},
         event,
         share,
-        outcome,
-        release=question.private_release({}),
-        state_name=question.state_name,
-        mechanism_state=memory,
-        said=summary,
-        is_unconfirmed=session.policy.is_private and not _public_outputs(question),
+        question.private_release({}),
+        subject=framed.subject,
+        purpose=question.purpose,
+        round_name=in_round,
+        outcome=outcome,
+        memory_name=question.state_name,
+        memory=memory,
+        outputs=summary,
+        unconfirmed=session.policy.is_private and not _public_outputs(question),
         given_rows=framed.asked.subject.is_given,
         declared=is_declared,
+        **framed.entry,
+        **others,
     )
-    if sealed is not None:
-        assert isinstance(record, SealedRecord)
-        kept = session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None
-        # Published next it would take nothing more, at the value that the guess suggests.
-        nats = state.account.nats + state.account.price(event)
-        published = final_half_width(state, sealed.statistic, share.purse, nats)
-        record = record.sealing(kept, sealed.coded.target, published)
     canonical_json(record.to_dict())
     return record
 
@@ -264,7 +271,7 @@ def version_key(key: str, number: int) -> str:
 
 
 def find_versions(
-    session: Session, keys: Sequence[str], otherwise: Callable[[Conversation], object]
+    session: Session, keys: Sequence[str], otherwise: Callable[[State], object]
 ) -> list[Record]:
     """Return all versions of the first of these keys that has any; if none has, call ``otherwise(state)``."""
     names = [version_key(key, number) for key in keys for number in (1, 2)]
@@ -282,7 +289,7 @@ def charge_or_confirm(
     session: Session,
     key: str,
     outputs: OutputSummary,
-    decide: Callable[[str, str, Conversation], LedgerRecord],
+    decide: Callable[[str, str, State], LedgerRecord],
     entry: dict[str, Any],
     *,
     secret: bytes,
@@ -335,18 +342,19 @@ def _confirmed(
 
     Where no version keeps what was said, nothing is compared, and nothing revealed.
     """
-    comparable = [record for record in versions if "said" in record.body]
+    kept = [(record, kept_outputs(record.body)) for record in versions]
+    comparable = [(record, before) for record, before in kept if before is not None]
     if not comparable:
         return None
     agree = (
         number
-        for number, record in enumerate(comparable)
-        if outputs.agrees_with(record.body["said"], session.sealing_key(str(record.key), secret))
+        for number, (record, before) in enumerate(comparable)
+        if outputs.agrees_with(before, session.sealing_key(str(record.key), secret))
     )
-    same, numbers = next(agree, None), [record.seq for record in comparable]
+    same, numbers = next(agree, None), [record.seq for record, _ in comparable]
     asked = {name: entry[name] for name in ("purpose", "metric", "who", "label", "time")}
     session.charge(None, lambda state: ConfirmationRecord.of(state, numbers, same, asked))
-    return None if same is None else comparable[same]
+    return None if same is None else comparable[same][0]
 
 
 def _add_versions(versions: list[Record], session: Session, key: str) -> None:
@@ -381,7 +389,7 @@ def warn_of_asking_anew(session: Session, what: str) -> None:
 # What a question may spend.
 
 
-def _admitted(session: Session, framed: Framed, state: Conversation, member: str) -> FailureBudget:
+def _admitted(session: Session, framed: Framed, state: State, member: str) -> FailureBudget:
     """Return what a question may spend of the failure probability; RefusedError if it is not admitted.
 
     ``member`` is its key among declared models; empty if it has none.
@@ -422,7 +430,7 @@ def may_be_declared(question: Question) -> bool:
     return isinstance(question, CodedQuestion | FilledCheck | SealedQuestion | RowsQuestion)
 
 
-def certified(state: Conversation, question: Question, share: FailureBudget, count: int = 1) -> FailureBudget:
+def certified(state: State, question: Question, share: FailureBudget, count: int = 1) -> FailureBudget:
     """Return the share with the routes (description length, privacy) that certify ``count`` such answers.
 
     Raises
@@ -440,9 +448,7 @@ def certified(state: Conversation, question: Question, share: FailureBudget, cou
     return state.certified(question.private_release(mechanism_state), share, count)
 
 
-def foreseen_half_width(
-    state: ConversationState, question: Question, share: FailureBudget
-) -> tuple[float, float]:
+def foreseen_half_width(state: State, question: Question, share: FailureBudget) -> tuple[float, float]:
     """Return the half-width that decides on admission, and the width of the metric's range.
 
     Of a sealed question that of the answer if its guess holds, as a surprise is wider and may not decide; of
@@ -493,13 +499,13 @@ def read_outcome(question: Question, event: Event, share: FailureBudget, state: 
     )
 
 
-def transcript_of(state: ConversationState, event: Event) -> Told:
+def transcript_of(state: State, event: Event) -> Told:
     """Return what the transcript theorem takes, if this is told now."""
     return Told(state.policy.ln_transcript, state.account.nats + state.account.price(event))
 
 
 def final_half_width(
-    state: ConversationState,
+    state: State,
     statistic: SealedStatistic,
     purse: Purse | None = None,
     nats: float | None = None,

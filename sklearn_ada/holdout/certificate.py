@@ -32,7 +32,7 @@ import pathlib
 import platform
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -42,28 +42,27 @@ import numpy as np
 
 from sklearn_ada._validation import bad_parameter, counted, percent, printable
 from sklearn_ada.accounting.codes import symbols_of
-from sklearn_ada.accounting.events import CountRelease, Event
-from sklearn_ada.answer import Answer
+from sklearn_ada.accounting.events import CountRelease
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.guarantees.description_length import intersection, ln_delta
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.holdout.records import (
     AnswerRecord,
-    Conversation,
-    Genesis,
-    RefusalRecord,
     SealedRecord,
     UnsealedRecord,
+    ValueRecord,
     read_record,
+    row,
 )
-from sklearn_ada.holdout.report import Entry
-from sklearn_ada.holdout.session import as_closed
+from sklearn_ada.holdout.report import answers_in
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.sealed import statistic_from
+from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.policy import FailureBudget
 
 FORMAT = "sklearn_ada certificate 1"
@@ -89,7 +88,7 @@ class Prefix:
     records : tuple of Record
     """
 
-    ledger: Ledger[Conversation]
+    ledger: Ledger[State]
     head: Head
     records: tuple[Record, ...]
 
@@ -98,22 +97,16 @@ class Prefix:
         """The first record."""
         return Genesis(self.ledger.genesis)
 
-    @property
-    def closed_rounds(self) -> dict[str, float]:
-        """The nats at which each round was closed."""
-        bodies = (record.body for record in self.records)
-        return {body["round"]: float(body["nats"]) for body in bodies if body.get("kind") == "round_close"}
-
-    def state(self) -> Conversation:
+    def state(self) -> State:
         """Return what the records add up to."""
-        state = Conversation(self.ledger.genesis)
+        state = State(self.ledger.genesis)
         for record in self.records:
             if record.seq:
                 state.advance(record.body)
         return state
 
 
-def prefix_of(ledger: Ledger[Conversation], head: str | None = None) -> Prefix:
+def prefix_of(ledger: Ledger[State], head: str | None = None) -> Prefix:
     """Return the records of a ledger up to a head, or all that it has now."""
     reached = parse_head(ledger.head() if head is None else head)
     return Prefix(ledger, reached, tuple(itertools.islice(ledger.records(), reached.count)))
@@ -123,17 +116,12 @@ def certificate_of(prefix: Prefix) -> dict[str, Any]:
     """Return the certificate of these records, ready for JSON; NaN and infinite ends are None."""
     genesis, state = prefix.genesis, prefix.state()
     answers, assumptions = [], dict.fromkeys(genesis.assumptions)
-    closed = prefix.closed_rounds
-    for record in prefix.records:
-        read = read_record(record.body)
-        if not isinstance(read, AnswerRecord | RefusalRecord):
-            continue
-        if isinstance(read, AnswerRecord):
-            read = as_closed(prefix.ledger, record, closed)
-        answer = read.answer(record, genesis)
-        assumptions |= dict.fromkeys(() if answer.certificate is None else answer.certificate.assumptions)
-        answers.append(_told(answer, Entry.of(record)))
-    told = [each for each in answers if each["value"] is not None]
+    for record, read in answers_in(prefix.ledger, prefix.records):
+        if isinstance(read, ValueRecord):
+            assumptions |= dict.fromkeys(read.assumptions(genesis))
+        entry = row(read, record.seq)
+        answers.append({**entry.picked(_OF_ANSWER), "nats": entry.nats or 0.0})
+    given = [each for each in answers if each["value"] is not None]
     return {
         "format": FORMAT,
         "statement": (
@@ -141,56 +129,30 @@ def certificate_of(prefix: Prefix) -> dict[str, Any]:
             "the ledger's secret, all intervals below contain their targets at once, however the questions "
             "were chosen."
         ),
-        "holdout": {name: genesis.body.get(name) for name in _FIXED} | {"rows_now": state.rows},
+        "holdout": {name: genesis.to_dict().get(name) for name in _FIXED} | {"rows_now": state.rows},
         "asked": {**state.asked, "refused": state.refused, "asked by": dict(state.askers)},
         "revealed": {"nats": state.account.nats, "published": state.finals, "closed": state.closed},
-        "theorems": list(dict.fromkeys(each["theorem"] for each in told)),
+        "theorems": list(dict.fromkeys(each["theorem"] for each in given)),
         "assumptions": list(assumptions),
-        "targets": list(dict.fromkeys(each["target"] for each in told)),
+        "targets": list(dict.fromkeys(each["target"] for each in given)),
         "answers": answers,
         "head": str(prefix.head),
     }
 
 
-def _told(answer: Answer, entry: Entry) -> dict[str, Any]:
-    """Return what a certificate says of one answer."""
-    certificate = answer.certificate
-    return {
-        "index": answer.index,
-        "kind": entry.kind,
-        "time": entry.time,
-        "who": entry.who,
-        "label": entry.label,
-        "model": entry.model,
-        "metric": entry.metric,
-        "purpose": entry.purpose,
-        "mechanism": entry.mechanism,
-        "guess": entry.guess,
-        "value": _finite(answer.value),
-        "interval": [_finite(end) for end in answer.interval],
-        "levels": None if answer.levels is None else list(answer.levels),
-        "verdict": answer.verdict,
-        "vacuous": certificate is not None and certificate.vacuous,
-        "nats": answer.cost.nats,
-        "epsilon": answer.cost.epsilon,
-        "rho": answer.cost.rho,
-        "published": answer.published,
-        "target": answer.target,
-        "theorem": None if certificate is None else certificate.theorem,
-        "ln_delta": None if certificate is None else _finite(certificate.ln_delta),
-        "reason": answer.reason,
-    }
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+_OF_ANSWER = (
+    "index", "kind", "time", "who", "label", "model", "metric", "purpose", "mechanism", "guess", "value",
+    "interval", "levels", "verdict", "vacuous", "nats", "epsilon", "rho", "published", "target", "theorem",
+    "ln_delta", "reason",
+)  # fmt: skip
+"""What a certificate says of one answer."""
 
 
 _ROWS = 200
 """How many answers a page shows, the last ones; the JSON has them all."""
 
 
-def export_certificate(ledger: Ledger[Conversation], path: str | os.PathLike[str]) -> pathlib.Path:
+def export_certificate(ledger: Ledger[State], path: str | os.PathLike[str]) -> pathlib.Path:
     """Write the certificate of a ledger and return where it is; see `Holdout.export`."""
     target = pathlib.Path(path)
     ending = target.suffix.lower()
@@ -200,7 +162,8 @@ def export_certificate(ledger: Ledger[Conversation], path: str | os.PathLike[str
     prefix = prefix_of(ledger)
     certificate = certificate_of(prefix)
     if ending == ".html":
-        published = [record.seq for record in prefix.records if record.body.get("final")]
+        read = ((record.seq, read_record(record.body)) for record in prefix.records)
+        published = [seq for seq, each in read if isinstance(each, UnsealedRecord) and each.is_final]
         text = page_of(certificate, published)
     else:
         text = json.dumps(certificate, indent=1, allow_nan=False)
@@ -393,7 +356,7 @@ class _UnknownMechanismError(Exception):
         super().__init__(f"this release does not have their mechanism ({name})")
 
 
-def verify_certificate(ledger: Ledger[Conversation], text: str) -> Verified:
+def verify_certificate(ledger: Ledger[State], text: str) -> Verified:
     """Return what was verified of a certificate, or raise for the first thing that does not agree.
 
     Parameters
@@ -474,91 +437,80 @@ def _short(value: Any) -> str:
 
 def _recomputed(prefix: Prefix) -> Verified:
     """Compute all intervals again; raise LedgerDamagedError for a record that says another one."""
-    count, compared = 0, Counter[str]()
-    for state, record in _walk(prefix):
+    count, compared, state = 0, Counter[str](), State(prefix.ledger.genesis)
+    for record in prefix.records[1:]:
         read = read_record(record.body)
-        if not isinstance(read, AnswerRecord) or read.body["outcome"]["value"] is None:
-            continue
-        try:
-            interval = _interval(prefix, state, read)
-        except (_NotInLedgerError, _UnknownMechanismError) as missing:
-            compared[str(missing)] += 1
-            continue
-        low, high = read.body["outcome"]["interval"]
-        said = (-math.inf if low is None else low, math.inf if high is None else high)
-        if not np.allclose(interval, said, rtol=1e-9, atol=1e-12):
-            raise LedgerDamagedError(
-                f"Record {record.seq} says the interval [{said[0]:.6g}, {said[1]:.6g}]; from what was "
-                f"released it is [{interval[0]:.6g}, {interval[1]:.6g}]: the ledger was edited, or is of "
-                "another release. Rest nothing on it; its owner can restore a copy that continues the head."
-            )
-        count += 1
+        if isinstance(read, ValueRecord) and not math.isnan(read.outcome.value):
+            try:
+                _check_interval(record.seq, _interval(prefix, state, read), read.outcome.interval)
+                count += 1
+            except (_NotInLedgerError, _UnknownMechanismError) as missing:
+                compared[str(missing)] += 1
+        state.advance(record.body)
     return Verified(count, dict(compared))
 
 
-def _walk(prefix: Prefix) -> Iterator[tuple[Conversation, Record]]:
-    """Yield every record with the state before it."""
-    state = Conversation(prefix.ledger.genesis)
-    for record in prefix.records:
-        if record.seq:
-            yield state, record
-            state.advance(record.body)
+def _check_interval(seq: int, found: Ends, recorded: Ends) -> None:
+    if not np.allclose(found, recorded, rtol=1e-9, atol=1e-12):
+        raise LedgerDamagedError(
+            f"Record {seq} says the interval [{recorded[0]:.6g}, {recorded[1]:.6g}]; from what was "
+            f"released it is [{found[0]:.6g}, {found[1]:.6g}]: the ledger was edited, or is of "
+            "another release. Rest nothing on it; its owner can restore a copy that continues the head."
+        )
 
 
-def _interval(prefix: Prefix, state: Conversation, read: AnswerRecord) -> Ends:
-    """Return the interval of an answer as its record should say it."""
+def _interval(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
+    """Return the interval of an answer as its record should say it; ``state`` is that before the record."""
     if prefix.genesis.policy.is_private:
         raise _NotInLedgerError("noise, by privacy")
     if isinstance(read, UnsealedRecord):
         return _of_unsealed(prefix, state, read)
+    assert isinstance(read, AnswerRecord)
     level = _level(state, read)
     if not isinstance(read, SealedRecord):
-        return _of_coded(prefix, state, read.body, read.event, level)
-    statistic = statistic_from(read.body["mechanism"])
+        return _of_coded(prefix, state, read, level)
+    statistic = statistic_from(read.mechanism)
     ends = statistic.ends(symbols_of(read.event)[0].value)
     interval = statistic.fixed_interval(*ends, level)
-    if THEOREM not in read.body["outcome"]["theorem"]:
+    if THEOREM not in read.outcome.theorem:
         return interval
     nats = state.account.nats + read.price
     return intersection(interval, [statistic.transcript_interval(*ends, state.policy.ln_transcript, nats)])
 
 
-def _of_unsealed(prefix: Prefix, state: Conversation, read: UnsealedRecord) -> Ends:
+def _of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
     """Return the interval of an exact value that was told later: what lies in all that were given for it."""
-    body, before = read.body, prefix.records[read.body["of"]].body
-    low, high = before["outcome"]["interval"]
-    level = body["ln_delta"]
-    if body["final"]:
-        level = _of_purse(state, body)
-        _check_level(level, body["ln_delta"])
+    before, level = read_record(prefix.records[read.number].body), read.ln_delta
+    assert isinstance(before, ValueRecord)
+    if read.is_final:
+        level = _of_purse(state, read)
+        _check_level(level, read.ln_delta)
     if not isinstance(read.event, CountRelease):
-        answered = AnswerRecord(before)
-        now = _of_coded(prefix, state, before, answered.event, _or_nothing(level))
-        return intersection(now, [(low, high)])
+        return intersection(_of_coded(prefix, state, before, level), [before.outcome.interval])
     (symbol,) = symbols_of(read.event)
     point = int(symbol.value)
-    statistic = statistic_from(before["mechanism"])
-    own = statistic.fixed_interval(point, point, _or_nothing(before["ln_delta"]))
-    told = statistic.fixed_interval(point, point, _or_nothing(level)) if body["final"] else own
-    return intersection(told, [own, (low, high)])
+    statistic = statistic_from(before.mechanism)
+    own = statistic.fixed_interval(point, point, before.ln_delta)
+    now = statistic.fixed_interval(point, point, level) if read.is_final else own
+    return intersection(now, [own, before.outcome.interval])
 
 
 _MECHANISMS = ("check", "certify", "median ", "gaussian ", "thresholdout ", "ladder")
 
 
-def _of_coded(prefix: Prefix, state: Conversation, body: dict[str, Any], event: Event, level: float) -> Ends:
+def _of_coded(prefix: Prefix, state: State, read: ValueRecord, level: float) -> Ends:
     """Return the interval of an answer without noise, from the number of rows."""
-    mechanism, bounds = body["mechanism"], body["metric"]["range"]
+    mechanism, bounds, event = read.mechanism, read.metric["range"], read.event
     if not mechanism["name"].startswith(_MECHANISMS):
         raise _UnknownMechanismError(mechanism["name"])
     if mechanism["name"] not in ("check", "certify"):
         raise _NotInLedgerError(f"draws or earlier answers of its mechanism ({mechanism['name']})")
     if "interval" in mechanism:  # its ends were told beside the value; foreseeing them takes labels
         raise _NotInLedgerError(f"a function of all rows ({mechanism['interval']['construction']})")
-    if "units" in prefix.genesis.body:
+    if prefix.genesis.units is not None:
         raise _NotInLedgerError("weights or groups of the rows")
-    guess, rows = Guess(**body["guess"]), state.rows
-    measure = measure_of_record(body["metric"], body["outcome"]["theorem"])
+    guess, rows = Guess(**read.guess), state.rows
+    measure = measure_of_record(read.metric, read.outcome.theorem)
     replayed = measure.replayed(guess.value, guess.share, rows)
     if isinstance(replayed, str):
         raise _NotInLedgerError(replayed)
@@ -571,40 +523,35 @@ def _of_coded(prefix: Prefix, state: Conversation, body: dict[str, Any], event: 
         if variance is None:
             raise LedgerDamagedError("A record tells a variance, and its guess asks for none: it was edited.")
     question = CodedQuestion(
-        body.get("purpose", mechanism["name"]), metric, rule, guess,
+        read.purpose, metric, rule, guess,
         Cells(mechanism["centre"], mechanism["half_cell"]), "lattice" if is_certify else "cells",
         mechanism["scale"], size, "", variance,
     )  # fmt: skip
     return question.read(event, FailureBudget(level, 0.0), {}).interval
 
 
-def _level(state: Conversation, read: AnswerRecord) -> float:
+def _level(state: State, read: AnswerRecord) -> float:
     """Return ln delta of a question, from the records before it."""
-    body, recorded = read.body, _or_nothing(read.body["ln_delta"])
-    if body.get("declared"):
-        return recorded  # that of its declaration, where this is larger
-    name = state.open_round(body["round"])
+    if read.declared:
+        return read.ln_delta  # that of its declaration, where this is larger
+    name = state.open_round(read.round_name)
     if state.purse is not None and name is None:
-        level = _of_purse(state, body)
+        level = _of_purse(state, read)
     else:
-        level = state.share(body["purpose"], round_name=name).ln_delta
-    _check_level(level, recorded)
+        level = state.share(read.purpose, round_name=name).ln_delta
+    _check_level(level, read.ln_delta)
     return level
 
 
-def _of_purse(state: Conversation, body: dict[str, Any]) -> float:
+def _of_purse(state: State, read: ValueRecord) -> float:
     """Return ln delta of what a record took of the purse, which its replay checks against what was left."""
-    weight = float(body["weight"])
+    weight = float(read.weight or 0.0)
     return ln_delta(state.policy.ln_sealed, weight, state.account.nats) if weight > 0.0 else -math.inf
 
 
-def _check_level(level: float, recorded: float | None) -> None:
-    if not math.isclose(level, _or_nothing(recorded), rel_tol=1e-9):
+def _check_level(level: float, recorded: float) -> None:
+    if not math.isclose(level, recorded, rel_tol=1e-9):
         raise LedgerDamagedError(
-            f"A record says ln delta = {_or_nothing(recorded):.9g}, and by the records before it that is "
+            f"A record says ln delta = {recorded:.9g}, and by the records before it that is "
             f"{level:.9g}: the ledger was edited, or written by another release. Rest nothing on it."
         )
-
-
-def _or_nothing(ln_level: float | None) -> float:
-    return -math.inf if ln_level is None else ln_level

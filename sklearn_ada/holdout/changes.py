@@ -116,7 +116,6 @@ from sklearn_ada.exceptions import (
 )
 from sklearn_ada.holdout.records import (
     CloseRecord,
-    Conversation,
     LabelsRecord,
     MeanWeightRecord,
     OverlapRecord,
@@ -124,6 +123,7 @@ from sklearn_ada.holdout.records import (
     TopUpRecord,
 )
 from sklearn_ada.holdout.session import Session, with_bare_errors
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.ledger.opening import (
     is_begun,
@@ -169,14 +169,14 @@ def within_cross_validation() -> bool:
     return any(is_called_by_function(package, names) for package, names in _FITS_A_FOLD.items())
 
 
-def editions_of(ledger: Ledger[Conversation]) -> list[Table]:
+def editions_of(ledger: Ledger[State]) -> list[Table]:
     """Return the rows of each edition of a holdout, oldest first; none if its rows were not recorded yet."""
     editions: list[Table] = []
     while True:
         found = ledger.find(f"rows {len(editions)}")
         if found is None:
             return editions
-        record = RowsRecord(found.body)
+        record = RowsRecord.from_dict(found.body)
         editions.append(after(record.change, record.table, editions[-1]) if editions else record.table)
 
 
@@ -237,7 +237,7 @@ def as_edition(session: Session, missing: str) -> Session:
                 labellings=1 + _labellings_of(whole, editions),
             )
             record = session.charge(f"rows {number}", made)
-            if RowsRecord(record.body).fingerprint != after_it:
+            if RowsRecord.from_dict(record.body).fingerprint != after_it:
                 break  # somebody else was first, with other rows: compare again
             editions.append(whole)
             if others or change == "relabelled":
@@ -292,7 +292,7 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
         reasons.append(f"route={policy.route!r}: a privacy budget is chosen for one set of rows")
     if policy.class_mix == "priced":
         reasons.append("class_mix='priced': other class counts have not been paid for")
-    if (lost or len(changes.added)) and (data.units is not None or "units" in session.genesis.body):
+    if (lost or len(changes.added)) and (data.units is not None or session.genesis.units is not None):
         reasons.append("groups, weights or ids that occur more than once: its guarantee is for these units")
     if reasons:
         what = " and ".join(told) or "Labels differ"
@@ -309,8 +309,7 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
 
 def _check_units(session: Session) -> None:
     """Raise if the rows are the same, but their weights or groups are not."""
-    stored = session.genesis.body.get("units")
-    if stored != session.data.describe_units(session.secret).get("units"):
+    if session.genesis.units != session.data.describe_units(session.secret).get("units"):
         raise LedgerMismatchError(
             f"The holdout of the ledger {_name(session)!r} was begun with other weights or groups, which are "
             f"fixed before the first question. Open it with those: {_SECOND}."
@@ -373,16 +372,16 @@ def hashes_overlap(session: Session, hashes: NDArray[np.uint64]) -> bool:
     key = f"overlap rows {session.data.first_like} {compared.hexdigest()}"
     stamp = session.asker.stamp()
 
-    def refuse_if_closed(state: Conversation) -> None:
+    def refuse_if_closed(state: State) -> None:
         if state.closed:
             session.check_not_outgrown(state)
 
     def look_and_charge() -> Record:
         event = CodedRelease((Symbol("overlap", int(is_leak(hashes, own) or is_whole(hashes, own))),))
-        return session.charge(key, lambda state: OverlapRecord.of(state, event, stamp))
+        return session.charge(key, lambda state: OverlapRecord.priced(state, event, **stamp))
 
     found = session.ledger.find(key, otherwise=refuse_if_closed)
-    return OverlapRecord((found or with_bare_errors(look_and_charge)).body).is_leak
+    return OverlapRecord.from_dict((found or with_bare_errors(look_and_charge)).body).is_leak
 
 
 def is_whole(hashes: NDArray[np.uint64], own: NDArray[np.uint64]) -> bool:
@@ -481,13 +480,13 @@ def leave_other(place: Place) -> None:
         If somebody has asked it since.
     """
 
-    def decide(state: Conversation) -> dict[str, Any]:
+    def decide(state: State) -> dict[str, Any]:
         if not state.is_untouched:
             _check_alone(2)
-        return CloseRecord.of(Asker().stamp()).to_dict()
+        return CloseRecord(**Asker().stamp()).to_dict()
 
     if place.left is not None:
-        open_ledger_to_write(place.left, Conversation).charge("close", decide)
+        open_ledger_to_write(place.left, State).charge("close", decide)
 
 
 def _place_by_ids(
@@ -550,13 +549,13 @@ def _place_by_ids(
 
 def _told(address: str | os.PathLike[str]) -> tuple[bool, bool]:
     """Return whether a ledger told nothing yet, and whether it is closed."""
-    ledger = open_existing_ledger(address, Conversation)
+    ledger = open_existing_ledger(address, State)
     return ledger.read(lambda state: (state.is_untouched, state.closed))
 
 
 def _has_rows(address: str | os.PathLike[str]) -> bool:
     """Return whether rows are recorded: not yet, or never, if whoever began it ended before."""
-    return bool(editions_of(open_existing_ledger(address, Conversation)))
+    return bool(editions_of(open_existing_ledger(address, State)))
 
 
 class _Sharing(NamedTuple):
@@ -571,7 +570,7 @@ def _sharing(addresses: list[str], ids: NDArray[np.bytes_]) -> list[_Sharing]:
     """Return the ledgers that know a row of these hashed ids, each by the edition nearest to them."""
     found = []
     for address in addresses:
-        ledger = open_existing_ledger(address, Conversation)
+        ledger = open_existing_ledger(address, State)
         if ledger.read(lambda state: state.is_untouched and state.closed):
             continue  # it was left, and tells nothing
         mine = keyed_ids(ids, ledger.secret())
@@ -583,11 +582,11 @@ def _sharing(addresses: list[str], ids: NDArray[np.bytes_]) -> list[_Sharing]:
     return found
 
 
-def check_not_of_others(own: Ledger[Conversation], ids: NDArray[np.bytes_]) -> None:
+def check_not_of_others(own: Ledger[State], ids: NDArray[np.bytes_]) -> None:
     """Raise LedgerMismatchError if rows with these ids are also those of another ledger of this session."""
     for given in _OF_SESSION:
         addresses = ledgers_of_kind(given, _ROWS)
-        others = [one for one in addresses if open_existing_ledger(one, Conversation).genesis != own.genesis]
+        others = [one for one in addresses if open_existing_ledger(one, State).genesis != own.genesis]
         if len(others) < len(addresses):  # else it is none of this session's
             _check_alone(1 + len(_sharing(others, ids)))
 
@@ -625,7 +624,7 @@ def release_mean_weight(session: Session) -> None:
 
     def look_and_charge() -> None:
         event = CodedRelease((Symbol("count", units.bucket, _EXPECTED),))
-        session.charge("mean weight", lambda state: MeanWeightRecord.of(state, event, stamp))
+        session.charge("mean weight", lambda state: MeanWeightRecord.priced(state, event, **stamp))
 
     with_bare_errors(look_and_charge)
 
@@ -655,7 +654,7 @@ def check_sides(session: Session, ids: NDArray[np.bytes_]) -> None:
 def held_before(address: str | os.PathLike[str], ids: NDArray[np.bytes_]) -> NDArray[np.bool_]:
     """Return which of these hashed ids a ledger knows as those of its holdout's rows, now or before."""
     try:
-        ledger = open_existing_ledger(address, Conversation)
+        ledger = open_existing_ledger(address, State)
     except LedgerUnavailableError:  # it will be begun, or opening it tells why not
         return np.zeros(len(ids), dtype=bool)
     editions = editions_of(ledger)
@@ -702,7 +701,7 @@ def check_unchanged(
     if of_share and not of_fold:
         return
     try:
-        ledger = open_existing_ledger(address, Conversation)
+        ledger = open_existing_ledger(address, State)
     except LedgerUnavailableError:  # it will be begun, or opening it tells why not
         return
     editions = editions_of(ledger)
@@ -731,7 +730,7 @@ def check_unchanged(
 
 def _paid_for_labels(address: str | os.PathLike[str]) -> str:
     """Charge that labels differ, which is told now, where nats are what is paid with; return what to say."""
-    ledger, stamp = open_ledger_to_write(address, Conversation), Asker().stamp()
+    ledger, stamp = open_ledger_to_write(address, State), Asker().stamp()
     if ledger.read(lambda state: state.policy.route) != "description_length":
         return ""
     ledger.charge(None, lambda state: LabelsRecord.of(state, stamp).to_dict())
@@ -848,12 +847,12 @@ def with_top_up(session: Session) -> Session:
     data, fingerprint = session.data, session.fingerprint
     stamp = session.asker.stamp()
 
-    def decide(state: Conversation) -> TopUpRecord:
+    def decide(state: State) -> TopUpRecord:
         if state.closed:
             raise BudgetExhaustedError("The holdout was closed: it takes no more rows.")
         return TopUpRecord.of(state, len(data), fingerprint, stamp)
 
-    recorded = TopUpRecord(session.charge(f"top up {data.top_ups}", decide).body)
+    recorded = TopUpRecord.from_dict(session.charge(f"top up {data.top_ups}", decide).body)
     known = recorded.fingerprint
     if known != fingerprint:
         paid = ""

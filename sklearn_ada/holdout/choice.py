@@ -25,8 +25,9 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.cells import planned_questions
 from sklearn_ada.holdout.asking import charge_or_confirm, find_versions, is_asked_anew, warn_of_asking_anew
 from sklearn_ada.holdout.framing import meaning_of
-from sklearn_ada.holdout.records import Conversation, SelectionRecord
+from sklearn_ada.holdout.records import SelectionRecord
 from sklearn_ada.holdout.session import Session, another_error, held_interrupts, look, with_bare_errors
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Record
 from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics.metric import Metric
@@ -73,7 +74,7 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
         record = with_bare_errors(
             lambda: _look_and_charge(session, subjects, metric, choice, key, found, anew=anew)
         )
-    winner = SelectionRecord(record.body).chosen
+    winner = SelectionRecord.from_dict(record.body).chosen
     if isinstance(winner, str) or winner >= count:
         why = winner if isinstance(winner, str) else "all of them failed"
         raise ValueError(f"The holdout could not choose among {count} models: {why}. It was charged.")
@@ -125,15 +126,16 @@ def _look_and_charge(
             outputs = [each.outputs for each in looks]
             summary = OutputSummary.joined([OutputSummary.of({"interrupted": interrupts.raised}), *outputs])
 
-        def decide(version: str, kept: str, state: Conversation) -> SelectionRecord:
+        def decide(version: str, kept: str, state: State) -> SelectionRecord:
             admitted = _admitted(session, state, choice, count)
             rng, interrupted = Draw(secret, version).question(), interrupts.raised
             event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
             release = None if choice is None else choice.release(event)
             given_rows = any(subject.is_given for subject in subjects)
             return SelectionRecord.of(
-                state, metric.describe(), count, event, release, stamp, kept, given_rows=given_rows
-            )
+                state, event, release, metric=metric.describe(), models=count, outputs=kept,
+                given_rows=given_rows, **stamp,
+            )  # fmt: skip
 
         entry = {"purpose": "select", "metric": metric.describe(), **stamp}
         record = charge_or_confirm(
@@ -237,7 +239,7 @@ class PrivateChoice:
         """Return what the choice costs of the privacy budget."""
         return PrivateRelease(event, self.unit, self.family)
 
-    def within(self, state: Conversation, n: int, count: int) -> PrivateChoice:
+    def within(self, state: State, n: int, count: int) -> PrivateChoice:
         """Return the choice with an epsilon that takes at most half of what is left of the privacy budget.
 
         It leaves at least as much as one answer takes, so that the winner can be certified.
@@ -263,7 +265,7 @@ class PrivateChoice:
 
 
 def _admitted(
-    session: Session, state: Conversation, choice: PrivateChoice | None, count: int
+    session: Session, state: State, choice: PrivateChoice | None, count: int
 ) -> PrivateChoice | None:
     """Return how the choice is made, decided by earlier records alone; BudgetExhaustedError if it is not."""
     session.check_not_outgrown(state)

@@ -31,7 +31,6 @@ from sklearn_ada.holdout.changes import (
 from sklearn_ada.holdout.choice import select_model
 from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
 from sklearn_ada.holdout.publishing import close, publish, unseal
-from sklearn_ada.holdout.records import Conversation
 from sklearn_ada.holdout.report import (
     HoldoutReport,
     page_of_summary,
@@ -42,6 +41,7 @@ from sklearn_ada.holdout.report import (
 )
 from sklearn_ada.holdout.rounds import check_together, declare_family, remaining_questions
 from sklearn_ada.holdout.session import Session
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess
@@ -736,7 +736,7 @@ class Holdout:
         return self._session.data.classes
 
     @property
-    def ledger(self) -> Ledger[Conversation]:
+    def ledger(self) -> Ledger[State]:
         """The ledger that is charged."""
         return self._session.ledger
 

@@ -34,30 +34,30 @@ from sklearn_ada.holdout.framing import FINAL, Ask, Framed, in_form
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     CloseRecord,
-    Conversation,
-    Genesis,
     RefusalRecord,
     SealedRecord,
     UnsealedRecord,
+    ValueRecord,
     read_record,
     sealed_context,
     shown,
 )
 from sklearn_ada.holdout.session import Session, as_closed, with_bare_errors
-from sklearn_ada.holdout.state import RefusedError
+from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.of_rows import told_value_alone
 from sklearn_ada.questions.question import Guess, Outcome, Question
 from sklearn_ada.questions.sealed import SealedQuestion, SealedStatistic, statistic_from
-from sklearn_ada.terms.policy import Asker, FailureBudget, level_of
+from sklearn_ada.terms.genesis import Genesis
+from sklearn_ada.terms.policy import Asker, FailureBudget
 from sklearn_ada.terms.seal_key import check_private_key, opened_with
 
 _OWNER = "Holdout.unseal"
 
 
 def unseal(
-    ledger: Ledger[Conversation],
+    ledger: Ledger[State],
     asker: Asker,
     answers: Iterable[Any] | Answer | int | None,
     key: Any = None,
@@ -107,13 +107,13 @@ def unseal(
         record = ledger.find(f"final {each.number}")
         if record is None:
             record = with_bare_errors(lambda each=each: _unsealed(each, asker, private))  # type: ignore[misc]
-        unsealed.append(UnsealedRecord(record.body).answer(record, genesis))
+        unsealed.append(UnsealedRecord.from_dict(record.body).answer(record, genesis))
     return unsealed
 
 
-def close(ledger: Ledger[Conversation], asker: Asker) -> None:
+def close(ledger: Ledger[State], asker: Asker) -> None:
     """Record that nothing new is answered any more. See `Holdout.close`."""
-    made = CloseRecord.of(asker.stamp())
+    made = CloseRecord(**asker.stamp())
     ledger.charge("close", lambda state: made.to_dict())
 
 
@@ -157,11 +157,14 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
         try:
             final = with_bare_errors(lambda: _final(session, planned, record, looked))
         except RefusedError as refused:
-            named = ("metric", "mechanism", "guess", "model")
-            entry = {name: record.body[name] for name in named if name in record.body}
-            refusal = RefusalRecord.of("certify", str(refused), {**entry, **session.asker.stamp()})
+            read, stamp = read_record(record.body), session.asker.stamp()
+            assert isinstance(read, ValueRecord)
+            refusal = RefusalRecord(
+                purpose="certify", reason=str(refused), metric=read.metric, mechanism=read.mechanism,
+                guess=read.guess, model=read.model, **stamp,
+            )  # fmt: skip
             return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
-        return UnsealedRecord(final.body).answer(final, session.genesis)
+        return UnsealedRecord.from_dict(final.body).answer(final, session.genesis)
     finally:
         looked.clear()  # or the frames of an error would hold it
 
@@ -176,17 +179,17 @@ class Sealed:
         Of the record that holds it.
     """
 
-    def __init__(self, ledger: Ledger[Conversation], number: int) -> None:
+    def __init__(self, ledger: Ledger[State], number: int) -> None:
         record = ledger.record(number)
         read = None if record is None else read_record(record.body)
-        if record is None or not isinstance(read, SealedRecord) or read.body["sealed"] is None:
+        if record is None or not isinstance(read, SealedRecord) or read.sealed is None:
             raise ValueError(f"Record {number} of the ledger holds nothing that is sealed.")
         self.ledger, self.number, self.read, self.key = ledger, number, read, str(record.key)
 
     @property
     def statistic(self) -> SealedStatistic:
         """What was sealed, rebuilt from the record."""
-        return statistic_from(self.read.body["mechanism"])
+        return statistic_from(self.read.mechanism)
 
     @property
     def cell(self) -> tuple[int, int]:
@@ -199,7 +202,7 @@ class Sealed:
         for name in ("unsealed", "final"):
             record = self.ledger.find(f"{name} {self.number}")
             if record is not None:
-                symbol: Any = UnsealedRecord(record.body).event.symbols[0]  # type: ignore[attr-defined]
+                symbol: Any = UnsealedRecord.from_dict(record.body).event.symbols[0]  # type: ignore[attr-defined]
                 return int(symbol.value)
         return None
 
@@ -214,7 +217,7 @@ class Sealed:
             What a look at the holdout gave, of a model that says what is recorded. It is taken where only a
             private key would open the seal, and the value was not told before.
         """
-        genesis, text = Genesis(self.ledger.genesis), self.read.body["sealed"]
+        genesis, text = Genesis(self.ledger.genesis), str(self.read.sealed)
         if genesis.policy.seal_key is None:
             point: int | None = shown(text, self.ledger.secret(), genesis.fingerprint, self.key)
         elif private is not None:
@@ -233,7 +236,7 @@ class Sealed:
 
     def record(
         self,
-        state: Conversation,
+        state: State,
         point: int,
         stamp: dict[str, Any],
         share: FailureBudget | None,
@@ -241,21 +244,20 @@ class Sealed:
         is_known: bool,
     ) -> UnsealedRecord:
         """Return the record of telling it now: at the level of the asking and, in a final, at its own."""
-        statistic, body = self.statistic, self.read.body
+        statistic, before = self.statistic, self.read.outcome
         event = CountRelease((statistic.symbol_within(point, (point, point) if is_known else self.cell),))
-        own = statistic.fixed_interval(point, point, level_of(body["ln_delta"]))
-        low, high = body["outcome"]["interval"]
+        own = statistic.fixed_interval(point, point, self.read.ln_delta)
         fixed = own if share is None else statistic.fixed_interval(point, point, share.ln_delta)
-        interval = intersection(fixed, [own, (low, high)])
+        interval = intersection(fixed, [own, before.interval])
         outcome = Outcome(
             statistic.value(point),
             interval,
             "exact",
-            body["outcome"]["theorem"],
-            body["population"],
+            before.theorem,
+            self.read.population,
             interval[0] <= 0.0 and interval[1] >= 1.0,
         )
-        return UnsealedRecord.of_sealed(state, self.read, self.number, event, outcome, stamp, share)
+        return UnsealedRecord.of(state, self.read, self.number, event, outcome, stamp, share)
 
 
 def _unsealed(sealed: Sealed, asker: Asker, private: Any) -> Record:
@@ -276,7 +278,7 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
     point = 0 if sealed is None else sealed.point(seen=seen)
     is_known = sealed is not None and sealed.unsealed is not None
 
-    def decide(state: Conversation) -> UnsealedRecord:
+    def decide(state: State) -> UnsealedRecord:
         outgrown = state.outgrown(session.fingerprint)
         if outgrown is not None:
             raise RefusedError(outgrown)
@@ -290,12 +292,11 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
         if sealed is not None:
             return sealed.record(state, point, stamp, share, is_known=is_known)
         # What was told before certifies the share of a final, too; the symbol is the only one there can be.
-        before = Outcome.from_dict(read.body["outcome"])
-        now = question.read(read.event, share, read.body["memory"])
+        before, now = read.outcome, question.read(read.event, share, read.memory)
         interval = intersection(now.interval, [before.interval])
         outcome = replace(before, interval=interval, levels=now.levels)
         event = CodedRelease((Symbol("index", 0, 1.0),))
-        return UnsealedRecord.of_sealed(state, read, number, event, outcome, stamp, share)
+        return UnsealedRecord.of(state, read, number, event, outcome, stamp, share)
 
     return session.charge(f"final {number}", decide)
 
@@ -303,7 +304,8 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
 def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
     """Warn, before it is charged, where another value was published, which took most of the weights."""
     known = earlier is not None and (  # told exactly, it keeps the interval that it has
-        earlier.body["kind"] != SealedRecord.kind or session.ledger.find(f"{FINAL}{earlier.seq}") is not None
+        not isinstance(read_record(earlier.body), SealedRecord)
+        or session.ledger.find(f"{FINAL}{earlier.seq}") is not None
     )
     if known or not session.ledger.read(_has_published):
         return
@@ -316,7 +318,7 @@ def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
     )
 
 
-def _has_published(state: Conversation) -> bool:
+def _has_published(state: State) -> bool:
     """Return whether a final took its part: all that may come before one leaves more of the purse."""
     assert state.purse is not None
     return state.finals > 0 or state.purse.left <= 1.0 - FINAL_SHARE
@@ -334,17 +336,19 @@ def _as_it_was_asked(session: Session, question: Question, earlier: Record) -> Q
     """Return the question with the guess of its asking, which has fixed its cells."""
     if not isinstance(question, CodedQuestion):
         return question
-    guess = Guess(**earlier.body["guess"])
-    if earlier.body["kind"] == SealedRecord.kind:
-        sealed = SealedQuestion(question, statistic_from(earlier.body["mechanism"]))
+    read = read_record(earlier.body)
+    assert isinstance(read, AnswerRecord)
+    guess = Guess(**read.guess)
+    if isinstance(read, SealedRecord):
+        sealed = SealedQuestion(question, statistic_from(read.mechanism))
         return sealed.of(sealed.statistic, guess)
     data, policy = session.data, session.policy
     class_mix = policy.class_mix == "conditional" and data.is_classification
     coded = CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)
-    return told_value_alone(coded, earlier.body["mechanism"])
+    return told_value_alone(coded, read.mechanism)
 
 
-def _all_sealed(ledger: Ledger[Conversation]) -> list[int]:
+def _all_sealed(ledger: Ledger[State]) -> list[int]:
     """Return the numbers of all that is sealed, which may be told when nothing more will be asked."""
     if not ledger.read(lambda state: state.closed or state.finals):
         raise bad_parameter(
@@ -354,15 +358,15 @@ def _all_sealed(ledger: Ledger[Conversation]) -> list[int]:
         )  # fmt: skip
     numbers, unsealed = [], set()
     for record in ledger.records():
-        kind = record.body.get("kind")
-        if kind == SealedRecord.kind and record.body["sealed"] is not None:
+        read = read_record(record.body)
+        if isinstance(read, SealedRecord) and read.sealed is not None:
             numbers.append(record.seq)
-        elif kind == UnsealedRecord.kind and not record.body["final"]:
-            unsealed.add(record.body["of"])
+        elif isinstance(read, UnsealedRecord) and not read.is_final:
+            unsealed.add(read.number)
     return [number for number in numbers if number not in unsealed]
 
 
-def _number(ledger: Ledger[Conversation], answer: Any) -> int:
+def _number(ledger: Ledger[State], answer: Any) -> int:
     """Return the number of the record that an answer is sealed in; ValueError if there is none."""
     expected = "sealed answers of this holdout, or the numbers of their records"
     if isinstance(answer, bool) or not isinstance(answer, Answer | Integral):
@@ -371,7 +375,7 @@ def _number(ledger: Ledger[Conversation], answer: Any) -> int:
     record = ledger.record(number) if number >= 0 else None
     read = None if record is None else read_record(record.body)
     genesis = Genesis(ledger.genesis)
-    if record is None or not isinstance(read, AnswerRecord | RefusalRecord):
+    if record is None or not isinstance(read, ValueRecord | RefusalRecord):
         fix = "This ledger has no answer of that number: ask the holdout that gave it."
         raise bad_parameter("answers", _OWNER, expected, f"number {number}", fix)
     recorded = read.answer(record, genesis)
@@ -384,7 +388,7 @@ def _number(ledger: Ledger[Conversation], answer: Any) -> int:
         fix = "It is not what this ledger has under that number: ask the holdout that gave it."
         raise bad_parameter("answers", _OWNER, expected, f"an answer with number {number}", fix)
     if isinstance(read, UnsealedRecord):
-        number = int(read.body["of"])
+        number = read.number
         of = ledger.record(number)
         read = None if of is None else read_record(of.body)
     if not recorded.answered:

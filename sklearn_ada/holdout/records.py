@@ -1,48 +1,19 @@
-"""The genesis: the first record of a ledger, which fixes everything that may not change later.
+"""The records of a ledger: one frozen dataclass for each kind.
 
-The record of a question that was admitted, whether it has a value or failed on the holdout.
+A record says what happened and what it does to the state (`sklearn_ada.holdout.state.State`). Its fields are
+what is on disk, as `LedgerRecord` describes; kinds and keys are never renamed. An answer or a refusal is
+shown through its `Entry`, one flat row that tables, reports, files and certificates are all made from.
 
-A checkpoint: the state that all records before it amount to, so that a summary need not read them.
+**Sealed answers.** The cell that holds an answer was told when the question was asked. The answer itself is
+kept with its record, under a pad that is a function of the ledger's secret and of the record's key: the same
+length whatever the value is, and as good as random without the secret. That is *hidden, not protected*:
+whoever opens the ledger on purpose, to decrypt it, can. Where the ledger was begun with the holder's public
+key (``seal_key=``), the value is encrypted for that instead (`sklearn_ada.terms.seal_key`), and the ledger's
+secret does not help. Nothing else of it stands anywhere.
 
-It is a record like any other, chained to those before it, and whoever replays the ledger compares it with
-what they amount to. It reveals nothing and costs nothing: the log has it all already.
-
-The record of closing a holdout: nothing new is answered after it.
-
-The record of a comparison: whether a model found by its digest says what is recorded of it.
-
-Models declared before the first question.
-
-The record of labels that were passed for rows of a holdout, and are not theirs.
-
-The record of the mean weight of the holdout's rows, which is revealed once, to five percent.
-
-The record of a check whether training rows contain the holdout.
-
-The record of a question that was refused. It reveals nothing, as earlier records alone decided it.
-
-The record of a round: questions that are all fixed before any of their answers is seen.
-
-The record of closing a round: from then on its sealed answers are certified by the transcript, too.
-
-The record of the rows that a holdout has, known by their ids, and of what became of them since.
-
-The records of sealed answers: the cell that was told when a question was asked, and what was unsealed.
-
-What is sealed is kept with its record, under a pad that is a function of the ledger's secret and of the
-record's key: the same length whatever the value is, and as good as random without the secret. That is
-*hidden, not protected*: whoever opens the ledger on purpose, to decrypt it, can. Where the ledger was begun
-with the holder's public key (``seal_key=``), the value is encrypted for that instead
-(`sklearn_ada.terms.seal_key`), and the ledger's secret does not help. Nothing else of it stands
-anywhere.
-
-The record of a choice among several models, of which only the winner's number was revealed.
-
-The record of a top-up: rows were added to the holdout.
-
-A conversation: the state of a holdout, computed from its ledger's records one after the other.
-
-The records of a ledger, one class for each kind, and the state of a conversation that they amount to.
+**Checkpoints.** After every ten thousand records comes one with the state that all before it amount to, so
+that a summary need not read them. Whoever replays the ledger compares it with what they amount to. It
+reveals nothing and costs nothing: the log has it all already.
 """
 
 from __future__ import annotations
@@ -51,154 +22,134 @@ import hashlib
 import hmac
 import json
 import math
+import operator
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from sklearn_ada.accounting.codes import symbols_of
-from sklearn_ada.accounting.events import SCHEMA_VERSION, CodedRelease, Event, Symbol, event_from_dict
+from sklearn_ada.accounting.events import CodedRelease, Event, Symbol, event_from_dict
+from sklearn_ada.accounting.filters import RECORDS, Unit
 from sklearn_ada.answer import Answer, Certificate, Cost
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.guarantees.description_length import ASSUMPTIONS, ROW_BY_ROW
-from sklearn_ada.holdout.state import ConversationState, LedgerRecord, ReleaseRecord, release_body
-from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, secret_digest
+from sklearn_ada.guarantees.description_length import ROW_BY_ROW
+from sklearn_ada.holdout.state import KINDS, LedgerRecord, State, on_disk
+from sklearn_ada.ledger.hash_chain import Head, Ledger, Record
 from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.questions.question import Outcome
-from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.policy import FailureBudget, Policy, finite, level_of
-from sklearn_ada.terms.privacy_account import PrivateRelease
+from sklearn_ada.terms.genesis import Genesis
+from sklearn_ada.terms.policy import FailureBudget, finite, level_of
+from sklearn_ada.terms.privacy_account import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.terms.row_tables import Table, packed, unpacked
 
-_SEED_IS_SECRET = "nobody who asks knows the random_state of the holdout"
-_BOUNDED_WEIGHTS = (
-    "no unit of the population weighs more than weight_bound, and of the holdout's weights only their mean "
-    "is known to anybody"
-)
-# Of class_mix="priced": the class counts are paid for, but not which classes there are.
-_NO_UNSEEN_CLASS = "the population has no class of which the holdout has no record"
-_OF_ROWS = ("fingerprint", "rows", "units", "class_counts")
+
+def read_record(body: dict[str, Any]) -> LedgerRecord | None:
+    """Return the record that the ledger keeps; None for the genesis, which has no kind."""
+    return KINDS[body["kind"]].from_dict(body) if "kind" in body else None
 
 
 @dataclass(frozen=True)
-class Genesis:
-    """Rows and policy of a holdout, as they were when its ledger was begun.
+class Entry:
+    """What one record says; None stands for what it does not say, and for infinite ends.
 
-    Parameters
+    Attributes
     ----------
-    body : dict
-        What the ledger holds, ready for JSON.
+    index : int
+        Position in the ledger; 0 is the genesis.
+    kind : {"genesis", "answer", "refusal", "round", "overlap", "selection", "confirmation", ...}
+    time : str or None
+        ISO 8601, in UTC; of the asker's clock.
+    who, label : str or None
+        Who asked, and from where, if they said so.
+    metric, purpose, mechanism : str or None
+    guess : float or None
+    answer : float or None
+        None if the question was refused or failed.
+    low, high : float or None
+        Ends of the certified interval.
+    verdict : str or None
+        What came of the question: one of `sklearn_ada.answer.VERDICTS`. Of a confirmation, whether a model
+        that was found by its digest says on the holdout what is recorded: "the same" or "different".
+    nats, epsilon, rho : float or None
+        What it cost: description length, and privacy where it was differentially private.
+    target : str or None
+        The population quantity that the interval contains.
+    reason : str or None
+        Why it was refused or failed; of a confirmation, the records that the model was compared with.
+    model : str or None
+        Name of the model's class, in a pipeline that of its last step. Records of older releases have none.
+    levels, vacuous, theorem, ln_delta, published
+        As `sklearn_ada.answer.Answer` and its certificate have them; not in `to_dict`.
     """
 
-    body: dict[str, Any]
+    index: int
+    kind: str
+    time: str | None = None
+    who: str | None = None
+    label: str | None = None
+    metric: str | None = None
+    purpose: str | None = None
+    mechanism: str | None = None
+    guess: float | None = None
+    answer: float | None = None
+    low: float | None = None
+    high: float | None = None
+    verdict: str | None = None
+    nats: float | None = None
+    epsilon: float | None = None
+    rho: float | None = None
+    target: str | None = None
+    reason: str | None = None
+    model: str | None = None
+    levels: list[float] | None = None
+    vacuous: bool = False
+    theorem: str | None = None
+    ln_delta: float | None = None
+    published: float | None = None
 
     @classmethod
-    def of(
-        cls,
-        data: HoldoutData,
-        policy: Policy,
-        split: dict[str, Any],
-        secret: bytes,
-        seed: bytes | None,
-        found: dict[str, Any] | None = None,
-    ) -> Genesis:
-        """Return the genesis of a ledger; an existing ledger is opened only if its genesis is the same.
+    def of(cls, record: Record) -> Entry:
+        """Return what a record says; LedgerDamagedError if it cannot be read."""
+        try:
+            read = read_record(record.body)
+            return cls(record.seq, "genesis") if read is None else row(read, record.seq)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise LedgerDamagedError(
+                f"Record {record.seq} is of a kind that this release does not know, or lacks a part: it was "
+                "edited, or written by a newer release."
+            ) from error
 
-        Parameters
-        ----------
-        data : HoldoutData
-        policy : Policy
-        split : dict
-            How the rows were chosen.
-        secret : bytes
-            The ledger's, from which noise and subsamples are drawn.
-        seed : bytes or None
-            The secret that ``random_state`` asks for, if it is given.
-        found : dict or None
-            The genesis of a ledger that is there. One without "identity" was begun when rows were known by
-            their content, and goes on so. With ids, what it says of the rows is what they were when it was
-            begun; its later records say what became of them, with which they are compared.
-        """
-        identity = "ids" if data.ids is not None else "labels"
-        if found is not None and data.ids is None and "identity" not in found:
-            identity = "content"
-        made = cls(
-            {
-                "schema": SCHEMA_VERSION,
-                **({} if identity == "content" else {"identity": identity}),
-                "fingerprint": data.fingerprint(secret, identity),
-                "rows": len(data),
-                "split": split,
-                "secret_digest": secret_digest(seed or secret),
-                "seeded": seed is not None,
-                **policy.to_dict(),
-                **data.describe_units(secret),
-                **data.describe_classes(policy),
-            }
-        )
-        if found is None or not identity == found.get("identity") == "ids":
-            return made
-        of_rows = {name: found[name] for name in _OF_ROWS if name in found}
-        return cls({name: said for name, said in made.body.items() if name not in _OF_ROWS} | of_rows)
+    @property
+    def score_of(self) -> str | None:
+        """The target, if there is a value."""
+        return None if self.answer is None else self.target
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the ledger keeps."""
-        return self.body
+        """Return the columns of tables, always the same ones in the same order, ready for JSON."""
+        return {name: getattr(self, name) for name in COLUMNS}
 
-    @property
-    def policy(self) -> Policy:
-        """The policy, checked."""
-        return Policy.from_dict(self.body)
+    def picked(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return what has these names, of which "value" is the answer and "interval" its two ends."""
+        every = {**asdict(self), "value": self.answer, "interval": [self.low, self.high]}
+        return {name: every[name] for name in names}
 
-    @property
-    def confidence_level(self) -> float:
-        """Probability that all intervals hold together."""
-        return float(self.body["confidence_level"])
 
-    @property
-    def tolerance(self) -> float | None:
-        """The largest half-width of an answer at which questions are admitted, as a share of the range."""
-        tolerance: float | None = self.body["tolerance"]
-        return tolerance
+COLUMNS = tuple(each.name for each in fields(Entry)[:19])
+"""The columns of tables."""
 
-    @property
-    def fingerprint(self) -> str:
-        """Keyed digest of the rows that the ledger began with."""
-        return str(self.body["fingerprint"])
 
-    @property
-    def identity(self) -> str:
-        """What rows are known by: "ids", "labels", or "content" in ledgers begun before there were others."""
-        return str(self.body.get("identity", "content"))
+_SAME = ("kind", "time", "who", "label", "purpose", "epsilon", "rho", "reason", "model")
+"""What a row has of a record as it is."""
 
-    @property
-    def rows(self) -> int:
-        """How many there were."""
-        return int(self.body["rows"])
 
-    @property
-    def n_units(self) -> int:
-        """Number of independent units: of groups if there are any, else of rows."""
-        return int(self.body.get("units", {}).get("number", self.rows))
-
-    @property
-    def n_classes(self) -> int | None:
-        """Number of classes whose counts are paid for in nats; None with ``class_mix="conditional"``."""
-        return len(self.body["class_counts"]) if "class_counts" in self.body else None
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What every certificate of the ledger rests on."""
-        independent, *others = ASSUMPTIONS
-        units = self.body.get("units", {})
-        if units.get("groups"):
-            independent = independent.replace("records", "groups", 1)
-        if units.get("weight_bound") is not None:
-            others.append(_BOUNDED_WEIGHTS)
-        if self.n_classes is not None:
-            others.append(_NO_UNSEEN_CLASS)
-        return (independent, *others, _SEED_IS_SECRET) if self.body["seeded"] else (independent, *others)
+def row(record: LedgerRecord, index: int) -> Entry:
+    """Return what a record says, as all views of a ledger show it; ``index`` is its place."""
+    columns = {name: getattr(record, name, None) for name in _SAME} | {"nats": getattr(record, "price", None)}
+    for name, part in (("metric", "name"), ("mechanism", "name"), ("guess", "value")):
+        columns[name] = getattr(record, name, {}).get(part)
+    return Entry(**{**columns, **record.columns(), "index": index})
 
 
 _AS_DECLARED = (
@@ -207,118 +158,140 @@ _AS_DECLARED = (
 _AS_FOUND = (
     "a model that is asked about again is the same: nothing it depends on that its digest lacks has changed"
 )
-
-
 _OF_PREDICTIONS = "predictions depend on the holdout's labels through the answers of this ledger alone"
+_as_dict = operator.methodcaller("to_dict")
+_X_IS_KNOWN = "nobody who knows X of the holdout asks about a model, and not about predictions"
 
 
-class AnswerRecord(ReleaseRecord):
-    """What was asked, what was revealed, and what it certifies."""
+@dataclass(frozen=True, kw_only=True)
+class ReleaseRecord(LedgerRecord):
+    """A record of something that was revealed about the holdout, at a price in nats.
 
-    kind = "answer"
+    Parameters
+    ----------
+    event : Event
+        What was revealed.
+    price : float
+        What it cost, in nats.
+    """
+
+    event: Event = field(metadata=on_disk(read=event_from_dict, write=_as_dict))
+    price: float
 
     @classmethod
-    def of(
-        cls,
-        state: ConversationState,
-        asked: dict[str, Any],
-        event: Event,
-        share: FailureBudget,
-        outcome: Outcome,
-        *,
-        release: PrivateRelease | None,
-        state_name: str,
-        mechanism_state: dict[str, Any],
-        said: str,
-        declared: bool,
-        is_unconfirmed: bool,
-        given_rows: bool = False,
-    ) -> AnswerRecord:
-        """Return the record of an answer that is given now.
+    def priced(cls, state: State, event: Event, **others: Any) -> Self:
+        """Return the record of what is revealed now; ``others`` are its other fields."""
+        return cls(event=event, price=state.account.price(event), **others)
 
-        Parameters
-        ----------
-        state : ConversationState
-        asked : dict
-            Subject, purpose, round, metric, mechanism, guess and asker, ready for JSON.
-        event : Event
-            What was released.
-        share : FailureBudget
-            What the question may spend of the failure probability.
-        outcome : Outcome
-        release : PrivateRelease or None
-            What it could cost of the privacy budget at most; None if there is no privacy in it.
-        state_name, mechanism_state : str, dict
-            What its mechanism remembers for later questions, and under which name.
-        said : str
-            A summary of what the model said on the holdout, hidden (`models.said`).
-        declared : bool
-            Whether its share is that of a declared model.
-        is_unconfirmed : bool
-            Whether the answer is returned again to whatever model has the same digest.
-        given_rows : bool, default=False
-            Whether it is about predictions that may depend on the holdout's X.
-        """
-        # No word where there is nothing to say, as in records of older releases.
-        flags = {"declared": declared, "unconfirmed": is_unconfirmed, "given_rows": given_rows}
-        more = {name: True for name, holds in flags.items() if holds}
-        if asked["round"] is None:
-            more |= share.taken()
-        return cls(
-            {
-                "kind": cls.kind,
-                **asked,
-                **release_body(state, event, release),
-                "memory_name": state_name,
-                "memory": mechanism_state,
-                "ln_delta": share.ln_certified if math.isfinite(share.ln_certified) else None,
-                "nats": share.nats,
-                "outcome": outcome.to_dict(),
-                "said": said,
-                **more,
-                **({"assumed": list(state.assumed)} if state.assumed else {}),
-            }
-        )
+    def apply(self, state: State) -> None:
+        """Charge it in nats, and to the privacy budget."""
+        state.charge(self.event, self.price, RECORDS)
 
-    @property
-    def metric_name(self) -> str:
-        """Name of the metric."""
-        return str(self.body["metric"]["name"])
 
-    @property
-    def guess(self) -> dict[str, Any]:
-        """The guess that it was asked with, as `Guess.describe` gave it; empty if there was none."""
-        guess: dict[str, Any] = self.body["guess"]
-        return guess
+@dataclass(frozen=True, kw_only=True)
+class MechanismRecord(ReleaseRecord):
+    """A record of what a mechanism released, with what it cost of privacy.
+
+    Parameters
+    ----------
+    epsilon, rho : float or None
+        Privacy costs; None where no theorem bounds them.
+    unit : Unit
+        What is replaced between neighbouring data sets.
+    family : str or None
+        Of questions with one gap in common (`sklearn_ada.terms.privacy_account`).
+    given_rows : bool, default=False
+        Whether it is about predictions that may depend on the holdout's X.
+    """
+
+    epsilon: float | None
+    rho: float | None
+    unit: Unit = field(metadata=on_disk(read=lambda parts: Unit(*parts)))
+    family: str | None
+    given_rows: bool = False
+
+    def apply(self, state: State) -> None:
+        """Charge it in nats and to the privacy budget; note that X is known, if it is."""
+        state.charge(self.event, self.price, self.unit)
+        if self.given_rows:
+            state.assume(_X_IS_KNOWN)
+
+
+def _released(state: State, event: Event, release: PrivateRelease | None) -> dict[str, Any]:
+    """Return the fields of a `MechanismRecord`; without a release, of single records and no family."""
+    return {
+        "event": event,
+        "price": state.account.price(event),
+        "epsilon": epsilon_or_none(event),
+        "rho": rho_or_none(event),
+        "unit": RECORDS if release is None else release.unit,
+        "family": None if release is None else release.family,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueRecord(MechanismRecord):
+    """What was asked, what was revealed, and what it certifies.
+
+    Parameters
+    ----------
+    metric, mechanism, guess : dict
+        As the metric, the question and the guess describe themselves.
+    purpose : {"check", "certify"}
+    ln_delta, nats : float
+        Logarithm of the failure probability that the certificate states, and the L in it.
+    outcome : Outcome
+    weight : float or None, default=None
+        What it took of the purse, where it took something.
+    purse : list or None, default=None
+        What was left of it: the weight, and how many have taken.
+    declared, unconfirmed : bool, default=False
+        Whether its share is that of a declared model; whether the answer is returned again to whatever model
+        has the same digest.
+    assumed : list of str, default=[]
+        What it rests on because of changes of the rows.
+    model : str or None, default=None
+        Name of the model's class.
+    published : float or None, default=None
+        Of a sealed value: about the half-width that it would have if it were published now.
+    """
+
+    metric: dict[str, Any]
+    mechanism: dict[str, Any]
+    guess: dict[str, Any]
+    purpose: str
+    ln_delta: float = field(metadata=on_disk(read=level_of, write=finite))
+    nats: float
+    outcome: Outcome = field(metadata=on_disk(read=Outcome.from_dict, write=_as_dict))
+    weight: float | None = None
+    purse: list[Any] | None = None
+    declared: bool = False
+    unconfirmed: bool = False
+    assumed: Sequence[str] = field(default=(), metadata=on_disk(write=list))
+    model: str | None = None
+    published: float | None = None
 
     def columns(self) -> dict[str, Any]:
-        """Return what a table shows of it, by the names of `Entry`."""
-        body, outcome = self.body, self.body["outcome"]
-        low, high = outcome["interval"]
+        """Return what came of it."""
+        outcome = self.outcome.to_dict()
+        same = ("verdict", "target", "reason", "vacuous")
         return {
-            **super().columns(),
-            "metric": self.metric_name,
-            "mechanism": body["mechanism"]["name"],
-            "guess": self.guess.get("value"),
+            **{name: outcome[name] for name in same},
             "answer": outcome["value"],
-            "low": low,
-            "high": high,
-            "verdict": outcome["verdict"],
-            "target": outcome["target"],
-            "reason": outcome["reason"],
+            **dict(zip(("low", "high"), outcome["interval"], strict=True)),
+            "levels": None if self.outcome.levels is None else list(self.outcome.levels),
+            "theorem": self.outcome.full_theorem,
+            "ln_delta": finite(self.ln_delta),
+            "published": self.published,
         }
 
-    def apply(self, state: ConversationState) -> None:
-        """Charge what was released, count the question, and keep its value and its mechanism's memory."""
-        body = self.body
-        super().apply(state)
-        state.count_asker(self.who)
-        state.count_question(body["purpose"], body["round"])
-        state.take(body, of_round=body["round"] is not None)
-        if "outcome" in body:
-            state.keep_value(body["outcome"]["value"], body["outcome"]["target"], _limits(body["metric"]))
-        if body["memory_name"]:
-            state.mechanism_states[body["memory_name"]] = body["memory"]
+    def assumptions(self, genesis: Genesis) -> tuple[str, ...]:
+        """Return what its certificate rests on: of predictions, they need not be made row by row."""
+        of_ledger = genesis.assumptions
+        if self.given_rows:
+            of_ledger = tuple(_OF_PREDICTIONS if each == ROW_BY_ROW else each for each in of_ledger)
+        of_model = (_AS_DECLARED,) * self.declared + (_AS_FOUND,) * self.unconfirmed
+        return (*of_ledger, *self.assumed, *of_model)
 
     def answer(self, record: Record, genesis: Genesis) -> Answer:
         """Return the answer; the same record always gives the same one.
@@ -329,45 +302,637 @@ class AnswerRecord(ReleaseRecord):
             Where it stands in the ledger.
         genesis : Genesis
         """
-        body, outcome = self.body, Outcome.from_dict(self.body["outcome"])
-        low, high = outcome.interval
+        outcome = self.outcome
         certificate = Certificate(
             theorem=outcome.full_theorem,
             confidence_level=genesis.confidence_level,
-            ln_delta=-math.inf if body["ln_delta"] is None else body["ln_delta"],
+            ln_delta=self.ln_delta,
             route=outcome.route,
             target=outcome.target,
-            assumptions=(
-                *_assumed(genesis, body),
-                *body.get("assumed", ()),
-                *((_AS_DECLARED,) if body.get("declared") else ()),
-                *((_AS_FOUND,) if body.get("unconfirmed") else ()),
-            ),
+            assumptions=self.assumptions(genesis),
             vacuous=outcome.vacuous,
         )
         return Answer(
             value=outcome.value,
-            interval=(low, high),
+            interval=outcome.interval,
             verdict=outcome.verdict,
-            cost=Cost(body["price"], epsilon=body["epsilon"], rho=body["rho"]),
+            cost=Cost(self.price, epsilon=self.epsilon, rho=self.rho),
             certificate=certificate,
             index=record.seq,
             levels=outcome.levels,
             reason=outcome.reason,
             repeated=not record.fresh,
-            published=body.get("published"),
+            published=self.published,
         )
 
 
-def _assumed(genesis: Genesis, body: dict[str, Any]) -> list[str]:
-    """Return what an answer of this ledger rests on: of predictions, they need not be made row by row."""
-    given_rows = bool(body.get("given_rows"))
-    return [_OF_PREDICTIONS if given_rows and each == ROW_BY_ROW else each for each in genesis.assumptions]
+@dataclass(frozen=True, kw_only=True)
+class AnswerRecord(ValueRecord):
+    """The record of a question that was admitted, whether it has a value or failed on the holdout.
+
+    Parameters
+    ----------
+    subject : str
+        Key of model, metric and mechanism.
+    round_name : str or None
+        The round that it belongs to.
+    memory_name, memory : str, dict
+        What its mechanism remembers for later questions, and under which name.
+    outputs : str or None, default=None
+        A summary of what the model said on the holdout, hidden. Records of older releases have none.
+    """
+
+    kind = "answer"
+
+    subject: str
+    round_name: str | None = field(metadata=on_disk("round"))
+    memory_name: str
+    memory: dict[str, Any]
+    outputs: str | None = field(default=None, metadata=on_disk("said"))
+
+    @classmethod
+    def of(
+        cls,
+        state: State,
+        event: Event,
+        share: FailureBudget,
+        release: PrivateRelease | None,
+        **others: Any,
+    ) -> Self:
+        """Return the record of an answer that is given now.
+
+        Parameters
+        ----------
+        state : State
+        event : Event
+            What was released.
+        share : FailureBudget
+            What the question may spend of the failure probability.
+        release : PrivateRelease or None
+            What it could cost of the privacy budget at most; None if there is no privacy in it.
+        **others
+            Its other fields.
+        """
+        taken = share.taken() if others["round_name"] is None else {}
+        ln_delta = share.ln_certified if math.isfinite(share.ln_certified) else -math.inf
+        return cls(
+            **_released(state, event, release),
+            **taken,
+            ln_delta=ln_delta,
+            nats=share.nats,
+            assumed=tuple(state.assumed),
+            **others,
+        )
+
+    def apply(self, state: State) -> None:
+        """Charge what was released, count the question, and keep its value and its mechanism's memory."""
+        super().apply(state)
+        state.count_asker(self.who)
+        state.count_question(self.purpose, self.round_name)
+        if self.round_name is None:
+            state.take(self.weight, self.purse)
+        # A difference of two models says nothing of where the next score lies.
+        limits = None if self.metric.get("kind") == DIFFERENCE else self.metric["range"]
+        state.keep_value(self.outcome.value, self.outcome.target, limits)
+        if self.memory_name:
+            state.mechanism_states[self.memory_name] = self.memory
 
 
-def _limits(metric: dict[str, Any]) -> list[float | None] | None:
-    """Return the range of a score; a difference of two models says nothing of where the next score lies."""
-    return None if metric.get("kind") == DIFFERENCE else metric["range"]
+@dataclass(frozen=True, kw_only=True)
+class SealedRecord(AnswerRecord):
+    """What was asked, in which cell the answer lies, and the answer itself, sealed.
+
+    Parameters
+    ----------
+    sealed : str or None
+        None where it failed.
+    population : str
+        What the exact value is the score of.
+    """
+
+    kind = "sealed"
+
+    sealed: str | None
+    population: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsealedRecord(ValueRecord):
+    """An exact value that was sealed and is told: at the level of its asking, or published as a final.
+
+    Parameters
+    ----------
+    number : int
+        Of the record that it was sealed in.
+    is_final : bool
+        Whether it is published.
+    """
+
+    kind = "unsealed"
+
+    number: int = field(metadata=on_disk("of"))
+    is_final: bool = field(metadata=on_disk("final"))
+
+    @classmethod
+    def of(
+        cls,
+        state: State,
+        sealed: ValueRecord,
+        number: int,
+        event: Event,
+        outcome: Outcome,
+        stamp: dict[str, Any],
+        share: FailureBudget | None,
+    ) -> UnsealedRecord:
+        """Return the record of telling it now.
+
+        Parameters
+        ----------
+        state : State
+        sealed : ValueRecord
+            The record that holds it, and its ``number`` in the ledger.
+        event, outcome : Event, Outcome
+        stamp : dict
+            Who asks for it.
+        share : FailureBudget or None
+            Of a final; None: at the level of the asking.
+        """
+        same = ("metric", "mechanism", "guess", "purpose", "declared", "given_rows", "assumed", "model")
+        level: dict[str, Any] = {"ln_delta": sealed.ln_delta, "nats": sealed.nats}
+        if share is not None:
+            level = {"ln_delta": share.ln_delta, "nats": share.nats, **share.taken()}
+        return cls(
+            number=number,
+            is_final=share is not None,
+            outcome=outcome,
+            **{name: getattr(sealed, name) for name in same},
+            **_released(state, event, None),
+            **level,
+            **stamp,
+        )
+
+    def apply(self, state: State) -> None:
+        """Charge it, and take its weight if it is a final. It is no new question."""
+        state.charge(self.event, self.price)
+        state.keep_value(self.outcome.value, self.outcome.target, self.metric["range"])
+        if self.is_final:
+            state.take(self.weight, self.purse)
+            state.finals += 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusalRecord(LedgerRecord):
+    """The record of a question that was refused. It reveals nothing, as earlier records alone decided it."""
+
+    kind = "refusal"
+
+    purpose: str
+    reason: str
+    metric: dict[str, Any]
+    mechanism: dict[str, Any]
+    guess: dict[str, Any]
+    model: str | None = None
+
+    def columns(self) -> dict[str, Any]:
+        """Return what came of it."""
+        return {"verdict": "refused"}
+
+    def apply(self, state: State) -> None:
+        """Count it."""
+        state.count_asker(self.who)
+        state.refused += 1
+
+    def touches(self, state: State) -> bool:
+        """Return whether it was asked while there was something to ask."""
+        return not state.closed
+
+    def answer(self, record: Record, genesis: Genesis) -> Answer:
+        """Return what the asker gets; ``record`` is where it stands in the ledger."""
+        no_interval = (-math.inf, math.inf)
+        return Answer(math.nan, no_interval, "refused", Cost(0.0), None, record.seq, reason=self.reason)
+
+
+def kept_outputs(body: dict[str, Any]) -> str | None:
+    """Return what a record keeps of a model's outputs; None where there is nothing to compare with."""
+    read = read_record(body)
+    return read.outputs if isinstance(read, AnswerRecord | SelectionRecord) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionRecord(MechanismRecord):
+    """A choice among several models, of which only the winner's number was revealed.
+
+    Parameters
+    ----------
+    metric : dict
+    models : int
+        How many there were.
+    outputs : str or None, default=None
+        A summary of the values of all models, hidden. Records of older releases have none.
+    """
+
+    kind = "selection"
+
+    metric: dict[str, Any]
+    models: int
+    outputs: str | None = field(default=None, metadata=on_disk("said"))
+
+    @classmethod
+    def of(cls, state: State, event: Event, release: PrivateRelease | None, **others: Any) -> SelectionRecord:
+        """Return the record of a choice that is made now; ``others`` are its other fields."""
+        return cls(**{**_released(state, event, release), "family": None}, **others)
+
+    @property
+    def chosen(self) -> int | str:
+        """Number of the winner; the number of models if all failed; a text that says why there is none."""
+        last: int | str = symbols_of(self.event)[-1].value
+        return last
+
+
+OUTCOMES = ("the same", "different")
+"""What can come of a confirmation, by the value of its symbol."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfirmationRecord(ReleaseRecord):
+    """With which records a model was compared, and whether it is one of these. It is no question.
+
+    Parameters
+    ----------
+    compared_with : list of int
+        Numbers of the records, compared all at once.
+    purpose, metric
+        Of what was asked.
+    """
+
+    kind = "confirmation"
+
+    compared_with: list[int]
+    purpose: str
+    metric: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, state: State, numbers: Sequence[int], same: int | None, asked: dict[str, Any]
+    ) -> ConfirmationRecord:
+        """Return the record of a comparison that is made now.
+
+        Parameters
+        ----------
+        state : State
+        numbers : sequence of int
+            Numbers of the records that it was compared with, all at once.
+        same : int or None
+            Which of these it agrees with, counted from 0; None if with none.
+        asked : dict
+            Purpose, metric and asker.
+        """
+        event = confirmation_event(same, state.chances_of_versions(numbers))
+        return cls.priced(state, event, compared_with=[*numbers], **asked)
+
+    @property
+    def same_as(self) -> int | None:
+        """Number of the record that holds the answer; None if the model says something else."""
+        symbols, numbers = symbols_of(self.event), self.compared_with
+        if symbols[0].value:
+            return None
+        index = int(symbols[1].value) if len(symbols) > 1 else 0
+        if index >= len(numbers):
+            raise ValueError("A confirmation names a record that it was not compared with.")
+        return int(numbers[index])
+
+    def apply(self, state: State) -> None:
+        """Charge the outcome, and count which of several versions it was.
+
+        Raises
+        ------
+        LedgerDamagedError
+            If the recorded probability of a version does not follow from the records before.
+        """
+        numbers, same = self.compared_with, self.same_as
+        is_one_of_several = len(numbers) > 1 and same is not None
+        if same is not None and is_one_of_several:
+            chance = state.chances_of_versions(numbers)[numbers.index(same)]
+            if not math.isclose(symbols_of(self.event)[1].scale, chance, rel_tol=1e-9):
+                raise LedgerDamagedError(
+                    "The probability of a version is not that of its records: the ledger was edited."
+                )
+        super().apply(state)
+        if same is not None and is_one_of_several:
+            state.count_version(same)
+
+    def columns(self) -> dict[str, Any]:
+        """Return what came of it."""
+        same, compared = self.same_as, ", ".join(map(str, self.compared_with))
+        return {
+            "verdict": OUTCOMES[same is None],
+            "reason": f"not as in record {compared}" if same is None else f"as in record {same}",
+        }
+
+
+def confirmation_event(same: int | None, chances: Sequence[float]) -> Event:
+    """Return the event of saying which of some recorded answers a model has, or none of them.
+
+    "The same" or "different" is one symbol for all of them, of one urn if there is one and of another if
+    there are several; which one it is, is a second. ``chances`` are their probabilities
+    (`State.chances_of_versions`).
+
+    Examples
+    --------
+    >>> len(confirmation_event(0, [1.0]).symbols), len(confirmation_event(1, [0.5, 0.25, 0.25]).symbols)
+    (1, 2)
+    """
+    first = Symbol("confirmation" if len(chances) == 1 else "version", int(same is None))
+    if same is None or len(chances) == 1:
+        return CodedRelease((first,))
+    return CodedRelease((first, Symbol("which", same, chances[same])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverlapRecord(ReleaseRecord):
+    """Whether training rows contain the holdout, or more of it than by chance (a leak)."""
+
+    kind = "overlap"
+
+    @property
+    def is_leak(self) -> bool:
+        """Whether a leak was found."""
+        return bool(symbols_of(self.event)[0].value)
+
+    def apply(self, state: State) -> None:
+        """Charge the outcome. Telling that there is a leak is not private, so it ends the privacy route."""
+        state.charge(self.event, self.price)
+        if state.privacy is not None and self.is_leak:
+            state.privacy.end("a leak was found, which ended the privacy route of this ledger")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsRecord(ReleaseRecord):
+    """That labels are not those of the rows was told, where the rows then stayed as they were.
+
+    It is information about the holdout and has the price of other labels, or whoever passes guesses as labels
+    until they are not refused would learn them for nothing.
+    """
+
+    kind = "labels"
+
+    @classmethod
+    def of(cls, state: State, stamp: dict[str, Any]) -> LabelsRecord:
+        """Return the record of labels that are refused now."""
+        return cls.priced(state, CodedRelease((Symbol("relabelled", 1),)), **stamp)
+
+    def columns(self) -> dict[str, Any]:
+        """Return why."""
+        return {"reason": "labels that were passed are not those of the rows"}
+
+    def apply(self, state: State) -> None:
+        """Charge it; nothing else changes."""
+        state.charge(self.event, self.price)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanWeightRecord(ReleaseRecord):
+    """The mean weight of the rows, to five percent. Released before the first question; counts as none."""
+
+    kind = "mean weight"
+
+    def touches(self, state: State) -> bool:
+        """Return False: nothing was asked."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundRecord(LedgerRecord):
+    """A round: questions that are all fixed before any of their answers is seen.
+
+    Parameters
+    ----------
+    name, purpose, size : str, str, int
+        How many questions there are, of which purpose.
+    ln_delta, nats : float
+        What each of them may spend of the failure probability, and the L in it.
+    weight, purse
+        What each of them took of the purse, and what was left; None where answers are exact.
+    at_once : bool or None, default=None
+        Where there is a purse: whether its answers are exact.
+    """
+
+    kind = "round"
+
+    name: str = field(metadata=on_disk("round"))
+    purpose: str
+    size: int
+    ln_delta: float = field(metadata=on_disk(read=level_of, write=finite))
+    nats: float
+    weight: float | None = None
+    purse: list[Any] | None = None
+    at_once: bool | None = None
+
+    @classmethod
+    def of(cls, share: FailureBudget, *, at_once: bool, **others: Any) -> RoundRecord:
+        """Return the record of a round that is opened now; ``others`` are its other fields."""
+        taken = {} if share.purse is None else {**share.taken(), "at_once": at_once}
+        return cls(ln_delta=share.ln_delta, nats=share.nats, **taken, **others)
+
+    def apply(self, state: State) -> None:
+        """Count its questions, and keep their share."""
+        share = FailureBudget(self.ln_delta, self.nats)
+        state.take(self.weight, self.purse, size=self.size)
+        state.begin_round(self.name, self.purpose, self.size, share, bool(self.at_once))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundCloseRecord(LedgerRecord):
+    """The end of a round: from then on its sealed answers are certified by the transcript, too.
+
+    Parameters
+    ----------
+    name : str
+        Of the round.
+    nats : float
+        The nats L that were revealed by then, all of its answers included.
+    """
+
+    kind = "round_close"
+
+    name: str = field(metadata=on_disk("round"))
+    nats: float
+
+    def apply(self, state: State) -> None:
+        """Close it: whoever asks later is on their own."""
+        if not math.isclose(self.nats, state.account.nats, rel_tol=1e-9, abs_tol=1e-12):
+            raise LedgerDamagedError("A recorded sum of nats is not that of the records: it was edited.")
+        state.end_round(self.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyRecord(LedgerRecord):
+    """Models declared before the first question: digests of model and metric (`models.subject_key`).
+
+    "Family" here means the declared models, not the questions that share a gap (`terms.privacy_account`).
+    """
+
+    kind = "family"
+
+    members: list[str]
+
+    def apply(self, state: State) -> None:
+        """Set half of the failure probability aside for them."""
+        state.declare(self.members)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloseRecord(LedgerRecord):
+    """From here on nothing new is asked; what was asked may still be unsealed."""
+
+    kind = "close"
+
+    def apply(self, state: State) -> None:
+        """Close it."""
+        state.closed = True
+
+    def touches(self, state: State) -> bool:
+        """Return False: nothing was asked."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RowsChangedRecord(LedgerRecord):
+    """Rows of a holdout: how many from now on, and the fingerprint of all of them.
+
+    Records of older releases, and changes that reveal nothing, have no event and no price.
+    """
+
+    rows: int
+    fingerprint: str
+    event: Event | None = field(default=None, metadata=on_disk(read=event_from_dict, write=_as_dict))
+    price: float | None = None
+
+    def apply(self, state: State) -> None:
+        """Charge what it told of labels."""
+        if self.event is not None and self.price is not None:
+            state.charge(self.event, self.price)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopUpRecord(_RowsChangedRecord):
+    """Rows were added to the holdout. That labels which are passed later are these is paid in advance."""
+
+    kind = "top_up"
+
+    @classmethod
+    def of(cls, state: State, rows: int, fingerprint: str, stamp: dict[str, Any]) -> TopUpRecord:
+        """Return the record of a top-up that is made now."""
+        event = CodedRelease((Symbol("relabelled", 0),))
+        return cls(rows=rows, fingerprint=fingerprint, event=event, price=state.account.price(event), **stamp)
+
+    def apply(self, state: State) -> None:
+        """Change the rows; the nats and the count of questions stay."""
+        super().apply(state)
+        state.grow(self.rows, self.fingerprint)
+
+
+ASSUMED = {
+    "missing": (
+        "rows that are missing were left out by a rule that did not look at their labels or at predictions"
+    ),
+    "relabelled": "labels were corrected without looking at predictions, at times that depend on no record",
+}
+"""What every later certificate rests on, by what was done to the rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsRecord(_RowsChangedRecord):
+    """The rows at the beginning, or those that were added, are missing or have other labels now.
+
+    Or a change back to an earlier edition. Its table of keyed hashes stays in the ledger: nothing that is
+    shown or pickled holds it. That labels are others is information about the holdout, and has a price.
+
+    Parameters
+    ----------
+    change : {"begun", "added", "relabelled", "missing", "back"}
+    count : int or None, default=None
+        How many rows it is about; how many labels differ is told nowhere.
+    table : Table
+        The rows that it is about; all that there are from now on, if labels differ or it leads back.
+    """
+
+    kind = "rows"
+
+    change: str
+    count: int | None = None
+    table: Table = field(metadata=on_disk(read=unpacked, write=packed))
+
+    @classmethod
+    def of(
+        cls,
+        state: State,
+        change: str,
+        concerned: Table,
+        rows: int,
+        fingerprint: str,
+        stamp: dict[str, Any],
+        are_others: bool = False,
+        labellings: int = 1,
+    ) -> RowsRecord:
+        """Return the record of a change that is made now.
+
+        Parameters
+        ----------
+        state : State
+        change, concerned, rows, fingerprint, stamp
+            The fields of the record.
+        are_others : bool, default=False
+            Whether rows that are added have been there before, with other labels.
+        labellings : int, default=1
+            How many labels of rows with these ids are recorded then, these included: any of them may be the
+            ones that somebody passes later.
+        """
+        event = None
+        if change != "back":
+            symbols = [Symbol("relabelled", 1)] if are_others or change == "relabelled" else []
+            symbols.append(Symbol("relabelled", 0))  # in advance: that labels passed later are these
+            if labellings > 1:
+                symbols.append(Symbol("which", 0, 1.0 / labellings))
+            event = CodedRelease(tuple(symbols))
+        return cls(
+            change=change,
+            rows=rows,
+            count=None if change == "relabelled" else len(concerned),
+            event=event,
+            price=None if event is None else state.account.price(event),
+            fingerprint=fingerprint,
+            table=concerned,
+            **stamp,
+        )
+
+    @property
+    def tells_of_labels(self) -> bool:
+        """Whether it told that labels are others than before."""
+        return self.event is not None and bool(symbols_of(self.event)[0].value)
+
+    def columns(self) -> dict[str, Any]:
+        """Return what was done to how many rows, but for labels."""
+        what = {"relabelled": "labels differ", "back": "as they were before"}.get(
+            self.change, f"{self.count} rows {self.change}"
+        )
+        return {"reason": f"{what}, {self.rows} rows from now on"}
+
+    def apply(self, state: State) -> None:
+        """Change the rows; the nats and the counts of questions stay."""
+        super().apply(state)
+        if self.tells_of_labels:
+            state.assume(ASSUMED["relabelled"])
+        if self.change == "begun":
+            return
+        same = self.rows == state.rows  # with groups rows neither come nor go
+        state.grow(self.rows, self.fingerprint, state.units if same else None)
+        if self.change == "missing":
+            state.assume(ASSUMED["missing"])
+
+    def touches(self, state: State) -> bool:
+        """Return whether it revealed something."""
+        return self.tells_of_labels
 
 
 EVERY = 10_000
@@ -375,24 +940,31 @@ EVERY = 10_000
 _LARGEST = 2**18  # characters: a state that is larger (of a million kinds of targets, say) is not written
 
 
+@dataclass(frozen=True, kw_only=True)
 class CheckpointRecord(LedgerRecord):
-    """The state of the conversation, before this record."""
+    """The state of the conversation, before this record.
+
+    Parameters
+    ----------
+    state : dict or None
+        What `State.restore` takes; None if it was too large.
+    """
 
     kind = "checkpoint"
 
+    state: dict[str, Any] | None
+
     @classmethod
-    def of(cls, state: ConversationState) -> CheckpointRecord:
+    def of(cls, state: State) -> CheckpointRecord:
         """Return the record of the state as it is now; without it where it is too large."""
-        told = state.to_dict()
-        return cls({"kind": cls.kind, "state": told if len(json.dumps(told)) <= _LARGEST else None})
+        body = state.to_dict()
+        return cls(state=body if len(json.dumps(body)) <= _LARGEST else None)
 
-    @property
-    def state(self) -> dict[str, Any] | None:
-        """What `ConversationState.restore` takes; None if it was too large."""
-        state: dict[str, Any] | None = self.body["state"]
-        return state
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the ledger keeps: nobody asked for it."""
+        return {"kind": self.kind, "state": self.state}
 
-    def apply(self, state: ConversationState) -> None:
+    def apply(self, state: State) -> None:
         """Compare; a checkpoint changes nothing."""
         if self.state is not None and not _same(self.state, json.loads(json.dumps(state.to_dict()))):
             raise LedgerDamagedError(
@@ -400,10 +972,30 @@ class CheckpointRecord(LedgerRecord):
             )
 
 
-def _fraction(text: str) -> float | None:
-    """Return the number that an exact fraction is, None if the text is none."""
-    found = re.fullmatch(r"\d+(/[1-9]\d*)?", text)
-    return None if found is None else float(Fraction(text))
+def from_last_checkpoint(ledger: Ledger[State]) -> tuple[State, Head] | None:
+    """Return the state and the head of a ledger, read from its last checkpoint on; None if there is none.
+
+    The records from there on are verified against the head, and those before them not at all.
+    """
+    if ledger.tail(1)[0].count <= EVERY:
+        return None
+    head, records = ledger.tail(EVERY + 1)
+    for number in range(len(records) - 1, -1, -1):
+        if records[number].body.get("kind") != CheckpointRecord.kind:
+            continue
+        last = CheckpointRecord.from_dict(records[number].body)
+        if last.state is not None:
+            state = State(ledger.genesis)
+            try:
+                state.restore(last.state)
+                for record in records[number + 1 :]:
+                    state.advance(record.body)
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise LedgerDamagedError(
+                    "A checkpoint of the ledger, or a record after it, lacks a part: it was edited."
+                ) from error
+            return state, head
+    return None
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -419,461 +1011,13 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-class CloseRecord(LedgerRecord):
-    """From here on nothing new is asked; what was asked may still be unsealed."""
-
-    kind = "close"
-
-    @classmethod
-    def of(cls, stamp: dict[str, Any]) -> CloseRecord:
-        """Return the record of a holdout that is closed now."""
-        return cls({"kind": cls.kind, **stamp})
-
-    def apply(self, state: ConversationState) -> None:
-        """Close it."""
-        state.closed = True
-
-
-OUTCOMES = ("the same", "different")
-"""What can come of a confirmation, by the value of its symbol."""
-
-
-class ConfirmationRecord(ReleaseRecord):
-    """With which records a model was compared, and whether it is one of these. It is no question."""
-
-    kind = "confirmation"
-
-    @classmethod
-    def of(
-        cls, state: ConversationState, numbers: Sequence[int], same: int | None, asked: dict[str, Any]
-    ) -> ConfirmationRecord:
-        """Return the record of a comparison that is made now.
-
-        Parameters
-        ----------
-        state : ConversationState
-        numbers : sequence of int
-            Numbers of the records that it was compared with, all at once.
-        same : int or None
-            Which of these it agrees with, counted from 0; None if with none.
-        asked : dict
-            Purpose, metric and asker.
-        """
-        event = confirmation_event(same, state.chances_of_versions(numbers))
-        body = {"kind": cls.kind, "compared_with": [*numbers], **asked}
-        return cls({**body, "event": event.to_dict(), "price": state.account.price(event)})
-
-    @property
-    def same_as(self) -> int | None:
-        """Number of the record that holds the answer; None if the model says something else."""
-        symbols, numbers = symbols_of(self.event), self.body["compared_with"]
-        if symbols[0].value:
-            return None
-        index = int(symbols[1].value) if len(symbols) > 1 else 0
-        if index >= len(numbers):
-            raise ValueError("A confirmation names a record that it was not compared with.")
-        return int(numbers[index])
-
-    def apply(self, state: ConversationState) -> None:
-        """Charge the outcome, and count which of several versions it was.
-
-        Raises
-        ------
-        LedgerDamagedError
-            If the recorded probability of a version does not follow from the records before.
-        """
-        numbers, same = self.body["compared_with"], self.same_as
-        if len(numbers) > 1 and same is not None:
-            chance = state.chances_of_versions(numbers)[numbers.index(same)]
-            if not math.isclose(symbols_of(self.event)[1].scale, chance, rel_tol=1e-9):
-                raise LedgerDamagedError(
-                    "The probability of a version is not that of its records: the ledger was edited."
-                )
-        super().apply(state)
-        if len(numbers) > 1 and same is not None:
-            state.count_version(same)
-
-    def columns(self) -> dict[str, Any]:
-        """Return what a table shows of it, by the names of `Entry`."""
-        same, compared = self.same_as, ", ".join(map(str, self.body["compared_with"]))
-        return {
-            **super().columns(),
-            "metric": self.body["metric"]["name"],
-            "verdict": OUTCOMES[same is None],
-            "reason": f"not as in record {compared}" if same is None else f"as in record {same}",
-        }
-
-
-def confirmation_event(same: int | None, chances: Sequence[float]) -> Event:
-    """Return the event of saying which of some recorded answers a model has, or none of them.
-
-    "The same" or "different" is one symbol for all of them, of one urn if there is one and of another if
-    there are several; which one it is, is a second. ``chances`` are their probabilities
-    (`ConversationState.chances_of_versions`).
-
-    Examples
-    --------
-    >>> len(confirmation_event(0, [1.0]).symbols), len(confirmation_event(1, [0.5, 0.25, 0.25]).symbols)
-    (1, 2)
-    """
-    first = Symbol("confirmation" if len(chances) == 1 else "version", int(same is None))
-    if same is None or len(chances) == 1:
-        return CodedRelease((first,))
-    return CodedRelease((first, Symbol("which", same, chances[same])))
-
-
-class FamilyRecord(LedgerRecord):
-    """The keys of the declared models: digests of model and metric (`models.subject_key`).
-
-    "Family" here means the declared models, not the questions that share a gap (`terms.privacy`).
-    """
-
-    kind = "family"
-
-    @classmethod
-    def of(cls, members: list[str], stamp: dict[str, Any]) -> FamilyRecord:
-        """Return the record of models that are declared now; ``members`` are their keys."""
-        return cls({"kind": cls.kind, "members": members, **stamp})
-
-    @property
-    def size(self) -> int:
-        """How many models there are."""
-        return len(self.body["members"])
-
-    def apply(self, state: ConversationState) -> None:
-        """Set half of the failure probability aside for them."""
-        state.declare(self.body["members"])
-
-
-class LabelsRecord(ReleaseRecord):
-    """That labels are not those of the rows was told, where the rows then stayed as they were.
-
-    It is information about the holdout and has the price of other labels, or whoever passes guesses as labels
-    until they are not refused would learn them for nothing.
-    """
-
-    kind = "labels"
-
-    @classmethod
-    def of(cls, state: ConversationState, stamp: dict[str, Any]) -> LabelsRecord:
-        """Return the record of labels that are refused now."""
-        event = CodedRelease((Symbol("relabelled", 1),))
-        return cls({"kind": cls.kind, "event": event.to_dict(), "price": state.account.price(event), **stamp})
-
-    def columns(self) -> dict[str, Any]:
-        """Return what a table shows of it."""
-        return {**super().columns(), "reason": "labels that were passed are not those of the rows"}
-
-    def apply(self, state: ConversationState) -> None:
-        """Charge it; nothing else changes."""
-        state.charge(self.event, self.price)
-
-
-class MeanWeightRecord(ReleaseRecord):
-    """The mean weight, rounded on a logarithmic scale. Released before the first question; counts as none."""
-
-    kind = "mean weight"
-
-    @classmethod
-    def of(cls, state: ConversationState, event: Event, stamp: dict[str, Any]) -> MeanWeightRecord:
-        """Return the record of a mean weight that is released now."""
-        return cls({"kind": cls.kind, "event": event.to_dict(), "price": state.account.price(event), **stamp})
-
-
-class OverlapRecord(ReleaseRecord):
-    """Whether the rows contain the holdout, or more of it than by chance (a leak)."""
-
-    kind = "overlap"
-
-    @classmethod
-    def of(cls, state: ConversationState, event: Event, stamp: dict[str, Any]) -> OverlapRecord:
-        """Return the record of a check that is made now."""
-        return cls({"kind": cls.kind, "event": event.to_dict(), "price": state.account.price(event), **stamp})
-
-    @property
-    def is_leak(self) -> bool:
-        """Whether a leak was found."""
-        return bool(symbols_of(self.event)[0].value)
-
-    def apply(self, state: ConversationState) -> None:
-        """Charge the outcome. Telling that there is a leak is not private, so it ends the privacy route."""
-        event = self.event
-        state.charge(event, self.price)
-        if state.privacy is not None and symbols_of(event)[0].value:
-            state.privacy.end("a leak was found, which ended the privacy route of this ledger")
-
-
-class RefusalRecord(LedgerRecord):
-    """What was asked, and why it was not answered."""
-
-    kind = "refusal"
-
-    @classmethod
-    def of(cls, purpose: str, reason: str, asked: dict[str, Any]) -> RefusalRecord:
-        """Return the record of a refusal; ``asked`` is metric, mechanism, guess and asker."""
-        return cls({"kind": cls.kind, "purpose": purpose, "reason": reason, **asked})
-
-    @property
-    def metric_name(self) -> str:
-        """Name of the metric."""
-        return str(self.body["metric"]["name"])
-
-    def columns(self) -> dict[str, Any]:
-        """Return what a table shows of it, by the names of `Entry`."""
-        body = self.body
-        return {
-            **super().columns(),
-            "metric": self.metric_name,
-            "mechanism": body["mechanism"]["name"],
-            "guess": body["guess"].get("value"),
-            "verdict": "refused",
-        }
-
-    def apply(self, state: ConversationState) -> None:
-        """Count it."""
-        state.count_asker(self.who)
-        state.refused += 1
-
-    def answer(self, record: Record, genesis: Genesis) -> Answer:
-        """Return what the asker gets; ``record`` is where it stands in the ledger."""
-        no_interval = (-math.inf, math.inf)
-        reason = self.body["reason"]
-        return Answer(math.nan, no_interval, "refused", Cost(0.0), None, record.seq, reason=reason)
-
-
-class RoundRecord(LedgerRecord):
-    """How many questions of which purpose, and what each of them may spend of the failure probability."""
-
-    kind = "round"
-
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        purpose: str,
-        size: int,
-        share: FailureBudget,
-        stamp: dict[str, Any],
-        *,
-        at_once: bool = False,
-    ) -> RoundRecord:
-        """Return the record of a round that is opened now.
-
-        ``at_once`` says, where there is a purse, that its answers are exact.
-        """
-        body = {"kind": cls.kind, "round": name, "purpose": purpose, "size": size, **stamp}
-        taken = {**share.taken(), "at_once": at_once} if share.purse is not None else {}
-        return cls({**body, "ln_delta": finite(share.ln_delta), "nats": share.nats, **taken})
-
-    def apply(self, state: ConversationState) -> None:
-        """Count its questions, and keep their share."""
-        body = self.body
-        share = FailureBudget(level_of(body["ln_delta"]), body["nats"])
-        state.take(body, size=body["size"])
-        state.begin_round(body["round"], body["purpose"], body["size"], share, body.get("at_once", False))
-
-
-class RoundCloseRecord(LedgerRecord):
-    """Which round, and the nats L that were revealed by then, all of its answers included."""
-
-    kind = "round_close"
-
-    @classmethod
-    def of(cls, state: ConversationState, name: str, stamp: dict[str, Any]) -> RoundCloseRecord:
-        """Return the record of a round that is closed now."""
-        return cls({"kind": cls.kind, "round": name, "nats": state.account.nats, **stamp})
-
-    def apply(self, state: ConversationState) -> None:
-        """Close it: whoever asks later is on their own."""
-        if not math.isclose(self.body["nats"], state.account.nats, rel_tol=1e-9, abs_tol=1e-12):
-            raise LedgerDamagedError("A recorded sum of nats is not that of the records: it was edited.")
-        state.end_round(self.body["round"])
-
-
-ASSUMED = {
-    "missing": (
-        "rows that are missing were left out by a rule that did not look at their labels or at predictions"
-    ),
-    "relabelled": "labels were corrected without looking at predictions, at times that depend on no record",
-}
-"""What every later certificate rests on, by what was done to the rows."""
-
-
-class RowsRecord(LedgerRecord):
-    """The rows at the beginning, or those that were added, are missing or have other labels now.
-
-    Or a change back to an earlier edition. Its table of keyed hashes stays in the ledger: nothing that is
-    shown or pickled holds it. That labels are others is information about the holdout, and has a price.
-    """
-
-    kind = "rows"
-
-    @classmethod
-    def of(
-        cls,
-        state: ConversationState,
-        change: str,
-        concerned: Table,
-        rows: int,
-        fingerprint: str,
-        stamp: dict[str, Any],
-        are_others: bool = False,
-        labellings: int = 1,
-    ) -> RowsRecord:
-        """Return the record of a change that is made now.
-
-        Parameters
-        ----------
-        state : ConversationState
-        change : {"begun", "added", "relabelled", "missing", "back"}
-        concerned : Table
-            The rows that it is about; all that there are from now on, if labels differ or it leads back.
-        rows : int
-            How many there are from now on.
-        fingerprint : str
-            Of all of these.
-        stamp : dict
-        are_others : bool, default=False
-            Whether rows that are added have been there before, with other labels.
-        labellings : int, default=1
-            How many labels of rows with these ids are recorded then, these included: any of them may be the
-            ones that somebody passes later.
-        """
-        body = {"kind": cls.kind, "change": change, "rows": rows}
-        if change != "relabelled":  # how many labels differ is told nowhere
-            body["count"] = len(concerned)
-        if change != "back":
-            told = [Symbol("relabelled", 1)] if are_others or change == "relabelled" else []
-            told.append(Symbol("relabelled", 0))  # in advance: that labels passed later are these
-            if labellings > 1:
-                told.append(Symbol("which", 0, 1.0 / labellings))
-            event = CodedRelease(tuple(told))
-            body |= {"event": event.to_dict(), "price": state.account.price(event)}
-        return cls({**body, "fingerprint": fingerprint, "table": packed(concerned), **stamp})
-
-    @property
-    def change(self) -> str:
-        """What was done."""
-        return str(self.body["change"])
-
-    @property
-    def tells_of_labels(self) -> bool:
-        """Whether it told that labels are others than before."""
-        return "event" in self.body and bool(symbols_of(event_from_dict(self.body["event"]))[0].value)
-
-    @property
-    def fingerprint(self) -> str:
-        """Keyed digest of all rows."""
-        return str(self.body["fingerprint"])
-
-    @property
-    def table(self) -> Table:
-        """The rows that it is about."""
-        return unpacked(self.body["table"])
-
-    def columns(self) -> dict[str, Any]:
-        """Return what a table shows of it: what was done to how many rows, but for labels."""
-        what = {"relabelled": "labels differ", "back": "as they were before"}.get(
-            self.change, f"{self.body.get('count')} rows {self.change}"
-        )
-        told = f"{what}, {self.body['rows']} rows from now on"
-        return {**super().columns(), "reason": told}
-
-    def apply(self, state: ConversationState) -> None:
-        """Change the rows; the nats and the counts of questions stay."""
-        if "event" in self.body:
-            state.charge(event_from_dict(self.body["event"]), self.body["price"])
-            if self.tells_of_labels:
-                state.assume(ASSUMED["relabelled"])
-        if self.change == "begun":
-            return
-        same = self.body["rows"] == state.rows  # with groups rows neither come nor go
-        state.grow(self.body["rows"], self.fingerprint, state.units if same else None)
-        if self.change == "missing":
-            state.assume(ASSUMED["missing"])
+def _fraction(text: str) -> float | None:
+    """Return the number that an exact fraction is, None if the text is none."""
+    found = re.fullmatch(r"\d+(/[1-9]\d*)?", text)
+    return None if found is None else float(Fraction(text))
 
 
 _LENGTH = 8
-
-
-class SealedRecord(AnswerRecord):
-    """What was asked, in which cell the answer lies, and the answer itself, sealed."""
-
-    kind = "sealed"
-
-    def sealing(self, sealed: str | None, population: str, published: float) -> SealedRecord:
-        """Return the record with what it seals.
-
-        Parameters
-        ----------
-        sealed : str or None
-            None where it failed.
-        population : str
-            What the exact value is the score of.
-        published : float
-            About the half-width that it would have if it were published now.
-        """
-        return type(self)({**self.body, "sealed": sealed, "population": population, "published": published})
-
-
-class UnsealedRecord(AnswerRecord):
-    """An exact value that was sealed and is told: at the level of its asking, or published as a final."""
-
-    kind = "unsealed"
-
-    @classmethod
-    def of_sealed(
-        cls,
-        state: ConversationState,
-        sealed: AnswerRecord,
-        number: int,
-        event: Event,
-        outcome: Outcome,
-        stamp: dict[str, Any],
-        share: FailureBudget | None,
-    ) -> UnsealedRecord:
-        """Return the record of telling it now.
-
-        Parameters
-        ----------
-        state : ConversationState
-        sealed : AnswerRecord
-            The record that holds it, and its ``number`` in the ledger.
-        event, outcome : Event, Outcome
-        stamp : dict
-            Who asks for it.
-        share : FailureBudget or None
-            Of a final; None: at the level of the asking.
-        """
-        said = sealed.body
-        kept = {name: said[name] for name in ("metric", "mechanism", "guess", "purpose")}
-        level = {"ln_delta": said["ln_delta"], "nats": said["nats"]}
-        if share is not None:
-            level = {"ln_delta": share.ln_delta, "nats": share.nats, **share.taken()}
-        again = ("declared", "given_rows", "assumed", "model")
-        also: dict[str, Any] = {name: said[name] for name in again if name in said}
-        return cls(
-            {
-                "kind": cls.kind,
-                "of": number,
-                "final": share is not None,
-                **kept,
-                **stamp,
-                **release_body(state, event, None),
-                **level,
-                "outcome": outcome.to_dict(),
-                **also,
-            }
-        )
-
-    def apply(self, state: ConversationState) -> None:
-        """Charge it, and take its weight if it is a final. It is no new question."""
-        state.charge(self.event, self.price)
-        outcome = self.body["outcome"]
-        state.keep_value(outcome["value"], outcome["target"], self.body["metric"]["range"])
-        if self.body["final"]:
-            state.take(self.body)
-            state.finals += 1
 
 
 def sealed_context(fingerprint: str, key: str) -> str:
@@ -881,157 +1025,23 @@ def sealed_context(fingerprint: str, key: str) -> str:
     return f"sealed {fingerprint} {key}"
 
 
-def _pad(secret: bytes, fingerprint: str, key: str) -> bytes:
-    return hmac.new(secret, sealed_context(fingerprint, key).encode(), hashlib.sha256).digest()[:_LENGTH]
-
-
 def hidden(point: int, secret: bytes, fingerprint: str, key: str) -> str:
     """Return a point as its record keeps it; ``fingerprint`` is that of the genesis, ``key`` the record's."""
-    pad = _pad(secret, fingerprint, key)
-    return bytes(a ^ b for a, b in zip(point.to_bytes(_LENGTH, "big", signed=True), pad, strict=True)).hex()
+    return _padded(point.to_bytes(_LENGTH, "big", signed=True), secret, fingerprint, key).hex()
 
 
 def shown(text: str, secret: bytes, fingerprint: str, key: str) -> int:
     """Return the point that `hidden` hid."""
     try:
-        content = bytes.fromhex(text)
-        pad = _pad(secret, fingerprint, key)
-        return int.from_bytes(bytes(a ^ b for a, b in zip(content, pad, strict=True)), "big", signed=True)
+        content = _padded(bytes.fromhex(text), secret, fingerprint, key)
     except (TypeError, ValueError) as error:
         raise LedgerDamagedError(
             "What a record keeps sealed cannot be read: the ledger was edited."
         ) from error
+    return int.from_bytes(content, "big", signed=True)
 
 
-class SelectionRecord(ReleaseRecord):
-    """Among how many models, by which metric, and which one."""
-
-    kind = "selection"
-
-    @classmethod
-    def of(
-        cls,
-        state: ConversationState,
-        metric: dict[str, Any],
-        count: int,
-        event: Event,
-        release: PrivateRelease | None,
-        stamp: dict[str, Any],
-        said: str,
-        *,
-        given_rows: bool = False,
-    ) -> SelectionRecord:
-        """Return the record of a choice among ``count`` models that is made now.
-
-        ``said`` is a summary of the values of all models, hidden (`models.said`). ``given_rows`` says
-        whether there are predictions among them that may depend on the holdout's X.
-        """
-        body = {"kind": cls.kind, "metric": metric, "models": count, **stamp}
-        more = {"given_rows": True} if given_rows else {}
-        return cls({**body, **release_body(state, event, release), "family": None, "said": said, **more})
-
-    def columns(self) -> dict[str, Any]:
-        """Return what a table shows of it, by the names of `Entry`."""
-        return {**super().columns(), "metric": self.body["metric"]["name"]}
-
-    @property
-    def chosen(self) -> int | str:
-        """Number of the winner; the number of models if all failed; a text that says why there is none."""
-        last: int | str = symbols_of(self.event)[-1].value
-        return last
-
-
-class TopUpRecord(LedgerRecord):
-    """How many rows there are from now on, and the fingerprint of all of them.
-
-    That labels which are passed later are these is paid for in advance. Records of older releases have no
-    price.
-    """
-
-    kind = "top_up"
-
-    @classmethod
-    def of(cls, state: ConversationState, rows: int, fingerprint: str, stamp: dict[str, Any]) -> TopUpRecord:
-        """Return the record of a top-up that is made now."""
-        event = CodedRelease((Symbol("relabelled", 0),))
-        paid = {"event": event.to_dict(), "price": state.account.price(event)}
-        return cls({"kind": cls.kind, "rows": rows, "fingerprint": fingerprint, **paid, **stamp})
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are from now on."""
-        return int(self.body["rows"])
-
-    @property
-    def fingerprint(self) -> str:
-        """Keyed digest of all rows."""
-        return str(self.body["fingerprint"])
-
-    def apply(self, state: ConversationState) -> None:
-        """Change the rows; the nats and the count of questions stay."""
-        if "event" in self.body:
-            state.charge(event_from_dict(self.body["event"]), self.body["price"])
-        state.grow(self.rows, self.fingerprint)
-
-
-_CLASSES: dict[str, type[LedgerRecord]] = {
-    each.kind: each
-    for each in (
-        AnswerRecord, CheckpointRecord, CloseRecord, ConfirmationRecord, FamilyRecord, LabelsRecord,
-        MeanWeightRecord, OverlapRecord, RefusalRecord, RoundCloseRecord, RoundRecord, RowsRecord,
-        SealedRecord, SelectionRecord, TopUpRecord, UnsealedRecord,
-    )
-}  # fmt: skip
-
-
-def read_record(body: dict[str, Any]) -> LedgerRecord | None:
-    """Return an object of the class of a record's kind; None for the genesis, which has no kind."""
-    return _CLASSES[body["kind"]](body) if "kind" in body else None
-
-
-class Conversation(ConversationState):
-    """The state after some records: a function of the ledger and of nothing else.
-
-    Parameters
-    ----------
-    genesis : dict
-        The ledger's genesis record.
-    """
-
-    def __init__(self, genesis: dict[str, Any]) -> None:
-        begun = Genesis(genesis)
-        super().__init__(begun.policy, begun.fingerprint, begun.rows, begun.n_units, begun.n_classes)
-
-    def advance(self, body: dict[str, Any]) -> None:
-        """Take one more record into account."""
-        record = _CLASSES[body["kind"]](body)
-        record.apply(self)
-        self.applied += 1
-        told_nothing = isinstance(record, CloseRecord | MeanWeightRecord)
-        told_nothing |= isinstance(record, RowsRecord) and not record.tells_of_labels
-        told_nothing |= self.closed and isinstance(record, RefusalRecord)
-        self.is_untouched = self.is_untouched and told_nothing
-
-
-def from_last_checkpoint(ledger: Ledger[Conversation]) -> tuple[Conversation, Head] | None:
-    """Return the state and the head of a ledger, read from its last checkpoint on; None if there is none.
-
-    The records from there on are verified against the head, and those before them not at all.
-    """
-    if ledger.tail(1)[0].count <= EVERY:
-        return None
-    head, records = ledger.tail(EVERY + 1)
-    for number in range(len(records) - 1, -1, -1):
-        last = read_record(records[number].body)
-        if isinstance(last, CheckpointRecord) and last.state is not None:
-            state = Conversation(ledger.genesis)
-            try:
-                state.restore(last.state)
-                for record in records[number + 1 :]:
-                    state.advance(record.body)
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
-                raise LedgerDamagedError(
-                    "A checkpoint of the ledger, or a record after it, lacks a part: it was edited."
-                ) from error
-            return state, head
-    return None
+def _padded(content: bytes, secret: bytes, fingerprint: str, key: str) -> bytes:
+    """Return bytes under the pad of a record, which also takes it off."""
+    pad = hmac.new(secret, sealed_context(fingerprint, key).encode(), hashlib.sha256).digest()[:_LENGTH]
+    return bytes(a ^ b for a, b in zip(content, pad, strict=True))

@@ -26,7 +26,7 @@ import copy
 import html
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import counted, percent, printable
 from sklearn_ada.accounting.events import CodedRelease
 from sklearn_ada.answer import Answer
-from sklearn_ada.exceptions import LedgerDamagedError, LedgerError
+from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.guarantees.weights import PURPOSES
 from sklearn_ada.holdout.asking import (
     certified,
@@ -49,17 +49,17 @@ from sklearn_ada.holdout.asking import (
 from sklearn_ada.holdout.framing import by_default, sealed_form
 from sklearn_ada.holdout.records import (
     OUTCOMES,
-    AnswerRecord,
-    Conversation,
-    Genesis,
+    Entry,
     RefusalRecord,
+    RoundCloseRecord,
     UnsealedRecord,
+    ValueRecord,
     from_last_checkpoint,
     read_record,
 )
 from sklearn_ada.holdout.rounds import MANY, Probe, admitted_one_by_one, share_ahead
 from sklearn_ada.holdout.session import Session, as_closed
-from sklearn_ada.holdout.state import RefusedError
+from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.metrics.base import SCORERS
 from sklearn_ada.metrics.metric import OF_TWO, Metric
@@ -67,86 +67,11 @@ from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import SealedQuestion
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
+from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.holdout_data import HoldoutData
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What one record says; None stands for what it does not say, and for infinite ends.
-
-    Attributes
-    ----------
-    index : int
-        Position in the ledger; 0 is the genesis.
-    kind : {"genesis", "answer", "refusal", "round", "overlap", "selection", "confirmation", ...}
-    time : str or None
-        ISO 8601, in UTC; of the asker's clock.
-    who, label : str or None
-        Who asked, and from where, if they said so.
-    metric, purpose, mechanism : str or None
-    guess : float or None
-    answer : float or None
-        None if the question was refused or failed.
-    low, high : float or None
-        Ends of the certified interval.
-    verdict : str or None
-        What came of the question: one of `sklearn_ada.answer.VERDICTS`. Of a confirmation, whether a model
-        that was found by its digest says on the holdout what is recorded: "the same" or "different".
-    nats, epsilon, rho : float or None
-        What it cost: description length, and privacy where it was differentially private.
-    target : str or None
-        The population quantity that the interval contains.
-    reason : str or None
-        Why it was refused or failed; of a confirmation, the records that the model was compared with.
-    model : str or None
-        Name of the model's class, in a pipeline that of its last step. Records of older releases have none.
-    """
-
-    index: int
-    kind: str
-    time: str | None = None
-    who: str | None = None
-    label: str | None = None
-    metric: str | None = None
-    purpose: str | None = None
-    mechanism: str | None = None
-    guess: float | None = None
-    answer: float | None = None
-    low: float | None = None
-    high: float | None = None
-    verdict: str | None = None
-    nats: float | None = None
-    epsilon: float | None = None
-    rho: float | None = None
-    target: str | None = None
-    reason: str | None = None
-    model: str | None = None
-
-    @classmethod
-    def of(cls, record: Record) -> Entry:
-        """Return the columns of a record."""
-        try:
-            read = read_record(record.body)
-            return (
-                cls(record.seq, "genesis") if read is None else cls(record.seq, read.kind, **read.columns())
-            )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise LedgerDamagedError(
-                f"Record {record.seq} is of a kind that this release does not know, or lacks a part: it was "
-                "edited, or written by a newer release."
-            ) from error
-
-    @property
-    def score_of(self) -> str | None:
-        """The target, if there is a value."""
-        return None if self.answer is None else self.target
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the columns, always the same ones in the same order, ready for JSON."""
-        return asdict(self)
 
 
 _EVERY_LEVEL = 0.5  # a half-width in quantile levels
@@ -348,7 +273,7 @@ class Outlook:
         return body
 
 
-def outlook_of(state: Conversation, value: float) -> Outlook:
+def outlook_of(state: State, value: float) -> Outlook:
     """Return the outlook of a conversation for answers near ``value``."""
     probes = {purpose: _probe(purpose, state, value) for purpose in PURPOSES}
     worst = {purpose: _probe(purpose, state, 0.5) for purpose in PURPOSES}
@@ -370,7 +295,7 @@ def outlook_of(state: Conversation, value: float) -> Outlook:
     return Outlook(value, remaining, tuple(forecasts), published, state.finals)
 
 
-def _of_searches(state: Conversation, probe: SealedQuestion, worst: Probe) -> list[Forecast]:
+def _of_searches(state: State, probe: SealedQuestion, worst: Probe) -> list[Forecast]:
     """Return the forecasts of the next searches; the first of all is told exactly with ``"auto"``."""
     if state.policy.answers != "auto" or state.has_certified:
         return [_forecast(state, probe, probe, worst, after) for after in _AHEAD]
@@ -458,7 +383,7 @@ def _many(count: int, noun: str) -> str:
 
 
 def _forecast(
-    state: Conversation, before: Probe, probe: Probe, worst: Probe, after: int, told: int | None = None
+    state: State, before: Probe, probe: Probe, worst: Probe, after: int, told: int | None = None
 ) -> Forecast:
     """Return the forecast of a question that comes ``after`` so many like ``before``; named as ``told``."""
     share = share_ahead(state, before, after, purpose=probe.purpose)
@@ -476,7 +401,7 @@ def _forecast(
     return Forecast(named, probe.purpose, half, bound, state.admits(bound, width))
 
 
-def _probe(purpose: str, state: Conversation, value: float) -> Probe:
+def _probe(purpose: str, state: State, value: float) -> Probe:
     """Return a question about a mean; of the holdout it needs the number of rows only."""
     stand_in = HoldoutData(np.zeros((state.units, 1)), np.zeros(state.units, dtype=np.int8))
     metric = Metric("accuracy")
@@ -760,38 +685,44 @@ def _signature(entry: Entry) -> str:
     return " from ".join(printable(name) for name in (entry.who, entry.label) if name)
 
 
-def report_of(ledger: Ledger[Conversation]) -> HoldoutReport:
+def report_of(ledger: Ledger[State]) -> HoldoutReport:
     """Return the report of a ledger with all its answers, read back from its records."""
-    genesis = Genesis(ledger.genesis)
-    records = list(ledger.records())
-    closed = {r.body["round"]: float(r.body["nats"]) for r in records if r.body.get("kind") == "round_close"}
-    listed = [
-        (record, as_closed(ledger, record, closed) if isinstance(read, AnswerRecord) else read)
-        for record in records
-        if isinstance(read := read_record(record.body), AnswerRecord | RefusalRecord)
-    ]
+    genesis, records = Genesis(ledger.genesis), list(ledger.records())
+    listed = answers_in(ledger, records)
     summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))
     return replace(
         summary,
-        answers=tuple((read.metric_name, read.answer(record, genesis)) for record, read in listed),
+        answers=tuple((str(read.metric["name"]), read.answer(record, genesis)) for record, read in listed),
         entries=tuple(Entry.of(record) for record, _ in listed),
         head=ledger.head(),
         told_in=_told_in(records),
     )
 
 
+def answers_in(
+    ledger: Ledger[State], records: Sequence[Record]
+) -> list[tuple[Record, ValueRecord | RefusalRecord]]:
+    """Return the records that answer or refuse a question, with what each says once its round is closed."""
+    read = [(record, read_record(record.body)) for record in records]
+    closed = {each.name: each.nats for _, each in read if isinstance(each, RoundCloseRecord)}
+    return [
+        (record, as_closed(ledger, record, closed))
+        for record, each in read
+        if isinstance(each, ValueRecord | RefusalRecord)
+    ]
+
+
 def _told_in(records: Iterable[Record]) -> dict[int, int]:
     """Return in which record the exact value of each sealed one was told; a published one is narrower."""
-    told: dict[int, int] = {}
+    places: dict[int, int] = {}
     for record in records:
-        if record.body.get("kind") == UnsealedRecord.kind:
-            number = int(record.body["of"])
-            if record.body["final"] or number not in told:
-                told[number] = record.seq
-    return told
+        read = read_record(record.body)
+        if isinstance(read, UnsealedRecord) and (read.is_final or read.number not in places):
+            places[read.number] = record.seq
+    return places
 
 
-def summary_of(ledger: Ledger[Conversation]) -> HoldoutReport:
+def summary_of(ledger: Ledger[State]) -> HoldoutReport:
     """Return the report of a ledger without its answers, of a long one from its last checkpoint on.
 
     What is read is verified against the head. ``ledger verify`` reads and verifies all the rest.
@@ -803,7 +734,7 @@ def summary_of(ledger: Ledger[Conversation]) -> HoldoutReport:
     return replace(summary, head=ledger.head())
 
 
-def page_of_summary(ledger: Ledger[Conversation], name: str) -> str:
+def page_of_summary(ledger: Ledger[State], name: str) -> str:
     """Return a holdout of this name in HTML: what is left, what was asked and revealed, no single answer."""
     title = f"<p><b>{html.escape(name)}</b></p>"
     try:
@@ -828,14 +759,14 @@ def page_of_summary(ledger: Ledger[Conversation], name: str) -> str:
     return f"{title}<table>{rows}</table>"
 
 
-def _remark(state: Conversation) -> str:
+def _remark(state: State) -> str:
     told = "counts are answered with cells and sealed"
     if state.policy.tolerance is not None:
         told += "; a question is admitted by the width that its answer has if the guess holds"
     return told + ("; closed: nothing new is answered" if state.closed else "")
 
 
-def _summary(state: Conversation, genesis: Genesis) -> HoldoutReport:
+def _summary(state: State, genesis: Genesis) -> HoldoutReport:
     return HoldoutReport(
         fingerprint=state.fingerprint,
         n_rows=state.rows,

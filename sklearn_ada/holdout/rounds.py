@@ -60,9 +60,9 @@ from sklearn_ada.holdout.framing import (
     plan_question,
     sealed_form,
 )
-from sklearn_ada.holdout.records import Conversation, FamilyRecord, RoundRecord
+from sklearn_ada.holdout.records import FamilyRecord, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
-from sklearn_ada.holdout.state import RefusedError
+from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
 from sklearn_ada.questions.noisy import GaussianQuestion
@@ -137,7 +137,7 @@ def open_round(
     stamp, changed = session.asker.stamp(), session.data.first_like
     key = f"{key} {changed}" if changed else key
 
-    def decide(state: Conversation) -> RoundRecord:
+    def decide(state: State) -> RoundRecord:
         session.check_not_outgrown(state)
         at_once = sealed is None or (
             session.policy.answers == "auto"
@@ -159,7 +159,7 @@ def open_round(
                 f"{most} of them: {size - most} too many. Nothing was asked. "
                 f"{_how_wide(state, probe, share, size)}{_MENDS[size == 1]}{_begun_for_nothing(state)}"
             )
-        return RoundRecord.of(key, purpose, size, share, stamp, at_once=at_once)
+        return RoundRecord.of(share, at_once=at_once, name=key, purpose=purpose, size=size, **stamp)
 
     if not record:
         session.ledger.find(f"round {key}", otherwise=decide)
@@ -167,7 +167,7 @@ def open_round(
     return key if session.charge(f"round {key}", decide).fresh else None
 
 
-def _how_wide(state: Conversation, probe: Probe, share: FailureBudget, size: int) -> str:
+def _how_wide(state: State, probe: Probe, share: FailureBudget, size: int) -> str:
     """Say how wide an answer could be: the tolerance that would admit it."""
     try:
         width, _ = foreseen_half_width(state, probe, certified(state, probe, share, size))
@@ -176,7 +176,7 @@ def _how_wide(state: Conversation, probe: Probe, share: FailureBudget, size: int
     return f"An answer could be as wide as +-{width:.3g}. " if math.isfinite(width) else ""
 
 
-def _begun_for_nothing(state: Conversation) -> str:
+def _begun_for_nothing(state: State) -> str:
     """Say that a ledger that has answered nothing may be begun again, with another policy."""
     was_asked = any(state.asked.values()) or state.account.nats > 0.1  # a choice, or labels that differ
     if was_asked or state.policy.tolerance is None:
@@ -254,9 +254,9 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
     if len(set(members)) < len(members):
         raise bad_parameter("models", owner, "all different", "two models with the same state")
     members.sort()
-    made = FamilyRecord.of(members, session.asker.stamp())
+    made = FamilyRecord(members=members, **session.asker.stamp())
 
-    def decide(state: Conversation) -> FamilyRecord:
+    def decide(state: State) -> FamilyRecord:
         session.check_not_outgrown(state)
         if not state.is_untouched:
             raise bad_parameter(
@@ -266,7 +266,7 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
         return made
 
     key = "family " + hashlib.sha256(" ".join(members).encode()).hexdigest()
-    return FamilyRecord(session.charge(key, decide).body).size
+    return len(FamilyRecord.from_dict(session.charge(key, decide).body).members)
 
 
 def remaining_questions(
@@ -286,7 +286,7 @@ def remaining_questions(
     return session.ledger.read(lambda state: admitted_one_by_one(state, probe))
 
 
-def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives: int = 1) -> int:
+def admitted_at_once(state: State, probe: Probe, most: int, alternatives: int = 1) -> int:
     """Return how many questions like ``probe``, up to ``most``, are admitted as one round.
 
     ``alternatives`` is among how many questions the holdout chooses before each of them is asked.
@@ -299,7 +299,7 @@ def admitted_at_once(state: Conversation, probe: Probe, most: int, alternatives:
     return largest_integer(admits, most)
 
 
-def admitted_one_by_one(state: Conversation, probe: Probe) -> int:
+def admitted_one_by_one(state: State, probe: Probe) -> int:
     """Return how many questions like ``probe`` are admitted one after the other if all guesses hold."""
 
     def admits(count: int) -> bool:
@@ -312,7 +312,7 @@ def admitted_one_by_one(state: Conversation, probe: Probe) -> int:
     return count if count < within else largest_integer(admits, MANY)
 
 
-def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | None = None) -> FailureBudget:
+def share_ahead(state: State, probe: Probe, count: int, purpose: str | None = None) -> FailureBudget:
     """Return the share of the question that comes after ``count`` more like ``probe``, if their guesses hold.
 
     A guess that holds is cheap, not free, so the share includes the nats of these questions. ``purpose`` is
@@ -329,7 +329,7 @@ def share_ahead(state: Conversation, probe: Probe, count: int, purpose: str | No
     )
 
 
-def _admits(state: Conversation, probe: Probe, share: FailureBudget, count: int) -> bool:
+def _admits(state: State, probe: Probe, share: FailureBudget, count: int) -> bool:
     try:
         return state.admits(*foreseen_half_width(state, probe, certified(state, probe, share, count)))
     except RefusedError:

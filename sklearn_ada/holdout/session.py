@@ -53,24 +53,24 @@ from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.holdout.records import (
     EVERY,
-    AnswerRecord,
     CheckpointRecord,
-    Conversation,
-    Genesis,
     RefusalRecord,
     RoundCloseRecord,
+    RoundRecord,
     SealedRecord,
+    ValueRecord,
     hidden,
     read_record,
     sealed_context,
 )
-from sklearn_ada.holdout.state import LedgerRecord
+from sklearn_ada.holdout.state import LedgerRecord, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.ledger.opening import is_of_session, open_ledger
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.outputs import UnusableOutputsError
-from sklearn_ada.questions.question import Guess, Outcome
+from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.sealed import statistic_from
+from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
 from sklearn_ada.terms.policy import Asker, Policy
@@ -110,7 +110,7 @@ class Session:
 
     data: HoldoutData
     policy: Policy
-    ledger: Ledger[Conversation]
+    ledger: Ledger[State]
     asker: Asker
     fingerprint: str
 
@@ -146,7 +146,7 @@ class Session:
             decided = policy.of_found(found, durable=durable)
             return Genesis.of(data, decided, split or {}, secret, seed, found).to_dict()
 
-        opened = open_ledger(address, genesis, Conversation, secret=seed, of_found=genesis)
+        opened = open_ledger(address, genesis, State, secret=seed, of_found=genesis)
         begun = Genesis(opened.genesis)  # which was compared
         stored = begun.policy
         if stored.seal_key is not None:
@@ -189,7 +189,7 @@ class Session:
         """Return the rows of disjoint subsamples, drawn from the secret."""
         return self.data.partition(self.secret, n_subsamples, stratify=stratify)
 
-    def charge(self, key: str | None, decide: Callable[[Conversation], LedgerRecord]) -> Record:
+    def charge(self, key: str | None, decide: Callable[[State], LedgerRecord]) -> Record:
         """Return the record of this key; if there is none, record what ``decide`` returns for the state."""
         record = self.ledger.charge(key, lambda state: decide(state).to_dict())
         if record.fresh and record.seq % EVERY == 0:
@@ -204,20 +204,20 @@ class Session:
         """Return the answer or refusal that a record holds, or None if there is none of that number."""
         record = self.ledger.record(number)
         read = None if record is None else read_record(record.body)
-        if record is None or not isinstance(read, AnswerRecord | RefusalRecord):
+        if record is None or not isinstance(read, ValueRecord | RefusalRecord):
             return None
-        if isinstance(read, SealedRecord):
-            read = as_closed(self.ledger, record)
-        return read.answer(record, self.genesis)
+        return as_closed(self.ledger, record).answer(record, self.genesis)
 
     def guess_behind(self, answer: Answer) -> Guess:
         """Return the guess that an answer of this holdout was asked with."""
         record = self.ledger.record(answer.index)
         if record is None:
             raise LedgerError(f"The ledger has no record {answer.index}; ask the holdout that answered.")
-        return Guess(**AnswerRecord(record.body).guess)
+        read = read_record(record.body)
+        assert isinstance(read, ValueRecord)
+        return Guess(**read.guess)
 
-    def check_not_outgrown(self, state: Conversation) -> None:
+    def check_not_outgrown(self, state: State) -> None:
         """Raise BudgetExhaustedError if rows were added to the holdout since."""
         outgrown = state.outgrown(self.fingerprint)
         if outgrown is not None:
@@ -371,53 +371,52 @@ def with_bare_errors(look_and_charge: Callable[[], Result]) -> Result:
         del bare  # or this frame and the error would refer to each other
 
 
-def close_round(ledger: Ledger[Conversation], asker: Asker, round_name: str) -> None:
+def close_round(ledger: Ledger[State], asker: Asker, round_name: str) -> None:
     """Close a round, once; nothing where answers are exact, or if there is none of several questions."""
-    begun = ledger.find(f"round {round_name}")
-    if begun is None or "purse" not in begun.body or begun.body["size"] == 1:
+    found = ledger.find(f"round {round_name}")
+    begun = None if found is None else RoundRecord.from_dict(found.body)
+    if begun is None or begun.purse is None or begun.size == 1:
         return
     stamp = asker.stamp()
-    ledger.charge(
-        _close_key(round_name), lambda state: RoundCloseRecord.of(state, round_name, stamp).to_dict()
-    )
+
+    def decide(state: State) -> dict[str, Any]:
+        return RoundCloseRecord(name=round_name, nats=state.account.nats, **stamp).to_dict()
+
+    ledger.charge(_close_key(round_name), decide)
 
 
 def as_closed(
-    ledger: Ledger[Conversation], record: Record, closed: dict[str, float] | None = None
-) -> AnswerRecord:
+    ledger: Ledger[State], record: Record, closed: dict[str, float] | None = None
+) -> ValueRecord | RefusalRecord:
     """Return what a record answers, with the interval that it has once its round is closed.
 
     Parameters
     ----------
     ledger : Ledger
     record : Record
-        Of an answer.
+        Of an answer, or of a refusal.
     closed : dict or None, default=None
         The nats at which each round was closed, where they are known; None looks for them.
     """
     read = read_record(record.body)
-    assert isinstance(read, AnswerRecord)
-    name = read.body.get("round")
-    if name is None or not isinstance(read, SealedRecord) or read.body["sealed"] is None:
+    assert isinstance(read, ValueRecord | RefusalRecord)
+    if not isinstance(read, SealedRecord) or read.round_name is None or read.sealed is None:
         return read
+    name = read.round_name
     if closed is None:
         found = ledger.find(_close_key(name))
-        closed = {} if found is None else {name: float(found.body["nats"])}
+        closed = {} if found is None else {name: RoundCloseRecord.from_dict(found.body).nats}
     if name not in closed:
         return read
-    outcome = Outcome.from_dict(read.body["outcome"])
-    statistic = statistic_from(read.body["mechanism"])
+    outcome = read.outcome
+    statistic = statistic_from(read.mechanism)
     ends = statistic.ends(read.event.symbols[0].value)  # type: ignore[attr-defined]
     by_transcript = statistic.transcript_interval(
         *ends, Genesis(ledger.genesis).policy.ln_transcript, closed[name]
     )
     interval = intersection(outcome.interval, [by_transcript])
-    changed = {
-        "interval": list(interval),
-        "theorem": f"{outcome.theorem}; {THEOREM}",
-        "vacuous": interval[0] <= 0.0 and interval[1] >= 1.0,
-    }
-    return SealedRecord({**read.body, "outcome": {**read.body["outcome"], **changed}})
+    theorem, vacuous = f"{outcome.theorem}; {THEOREM}", interval[0] <= 0.0 and interval[1] >= 1.0
+    return replace(read, outcome=replace(outcome, interval=interval, theorem=theorem, vacuous=vacuous))
 
 
 def _close_key(round_name: str) -> str:

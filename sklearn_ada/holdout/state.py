@@ -1,34 +1,36 @@
-"""The state of a conversation: what was revealed, and what the next question may therefore spend.
+"""What the records of a ledger add up to, and what every kind of record has in common.
 
-Nothing but the ledger's records is in it. So whether a question is admitted, and with which share of the
-failure probability, never depends on what the holdout would answer. What each kind of record does to the
-state stands in the record's own module (its ``apply``).
+The state says what was revealed, and what the next question may therefore spend. Nothing but the ledger's
+records is in it. So whether a question is admitted, and with which share of the failure probability, never
+depends on what the holdout would answer.
 
-What all records of a ledger have in common: a kind, a JSON body, and what they do to the state.
-
-A record is a view of its body, the dict that the ledger keeps, and never changes it. So records of old
-ledgers are read and written to the same bytes, whatever is added to the format later.
+A kind of record is a frozen dataclass that says what it does to the state (`LedgerRecord.apply`); all of them
+stand in `sklearn_ada.holdout.records`, which registers them. What is on disk follows from the fields: a field
+without a default is always there; one with a default is left out where it has that value, so that fields may
+be added, and records of older releases are read, and written again to the same bytes.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any, ClassVar, Self
 
 from sklearn_ada._validation import LN_2
 from sklearn_ada.accounting.codes import DescriptionLength
-from sklearn_ada.accounting.events import Event, event_from_dict
-from sklearn_ada.accounting.filters import RECORDS, Unit
+from sklearn_ada.accounting.events import Event
+from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import weights
 from sklearn_ada.guarantees.description_length import class_count_nats, ln_declared, ln_delta
 from sklearn_ada.guarantees.weights import Purse
-from sklearn_ada.terms.policy import FailureBudget, Policy, finite, level_of
-from sklearn_ada.terms.privacy_account import PrivacyAccount, PrivateRelease, epsilon_or_none, rho_or_none
+from sklearn_ada.terms.genesis import Genesis
+from sklearn_ada.terms.policy import FailureBudget, finite, level_of
+from sklearn_ada.terms.privacy_account import PrivacyAccount, PrivateRelease
 
 _PLAIN = ("fingerprint", "rows", "units", "refused", "top_ups", "mechanism_states", "is_untouched")
 _COUNTS = ("asked", "askers", "targets")
@@ -60,21 +62,17 @@ class Round:
     at_once: bool = False
 
 
-class ConversationState:
-    """What was revealed, asked and spent so far.
+class State:
+    """What was revealed, asked and spent so far: a function of the ledger's records and of nothing else.
 
     Parameters
     ----------
-    policy : Policy
-    fingerprint : str
-        Of the rows.
-    rows, units : int
-        How many rows there are, and independent units: rows, or groups of them.
-    n_classes : int or None
-        Number of classes whose counts are paid for; None with ``class_mix="conditional"``.
+    genesis : dict
+        The ledger's genesis record.
 
     Attributes
     ----------
+    policy : Policy
     account : DescriptionLength
         Everything revealed, in nats: its ``nats`` are the L of the theorem.
     privacy : PrivacyAccount or None
@@ -105,19 +103,19 @@ class ConversationState:
         How many exact values were published, as the final ones.
     """
 
-    def __init__(
-        self, policy: Policy, fingerprint: str, rows: int, units: int, n_classes: int | None
-    ) -> None:
+    def __init__(self, genesis: dict[str, Any]) -> None:
+        begun = Genesis(genesis)
+        policy, units = begun.policy, begun.n_units
         self.policy = policy
         self.account = DescriptionLength(policy.code)
-        if n_classes is not None:
-            self.account.nats = class_count_nats(rows, n_classes)
+        if begun.n_classes is not None:
+            self.account.nats = class_count_nats(begun.rows, begun.n_classes)
         self.privacy = (
             PrivacyAccount(units, lambda unit: policy.privacy_budget(unit, units), policy.ln_gap)
             if policy.is_private
             else None
         )
-        self.fingerprint, self.rows, self.units = fingerprint, rows, units
+        self.fingerprint, self.rows, self.units = begun.fingerprint, begun.rows, units
         self.asked = dict.fromkeys(weights.PURPOSES, 0)
         self.refused = 0
         self.top_ups = 0
@@ -137,24 +135,37 @@ class ConversationState:
         self._nats_before_family = 0.0
         self._ln_undeclared = 0.0  # ln of the part of beta that is for models that were not declared
 
+    def advance(self, body: dict[str, Any]) -> None:
+        """Take one more record into account."""
+        record = KINDS[body["kind"]].from_dict(body)
+        record.apply(self)
+        self.applied += 1
+        self.is_untouched = self.is_untouched and not record.touches(self)
+
     # What records do.
 
-    def charge(self, event: Event, price: float) -> None:
-        """Add what was revealed; LedgerDamagedError if the recorded price is not that of the event."""
+    def charge(self, event: Event, price: float, unit: Unit | None = None) -> None:
+        """Add what was revealed; LedgerDamagedError if the recorded price is not that of the event.
+
+        ``unit`` is what is replaced between neighbouring data sets, if the privacy budget pays as well.
+        """
         if not math.isclose(self.account.record(event), price, rel_tol=1e-9, abs_tol=1e-12):
             raise LedgerDamagedError("A recorded price is not that of its event: the ledger was edited.")
+        if unit is not None and self.privacy is not None:
+            self.privacy.record(event, unit)
 
-    def take(self, body: dict[str, Any], *, size: int = 1, of_round: bool = False) -> None:
+    def take(self, weight: float | None, left: list[Any] | None, *, size: int = 1) -> None:
         """Take from the purse what a record says that it took, for each of ``size`` questions.
 
-        LedgerDamagedError if that is more than there was, or if it took nothing though it must.
+        ``weight`` is what each of them took, ``left`` the purse after it. LedgerDamagedError if that is more
+        than there was, or if it took nothing though it must.
         """
-        if self.purse is None or of_round:
+        if self.purse is None:
             return
         try:
-            weight, (left, taken) = float(body["weight"]), body["purse"]
-            purse = Purse(float(left), taken)
-        except (KeyError, TypeError, ValueError) as error:
+            weight, (remaining, taken) = float(weight), left  # type: ignore[arg-type, misc]
+            purse = Purse(float(remaining), taken)
+        except (TypeError, ValueError) as error:
             raise LedgerDamagedError(
                 "A record does not say what it took of the weights: it was edited."
             ) from error
@@ -175,9 +186,9 @@ class ConversationState:
         else:
             self._rounds[round_name].left -= 1
 
-    def keep_value(self, value: float | None, target: str, limits: list[float | None] | None) -> None:
+    def keep_value(self, value: float, target: str, limits: list[float | None] | None) -> None:
         """Count a value by its target; if the metric is bounded, keep it as the last value."""
-        if value is None:
+        if math.isnan(value):
             return
         self.targets[target] = self.targets.get(target, 0) + 1
         if limits is not None and limits[0] is not None and limits[1] is not None:
@@ -244,28 +255,28 @@ class ConversationState:
             **({"finals": self.finals} if self.finals else {}),
         }
 
-    def restore(self, told: dict[str, Any]) -> None:
-        """Become what `to_dict` told."""
-        told = copy.deepcopy(told)
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Become what `to_dict` described."""
+        kept = copy.deepcopy(kept)
         for name in _PLAIN:
-            setattr(self, name, told[name])
+            setattr(self, name, kept[name])
         for name in _COUNTS:
-            setattr(self, name, dict(told[name]))
-        self.account.restore(told["account"])
+            setattr(self, name, dict(kept[name]))
+        self.account.restore(kept["account"])
         if self.privacy is not None:
-            self.privacy.restore(told["privacy"])
-        value = told["last_value"]
+            self.privacy.restore(kept["privacy"])
+        value = kept["last_value"]
         self._last_value = None if value is None else (value[0], value[1], value[2])
         self._rounds = {
-            name: Round(FailureBudget(level_of(kept), nats), left, *size)
-            for name, (kept, nats, left, *size) in told["rounds"].items()
+            name: Round(FailureBudget(level_of(level), nats), left, *size)
+            for name, (level, nats, left, *size) in kept["rounds"].items()
         }
-        self._family = frozenset(told["family"])
-        self._nats_before_family, self._ln_undeclared = told["before_family"]
-        self.assumed = told.get("assumed", [])
-        self._versions = dict(told.get("versions", ()))
-        self.purse = Purse(*told["purse"]) if "purse" in told else None
-        self.closed, self.finals = told.get("closed", False), told.get("finals", 0)
+        self._family = frozenset(kept["family"])
+        self._nats_before_family, self._ln_undeclared = kept["before_family"]
+        self.assumed = kept.get("assumed", [])
+        self._versions = dict(kept.get("versions", ()))
+        self.purse = Purse(*kept["purse"]) if "purse" in kept else None
+        self.closed, self.finals = kept.get("closed", False), kept.get("finals", 0)
 
     # What is decided from it.
 
@@ -414,81 +425,97 @@ class ConversationState:
         return tolerance is None or math.isinf(width) or half_width <= tolerance * width
 
 
-@dataclass(frozen=True)
+KINDS: dict[str, type[LedgerRecord]] = {}
+"""The class of each kind of record, by its name on disk."""
+
+
+def on_disk(
+    key: str | None = None,
+    *,
+    read: Callable[[Any], Any] | None = None,
+    write: Callable[[Any], Any] | None = None,
+    always: bool = False,
+) -> dict[str, Any]:
+    """Return the metadata of a field of a record that has another form on disk.
+
+    Parameters
+    ----------
+    key : str or None, default=None
+        Its name there; None if it is that of the field.
+    read, write : callable or None, default=None
+        Make the value of what is on disk, and back.
+    always : bool, default=False
+        Whether it is written though it has its default.
+    """
+    return {"key": key, "read": read, "write": write, "always": always}
+
+
+@dataclass(frozen=True, kw_only=True)
 class LedgerRecord(ABC):
     """One record of a ledger, after the first one (the genesis).
 
     Parameters
     ----------
-    body : dict
-        What the ledger holds, ready for JSON.
+    who, label : str or None
+        Who asked, and from where, if they said so.
+    time : str or None
+        ISO 8601, in UTC; of the asker's clock.
     """
 
     kind: ClassVar[str]
-    body: dict[str, Any]
+    who: str | None = field(default=None, metadata=on_disk(always=True))
+    label: str | None = field(default=None, metadata=on_disk(always=True))
+    time: str | None = field(default=None, metadata=on_disk(always=True))
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "kind" in vars(cls):
+            KINDS[cls.kind] = cls
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the ledger keeps."""
-        return self.body
+        body: dict[str, Any] = {"kind": self.kind}
+        for name, key, _, write, default in _stored(type(self)):
+            value = getattr(self, name)
+            if default is MISSING or value != default:
+                body[key] = value if write is None else write(value)
+        return body
 
-    @property
-    def who(self) -> str | None:
-        """Name of the asker, if one was given."""
-        return self.body.get("who")
-
-    def columns(self) -> dict[str, Any]:
-        """Return what a table shows of it, by the names of `sklearn_ada.holdout.report.Entry`."""
-        names = ("time", "who", "label", "purpose", "epsilon", "rho", "reason", "model")
-        return {name: self.body.get(name) for name in names} | {"nats": self.body.get("price")}
+    @classmethod
+    def from_dict(cls, body: dict[str, Any]) -> Self:
+        """Return the record that the ledger keeps; TypeError if it lacks a part."""
+        return cls(
+            **{
+                name: body[key] if read is None else read(body[key])
+                for name, key, read, _, _ in _stored(cls)
+                if key in body
+            }
+        )
 
     @abstractmethod
-    def apply(self, state: ConversationState) -> None:
+    def apply(self, state: State) -> None:
         """Change the state as the record says."""
 
+    def columns(self) -> dict[str, Any]:
+        """Return what its row shows besides what both have under one name (`records.row`)."""
+        return {}
 
-_X_IS_KNOWN = "nobody who knows X of the holdout asks about a model, and not about predictions"
-
-
-class ReleaseRecord(LedgerRecord):
-    """A record of something that was revealed about the holdout, at a price in nats."""
-
-    @property
-    def event(self) -> Event:
-        """What was revealed."""
-        return event_from_dict(self.body["event"])
-
-    @property
-    def price(self) -> float:
-        """What it cost, in nats."""
-        return float(self.body["price"])
-
-    @property
-    def unit(self) -> Unit:
-        """What is replaced between neighbouring data sets, for its privacy cost."""
-        return Unit(*self.body["unit"])
-
-    def apply(self, state: ConversationState) -> None:
-        """Charge what was revealed, in nats and to the privacy budget; note that X is known, if it is."""
-        event = self.event
-        state.charge(event, self.price)
-        if state.privacy is not None:
-            state.privacy.record(event, self.unit)
-        if self.body.get("given_rows"):
-            state.assume(_X_IS_KNOWN)
+    def touches(self, state: State) -> bool:
+        """Return whether a ledger with this record was asked something; else it may be left for another."""
+        return True
 
 
-def release_body(
-    state: ConversationState, event: Event, release: PrivateRelease | None = None
-) -> dict[str, Any]:
-    """Return the part of a record that says what was revealed, and its cost in nats, epsilon and rho.
-
-    ``release`` says what privacy unit and family the costs are for; None takes single records and no family.
-    """
-    return {
-        "event": event.to_dict(),
-        "price": state.account.price(event),
-        "epsilon": epsilon_or_none(event),
-        "rho": rho_or_none(event),
-        "unit": RECORDS if release is None else release.unit,
-        "family": None if release is None else release.family,
-    }
+@functools.cache
+def _stored(kind: type[LedgerRecord]) -> tuple[tuple[str, str, Any, Any, Any], ...]:
+    """Return of each field: its name, the key on disk, how it is read and written, when it is left out."""
+    return tuple(
+        (
+            each.name,
+            how.get("key") or each.name,
+            how.get("read"),
+            how.get("write"),
+            MISSING if how.get("always") else each.default,
+        )
+        for each in fields(kind)
+        for how in (each.metadata,)
+    )

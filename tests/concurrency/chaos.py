@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_ada import Holdout
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from tests import asking
 from tests.ledger.fitted_models import Constant
 
@@ -167,7 +167,7 @@ def audit(rampage):
         else:
             assert (body["kind"], verdict) == ("refusal", "refused")
 
-    state = Conversation(records[0].body)
+    state = State(records[0].body)
     answered = []
     for record in records[1:]:
         body = record.body

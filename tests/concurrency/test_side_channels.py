@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, ThresholdoutScorer
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
 
 MARKER = 987654.125
@@ -166,5 +166,5 @@ def test_a_model_that_ends_its_process_leaves_no_record_and_no_lock(holdout, dat
     path = tmp_path / "digits.db"
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(path)], timeout=120)
     assert done.returncode == 7
-    assert len(list(open_existing_ledger(path, Conversation).records())) == 1
+    assert len(list(open_existing_ledger(path, State).records())) == 1
     assert holdout.certify(Model().fit(*data), scoring="accuracy").answered

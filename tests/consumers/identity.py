@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 
 from sklearn_ada import LedgerMismatchError, ReusableHoldoutCV, _notices
 from sklearn_ada import _notices as _session_token
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
 
 TABLE = Path(__file__).parents[2] / "docs" / "identity.csv"
@@ -98,7 +98,7 @@ def fitted(kind, ledger, X, y, params):
 
 def changes_in(path):
     """Return the nats of a ledger, and the kinds of changes of rows that it has recorded."""
-    bodies = [record.body for record in open_existing_ledger(path, Conversation).records()]
+    bodies = [record.body for record in open_existing_ledger(path, State).records()]
     return sum(body.get("price", 0.0) for body in bodies), [b["change"] for b in bodies if "change" in b]
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.accounting.codes import DescriptionLength
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from sklearn_ada.questions.question import Guess
 
 OLD, NEW, PREDICTORS, BETA = 500, 125, 150, 0.05
@@ -17,14 +17,14 @@ OLD, NEW, PREDICTORS, BETA = 500, 125, 150, 0.05
 
 def forgets_nats():
     """A top-up that starts the account anew, as if all rows were fresh."""
-    real = Conversation.advance
+    real = State.advance
 
     def advance(self, body):
         real(self, body)
         if body["kind"] == "top_up":
             self.account = DescriptionLength(self.policy.code)
 
-    return patch.object(Conversation, "advance", advance)
+    return patch.object(State, "advance", advance)
 
 
 def certified(holdout, right):

@@ -26,7 +26,7 @@ from sklearn_ada.accounting.events import FAILURES
 from sklearn_ada.cli.commands import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
@@ -108,7 +108,7 @@ def told(holdout):
 
 
 def entry_of(record):
-    from sklearn_ada.holdout.report import Entry
+    from sklearn_ada.holdout.records import Entry
 
     return Entry.of(record)
 
@@ -410,7 +410,7 @@ def test_an_edited_chance_of_a_version_is_noticed(holdout, model):
         train(model, weights)
         certify(holdout, model)
     bodies = [record.body for record in holdout.ledger.records()]
-    state = Conversation(bodies[0])
+    state = State(bodies[0])
     for body in bodies[1:-1]:
         state.advance(body)
     edited = json.loads(json.dumps(bodies[-1]))
@@ -418,7 +418,7 @@ def test_an_edited_chance_of_a_version_is_noticed(holdout, model):
     with pytest.raises(LedgerDamagedError, match="probability of a version"):
         state.advance(edited)
     state.advance(bodies[-1])
-    restored = Conversation(bodies[0])
+    restored = State(bodies[0])
     restored.restore(json.loads(json.dumps(state.to_dict())))
     assert restored.to_dict() == state.to_dict()
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sklearn_ada import Holdout
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from sklearn_ada.questions.question import Guess
 
 ROWS, MODELS, BETA = 200, 40, 0.05
@@ -148,5 +148,5 @@ def test_declared_intervals_cover_at_once_and_without_their_number_they_would_no
     def without_number(self, member, share):
         return type(share)(math.log(BETA / 2.0), share.nats)
 
-    monkeypatch.setattr(Conversation, "declared", without_number)
+    monkeypatch.setattr(State, "declared", without_number)
     assert stats.binom.sf(_misses(tmp_path, range(runs, 2 * runs)) - 1, runs, BETA) < 1e-6

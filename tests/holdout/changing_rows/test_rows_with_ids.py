@@ -29,7 +29,9 @@ from sklearn_ada.cli import main
 from sklearn_ada.digest.rows import id_hashes, part_of_each
 from sklearn_ada.holdout import changes as changed_rows
 from sklearn_ada.holdout.changes import place_of_rows
-from sklearn_ada.holdout.records import ASSUMED, Conversation, Genesis
+from sklearn_ada.holdout.records import ASSUMED
+from sklearn_ada.holdout.state import State
+from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.row_tables import Changes, keyed_table
 
 N = 200
@@ -833,7 +835,7 @@ def test_a_state_that_is_restored_still_names_what_is_assumed(tmp_path):
     Holdout(X[OLD], Y[OLD], ids=IDS[OLD], ledger=tmp_path / "ledger.db")
     smaller = Holdout(X[7:N], Y[7:N], ids=IDS[7:N], ledger=tmp_path / "ledger.db", missing="ignore")
     state = smaller.ledger.read(lambda state: json.loads(json.dumps(state.to_dict())))
-    fresh = Conversation(smaller.ledger.genesis)
+    fresh = State(smaller.ledger.genesis)
     assert "assumed" not in fresh.to_dict()  # as in checkpoints of older ledgers
     fresh.restore(state)
     assert fresh.assumed == [ASSUMED["missing"]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_ada import Holdout
 from sklearn_ada.accounting.events import SCHEMA_VERSION
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import SQLiteLedger
 from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
@@ -81,7 +81,7 @@ def main():
         first = conversation(f"{folder}/first.db")
         (_, genesis), *others = bodies_of(first)
         path = f"{folder}/golden.db"
-        ledger = SQLiteLedger.create_or_open(path, lambda secret: genesis, Conversation, first.secret())
+        ledger = SQLiteLedger.create_or_open(path, lambda secret: genesis, State, first.secret())
         for key, body in others:
             ledger.charge(key, lambda state, body=body: body)
         state = ledger.read(lambda current: current)

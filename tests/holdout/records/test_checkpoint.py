@@ -11,7 +11,8 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerUnavailableError
 from sklearn_ada.holdout import records as checkpoint
 from sklearn_ada.holdout import records as conversation
 from sklearn_ada.holdout import session
-from sklearn_ada.holdout.records import CheckpointRecord, Conversation, from_last_checkpoint
+from sklearn_ada.holdout.records import CheckpointRecord, from_last_checkpoint
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
 from tests.ledger.fitted_models import Constant
 from tests.transcripts.conversations import CONVERSATIONS, HELD, X
@@ -87,7 +88,7 @@ def test_a_state_that_was_edited_is_found(asked):
         for name in path[:-1]:
             inner = inner[name]
         inner[path[-1]] = value
-        state = Conversation(asked.ledger.genesis)
+        state = State(asked.ledger.genesis)
         for record in list(asked.ledger.records())[1 : first.seq]:
             state.advance(record.body)
         state.advance(first.body)  # as it is
@@ -123,7 +124,7 @@ def test_a_repeated_question_writes_no_second_checkpoint_but_for_its_confirmatio
 
 
 def test_another_process_reads_it(asked):
-    ledger = open_existing_ledger(asked.ledger.path, Conversation, replay=False)
+    ledger = open_existing_ledger(asked.ledger.path, State, replay=False)
     state, _ = from_last_checkpoint(ledger)
     assert state.asked == {"check": 40, "certify": 0}
     assert asked.ledger.read(lambda current: current.account.nats) == state.account.nats
@@ -135,8 +136,8 @@ def test_what_is_restored_goes_on_its_own(asked):
     records = list(ledger.records())
     body = next(r.body for r in records if r.body.get("kind") == "checkpoint")
     before = json.dumps(body)
-    state = Conversation(ledger.genesis)
-    state.restore(CheckpointRecord(body).state)
+    state = State(ledger.genesis)
+    state.restore(CheckpointRecord.from_dict(body).state)
     state.advance(records[19].body)
     assert json.dumps(body) == before
 
@@ -174,9 +175,9 @@ def test_states_are_compared_but_for_last_digits(one, other, same):
 
 @pytest.mark.parametrize("lost", ["asked", "account", "rounds", "family"])
 def test_a_checkpoint_that_lacks_a_part_is_damage(asked, lost, monkeypatch):
-    of = CheckpointRecord.state.fget
+    restore = State.restore
     monkeypatch.setattr(
-        CheckpointRecord, "state", property(lambda self: {k: v for k, v in of(self).items() if k != lost})
+        State, "restore", lambda self, kept: restore(self, {k: v for k, v in kept.items() if k != lost})
     )
     with pytest.raises(LedgerDamagedError, match="lacks a part"):
         from_last_checkpoint(asked.ledger)

@@ -24,7 +24,7 @@ from sklearn_ada.holdout.certificate import (
     prefix_of,
     verify_certificate,
 )
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import canonical_json, chain_hash, open_existing_ledger
 from tests import asking
 from tests.ledger.damages import forget
@@ -355,7 +355,7 @@ def old_ledger(tmp_path):
 def test_a_certificate_of_an_older_release_is_made_again_to_the_byte(old_ledger, tmp_path, verify):
     told = verify(old_ledger, EXPORTED)
     assert "agrees with the ledger: 8 intervals computed again" in told
-    ledger = open_existing_ledger(str(old_ledger), Conversation)
+    ledger = open_existing_ledger(str(old_ledger), State)
     made = certificate_of(prefix_of(ledger, json.loads(EXPORTED.read_text())["head"]))
     assert json.dumps(made, indent=1) + "\n" == EXPORTED.read_text()
 
@@ -378,7 +378,7 @@ def test_fields_that_were_added_later_may_be_missing_and_no_others(old_ledger, t
 
 def test_an_answer_of_a_mechanism_that_is_not_known_here_is_said_to_be_one(old_ledger, tmp_path, verify):
     rewritten(old_ledger, 6, lambda body: body["mechanism"].update(name="oracle"))
-    ledger = open_existing_ledger(str(old_ledger), Conversation)
+    ledger = open_existing_ledger(str(old_ledger), State)
     path = export_certificate(ledger, tmp_path / "new.json")
     told = verify(old_ledger, path)
     assert "compared with the records, as this release does not have their mechanism (oracle)" in told

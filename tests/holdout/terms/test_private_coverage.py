@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.accounting.filters import RECORDS
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.asking import certified, read_outcome
-from sklearn_ada.holdout.records import Conversation, Genesis
-from sklearn_ada.holdout.state import RefusedError
+from sklearn_ada.holdout.records import AnswerRecord
+from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.noisy import GaussianQuestion
 from sklearn_ada.questions.question import Draw, Guess
+from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.privacy_account import PrivacyAccount
@@ -30,7 +30,7 @@ class Conversant:
     """Ask for accuracies whose values on the holdout are given; everything else is the real thing."""
 
     def __init__(self, seed):
-        self.state = Conversation(Genesis.of(DATA, POLICY, {}, b"", None).to_dict())
+        self.state = State(Genesis.of(DATA, POLICY, {}, b"", None).to_dict())
         self.secret, self.asked = str(seed).encode(), 0
         coded = CodedQuestion.plan("certify", Metric("accuracy"), Guess(0.5), DATA, POLICY, class_mix=False)
         self.question = GaussianQuestion.plan(coded, DATA, POLICY)
@@ -42,10 +42,14 @@ class Conversant:
             raise BudgetExhaustedError(str(error)) from None
         self.asked += 1
         event, remembered = self.question.release(value, share, Draw(self.secret, str(self.asked)))
-        body = {"kind": "answer", "purpose": "certify", "round": None, "memory_name": "", "unit": RECORDS}
-        price = self.state.account.price(event)
-        self.state.advance({**body, "family": self.question.family, "price": price, "event": event.to_dict()})
-        return read_outcome(self.question, event, share, remembered)
+        outcome = read_outcome(self.question, event, share, remembered)
+        record = AnswerRecord.of(
+            self.state, event, share, self.question.private_release({}), subject="", purpose="certify",
+            round_name=None, outcome=outcome, memory_name="", memory={}, metric={"range": (0.0, 1.0)},
+            mechanism={}, guess={},
+        )  # fmt: skip
+        self.state.advance(record.to_dict())
+        return outcome
 
 
 def _attack(seed, n_questions):

@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 from sklearn_ada import Holdout
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval, transcript_interval
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
 from sklearn_ada.questions.question import Guess
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
@@ -230,14 +230,14 @@ def test_a_record_that_takes_more_than_is_left_is_found(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db")
     ask(holdout, 425, 0.8512)
     genesis, body = bodies(holdout)
-    Conversation(genesis).advance(body)  # as it is
+    State(genesis).advance(body)  # as it is
     for change in ({"weight": 0.08}, {"purse": [0.99, 1]}, {"purse": [0.5, 2]}, {"weight": -0.1}):
         with pytest.raises(LedgerDamagedError, match="more of the weights"):
-            Conversation(genesis).advance({**body, **change})
+            State(genesis).advance({**body, **change})
     with pytest.raises(LedgerDamagedError, match="took of the weights"):
-        Conversation(genesis).advance({name: body[name] for name in body if name != "purse"})
+        State(genesis).advance({name: body[name] for name in body if name != "purse"})
     with pytest.raises(LedgerDamagedError, match="price"):
-        Conversation(genesis).advance({**body, "price": 0.01})
+        State(genesis).advance({**body, "price": 0.01})
 
 
 def test_a_ledger_is_read_back_as_it_was(tmp_path):
@@ -246,9 +246,9 @@ def test_a_ledger_is_read_back_as_it_was(tmp_path):
     assert [answer for _, answer in holdout.report().answers] == told
     state = holdout.ledger.read(lambda s: s.to_dict())
     assert holdout.ledger.verify() == 4
-    found = open_existing_ledger(holdout.ledger.path, Conversation)
+    found = open_existing_ledger(holdout.ledger.path, State)
     assert found.read(lambda s: s.to_dict()) == state
-    restored = Conversation(found.genesis)
+    restored = State(found.genesis)
     restored.restore(json.loads(json.dumps(state)))
     assert restored.to_dict() == state
 
@@ -369,7 +369,7 @@ def test_the_file_of_an_edited_purse_is_refused(tmp_path):
             "UPDATE records SET body = ? WHERE seq = 1", (body.replace('"purse":[0.9', '"purse":[1.9'),)
         )
     with pytest.raises(LedgerDamagedError):
-        open_existing_ledger(tmp_path / "ledger.db", Conversation)
+        open_existing_ledger(tmp_path / "ledger.db", State)
 
 
 def _ask_some(holdout, names):

@@ -15,7 +15,7 @@ from sklearn_ada.accounting import CountCode, unsealing_nats
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerDamagedError
 from sklearn_ada.guarantees import clopper_pearson, question_interval
 from sklearn_ada.guarantees.weights import Purse
-from sklearn_ada.holdout.records import Conversation
+from sklearn_ada.holdout.state import State
 from sklearn_ada.questions.question import Guess
 from tests import asking
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
@@ -178,7 +178,7 @@ def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(h
     assert not answer.certificate.vacuous
     asking.open_round(holdout, 2, purpose="certify", scoring="accuracy", key="open")
     told = json.loads(json.dumps(state.to_dict(), allow_nan=False))  # a checkpoint
-    again = Conversation(holdout.ledger.genesis)
+    again = State(holdout.ledger.genesis)
     again.restore(told)
     assert again.share("certify", round_name="open").ln_delta == -math.inf
 
@@ -412,7 +412,7 @@ def test_the_state_survives_a_checkpoint(holdout):
     holdout.unseal()
     state = holdout.ledger.read(lambda s: s.to_dict())
     assert (state["closed"], state["finals"]) == (True, 1)
-    restored = Conversation(holdout.ledger.genesis)
+    restored = State(holdout.ledger.genesis)
     restored.restore(json.loads(json.dumps(state)))
     assert restored.to_dict() == state
     assert holdout.ledger.verify() == len(bodies(holdout))

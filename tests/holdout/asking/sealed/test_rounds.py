@@ -12,8 +12,8 @@ from sklearn_ada import ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import Purse, question_interval, transcript_interval
 from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.holdout.records import Conversation
 from sklearn_ada.holdout.session import close_round
+from sklearn_ada.holdout.state import State
 from sklearn_ada.mechanisms.rounding import CountCells, candidate_width
 from sklearn_ada.questions.question import Guess
 from tests import asking
@@ -126,7 +126,7 @@ def test_a_closing_that_was_edited_is_found(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db")
     searched(holdout, candidates_of(500, 3), 500)
     genesis, *records = bodies(holdout)
-    state = Conversation(genesis)
+    state = State(genesis)
     for body in records[:-1]:
         state.advance(body)
     with pytest.raises(LedgerDamagedError, match="sum of nats"):
