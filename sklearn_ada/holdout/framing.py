@@ -441,7 +441,7 @@ def _tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any
 
 def _not_too_good(metric: Metric, y: Any) -> Metric:
     """Warn, before anything is charged, of errors so small that the model may know these rows."""
-    most = metric.most_error
+    most = metric.measure.error_bound()
     if most is not None and most < _TOO_GOOD * float(np.std(np.asarray(y, dtype=float))):
         warn_user(
             f"The errors of the model on the rows of guess_from are below {most:g}, little beside the spread "

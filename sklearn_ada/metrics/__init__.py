@@ -1,7 +1,7 @@
 """What is asked: metrics, how each is measured, and how an answer about it is certified."""
 
-from sklearn_ada.data.labels import Units, check_labels, is_missing, n_rows, take_rows
-from sklearn_ada.metrics import classes, means, ranking, regression  # whose metrics register themselves
+from sklearn_ada.data.labels import Units
+from sklearn_ada.metrics import classes, means, ranking, regression  # noqa: F401 # they register metrics
 from sklearn_ada.metrics.base import (
     Foreseen,
     Measure,
@@ -24,14 +24,6 @@ __all__ = [
     "Units",
     "UnusableOutputsError",
     "as_metric",
-    "check_labels",
-    "classes",
     "classify_scorers",
-    "is_missing",
-    "means",
-    "n_rows",
-    "ranking",
-    "regression",
-    "take_rows",
     "undefined_metric",
 ]

@@ -47,6 +47,7 @@ from sklearn_ada.metrics.outputs import LABELS, Response
 
 Array = NDArray[Any]
 Range = tuple[float, float]
+Ends = Callable[[Array, Array, float, Generator], Range]
 UNIT: Range = (0.0, 1.0)
 
 
@@ -357,13 +358,7 @@ class AllRows(Measure):
         """Return how all rows become an interval, tuned to a guess."""
 
     def _around(
-        self,
-        name: str,
-        ends: Callable[[Array, Array, float, Generator], Range],
-        foreseen: Foreseen,
-        value: float,
-        ends_at_value: Range,
-        scale: float = 1.0,
+        self, name: str, ends: Ends, foreseen: Foreseen, value: float, at_value: Range, scale: float = 1.0
     ) -> RowsInterval:
         """Return the interval with these ends, clipped to the range, as ends at a value foresee others.
 
@@ -372,7 +367,7 @@ class AllRows(Measure):
         low, high = self.limits
         below, above = (
             float(f"{min(max(away * scale, 1e-4 * self.width), self.width):.3g}")
-            for away in (value - ends_at_value[0], ends_at_value[1] - value)
+            for away in (value - at_value[0], at_value[1] - value)
         )
 
         def at(value: float, ln_delta: float) -> Range:

@@ -293,28 +293,29 @@ def _index(accuracy: float) -> float:
 
 
 Table = NDArray[np.float64]
-_AVERAGED = {"f_beta": f1_score, "jaccard": jaccard_score, "precision": precision_score}
 
 
-@register("matthews_corrcoef", metric="mcc", bounds=(-1.0, 1.0), needs_every_class=True)
-@register("f1_macro", metric="f_beta", average="macro")
-@register("f1_weighted", metric="f_beta", average="weighted")
-@register("jaccard_macro", metric="jaccard", average="macro")
-@register("jaccard_weighted", metric="jaccard", average="weighted")
-@register("precision_macro", metric="precision", average="macro")
-@register("precision_weighted", metric="precision", average="weighted")
+@register(
+    "matthews_corrcoef", score=matthews_corrcoef, interval_of=mcc_interval, is_correlation=True,
+    bounds=(-1.0, 1.0), needs_every_class=True,
+)  # fmt: skip
 @dataclass(frozen=True)
 class ClassTable(AllRows):
     """Matthews' correlation, or an average over classes, by the confusion matrix.
 
     Parameters
     ----------
-    metric : {"f_beta", "jaccard", "precision", "mcc"}
-    average : {"macro", "weighted", ""}, default=""
+    score : callable
+        Scikit-learn's, of labels and predicted labels.
+    interval_of : callable
+        Takes a confusion matrix, a level and the ``expected`` matrix, and returns the interval.
+    is_correlation : bool
+        Whether mistakes by chance have the score 0.
     """
 
-    metric: str
-    average: str = ""
+    score: Callable[..., float]
+    interval_of: Callable[..., Range]
+    is_correlation: bool = False
     theorem = "fixed bets on the confusion matrix (Waudby-Smith, Ramdas 2024)"
 
     def size(self, y: Array) -> float:
@@ -327,10 +328,7 @@ class ClassTable(AllRows):
         """Return scikit-learn's value, if no class is predicted that has no rows."""
         labels = np.unique(y)
         check_known(outputs, labels, "a predicted label")
-        if self.metric == "mcc":
-            value = float(matthews_corrcoef(y, outputs))
-        else:
-            value = float(_AVERAGED[self.metric](y, outputs, average=self.average, zero_division=0))
+        value = float(self.score(y, outputs))
         matrix = _Matrix(tuple(labels.tolist()), confusion_matrix(y, outputs, labels=labels).astype(float))
         return Measured(value, len(y), details=matrix)
 
@@ -339,25 +337,20 @@ class ClassTable(AllRows):
         labels, sizes = np.unique(foreseen.y, return_counts=True)
         expected = self._expected(foreseen, labels, sizes)
         at_mix = np.round(expected / expected.sum(axis=1, keepdims=True) * sizes[:, None])
-        ends = self._ends(at_mix, expected, foreseen.ln_delta)
+        ends = self.interval_of(at_mix, foreseen.ln_delta, expected=expected)
         value = min(max(foreseen.value, ends[0]), ends[1])
         return self._around(
             "confusion matrix",
-            lambda y, outputs, ln_delta, rng: self._ends(
-                confusion_matrix(y, outputs, labels=labels), expected, ln_delta
+            lambda y, outputs, ln_delta, rng: self.interval_of(
+                confusion_matrix(y, outputs, labels=labels), ln_delta, expected=expected
             ),
             foreseen, value, ends,
         )  # fmt: skip
 
-    def _ends(self, table: Table, expected: Table, ln_delta: float) -> Range:
-        if self.metric == "mcc":
-            return mcc_interval(table, ln_delta, expected=expected)
-        return average_ratio_interval(self.metric, table, ln_delta, expected=expected, average=self.average)
-
     def _expected(self, foreseen: Foreseen, labels: Array, sizes: NDArray[np.int64]) -> Table:
         """Return the confusion matrix foreseen; where no rows foresee it, of equally likely mistakes."""
         shares = sizes / sizes.sum()
-        chance = float(shares @ shares) if self.metric == "mcc" else 0.0
+        chance = float(shares @ shares) if self.is_correlation else 0.0
         right = min(max(foreseen.value + (1.0 - foreseen.value) * chance, 0.01), 0.99)
         others = np.tile(shares, (len(labels), 1)) * (1.0 - np.eye(len(labels)))
         laws = right * np.eye(len(labels)) + (1.0 - right) * others / others.sum(axis=1, keepdims=True)
@@ -381,6 +374,18 @@ class _Matrix:
     labels: tuple[Any, ...]
     table: Table
 
+
+for _name, _metric, _score in (
+    ("f1", "f_beta", f1_score),
+    ("jaccard", "jaccard", jaccard_score),
+    ("precision", "precision", precision_score),
+):
+    for _average in ("macro", "weighted"):
+        register(
+            f"{_name}_{_average}",
+            score=partial(_score, average=_average, zero_division=0),
+            interval_of=partial(average_ratio_interval, _metric, average=_average),
+        )(ClassTable)
 
 _PAIRS = "compares clusterings by pairs of records, which are no independent terms"
 register("adjusted_mutual_info_score", "adjusted_rand_score", "mutual_info_score", reason=_PAIRS)(MedianOnly)

@@ -159,9 +159,7 @@ class Mean(SumOfTerms):
         """Return bets, if the guess knows the deviation of one score."""
         if self.counts or foreseen.deviation is None:
             return None
-        return by_bets(
-            self.terms, foreseen, bounds=self.limits, mean=foreseen.value, deviation=foreseen.deviation
-        )
+        return by_bets(self, foreseen, foreseen.value, foreseen.deviation)
 
     def tuned(self, y: Array, outputs: Array, classes: Array | None) -> Mean:
         """Return the mean with the range that scores of these rows suggest; of D^2, 1 at most."""
@@ -245,11 +243,8 @@ class RootMean(Measure):
         """Return bets on the squares, if the guess knows their deviation."""
         if foreseen.deviation is None:
             return None
-        squares = self.squares
-        return by_bets(
-            squares.terms, foreseen, bounds=squares.limits, mean=-(foreseen.value**2),
-            deviation=2.0 * abs(foreseen.value) * foreseen.deviation, root=True,
-        )  # fmt: skip
+        deviation = 2.0 * abs(foreseen.value) * foreseen.deviation
+        return by_bets(self.squares, foreseen, -(foreseen.value**2), deviation, root=True)
 
     def tuned(self, y: Array, outputs: Array, classes: Array | None) -> RootMean:
         """Return the root with the range that errors of these rows suggest."""
@@ -273,13 +268,7 @@ class RootMean(Measure):
 
 
 def by_bets(
-    terms: Callable[[Array, Array, Array | None], Floats],
-    known: Foreseen,
-    *,
-    bounds: Range,
-    mean: float,
-    deviation: float,
-    root: bool = False,
+    mean: Mean, known: Foreseen, value: float, deviation: float, *, root: bool = False
 ) -> RowsInterval:
     """Return the interval of the mean of a bounded score by betting (`sklearn_ada.guarantees.bets`).
 
@@ -287,21 +276,17 @@ def by_bets(
 
     Parameters
     ----------
-    terms : callable
-        Takes ``(y, outputs, classes)`` and returns the clipped score of every row.
+    mean : Mean
     known : Foreseen
-    bounds : tuple of float
-        Of a score.
-    mean, deviation : float
-        Of one score, in its own units, as the guess has them.
+    value, deviation : float
+        The mean, and the deviation of one score, as the guess has them.
     root : bool, default=False
         Whether the metric is ``-sqrt`` of the mean of the negated scores, as the RMSE.
     """
-    (bottom, top), n = bounds, len(known.y)
-    width = top - bottom
+    bottom, width, n = mean.limits[0], mean.width, len(known.y)
     variance = min(max((deviation / width) ** 2, 1e-6), 0.25)
     # Of the grid of predictable bets, as shares of the range: the middle, and the guess's standard error.
-    centre = float(f"{min(max((mean - bottom) / width, 0.0), 1.0):.6g}")
+    centre = float(f"{min(max((value - bottom) / width, 0.0), 1.0):.6g}")
     error = float(f"{math.sqrt(variance) * known.error:.3g}")
     variance = float(f"{variance:.3g}")
     by_row = known.identical_rows and n <= MOST_ROWS_ONE_BY_ONE
@@ -318,7 +303,7 @@ def by_bets(
         return of_metric(max(scaled - half, 0.0), min(scaled + half, 1.0))
 
     def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
-        scaled = np.clip((terms(y, outputs, classes) - bottom) / width, 0.0, 1.0)
+        scaled = np.clip((mean.terms(y, outputs, classes) - bottom) / width, 0.0, 1.0)
         if not by_row:
             return of_metric(*betting_fixed(scaled, variance, ln_delta))
         reach = _HALF_WIDTHS * betting_half_width(n, variance, ln_delta, predictable=True) + 6.0 * error

@@ -122,19 +122,6 @@ class Metric:
     Metric('r2', kind='general', range=None)
     """
 
-    name: str
-    string: str | None
-    scoring: str | Callable[..., Any]
-    measure: Measure
-    methods: tuple[str, ...]
-    chosen_general: bool
-    clips: bool
-    most_beyond: float
-    _is_certified: bool
-    """Whether the measure is what certifies it, not the stable median."""
-    _scorer: Callable[..., Any] | None
-    """The scorer of scikit-learn; None for a user's scores per record."""
-
     def __init__(
         self,
         scoring: str | Callable[..., Any],
@@ -154,8 +141,9 @@ class Metric:
             if None not in (measure.bounds, bounds) and bounds != measure.bounds:
                 expected = f"left out, as {scoring} has {measure.bounds}"
                 raise bad_parameter("range", "Metric", expected, range)
-            self.name = self.string = scoring
-            self._scorer = get_scorer(scoring)
+            self.name = scoring
+            self.string: str | None = scoring
+            self._scorer: Callable[..., Any] | None = get_scorer(scoring)
         elif callable(scoring):
             self.name, self.string = _name_of_function(scoring, kind, pos_label), None
             response = Response("any", (response_method,), target=None)
@@ -166,6 +154,7 @@ class Metric:
         else:
             raise bad_parameter("scoring", "Metric", "a scorer string, a scorer or a Metric", scoring)
         self.chosen_general, self.most_beyond = kind == "general", 1.0
+        # Else it is the stable median, or all rows once `of_all_rows` says so, that certifies it.
         self._is_certified = measure.value_is_enough and not self.chosen_general
         self.clips = self._is_certified and measure.bounds is None
         self.measure = measure if bounds is None else replace(measure, bounds=bounds)
@@ -294,11 +283,6 @@ class Metric:
     def bounds(self) -> Range:
         """The range of a metric with an interval; ValueError for any other."""
         return self.rule.limits
-
-    @property
-    def most_error(self) -> float | None:
-        """To what errors of predicted numbers are clipped; None for other metrics, or while unknown."""
-        return self.measure.error_bound()
 
     @property
     def mix(self) -> str:

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.metrics import check_labels
+from sklearn_ada.data.labels import check_labels
 from sklearn_ada.questions.stable_median import MedianSettings
 
 N = 120
