@@ -84,7 +84,7 @@ class MemoryLedger(ChainedLedger[State]):
         return parse_json(_own(place).rows[0].text)
 
     def _connect(self) -> Connection:
-        return _Memory(self._address, self.name, self._genesis_hash, self._start)
+        return _Memory(self)
 
     def __reduce__(self) -> NoReturn:
         raise LedgerUnavailableError(_ELSEWHERE)
@@ -118,12 +118,10 @@ def _own(name: str) -> _Book:
 class _Memory(Connection):
     """A book that is open (see `Connection`); the lock that all connections share keeps others out."""
 
-    def __init__(
-        self, address: str, name: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]
-    ) -> None:
-        self._book = _own(address)
+    def __init__(self, ledger: MemoryLedger[Any]) -> None:
+        self._book = _own(ledger._address)
         self._kept = len(self._book.rows)
-        super().__init__(address, name, genesis_hash, start)
+        super().__init__(ledger)
 
     def begin(self, write: bool) -> None:
         """Remember what to go back to."""

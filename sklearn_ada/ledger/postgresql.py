@@ -99,7 +99,7 @@ class SQLLedger(ChainedLedger[State]):
     def _connect(self) -> Connection:
         from sklearn_ada.ledger.sql_session import Session
 
-        return Session(_place_at(self._address), self._genesis_hash, self._start)
+        return Session(self, _place_at(self._address))
 
     @classmethod
     def _explain(cls, place: str, error: Exception) -> None:

@@ -24,7 +24,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger.hash_chain import Row, damage, parse_json
-from sklearn_ada.ledger.transactions import PAGE, CommitLostError, Connection
+from sklearn_ada.ledger.transactions import PAGE, ChainedLedger, CommitLostError, Connection
 
 T = TypeVar("T")
 
@@ -94,7 +94,6 @@ class Place:
                 "postgresql://...",
             ) from None  # whatever it is, it may hold a password
         query = dict(parsed.query)
-        self.address = url
         self.book = str(query.pop("book", "default"))
         driver = parsed.drivername.partition("+")[2] or "psycopg"
         self._url = parsed.set(drivername=f"postgresql+{driver}", query=query)
@@ -180,19 +179,18 @@ class Session(Connection):
 
     Parameters
     ----------
+    ledger : SQLLedger
     place : Place
-    genesis_hash : str
-    start : callable
     """
 
-    def __init__(self, place: Place, genesis_hash: str, start: Callable[[dict[str, Any]], Any]) -> None:
+    def __init__(self, ledger: ChainedLedger[Any], place: Place) -> None:
         self._place = place
         self._added: Row | None = None
         self._changes = 0
         self._connect()
         if self._read_head(lock=False) is None and self.row(0) is None:
             raise place.gone()
-        super().__init__(place.address, place.name, genesis_hash, start)
+        super().__init__(ledger)
 
     def _connect(self) -> None:
         self._db = self._place.connect()

@@ -168,7 +168,11 @@ class SQLiteLedger(ChainedLedger[State]):
                     f"The ledger file {name!r} was used by this process and is gone; a new one would be a "
                     "fresh budget. Put the file back."
                 )
-            _create(place, first(), secret)
+            row = first()
+            # Written under another name and linked into place, so that nobody sees half of one.
+            with contextlib.suppress(FileExistsError):  # somebody else was first: theirs is the ledger
+                if not _link_nameless(place, row, secret):
+                    _link_draft(place, row, secret)
         if not os.access(place, os.W_OK):
             raise LedgerUnavailableError(f"The ledger {name!r} cannot be written to.")
         with _locked_file(place) as db:
@@ -184,7 +188,7 @@ class SQLiteLedger(ChainedLedger[State]):
             return _genesis_in(db, name)
 
     def _connect(self) -> SQLiteFile:
-        return SQLiteFile(self.path, self._genesis_hash, self._start, "ro" if self._mode else "rw")
+        return SQLiteFile(self, "ro" if self._mode else "rw")
 
     @classmethod
     def _explain(cls, place: str, error: Exception) -> None:
@@ -213,13 +217,6 @@ def _check_folder(path: str) -> None:
             f"The ledger {name!r} cannot be made: its folder {os.path.basename(folder)!r} does not exist. "
             "Make the folder, or give another path."
         )
-
-
-def _create(path: str, first: Row, secret: bytes) -> None:
-    """Write a new ledger under another name and link it into place, so that nobody sees half of one."""
-    with contextlib.suppress(FileExistsError):  # somebody else was first: theirs is the ledger
-        if not _link_nameless(path, first, secret):
-            _link_draft(path, first, secret)
 
 
 def _link_nameless(path: str, first: Row, secret: bytes) -> bool:
@@ -281,17 +278,14 @@ def _create_tables(db: sqlite3.Connection) -> None:
 class SQLiteFile(Connection):
     """A ledger file that is open in this process (see `Connection`)."""
 
-    def __init__(
-        self, path: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any], mode: str = "rw"
-    ) -> None:
-        name = os.path.basename(path)
+    def __init__(self, ledger: SQLiteLedger[Any], mode: str) -> None:
+        path = self._path = ledger.path
         if not os.path.exists(path):
             raise LedgerUnavailableError(
-                f"The ledger file {name!r} cannot be seen from this process; refusing to score. Put it where "
-                "every worker sees it, or, for workers on other machines, use a ledger in a database: "
-                "ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
+                f"The ledger file {ledger.name!r} cannot be seen from this process; refusing to score. "
+                "Put it where every worker sees it, or, for workers on other machines, use a ledger in a "
+                "database: ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
             )
-        self._path = path
         self._lock = LockFile(path) if mode == "rw" else NoLock()
         self._added: Row | None = None
         try:
@@ -299,7 +293,7 @@ class SQLiteFile(Connection):
             self._db = _open_file(path, mode)
             self._header = HeaderFile(path)
             self._inode = _inode(path)
-            super().__init__(path, name, genesis_hash, start)
+            super().__init__(ledger)
         finally:
             self._lock.release()
 
@@ -401,7 +395,7 @@ class SQLiteFile(Connection):
 
     def abandon(self) -> None:
         """In a forked child: leave the parent's lock alone."""
-        self._lock.abandon()
+        self._lock.close()
 
     def _check_undisturbed(self, added: Row) -> None:
         """Refuse to commit unless this is still the one writer, and what it wrote is there."""
@@ -438,15 +432,28 @@ class Header(NamedTuple):
     schema: int
 
 
-class HeaderFile:
+class _OpenFile:
+    """A file that is kept open, until nobody needs it."""
+
+    _descriptor: int | None = None
+
+    def close(self, close: Callable[[int], None] = os.close) -> None:
+        """Close the file, if it is open."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            close(descriptor)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class HeaderFile(_OpenFile):
     """A ledger file, kept open to read its header: to close it would cancel SQLite's locks.
 
     Parameters
     ----------
     path : str
     """
-
-    _descriptor: int | None = None
 
     def __init__(self, path: str) -> None:
         self._descriptor = os.open(path, _FLAGS_OF_LEDGER)
@@ -466,26 +473,17 @@ class HeaderFile:
             schema=int.from_bytes(data[22:26], "big"),
         )
 
-    def close(self, close: Callable[[int], None] = os.close) -> None:
-        """Close the file, when nothing is locked."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            close(descriptor)
 
-    def __del__(self) -> None:
-        self.close()
-
-
-class LockFile:
+class LockFile(_OpenFile):
     """The lock file of a ledger file, as one connection holds it.
+
+    To close it in a forked child forgets the lock, which is the parent's, without letting go of it.
 
     Parameters
     ----------
     path : str
         Of the ledger. All symbolic links to one file share its lock; hard links do not.
     """
-
-    _descriptor: int | None = None
 
     def __init__(self, path: str) -> None:
         self._ledger = os.path.realpath(path)
@@ -547,12 +545,6 @@ class LockFile:
             finally:
                 os.close(descriptor)
 
-    def abandon(self, close: Callable[[int], None] = os.close) -> None:
-        """In a forked child: forget the lock, which is the parent's, without letting go of it."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            close(descriptor)
-
     def _open(self) -> int:
         """Open the file, or make it, for everybody who may use the ledger."""
         while True:
@@ -571,9 +563,6 @@ class LockFile:
             with contextlib.suppress(PermissionError):  # of a group that this user is not in
                 os.fchown(descriptor, owner, ledger.st_gid)
             return descriptor
-
-    def __del__(self) -> None:
-        self.abandon()
 
 
 class NoLock(LockFile):

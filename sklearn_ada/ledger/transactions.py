@@ -408,25 +408,18 @@ class Connection(ABC):
 
     Parameters
     ----------
-    address : str
-    name : str
-        The address as messages show it.
-    genesis_hash : str
-        Hash of the genesis that the ledger must have.
-    start : callable
-        Takes the genesis and returns the state before any record.
+    ledger : ChainedLedger
+        The first handle that led here.
     """
 
     head: tuple[int, str] | None = None
     """How many records there should be and the hash of the last, as the transaction found it, if known."""
 
-    def __init__(
-        self, address: str, name: str, genesis_hash: str, start: Callable[[dict[str, Any]], Any]
-    ) -> None:
-        self.name = name
-        self._key = self.slot = (address, genesis_hash)
+    def __init__(self, ledger: ChainedLedger[Any]) -> None:
+        self.name = name = ledger.name
+        self._key = self.slot = (ledger._address, ledger._genesis_hash)
         row = self.row(0)
-        if row is None or row.hash != genesis_hash or not vouched(row, ""):
+        if row is None or row.hash != ledger._genesis_hash or not vouched(row, ""):
             raise LedgerMismatchError(
                 f"The ledger {name!r} is not the one that was opened: its genesis differs."
             )
@@ -434,13 +427,13 @@ class Connection(ABC):
         if row.subject != self._genesis.get("subject"):  # no hash vouches for it
             raise damage(name, "its first record is not what was recorded")
         try:
-            self.state = start(self._genesis)
+            self.state = ledger._start(self._genesis)
         except (KeyError, TypeError, ValueError) as error:
             raise LedgerMismatchError(
                 f"The ledger {name!r} has a first record that this release cannot read ({error}). Use the "
                 "release of sklearn_ada that wrote it, or a newer one."
             ) from error
-        self.reached = (0, genesis_hash)  # number and hash of the last record that is in the state
+        self.reached = (0, row.hash)  # number and hash of the last record that is in the state
         self._appended: tuple[int, str] | None = None
         self._is_checked = False
         self._edits: int | None = None  # when all was last found to be in order
