@@ -173,7 +173,7 @@ class Measure(ABC):
     of_all_rows = False
     """Whether only an interval of all rows certifies it."""
     needs_rows = False
-    """Whether the construction must be tuned by what the rows of a guess foresee; a number does not do it."""
+    """Whether rows of a guess must tune the interval of all rows; a number does not do it."""
     counts = False
     """Whether the value is a count over the size."""
     size_is_released = False
@@ -364,14 +364,14 @@ class AllRows(Measure):
 
         A half-width grows as the root of the logarithm of the level.
         """
-        low, high = self.limits
+        (low, high), ln_planned = self.limits, foreseen.ln_delta
         below, above = (
             float(f"{min(max(away * scale, 1e-4 * self.width), self.width):.3g}")
             for away in (value - at_value[0], at_value[1] - value)
         )
 
         def at(value: float, ln_delta: float) -> Range:
-            grown = math.sqrt((math.log(2.0) - ln_delta) / (math.log(2.0) - foreseen.ln_delta))
+            grown = math.sqrt((math.log(2.0) - ln_delta) / (math.log(2.0) - ln_planned))
             return max(value - below * grown, low), min(value + above * grown, high)
 
         return RowsInterval(

@@ -101,15 +101,16 @@ class ClassMean(SumOfTerms):
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return the mean recall; its size is the harmonic one of the class counts."""
-        self._check(y, outputs)
-        hits = [(outputs[y == c] == c) for c in self._classes(y)]
+        labels = self._classes(y)
+        self._check(y, outputs, labels)
+        hits = [(outputs[y == c] == c) for c in labels]
         if not all(len(h) for h in hits):
             raise UndefinedMetricError("a class has no records")
         return Measured(float(np.mean([h.mean() for h in hits])), class_mean_size(tuple(map(len, hits))))
 
     def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
         """Return 1 for every record that is predicted right."""
-        self._check(y, outputs)
+        self._check(y, outputs, self._classes(y))
         return np.asarray(outputs == y, dtype=np.float64)
 
     def shares(self, y: Array, weight: Floats) -> Floats:
@@ -169,11 +170,11 @@ class ClassMean(SumOfTerms):
     def _counts(self, y: Array) -> list[int]:
         return [int(np.count_nonzero(y == c)) for c in self._classes(y)]
 
-    def _check(self, y: Array, outputs: Array) -> None:
+    def _check(self, y: Array, outputs: Array, labels: list[Any]) -> None:
         if self.positive is not None:
             check_two_labels(y, outputs, self.positive)
         elif self.only_known:
-            check_known(outputs, np.unique(y), "a predicted label")
+            check_known(outputs, np.asarray(labels), "a predicted label")
 
 
 def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
@@ -375,18 +376,18 @@ class _Matrix:
     table: Table
 
 
-for _name, _metric, _score in (
-    ("f1", "f_beta", f1_score),
-    ("jaccard", "jaccard", jaccard_score),
-    ("precision", "precision", precision_score),
-):
-    for _average in ("macro", "weighted"):
+def _register_averages(name: str, score: Callable[..., float], metric: str) -> None:
+    for average in ("macro", "weighted"):
         register(
-            f"{_name}_{_average}",
-            score=partial(_score, average=_average, zero_division=0),
-            interval_of=partial(average_ratio_interval, _metric, average=_average),
+            f"{name}_{average}",
+            score=partial(score, average=average, zero_division=0),
+            interval_of=partial(average_ratio_interval, metric, average=average),
         )(ClassTable)
 
+
+_register_averages("f1", f1_score, "f_beta")
+_register_averages("jaccard", jaccard_score, "jaccard")
+_register_averages("precision", precision_score, "precision")
 _PAIRS = "compares clusterings by pairs of records, which are no independent terms"
 register("adjusted_mutual_info_score", "adjusted_rand_score", "mutual_info_score", reason=_PAIRS)(MedianOnly)
 register(
