@@ -79,7 +79,7 @@ from sklearn_ada.holdout.records import (
     SealedRecord,
     kept_outputs,
 )
-from sklearn_ada.holdout.session import Session, as_closed, held_interrupts, look, with_bare_errors
+from sklearn_ada.holdout.session import Session, held_interrupts, look, with_bare_errors
 from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
 from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
@@ -114,13 +114,12 @@ def answer_to(session: Session, framed: Framed, looked: list[Any] | None = None)
     shows nobody before it is charged.
     """
     try:
-        record = _recorded(session, framed, looked)
+        return session.answer_of(_recorded(session, framed, looked))
     except RefusedError as refused:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell class counts.
         entry = {**framed.entry, "mechanism": {"name": framed.entry["mechanism"]["name"]}}
         refusal = RefusalRecord(purpose=framed.question.purpose, reason=str(refused), **entry)
         return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
-    return as_closed(session.ledger, record).answer(record, session.genesis)
 
 
 def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Record:
@@ -140,7 +139,7 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
         if not anew:
             return found[0]
         warn_of_asking_anew(session, "Give validation rows: guess_from=(X_val, y_val).")
-    secret, discarded = session.secret, subject.copy()  # a secret cannot be read inside a charge
+    secret, discarded = session.ledger.secret(), subject.copy()  # a secret cannot be read inside a charge
 
     def look_and_charge() -> Record:
         with held_interrupts() as interrupts:

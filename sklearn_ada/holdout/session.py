@@ -206,6 +206,10 @@ class Session:
         read = None if record is None else read_record(record.body)
         if record is None or not isinstance(read, ValueRecord | RefusalRecord):
             return None
+        return self.answer_of(record)
+
+    def answer_of(self, record: Record) -> Answer:
+        """Return what the record of an answer or a refusal says now: once a round is closed it is narrower."""
         return as_closed(self.ledger, record).answer(record, self.genesis)
 
     def guess_behind(self, answer: Answer) -> Guess:
