@@ -209,7 +209,7 @@ class Session:
         return self.answer_of(record)
 
     def answer_of(self, record: Record) -> Answer:
-        """Return what the record of an answer or a refusal says now: once a round is closed it is narrower."""
+        """Return what a record of an answer or a refusal says now: narrower once its round is closed."""
         return as_closed(self.ledger, record).answer(record, self.genesis)
 
     def guess_behind(self, answer: Answer) -> Guess:

@@ -124,7 +124,7 @@ def outcome(change, kind, place, folder):
         before = {path: changes_in(path) for path in paths}
         changed = CHANGES[change](X, y, all_X, all_y)
         try:
-            with warnings.catch_warnings(record=True) as warned, mock.patch.object(_notices, "_said", set()):
+            with warnings.catch_warnings(record=True) as warned, mock.patch.object(_notices, "_given", set()):
                 warnings.simplefilter("always")
                 again = fitted(kind, ledger, *arguments(*changed, kind, change == "frame to array"))
         except LedgerMismatchError as error:

@@ -573,7 +573,7 @@ def test_a_failure_is_compared_as_its_symbols(holdout, model):
 
 @pytest.mark.parametrize("route", ["differential_privacy", "both"])
 def test_where_privacy_certifies_nothing_is_compared_on_the_holdout(route, model, tmp_path, monkeypatch):
-    monkeypatch.setattr(_notices, "_said", set())
+    monkeypatch.setattr(_notices, "_given", set())
     holdout = Holdout(X, Y, route=route, ledger=tmp_path / "ledger.db")
     fitted = LogisticRegression().fit(*PUBLIC)
     with warnings.catch_warnings():
@@ -605,7 +605,7 @@ def test_noise_of_a_question_that_is_asked_anew_is_drawn_anew(route, model, tmp_
 
 
 def test_a_choice_is_recognised_by_models_of_libraries_only(model, monkeypatch, tmp_path):
-    monkeypatch.setattr(_notices, "_said", set())
+    monkeypatch.setattr(_notices, "_given", set())
     holdout = Holdout(X, Y, route="both", ledger=tmp_path / "own.db")
     library = [LogisticRegression(C=c).fit(*PUBLIC) for c in (0.1, 1.0)]
     holdout.select(library, scoring="accuracy")
