@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -314,16 +314,6 @@ def vouched(row: Row, before: str) -> bool:
     is_text = isinstance(before, str) and isinstance(row.text, str)
     is_text = is_text and (row.key is None or isinstance(row.key, str))
     return is_text and chain_hash(before, row.seq, row.key, row.text) == row.hash
-
-
-def continued(rows: Iterable[Row], seq: int, digest: str, name: str) -> Iterator[tuple[Row, dict[str, Any]]]:
-    """Yield rows with their bodies, raising at the first that does not follow row ``seq`` of this hash."""
-    for row in rows:
-        body = parse_json(row.text)
-        if row.seq != seq + 1 or not vouched(row, digest) or row.subject != body.get("subject"):
-            raise damage(name, f"record {seq + 1} does not continue the chain")
-        seq, digest = row.seq, row.hash
-        yield row, body
 
 
 def damage(name: str, what: str) -> LedgerDamagedError:

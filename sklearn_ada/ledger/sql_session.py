@@ -186,7 +186,6 @@ class Session(Connection):
     def __init__(self, ledger: ChainedLedger[Any], place: Place) -> None:
         self._place = place
         self._added: Row | None = None
-        self._changes = 0
         self._connect()
         if self._read_head(lock=False) is None and self.row(0) is None:
             raise place.gone()
@@ -209,10 +208,6 @@ class Session(Connection):
         with self._watch:
             self._db.exec_driver_sql(f"BEGIN ISOLATION LEVEL {mode}")
         self.head = self._read_head(lock=write)
-
-    def edits(self) -> int:
-        """Return how often rows of records were changed or deleted."""
-        return self._changes
 
     def commit(self) -> None:
         """Commit: the record is durable when this returns.
@@ -305,7 +300,7 @@ class Session(Connection):
         found = self._all(query.with_for_update() if lock else query)
         if not found:
             return None
-        count, digest, self._changes = found[0]
+        count, digest, self.changes = found[0]
         return count, digest
 
     def _all(self, query: sa.Executable) -> list[Any]:

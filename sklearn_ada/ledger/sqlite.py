@@ -278,6 +278,8 @@ def _create_tables(db: sqlite3.Connection) -> None:
 class SQLiteFile(Connection):
     """A ledger file that is open in this process (see `Connection`)."""
 
+    counts_records = True
+
     def __init__(self, ledger: SQLiteLedger[Any], mode: str) -> None:
         path = self._path = ledger.path
         if not os.path.exists(path):
@@ -336,10 +338,7 @@ class SQLiteFile(Connection):
             self._db.execute("BEGIN")
             self.head = self._read_head()
         self._before = self._header.read()
-
-    def edits(self) -> int:
-        """Return how often the file was changed, less the records: each is one change of it."""
-        return (self._before.changes - self.reached[0]) % 2**32
+        self.changes = self._before.changes
 
     def commit(self) -> None:
         """Commit: the record is on the disk when this returns."""

@@ -22,7 +22,7 @@ import signal
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -36,7 +36,6 @@ from sklearn_ada.ledger.hash_chain import (
     State,
     check_schema,
     compare_genesis,
-    continued,
     damage,
     genesis_row,
     head_contradiction,
@@ -301,7 +300,7 @@ class ChainedLedger(Ledger[State]):
         end = (0, self._genesis_hash)
         while seq < end[0]:
             end, rows = self._transact(next_page)  # no transaction is held while the caller looks
-            for row, body in continued(rows, seq, digest, self.name):
+            for row, body in _continued(rows, seq, digest, self.name):
                 yield Record(row.seq, row.key, body)
                 seq, digest = row.seq, row.hash
             if not rows:
@@ -404,7 +403,7 @@ class Connection(ABC):
     """An open ledger, with the state of all its records so far.
 
     A backend stores rows; what they mean, and that they hang together, is looked after here. Its `begin`
-    sets `head`.
+    sets `head`, and `changes` where it can.
 
     Parameters
     ----------
@@ -414,6 +413,10 @@ class Connection(ABC):
 
     head: tuple[int, str] | None = None
     """How many records there should be and the hash of the last, as the transaction found it, if known."""
+    changes = 0
+    """How often the storage was changed before the transaction, modulo 2^32, if that is known."""
+    counts_records: ClassVar[bool] = False
+    """Whether to add a record is one of the changes; any other change is looked into."""
 
     def __init__(self, ledger: ChainedLedger[Any]) -> None:
         self.name = name = ledger.name
@@ -470,10 +473,6 @@ class Connection(ABC):
     @abstractmethod
     def read_secret(self) -> bytes:
         """Return the ledger's secret."""
-
-    def edits(self) -> int | None:
-        """Return a number that stays as it is for as long as records are only added, if there is one."""
-        return None
 
     def check_place(self) -> None:  # noqa: B027 - most backends have nothing to check
         """Refuse if the storage is no longer at its address."""
@@ -535,7 +534,7 @@ class Connection(ABC):
         if last is None or (last.seq, last.hash) != self.reached:
             raise self._missing(self.reached[0])
         try:
-            for row, body in continued(rows, *self.reached, self.name):
+            for row, body in _continued(rows, *self.reached, self.name):
                 self._moving = True
                 try:
                     self.state.advance(body)
@@ -549,7 +548,7 @@ class Connection(ABC):
             _seen[self._key] = self.reached
         if self.head != (self.reached[0] + 1, self.reached[1]):
             raise damage(self.name, "its head does not match its last record")
-        edits = self.edits()
+        edits = (self.changes - self.counts_records * self.reached[0]) % 2**32
         if self._edits not in (None, edits):
             self.verify_again()
         self._edits = edits
@@ -566,7 +565,7 @@ class Connection(ABC):
     def verify_again(self) -> None:
         """Refuse unless all records are those that were folded, and all of them can be found."""
         reached = (-1, "")
-        for row, _ in continued(self.rows(0), *reached, self.name):
+        for row, _ in _continued(self.rows(0), *reached, self.name):
             reached = (row.seq, row.hash)
             if row.seq % _BREATH == 0:
                 deliver_interrupt()
@@ -603,7 +602,7 @@ class Connection(ABC):
         rows = list(self.rows(max(first - 1, 0), count))
         before = rows.pop(0) if first and rows else None
         seq, previous = (-1, "") if before is None else (before.seq, before.hash)
-        records = [Record(row.seq, row.key, body) for row, body in continued(rows, seq, previous, self.name)]
+        records = [Record(row.seq, row.key, body) for row, body in _continued(rows, seq, previous, self.name)]
         if not rows or seq != first - 1 or (rows[-1].seq + 1, rows[-1].hash) != (count, digest):
             raise damage(self.name, "its head does not match its last record")
         return (count, digest), records
@@ -659,6 +658,16 @@ class Connection(ABC):
 
     def _missing(self, seq: int) -> LedgerError:
         return damage(self.name, f"record {seq}, read before, is missing or differs")
+
+
+def _continued(rows: Iterable[Row], seq: int, digest: str, name: str) -> Iterator[tuple[Row, dict[str, Any]]]:
+    """Yield rows with their bodies, raising at the first that does not follow row ``seq`` of this hash."""
+    for row in rows:
+        body = parse_json(row.text)
+        if row.seq != seq + 1 or not vouched(row, digest) or row.subject != body.get("subject"):
+            raise damage(name, f"record {seq + 1} does not continue the chain")
+        seq, digest = row.seq, row.hash
+        yield row, body
 
 
 class InterruptsHeld:

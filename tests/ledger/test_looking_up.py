@@ -40,7 +40,8 @@ def test_a_search_reads_few_of_three_thousand_records(ask, tmp_path, monkeypatch
     other = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [4, 5], "max_features": [1]})
     search = ReusableHoldoutCV(other, ask=ask, ledger=path).fit(ROWS, LABELS)
     ledger = search.holdout_.ledger
-    body = {"kind": "refusal", "purpose": "check", "reason": "", "who": None}
+    asked = {"metric": {"name": "accuracy"}, "mechanism": {"name": "certify"}, "guess": {"value": 0.9}}
+    body = {"kind": "refusal", "purpose": "check", "reason": "", "who": None, **asked}
     ledger._connection()._db.execute("PRAGMA synchronous = OFF")
     for _ in range(3000):
         ledger.charge(None, lambda state: body)
