@@ -128,11 +128,7 @@ _OFFSET = integer(-MOST_OFFSET, MOST_OFFSET)
 
 @dataclass(frozen=True)
 @checked_fields(
-    urn_weight="> 0",
-    decay="(0, 1)",
-    tail_mass="(0, 1)",
-    failure_mass="(0, 1)",
-    leak_mass="(0, 1)",
+    urn_weight="> 0", decay="(0, 1)", tail_mass="(0, 1)", failure_mass="(0, 1)", leak_mass="(0, 1)"
 )
 class Code:
     """The parameters of all codes of one ledger, fixed when it is created.

@@ -159,12 +159,7 @@ def rounding_half_width(
     return min(half_width(float(cells)) for cells in {1, max(near, 1), near + 1})
 
 
-@checked(
-    n="integer >= 1",
-    n_questions="integer >= 1",
-    ln_beta="<= 0",
-    passes="integer >= 1 or None",
-)
+@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0", passes="integer >= 1 or None")
 def verdict_half_width(
     n: int,
     n_questions: int,

@@ -186,11 +186,7 @@ def planned_questions(expected_questions: int | None) -> int:
 
 
 @checked(
-    n_questions="integer >= 1",
-    standard_error="> 0",
-    deviation=">= 0",
-    ln_beta="< 0",
-    surprise_rate="[0, 1]",
+    n_questions="integer >= 1", standard_error="> 0", deviation=">= 0", ln_beta="< 0", surprise_rate="[0, 1]"
 )
 def plan_checks(
     n_questions: int,

@@ -689,11 +689,7 @@ def feldman_steinke_2017_corollary_3_3(
 
 
 @checked(
-    n_subsamples="integer >= 1",
-    n_questions="integer >= 1",
-    epsilon="(0, 1)",
-    delta="[0, 1)",
-    beta="(0, 0.5]",
+    n_subsamples="integer >= 1", n_questions="integer >= 1", epsilon="(0, 1)", delta="[0, 1)", beta="(0, 0.5]"
 )
 def feldman_steinke_2017_theorem_4_1(
     n_subsamples: int, n_questions: int, epsilon: float, delta: float, beta: float
@@ -786,10 +782,7 @@ def feldman_steinke_2017_theorem_4_2(
 
 
 @checked(
-    n_questions="integer >= 1",
-    grid_size="integer >= 2",
-    beta="(0, 0.5)",
-    failure=option(("beta", "2beta")),
+    n_questions="integer >= 1", grid_size="integer >= 2", beta="(0, 0.5)", failure=option(("beta", "2beta"))
 )
 def feldman_steinke_2017_theorem_4_3(
     n_questions: int, grid_size: int, beta: float, *, failure: str = "beta"
@@ -866,11 +859,7 @@ def feldman_steinke_2017_theorem_4_6(level: float, epsilon: float, delta: float)
 
 
 @checked(
-    n_subsamples="integer >= 1",
-    n_questions="integer >= 1",
-    epsilon=">= 0",
-    delta="[0, 1]",
-    beta="(0, 1)",
+    n_subsamples="integer >= 1", n_questions="integer >= 1", epsilon=">= 0", delta="[0, 1]", beta="(0, 1)"
 )
 def feldman_steinke_2017_theorem_4_7(
     n_subsamples: int, n_questions: int, epsilon: float, delta: float, beta: float

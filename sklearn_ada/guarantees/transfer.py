@@ -697,13 +697,7 @@ def jung_2020(
     return TransferBound(alpha + _expm1(epsilon) + c + 2.0 * d, beta / c + delta / d)
 
 
-@checked(
-    alpha=">= 0",
-    ln_beta=ln_probability,
-    epsilon=">= 0",
-    ln_delta=ln_probability,
-    ln_failure="<= 0",
-)
+@checked(alpha=">= 0", ln_beta=ln_probability, epsilon=">= 0", ln_delta=ln_probability, ln_failure="<= 0")
 def jung_2020_best(alpha: float, ln_beta: float, epsilon: float, ln_delta: float, ln_failure: float) -> float:
     """Return the half-width of `jung_2020` with the best c and d, the smallest alpha'.
 

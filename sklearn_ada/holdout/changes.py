@@ -41,7 +41,7 @@ asked. If no top-up resets the nats L and the weights pi, then with probability 
 questions before and after every top-up at once, the fixed-question interval at
 ``delta = beta * pi * exp(-L)`` holds.
 
-Proof. Condition on all randomness other than the records. As in `guarantees.description_length.theorem`
+Proof. Condition on all randomness other than the records. As in `sklearn_ada.guarantees.description_length`
 the conversation is a tree whose nodes are transcripts. A top-up reveals nothing about the records, so it is a
 part of the transcript with one continuation, and each node still fixes, before any record is seen, both its
 question and its n; a fixed-question interval about the first n records holds at any fixed n. The union bound
