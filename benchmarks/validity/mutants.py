@@ -85,7 +85,7 @@ def _coin_at_the_edge(rng: np.random.Generator) -> bool:
 
 
 def _one_side() -> AbstractContextManager[Any]:
-    return patch("sklearn_ada.guarantees.intervals.ln_side", lambda ln, owner: min(ln, -_LN2))
+    return patch("sklearn_ada.guarantees.intervals.ln_side", lambda ln: min(ln, -_LN2))
 
 
 def _no_share() -> AbstractContextManager[Any]:

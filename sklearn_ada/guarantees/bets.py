@@ -92,7 +92,7 @@ _LEAST_UNIFORM = 0.1
 _LEAST_VARIANCE = 1e-10
 
 
-@checked(variance=">= 0")
+@checked(variance=">= 0", ln_delta="<= 0")
 def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> tuple[float, float]:
     """Return an interval for the mean that misses with probability at most delta, by fixed bets.
 
@@ -127,13 +127,13 @@ def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> tuple[
     (0.0934, 0.1063)
     """
     x, variance = _rows_and_variance(values, variance, "betting_fixed")
-    bound = -ln_side(ln_delta, "betting_fixed")
+    bound = -ln_side(ln_delta)
     if not math.isfinite(bound):
         return 0.0, 1.0
     return _low_of_fixed(x, variance, bound), mirrored(_low_of_fixed(1.0 - x, variance, bound))
 
 
-@checked(variance=">= 0", uniform="[0, 1] or None")
+@checked(variance=">= 0", uniform="[0, 1] or None", ln_delta="<= 0")
 def betting_predictable(
     values: ArrayLike, variance: float, ln_delta: float, grid: ArrayLike, *, uniform: float | None = None
 ) -> tuple[float, float]:
@@ -187,7 +187,7 @@ def betting_predictable(
         raise bad_parameter("grid", owner, "rising numbers", "others")
     if not (points[0] > 0.0 and points[-1] < 1.0):
         raise bad_parameter("grid", owner, "numbers in (0, 1)", f"{points[0]:g} to {points[-1]:g}")
-    bound = -ln_side(ln_delta, owner)
+    bound = -ln_side(ln_delta)
     if not math.isfinite(bound):
         return 0.0, 1.0
     if uniform is None:
@@ -206,7 +206,7 @@ def betting_predictable(
     return min(low, high), max(low, high)  # they cross with probability at most delta
 
 
-@checked(variance=">= 0")
+@checked(variance=">= 0", ln_delta="<= 0")
 def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable: bool = False) -> float:
     """Return about half the width of an interval by betting: for plans, without a guarantee.
 
@@ -221,7 +221,7 @@ def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable:
     >>> round(betting_half_width(1000, 0.005, ln_delta, predictable=True), 4)
     0.0048
     """
-    side = ln_side(ln_delta, "betting_half_width")
+    side = ln_side(ln_delta)
     if predictable:
         deviations, rest = -float(ndtri_exp(side)), 0.12
     else:
@@ -230,7 +230,7 @@ def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable:
     return min(half_width, 0.5) if math.isfinite(half_width) else 0.5
 
 
-@checked(expected_mean="[0, 1]", expected_variance=">= 0")
+@checked(expected_mean="[0, 1]", expected_variance=">= 0", ln_delta="<= 0")
 def fixed_bets_mean(
     values: ArrayLike, ln_delta: float, *, expected_mean: float, expected_variance: float
 ) -> tuple[float, float]:
@@ -266,11 +266,10 @@ def fixed_bets_mean(
     >>> round(low, 4), round(high, 4)  # Hoeffding's: .4740 to .5599
     (0.4911, 0.5425)
     """
-    owner = "fixed_bets_mean"
     rows = np.asarray(values, dtype=np.float64)
     if rows.ndim != 1 or rows.size == 0 or not (rows.min() >= 0.0 and rows.max() <= 1.0):
-        raise bad_parameter("values", owner, "a non-empty array of numbers in [0, 1]", "others")
-    level = ln_side(ln_delta, owner)
+        raise bad_parameter("values", "fixed_bets_mean", "a non-empty array of numbers in [0, 1]", "others")
+    level = ln_side(ln_delta)
     reach = math.sqrt(-2.0 * expected_variance * level / rows.size) - 2.0 * level / rows.size
 
     def low_end(values: Column, mean: float) -> float:
@@ -368,11 +367,7 @@ def bet_sizes(n: int, ln_level: float, variance: float, most_lost: float) -> Col
 
 
 def ln_wealth(
-    numerator: Column,
-    denominator: Column | float,
-    ratio: float,
-    bets: Column,
-    counts: Column | None = None,
+    numerator: Column, denominator: Column | float, ratio: float, bets: Column, counts: Column | None = None
 ) -> float:
     """Return the logarithm of the wealth after the last row, of bets that the ratio is above ``ratio``.
 
@@ -404,12 +399,7 @@ def ln_wealth(
     return top + math.log(math.fsum(_WEIGHTS[: bets.size] * np.exp(sums - top)))
 
 
-def ln_products(
-    numerator: Column,
-    denominator: Column | float,
-    ratio: float,
-    bets: Column,
-) -> Column:
+def ln_products(numerator: Column, denominator: Column | float, ratio: float, bets: Column) -> Column:
     """Return the logarithm of what each bet alone makes of a wealth of 1; few logarithms are taken.
 
     Parameters are those of `ln_wealth`.

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 from scipy.stats import poisson
 
-from sklearn_ada._validation import LN_2, checked, checked_fields
+from sklearn_ada._validation import LN_2, checked, checked_fields, plain
 from sklearn_ada.accounting.codes import URN_WEIGHT, Code, CountCode, urn_nats
 from sklearn_ada.guarantees.description_length import SEALED_SHARE, TRANSCRIPT_SHARE
 from sklearn_ada.guarantees.weights import CHECK_SHARE, Purse, ln_share, round_weight
@@ -51,6 +51,8 @@ _SURPRISES = np.arange(41)
 _CERTIFY_WEIGHT = 3.0
 _FINE = 10_000.0  # points to a standard error
 _NORMAL_NATS = 0.533  # mean of ln(1 + x^2) for a standard normal x
+
+_ln_share, _round_weight = plain(ln_share), plain(round_weight)
 
 
 @lru_cache(maxsize=4096)
@@ -143,6 +145,7 @@ def wilson_deviation(value: float, size: float) -> float:
     return math.sqrt(centre * (1.0 - centre))
 
 
+@checked(check_share="(0, 1)", expected_questions="integer >= 1 or None")
 def planned_ln_deltas(
     ln_beta: float, check_share: float, expected_questions: int | None
 ) -> tuple[float, float]:
@@ -164,8 +167,8 @@ def planned_ln_deltas(
     (4e-05, 0.036)
     """
     last = planned_questions(expected_questions) - 1
-    check = ln_share("check", check_share) + math.log(round_weight("check", last, 1, expected_questions))
-    certify = ln_share("certify", check_share) + math.log(round_weight("certify", 0, 1))
+    check = _ln_share("check", check_share) + math.log(_round_weight("check", last, 1, expected_questions))
+    certify = _ln_share("certify", check_share) + math.log(_round_weight("certify", 0, 1))
     return ln_beta + check, ln_beta + certify
 
 

@@ -164,7 +164,7 @@ _MOST_PIECES = 256
 _STEP = 2.0**-19  # of the coefficients that are tried
 
 
-@checked(low_share="[0, 1]", size="> 0", expected_share="[0, 1]", expected_size=">= 1")
+@checked(low_share="[0, 1]", size="> 0", expected_share="[0, 1]", expected_size=">= 1", ln_delta="<= 0")
 def ratio_interval(
     low_share: float,
     high_share: float,
@@ -204,9 +204,10 @@ def ratio_interval(
     >>> round(low, 4), round(high, 4)
     (0.8172, 0.8793)
     """
-    owner = "ratio_interval"
-    high_share = check_real(high_share, "high_share", owner, low=low_share, high=1.0, closed="both")
-    nats = -ln_side(ln_delta, owner)
+    high_share = check_real(
+        high_share, "high_share", "ratio_interval", low=low_share, high=1.0, closed="both"
+    )
+    nats = -ln_side(ln_delta)
     tuned, level = nats - LN_NINE_TENTHS, nats - LN_TENTH
     below, above = _exponents_of_ratio(ln_delta, expected_share, expected_size)
     flat = _flat(level, expected_size)
@@ -217,7 +218,7 @@ def ratio_interval(
     return low_end(low_share, below), mirrored(low_end(1.0 - high_share, above))
 
 
-@checked(size="> 0", expected_size=">= 1")
+@checked(size="> 0", expected_size=">= 1", ln_delta="<= 0")
 def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> float:
     """Return half the width that no interval exceeds at this denominator, whatever the share and its guess.
 
@@ -241,13 +242,14 @@ def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> f
     >>> round(ratio_half_width(1000, math.log(0.05), expected_size=1000), 4)
     0.0547
     """
-    level = -ln_side(ln_delta, "ratio_half_width") - LN_TENTH
+    level = -ln_side(ln_delta) - LN_TENTH
     exponent, rate = _flat(level, expected_size), level / size
     # The end is convex in the share, or 0: this is where it is furthest from it.
     furthest = min((rate + math.log(math.expm1(exponent) / exponent)) / exponent, 1.0)
     return furthest - _low_ratio(furthest, exponent, rate)
 
 
+@checked(ln_delta="<= 0")
 def class_mean_interval(hits: Sequence[int], rows: Sequence[int], ln_delta: float) -> tuple[float, float]:
     """Return an interval for the mean over classes of each class's recall, by the count of each class.
 
@@ -284,7 +286,7 @@ def class_mean_interval(hits: Sequence[int], rows: Sequence[int], ln_delta: floa
     """
     if not len(rows) or len(hits) != len(rows):
         raise bad_parameter("hits", "class_mean_interval", "one count for each class of rows", hits)
-    side = ln_side(ln_delta, "class_mean_interval") - math.log(len(rows))
+    side = ln_side(ln_delta) - math.log(len(rows))
     ends = [
         binomial_tail_ends(hit, hit, n, side, identical_rows=True) for hit, n in zip(hits, rows, strict=True)
     ]
@@ -309,7 +311,7 @@ def counts_are_narrower(recalls: Sequence[float], rows: Sequence[int], ln_delta:
     return high - low < 2.0 * hoeffding_half_width(class_mean_size(tuple(rows)), ln_delta)
 
 
-@checked(metric=option(RATIO_METRICS), beta="> 0")
+@checked(metric=option(RATIO_METRICS), beta="> 0", ln_delta="<= 0")
 def confusion_ratio_interval(
     metric: str,
     confusion: ArrayLike,
@@ -362,13 +364,14 @@ def confusion_ratio_interval(
     rows = _Rows.of(confusion, expected, owner)
     label = check_integer(label, "label", owner, low=0, high=len(rows.counts) - 1)
     numerator, denominator = confusion_terms(metric, rows.shares, label, beta=beta)
-    return rows.ends(numerator, denominator, ln_side(ln_delta, owner), (_BOTTOM.get(metric, 0.0), 1.0))
+    return rows.ends(numerator, denominator, ln_side(ln_delta), (_BOTTOM.get(metric, 0.0), 1.0))
 
 
 @checked(
     metric=option([name for name in RATIO_METRICS if name != "kappa"]),
     average=option(("macro", "weighted")),
     beta="> 0",
+    ln_delta="<= 0",
 )
 def average_ratio_interval(
     metric: str,
@@ -411,9 +414,8 @@ def average_ratio_interval(
     >>> round(low, 4), round(high, 4)  # F1-macro is .9128
     (0.8546, 0.9534)
     """
-    owner = "average_ratio_interval"
-    rows = _Rows.of(confusion, expected, owner)
-    level = ln_side(ln_delta, owner)
+    rows = _Rows.of(confusion, expected, "average_ratio_interval")
+    level = ln_side(ln_delta)
     classes = len(rows.counts)
     weights = rows.shares if average == "weighted" else np.full(classes, 1.0 / classes)
     terms = [confusion_terms(metric, rows.shares, label, beta=beta) for label in range(classes)]
@@ -423,6 +425,7 @@ def average_ratio_interval(
     return max(float(low), 0.0), min(float(high), 1.0)
 
 
+@checked(ln_delta="<= 0")
 def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) -> tuple[float, float]:
     """Return an interval for Matthews' correlation that misses with probability at most delta.
 
@@ -459,11 +462,10 @@ def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) 
     >>> round(low, 4), round(high, 4)  # the coefficient is .8270
     (0.7274, 0.9042)
     """
-    owner = "mcc_interval"
-    rows = _Rows.of(confusion, expected, owner)
+    rows = _Rows.of(confusion, expected, "mcc_interval")
     if np.count_nonzero(rows.shares) < 2:
         return 0.0, 0.0  # whatever is predicted
-    level = ln_side(ln_delta, owner)
+    level = ln_side(ln_delta)
     if len(rows.counts) == 2:  # with the predictions swapped the coefficient is minus itself
         swapped = _Rows(rows.counts[:, ::-1], rows.expected[:, ::-1])
         return _low_of_two_classes(rows, level), -_low_of_two_classes(swapped, level)

@@ -67,7 +67,7 @@ _LARGEST_TERM = 60.0  # a term e^60 times that at the value decides the sign of 
 _AS_GOOD_FROM = 700.0  # nats from which Chernoff's bound is as good
 
 
-@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1")
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1", ln_delta="<= 0")
 def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) -> tuple[float, float]:
     """Return an interval for p that misses with probability at most delta.
 
@@ -97,7 +97,7 @@ def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) ->
     (0.8263, 0.8716)
     """
     check_order(low_count, high_count, n, "clopper_pearson")
-    side = ln_side(ln_delta, "clopper_pearson")
+    side = ln_side(ln_delta)
     return _binomial_low(low_count, n, side), mirrored(_binomial_low(n - high_count, n, side))
 
 
@@ -142,13 +142,9 @@ def binomial_tail_ends(
     return low, mirrored(miss)
 
 
-@checked(size="> 0")
+@checked(size="> 0", ln_delta="<= 0")
 def chernoff_kl(
-    low_value: float,
-    high_value: float,
-    size: float,
-    ln_delta: float,
-    range: tuple[float, float] = (0.0, 1.0),
+    low_value: float, high_value: float, size: float, ln_delta: float, range: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float]:
     """Return an interval for the mean of a bounded variable that misses with probability at most delta.
 
@@ -178,17 +174,13 @@ def chernoff_kl(
     >>> round(low, 4), round(high, 4)
     (0.8176, 0.8789)
     """
-    bound = -ln_side(ln_delta, "chernoff_kl") / size
+    bound = -ln_side(ln_delta) / size
     return _both_ends(low_value, high_value, range, "chernoff_kl", lambda p: _kl_low(p, bound))
 
 
-@checked(size="integer >= 1")
+@checked(size="integer >= 1", ln_delta="<= 0")
 def bentkus(
-    low_value: float,
-    high_value: float,
-    size: int,
-    ln_delta: float,
-    range: tuple[float, float] = (0.0, 1.0),
+    low_value: float, high_value: float, size: int, ln_delta: float, range: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float]:
     """Return an interval for the mean of a bounded variable that misses with probability at most delta.
 
@@ -232,16 +224,12 @@ def bentkus(
     >>> round(low, 4), round(high, 4)  # Chernoff: .7997 and .9621
     (0.8147, 0.9544)
     """
-    side = ln_side(ln_delta, "bentkus")
+    side = ln_side(ln_delta)
     return _both_ends(low_value, high_value, range, "bentkus", lambda p: _bentkus_low(p, size, side))
 
 
 def hoeffding(
-    low_value: float,
-    high_value: float,
-    size: float,
-    ln_delta: float,
-    range: tuple[float, float] = (0.0, 1.0),
+    low_value: float, high_value: float, size: float, ln_delta: float, range: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float]:
     """Return an interval for the mean of independent terms that misses with probability at most delta.
 
@@ -280,7 +268,7 @@ def hoeffding(
     return bottom + low * (top - bottom), bottom + high * (top - bottom)
 
 
-@checked(size="> 0", width="> 0")
+@checked(size="> 0", width="> 0", ln_delta="<= 0")
 def hoeffding_half_width(size: float, ln_delta: float, width: float = 1.0) -> float:
     """Return ``width * sqrt(ln(2/delta) / (2 size))``, which no Chernoff interval exceeds.
 
@@ -300,7 +288,7 @@ def hoeffding_half_width(size: float, ln_delta: float, width: float = 1.0) -> fl
     >>> round(hoeffding_half_width(1000, math.log(0.05)), 5)
     0.04295
     """
-    return width * math.sqrt(-ln_side(ln_delta, "hoeffding_half_width") / (2.0 * size))
+    return width * math.sqrt(-ln_side(ln_delta) / (2.0 * size))
 
 
 @checked(bounds="each finite", variance=">= 0", n="integer >= 2", ln_delta="<= 0")
@@ -360,7 +348,7 @@ def empirical_bernstein(
     return max(low - reach, bottom), min(high + reach, top)
 
 
-@checked(n="integer >= 1", weight_bound="> 0")
+@checked(n="integer >= 1", weight_bound="> 0", ln_delta="<= 0")
 def bounded_weights_kl(
     low_value: float,
     high_value: float,
@@ -405,7 +393,7 @@ def bounded_weights_kl(
     """
     owner = "bounded_weights_kl"
     share = _share_of_bound(mean_weight, weight_bound, owner)
-    bound = -ln_side(ln_delta, owner) / n
+    bound = -ln_side(ln_delta) / n
     return _both_ends(low_value, high_value, range, owner, lambda p: _weighted_kl_low(p, share, bound))
 
 
@@ -623,7 +611,7 @@ def expected_half_width(
     return (high - low) / 2.0
 
 
-@checked(n="integer >= 1", disagreement="(0, 1]")
+@checked(n="integer >= 1", disagreement="(0, 1]", ln_delta="<= 0")
 def difference_half_width(n: int, ln_delta: float, disagreement: float) -> float:
     """Return half the width of the interval for the difference of two models' scores, one fixed question.
 
@@ -668,7 +656,7 @@ def difference_half_width(n: int, ln_delta: float, disagreement: float) -> float
     >>> round(difference_half_width(10_000, math.log(0.05), 0.1), 4)
     0.0087
     """
-    target = -ln_side(ln_delta, "difference_half_width") / (n * disagreement)
+    target = -ln_side(ln_delta) / (n * disagreement)
     u = math.sqrt(2.0 * target) + target / 3.0  # Bernstein's: h(u) is at least the target there
     for _ in range(_STEPS):  # h is convex, so that each step stays above the solution
         step = ((1.0 + u) * math.log1p(u) - u - target) / math.log1p(u)
@@ -704,9 +692,8 @@ def bernoulli_kl(p: float, q: float) -> float:
 _kl = plain(bernoulli_kl)
 
 
-def ln_side(ln_delta: float, owner: str) -> float:
+def ln_side(ln_delta: float) -> float:
     """Return the logarithm of the failure probability of one side; a delta above 1/2 is treated as 1/2."""
-    ln_delta = check_real(ln_delta, "ln_delta", owner, high=0.0, closed="high")
     return min(ln_delta, -LN_2) - LN_2
 
 
@@ -743,11 +730,7 @@ def check_order(low_count: int, high_count: int, n: int, owner: str) -> None:
 
 
 def _both_ends(
-    low_value: float,
-    high_value: float,
-    bounds: Interval,
-    owner: str,
-    low_end: Callable[[float], float],
+    low_value: float, high_value: float, bounds: Interval, owner: str, low_end: Callable[[float], float]
 ) -> Interval:
     """Return the interval of a mean whose lower end, on the scale of [0, 1], is ``low_end`` of the value."""
     bottom, top = check_range(bounds, owner)
@@ -844,7 +827,7 @@ def _share_of_bound(mean_weight: float, bound: float, owner: str) -> float:
 
 def _low_of_share(value: float, n: int, ln_delta: float) -> float:
     """Lower end around a share, which need not be a whole count."""
-    side = ln_side(ln_delta, "expected_half_width")
+    side = ln_side(ln_delta)
     if value == 0.0:
         return 0.0
     low = math.nan

@@ -353,14 +353,7 @@ class VerificationPlan(NamedTuple):
     ln_beta=_LN_BETA,
 )
 def verification_levels(
-    m: int,
-    n_questions: int,
-    *,
-    rho: float,
-    alpha: float,
-    epsilon: float,
-    max_failures: int,
-    ln_beta: float,
+    m: int, n_questions: int, *, rho: float, alpha: float, epsilon: float, max_failures: int, ln_beta: float
 ) -> VerificationLevels:
     """Return what "Y" and "N" of `sklearn_ada.mechanisms.Verification` say about the population.
 

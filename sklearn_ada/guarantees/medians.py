@@ -125,7 +125,7 @@ def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> 
     return low, 1.0 - low
 
 
-@checked(n="integer >= 1")
+@checked(n="integer >= 1", ln_delta="<= 0")
 def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
     """Return which two of n sorted independent values enclose their law's median, but with probability delta.
 
@@ -152,7 +152,7 @@ def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
     >>> median_ranks(5, math.log(0.05))
     (0, 6)
     """
-    side = ln_side(ln_delta, "median_ranks") - OUTWARDS
+    side = ln_side(ln_delta) - OUTWARDS
     if side < -LOG_TAIL_FROM:  # smaller than floats tell: by Hoeffding's bound of the tail
         low = max(math.floor(n / 2.0 - math.sqrt(-n * side / 2.0)) + 1, 0)
         return low, n + 1 - low

@@ -98,7 +98,7 @@ _FURTHEST = 100.0  # times the ratio foreseen: a lower end is not looked for bey
 _tail_ends = plain(binomial_tail_ends)
 
 
-@checked(seed="integer >= 0")
+@checked(seed="integer >= 0", ln_delta="<= 0")
 def average_precision_interval(
     scores: ArrayLike,
     is_positive: ArrayLike,
@@ -154,7 +154,7 @@ def average_precision_interval(
     rng = np.random.default_rng(seed)
     positives, negatives = _sides(scores, is_positive, "is_positive", owner)
     foreseen = _sides(expected_scores, expected_positive, "expected_positive", owner)
-    level = ln_side(ln_delta, owner)
+    level = ln_side(ln_delta)
     sizes = len(positives), len(negatives)
     best, thresholds = math.inf, foreseen[0][:1]
     for count in _THRESHOLDS:
@@ -169,7 +169,7 @@ def average_precision_interval(
     return _ends(_above(positives, thresholds, rng), _above(negatives, thresholds, rng), sizes, level)
 
 
-@checked(n="integer >= 1", expected="each [0, 1] or None")
+@checked(n="integer >= 1", expected="each [0, 1] or None", ln_delta="<= 0")
 def paired_zero_one_interval(
     better: int,
     worse: int,
@@ -221,7 +221,7 @@ def paired_zero_one_interval(
     owner = "paired_zero_one_interval"
     better = check_integer(better, "better", owner, low=0, high=n)
     worse = check_integer(worse, "worse", owner, low=0, high=n - better)
-    level = ln_side(ln_delta, owner)
+    level = ln_side(ln_delta)
     shares = (0.25, 0.25) if expected is None else expected
     gain, loss = shares
     if gain + loss > 1.0:
@@ -303,6 +303,7 @@ def paired_loss_interval(
     return (2.0 * low - 1.0) * width, (2.0 * high - 1.0) * width
 
 
+@checked(ln_delta="<= 0")
 def r_squared_interval(
     target: ArrayLike,
     prediction: ArrayLike,
@@ -353,9 +354,8 @@ def r_squared_interval(
     >>> round(low, 3), round(high, 3)  # R^2 is .51
     (0.419, 0.599)
     """
-    owner = "r_squared_interval"
-    y, error = _clipped(target, prediction, target_range, most_error, owner)
-    level = ln_side(ln_delta, owner)
+    y, error = _clipped(target, prediction, target_range, most_error, "r_squared_interval")
+    level = ln_side(ln_delta)
     bottom, top = target_range
     width = top - bottom
     center = min(max((expected.constant - bottom) / width, 0.0), 1.0)
@@ -369,7 +369,7 @@ def r_squared_interval(
     return _explained(*_squared_or_pinball(y, error, expected.constant, None), slack, most, level, expected)
 
 
-@checked(quantile="(0, 1)")
+@checked(quantile="(0, 1)", ln_delta="<= 0")
 def d2_pinball_interval(
     target: ArrayLike,
     prediction: ArrayLike,
@@ -419,9 +419,8 @@ def d2_pinball_interval(
     >>> round(low, 3), round(high, 3)  # D^2 is .30
     (0.208, 0.378)
     """
-    owner = "d2_pinball_interval"
-    y, error = _clipped(target, prediction, target_range, most_error, owner)
-    level = ln_side(ln_delta, owner)
+    y, error = _clipped(target, prediction, target_range, most_error, "d2_pinball_interval")
+    level = ln_side(ln_delta)
     bottom, top = target_range
     slack = _quantile_slack(y, expected.constant, quantile, level + _LN_TWENTIETH, (bottom, top))
     steepest = max(quantile, 1.0 - quantile)

@@ -789,15 +789,7 @@ def jung_2020_pure(alpha: float, beta: float, epsilon: float, n: int, eta: float
     d="> 0",
 )
 def jung_2020_low_sensitivity(
-    alpha: float,
-    beta: float,
-    epsilon: float,
-    delta: float,
-    n: int,
-    sensitivity: float,
-    *,
-    c: float,
-    d: float,
+    alpha: float, beta: float, epsilon: float, delta: float, n: int, sensitivity: float, *, c: float, d: float
 ) -> TransferBound:
     """Return the half-width of Jung et al. (ITCS 2020) for questions of low sensitivity instead of means.
 
