@@ -14,7 +14,7 @@ from benchmarks.speed.timing import timed
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import plan_holdout
 from sklearn_ada.accounting.events import Symbol
-from sklearn_ada.holdout.asking import certified, read_outcome
+from sklearn_ada.holdout.asking import certified
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import Draw, Guess
 
@@ -98,6 +98,6 @@ def _certificate(holdout: SimulatedHoldout, purpose: str, guess: Guess) -> float
     def read(state: Any) -> Any:
         share = certified(state, question, state.share(purpose))
         event, remembered = question.release(symbols, share, Draw(b"", ""))
-        return read_outcome(question, event, share, remembered)
+        return question.outcome(event, share, remembered, None)
 
     return timed(holdout.ledger.read, read)[0]

@@ -41,7 +41,7 @@ from sklearn_ada.holdout.state import RefusedError
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.sealed import Told
+from sklearn_ada.questions.statistic import Transcript
 
 __all__ = ["MUTANTS", "Mutant", "coins"]
 
@@ -143,7 +143,7 @@ def _coins_in_cells(rng: np.random.Generator, n: int = 500, questions: int = 60,
 
 def _no_own_price() -> AbstractContextManager[Any]:
     """Let the transcript's test leave out what its own answer costs."""
-    told = lambda state, event: Told(state.policy.ln_transcript, state.account.nats)  # noqa: E731
+    told = lambda state, event: Transcript(state.policy.ln_transcript, state.account.nats)  # noqa: E731
     return patch("sklearn_ada.holdout.asking.transcript_of", told)
 
 

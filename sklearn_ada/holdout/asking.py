@@ -62,11 +62,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada.accounting.events import FAILURES, CountRelease, Event, Symbol
+from sklearn_ada.accounting.events import FAILURES, Event, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.guarantees.description_length import ln_delta
@@ -82,10 +81,8 @@ from sklearn_ada.holdout.records import (
 from sklearn_ada.holdout.session import Session, held_interrupts, look, with_bare_errors
 from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
-from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
-from sklearn_ada.questions.of_rows import RowsQuestion
-from sklearn_ada.questions.question import Draw, Outcome, Question
-from sklearn_ada.questions.sealed import SealedQuestion, SealedStatistic, Told
+from sklearn_ada.questions.question import Draw, Question
+from sklearn_ada.questions.statistic import LossCount, Transcript
 from sklearn_ada.terms.models import Observation, OutputSummary
 from sklearn_ada.terms.policy import FailureBudget
 
@@ -158,7 +155,7 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
                 draw = Draw(secret, version, state.mechanism_states.get(question.state_name, {}))
                 answer = functools.partial(
                     _answer_record, session, framed, state, share, draw, summary,
-                    is_declared=may_be_declared(question) and state.is_declared(member),
+                    is_declared=question.may_be_declared and state.is_declared(member),
                     in_order=begun == state.account.nats,
                 )  # fmt: skip
                 try:
@@ -197,21 +194,17 @@ def _answer_record(
     """
     question, in_round = framed.question, state.open_round(framed.asked.round_name)
     event, memory = question.release(seen, share, draw)
-    sealed = question if isinstance(question, SealedQuestion) else None
-    if sealed is None:
-        outcome = read_outcome(question, event, share, memory)
-    else:
-        is_certified = in_order and state.is_alone(in_round)
-        outcome = sealed.outcome(event, share, transcript_of(state, event) if is_certified else None)
+    is_certified = in_order and state.is_alone(in_round)
+    outcome = question.outcome(event, share, memory, transcript_of(state, event) if is_certified else None)
     kind: type[AnswerRecord] = AnswerRecord
     others: dict[str, Any] = {}
-    if sealed is not None:
+    if question.statistic is not None:
         kind, nats = SealedRecord, state.account.nats + state.account.price(event)
         others = {
             "sealed": session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None,
-            "population": sealed.coded.target,
+            "population": question.exact.target,
             # Published next it would take nothing more, at the value that the guess suggests.
-            "published": final_half_width(state, sealed.statistic, share.purse, nats),
+            "published": final_half_width(state, question.statistic, share.purse, nats),
         }
     record = kind.of(
         state,
@@ -249,7 +242,7 @@ def _comparable(session: Session, question: Question, observation: Observation) 
     if session.policy.seal_key is None:
         return observation.outputs
     seen = observation.seen
-    if isinstance(question, SealedQuestion) and isinstance(seen, int):
+    if question.statistic is not None and isinstance(seen, int):
         return observation.outputs.without_values(question.statistic.cell_of(seen))
     symbols = seen if isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen) else ()
     return observation.outputs.without_values([symbol.to_dict() for symbol in symbols])
@@ -398,14 +391,14 @@ def _admitted(session: Session, framed: Framed, state: State, member: str) -> Fa
     exhausted = state.outgrown(session.fingerprint) or question.exhausted(mechanism_state)
     if exhausted is not None:
         raise RefusedError(exhausted)
-    is_sealed = isinstance(question, SealedQuestion)
+    is_sealed = question.statistic is not None
     share = state.share(
         question.purpose,
         round_name=state.open_round(framed.asked.round_name),
-        at_once=is_at_once(question),
+        at_once=question.at_once,
         final=publish and not is_sealed,
     )
-    if may_be_declared(question):
+    if question.may_be_declared:
         share = state.declared(member, share)
     share = certified(state, question, share)
     admits_all = publish or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
@@ -419,16 +412,6 @@ def _admitted(session: Session, framed: Framed, state: State, member: str) -> Fa
     return share
 
 
-def is_at_once(question: Question) -> bool:
-    """Return whether a question tells an exact value when it is asked, which takes more of the purse."""
-    return question.purpose == "certify" and not isinstance(question, SealedQuestion)
-
-
-def may_be_declared(question: Question) -> bool:
-    """Return whether a question about a declared model gets the share of that."""
-    return isinstance(question, CodedQuestion | FilledCheck | SealedQuestion | RowsQuestion)
-
-
 def certified(state: State, question: Question, share: FailureBudget, count: int = 1) -> FailureBudget:
     """Return the share with the routes (description length, privacy) that certify ``count`` such answers.
 
@@ -437,7 +420,7 @@ def certified(state: State, question: Question, share: FailureBudget, count: int
     RefusedError
         If no route does, or nothing is left of the weights.
     """
-    if share.ln_delta == -math.inf and not isinstance(question, SealedQuestion):
+    if share.ln_delta == -math.inf and question.statistic is None:
         raise RefusedError(
             "nothing is left of the weights of this holdout, which sum to 1, so an exact answer would "
             "certify nothing; cells of counts still certify, by what was said so far: certify without "
@@ -453,59 +436,25 @@ def foreseen_half_width(state: State, question: Question, share: FailureBudget) 
     Of a sealed question that of the answer if its guess holds, as a surprise is wider and may not decide; of
     others the worst there can be.
     """
-    if not isinstance(question, SealedQuestion):
-        return worst_half_width(question, share)
-    price = state.account.price(CountRelease(question.expected_symbols(share)))
-    nats = max(share.nats, state.account.nats) + price
-    return question.agreeing(share, Told(state.policy.ln_transcript, nats)), 1.0
 
+    def transcript_ahead(event: Event) -> Transcript:
+        nats = max(share.nats, state.account.nats) + state.account.price(event)
+        return Transcript(state.policy.ln_transcript, nats)
 
-def worst_half_width(question: Question, share: FailureBudget) -> tuple[float, float]:
-    """Return the worst half-width of the answer by its better route, and the width of the metric's range."""
-    half, width = question.half_width_bound(share)
-    bounds = [half] if share.described else []
-    if share.transfer is not None:
-        bounds.append(question.private_half_width(share.transfer))
-    return min(bounds, default=math.inf), width
+    return question.foreseen_half_width(share, transcript_ahead)
 
 
 # What an answer is worth.
 
 
-def read_outcome(question: Question, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
-    """Return value and interval of what was released, by every route that certifies it."""
-    described = question.read(event, share, state) if share.described else None
-    if share.transfer is None:
-        assert described is not None  # a question without any route was refused
-        return described
-    private = replace(question.read_private(event, share), route="differential_privacy")
-    if described is None or described.verdict == "failed":
-        return private
-    low = max(described.interval[0], private.interval[0])
-    high = min(described.interval[1], private.interval[1])
-    if low > high:  # one of them misses, which is the failure that was allowed for
-        low, high = described.interval
-    levels = described.levels
-    if levels is not None and private.levels is not None:
-        levels = (max(levels[0], private.levels[0]), min(levels[1], private.levels[1]))
-    return replace(
-        described,
-        interval=(low, high),
-        levels=levels,
-        theorem=f"{described.theorem}; {private.theorem}",
-        vacuous=described.vacuous and private.vacuous,
-        route="both",
-    )
-
-
-def transcript_of(state: State, event: Event) -> Told:
+def transcript_of(state: State, event: Event) -> Transcript:
     """Return what the transcript theorem takes, if this is told now."""
-    return Told(state.policy.ln_transcript, state.account.nats + state.account.price(event))
+    return Transcript(state.policy.ln_transcript, state.account.nats + state.account.price(event))
 
 
 def final_half_width(
     state: State,
-    statistic: SealedStatistic,
+    statistic: LossCount,
     purse: Purse | None = None,
     nats: float | None = None,
 ) -> float:

@@ -61,7 +61,7 @@ from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.sealed import statistic_from
+from sklearn_ada.questions.statistic import LossCount
 from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.policy import FailureBudget
 
@@ -469,7 +469,7 @@ def _interval(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     level = _level(state, read)
     if not isinstance(read, SealedRecord):
         return _of_coded(prefix, state, read, level)
-    statistic = statistic_from(read.mechanism)
+    statistic = LossCount.described(read.mechanism)
     ends = statistic.ends(symbols_of(read.event)[0].value)
     interval = statistic.fixed_interval(*ends, level)
     if THEOREM not in read.outcome.theorem:
@@ -489,7 +489,7 @@ def _of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
         return intersection(_of_coded(prefix, state, before, level), [before.outcome.interval])
     (symbol,) = symbols_of(read.event)
     point = int(symbol.value)
-    statistic = statistic_from(before.mechanism)
+    statistic = LossCount.described(before.mechanism)
     own = statistic.fixed_interval(point, point, before.ln_delta)
     now = statistic.fixed_interval(point, point, level) if read.is_final else own
     return intersection(now, [own, before.outcome.interval])

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -27,12 +26,10 @@ from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.guarantees.weights import PURPOSES
 from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.session import Session
-from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Difference, Metric, undefined_metric
-from sklearn_ada.questions.coded import FILL, CodedQuestion, FilledCheck
-from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
-from sklearn_ada.questions.noisy import GaussianQuestion, NoiseSettings, NoisyCheck
+from sklearn_ada.questions.coded import FILL, CodedQuestion, RefinedCheck
+from sklearn_ada.questions.noisy import by_default
 from sklearn_ada.questions.of_rows import of_rows
 from sklearn_ada.questions.question import (
     Guess,
@@ -40,9 +37,10 @@ from sklearn_ada.questions.question import (
     as_guess,
     guess_from_rows,
     median_guess_from_rows,
+    question_class,
     tuned_metric,
 )
-from sklearn_ada.questions.sealed import SealedQuestion, statistic_of
+from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import (
@@ -55,9 +53,9 @@ from sklearn_ada.terms.models import (
     question_key,
     subject_key,
 )
-from sklearn_ada.terms.policy import Policy
 
-Settings = float | str | MedianSettings | NoiseSettings | LadderSettings | None
+Settings = Any
+"""None, a number, "fill", or what a class of questions registers (`sklearn_ada.questions.question`)."""
 
 HOW_A_MEDIAN = (
     "settings=MedianSettings(), or mechanism='stable_median' of a search, answers the median over "
@@ -145,7 +143,7 @@ class Framed:
         key = question_key(subject, question.purpose, guess, rows, mechanism, digits)
         if known_as is not None:
             keys: tuple[str, ...] = (known_as,)
-        elif asked.publish and not isinstance(question, SealedQuestion):
+        elif asked.publish and question.statistic is None:
             keys = (f"{FINAL}{key}",)
         else:
             keys = (key, f"{FINAL}{key}")
@@ -182,7 +180,8 @@ def _planned(session: Session, asked: Ask) -> Question:
     owner = subject.owner
     check_option(asked.purpose, "purpose", "a question", PURPOSES)
     _check_settings(settings, asked.purpose, owner)
-    median = settings if isinstance(settings, MedianSettings) else None
+    kind: type[Question] = question_class(settings) or CodedQuestion
+    median = settings if kind is StableQuestion else None
     if subject.is_given:
         if median is not None:
             expected = "None, or of a mechanism other than a median"
@@ -206,34 +205,19 @@ def _planned(session: Session, asked: Ask) -> Question:
             "guess", "Holdout.check", "an estimate of the metric", None,
             "Take it from validation data, or give those: guess_from=(X_val, y_val).",
         )  # fmt: skip
-    assert not isinstance(settings, MedianSettings)
-    half_cell = settings.threshold if isinstance(settings, NoiseSettings) else settings
+    refined = kind if issubclass(kind, RefinedCheck) else None
+    half_cell: Any = settings if refined is None else refined.half_cell_of(settings)
     with meaning_of(metric, data):
         coded = CodedQuestion.plan(
             asked.purpose, metric, guess, data, policy,
             class_mix=policy.class_mix == "conditional" and data.is_classification,
-            half_cell=None if isinstance(half_cell, LadderSettings | str) else half_cell,
+            half_cell=half_cell,
         )  # fmt: skip
     if subject.is_given:
         coded = replace(coded, target=on_these_rows(metric), given_rows=True)
-    if isinstance(settings, str):
-        return FilledCheck.plan(coded, policy.tolerance)
-    if isinstance(settings, NoiseSettings):
-        return NoisyCheck.plan(coded, settings, data, policy)
-    if isinstance(settings, LadderSettings):
-        return LadderQuestion.plan(coded, settings)
+    if refined is not None:
+        return refined.refine(coded, settings, data, policy)
     return by_default(coded, data, policy) if settings is None else coded
-
-
-def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
-    """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
-
-    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
-    answered by cells without noise, which end the privacy route.
-    """
-    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
-        return coded
-    return GaussianQuestion.plan(coded, data, policy)
 
 
 def in_form(session: Session, asked: Ask, question: Question) -> Question:
@@ -242,10 +226,8 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
     With ``answers="auto"`` the first certify of a ledger is answered at once, and so is the same again. What
     an older release has answered with the interval of its value alone is that question still.
     """
-    sealed = sealed_form(question, session.data, session.policy, asked.candidates)
+    sealed = in_cells(question, session.data, session.policy, asked.candidates)
     if sealed is None:
-        if not isinstance(question, CodedQuestion) or question.rule.counts:  # a count says it all
-            return question
         rows = of_rows(question, session.data, session.policy)
         if rows is None or session.ledger.find(Framed.of(session, asked, question).keys[0]) is not None:
             return question
@@ -255,26 +237,6 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
         if is_first or session.ledger.find_each(Framed.of(session, asked, question).keys):
             return question
     return sealed
-
-
-def sealed_form(
-    question: Question, data: HoldoutData, policy: Policy, candidates: int | None = None
-) -> SealedQuestion | None:
-    """Return the question as it is answered with a cell; None where it is answered as on any ledger.
-
-    ``candidates`` is of how many candidates of one search it is a check, whose cells are the wider.
-    """
-    if not (policy.seals and isinstance(question, CodedQuestion)):
-        return None
-    is_check = question.purpose == "check"
-    if is_check and (candidates is None or question.is_chosen):
-        return None
-    same_mix = policy.class_mix == "priced" or not data.is_classification
-    identical = same_mix and not question.given_rows
-    width = candidate_width(candidates) if is_check and candidates is not None else WINNER_WIDTH
-    statistic = statistic_of(question, data, identical_rows=identical, width=width)
-    urn = "candidate" if is_check else "winner"
-    return None if statistic is None else SealedQuestion(question, statistic, urn)
 
 
 def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
@@ -365,16 +327,15 @@ def comparison(
 
 def _check_settings(settings: object, purpose: str, owner: str) -> None:
     """Raise ValueError unless these settings are of a mechanism for this purpose."""
-    if settings is None or isinstance(settings, MedianSettings):
+    kind = question_class(settings)
+    is_word = isinstance(settings, str) and settings != FILL
+    if settings is None or (kind is not None and purpose in kind.purposes and not is_word):
         return
     if purpose == "certify":
         expected = "None or MedianSettings: a certify is the exact value or a stable median"
         raise bad_parameter("settings", owner, expected, settings)
-    is_number = isinstance(settings, Real) and not isinstance(settings, bool)
-    is_fill = isinstance(settings, str) and settings == FILL
-    if not (is_number or is_fill or isinstance(settings, NoiseSettings | LadderSettings)):
-        expected = "None, a number, 'fill', MedianSettings, NoiseSettings or LadderSettings"
-        raise bad_parameter("settings", owner, expected, settings)
+    expected = "None, a number, 'fill', MedianSettings, NoiseSettings or LadderSettings"
+    raise bad_parameter("settings", owner, expected, settings)
 
 
 def _check_median_is_wanted(metric: Metric, owner: str) -> None:

@@ -45,7 +45,6 @@ from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.stable_median import StableQuestion
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Subject
 from sklearn_ada.terms.policy import Asker, Policy
@@ -759,7 +758,7 @@ class Holdout:
         """Return the answer, with warnings of what is not as it seems; see `check` and `certify`."""
         session = self._session
         question = plan_question(session, asked)
-        if isinstance(question, StableQuestion) and asked.settings is None and not asked.publish:
+        if question.n_subsamples is not None and asked.settings is None and not asked.publish:
             warn_of_median(session, question, asked.subject.estimator)
         put = publish if asked.publish else put_question
         answer = put(session, asked, question)

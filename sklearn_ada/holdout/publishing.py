@@ -45,10 +45,9 @@ from sklearn_ada.holdout.records import (
 from sklearn_ada.holdout.session import Session, as_closed, with_bare_errors
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
-from sklearn_ada.questions.coded import CodedQuestion
-from sklearn_ada.questions.of_rows import told_value_alone
 from sklearn_ada.questions.question import Guess, Outcome, Question
-from sklearn_ada.questions.sealed import SealedQuestion, SealedStatistic, statistic_from
+from sklearn_ada.questions.sealed import as_recorded
+from sklearn_ada.questions.statistic import LossCount
 from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.policy import Asker, FailureBudget
 from sklearn_ada.terms.seal_key import check_private_key, opened_with
@@ -140,9 +139,12 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
         planned = in_form(session, plain, question)
         earlier = _asked_before(session, plain, planned) or _asked_before(session, plain, question)
     if earlier is not None:
-        planned = _as_it_was_asked(session, question, earlier)
+        asked_as = read_record(earlier.body)
+        assert isinstance(asked_as, AnswerRecord)
+        guess = Guess(**asked_as.guess)
+        planned = as_recorded(question, guess, asked_as.mechanism, session.data, session.policy)
     _warn_of_another_final(session, earlier)
-    is_sealed = isinstance(planned, SealedQuestion)
+    is_sealed = planned.statistic is not None
     known_as = None if earlier is None else str(earlier.key).split(" version ")[0]
     asked = asked if earlier is None or is_sealed else plain
     # What the look gave: what was sealed with a public key is computed from rows and model, not opened.
@@ -187,9 +189,9 @@ class Sealed:
         self.ledger, self.number, self.read, self.key = ledger, number, read, str(record.key)
 
     @property
-    def statistic(self) -> SealedStatistic:
+    def statistic(self) -> LossCount:
         """What was sealed, rebuilt from the record."""
-        return statistic_from(self.read.mechanism)
+        return LossCount.described(self.read.mechanism)
 
     @property
     def cell(self) -> tuple[int, int]:
@@ -327,25 +329,9 @@ def _has_published(state: State) -> bool:
 def _asked_before(session: Session, asked: Ask, question: Question) -> Record | None:
     """Return the first record about a model; of a median only that of the very question."""
     framed = Framed.of(session, asked, question)
-    if isinstance(question, CodedQuestion | SealedQuestion):
+    if question.is_found_by_subject:
         return session.ledger.find_subject(framed.subject)
     return session.ledger.find(framed.keys[0])
-
-
-def _as_it_was_asked(session: Session, question: Question, earlier: Record) -> Question:
-    """Return the question with the guess of its asking, which has fixed its cells."""
-    if not isinstance(question, CodedQuestion):
-        return question
-    read = read_record(earlier.body)
-    assert isinstance(read, AnswerRecord)
-    guess = Guess(**read.guess)
-    if isinstance(read, SealedRecord):
-        sealed = SealedQuestion(question, statistic_from(read.mechanism))
-        return sealed.of(sealed.statistic, guess)
-    data, policy = session.data, session.policy
-    class_mix = policy.class_mix == "conditional" and data.is_classification
-    coded = CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)
-    return told_value_alone(coded, read.mechanism)
 
 
 def _all_sealed(ledger: Ledger[State]) -> list[int]:

@@ -43,10 +43,7 @@ from sklearn_ada.holdout.asking import (
     certified,
     final_half_width,
     foreseen_half_width,
-    is_at_once,
-    read_outcome,
 )
-from sklearn_ada.holdout.framing import by_default, sealed_form
 from sklearn_ada.holdout.records import (
     OUTCOMES,
     Entry,
@@ -57,16 +54,17 @@ from sklearn_ada.holdout.records import (
     from_last_checkpoint,
     read_record,
 )
-from sklearn_ada.holdout.rounds import MANY, Probe, admitted_one_by_one, share_ahead
+from sklearn_ada.holdout.rounds import MANY, admitted_one_by_one, share_ahead
 from sklearn_ada.holdout.session import Session, as_closed
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.metrics.base import SCORERS
 from sklearn_ada.metrics.metric import OF_TWO, Metric
 from sklearn_ada.questions.coded import CodedQuestion
+from sklearn_ada.questions.noisy import by_default
 from sklearn_ada.questions.question import Guess, Question
-from sklearn_ada.questions.sealed import SealedQuestion
-from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
+from sklearn_ada.questions.sealed import in_cells
+from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.holdout_data import HoldoutData
 
@@ -79,7 +77,7 @@ _EVERY_LEVEL = 0.5  # a half-width in quantile levels
 
 def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
     """Warn where a stable median will answer and the asker has not said that it should."""
-    if not isinstance(question, StableQuestion) or is_chosen(question.metric):
+    if question.n_subsamples is None or is_chosen(question.metric):
         return
     told = median_notice(question.metric, MedianSettings(), session.data, regression=is_regressor(estimator))
     warn_user(
@@ -90,24 +88,24 @@ def warn_of_median(session: Session, question: Question, estimator: Any) -> None
 
 def too_few_rows(session: Session, question: Question) -> str:
     """Return a sentence where the next answer of a stable median will be vacuous, whatever the rows say."""
-    if not isinstance(question, StableQuestion):
+    if question.n_subsamples is None:
         return ""
     half, _ = session.ledger.read(
         lambda state: foreseen_half_width(
-            state, question, state.share(question.purpose, at_once=is_at_once(question))
+            state, question, state.share(question.purpose, at_once=question.at_once)
         )
     )
     if half < _EVERY_LEVEL:
         return ""
     units = f"{session.data.n_units} {'groups' if session.data.has_groups else 'rows'}"
-    parts = f"{units} in {len(question.rows)} subsamples"
+    parts = f"{units} in {question.n_subsamples} subsamples"
     return f"{parts} are too few: what will be paid for certifies nothing. "
 
 
 def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> None:
     """Warn, once a process, of an answer that certifies nothing."""
     if certifies_nothing(answer):
-        parts = len(question.rows) if isinstance(question, StableQuestion) else None
+        parts = question.n_subsamples
         warn_user(
             f"An answer of the holdout certifies nothing. {why_vacuous(session, parts)}",
             once=("vacuous", session.fingerprint, "metric" if parts is None else "median"),
@@ -282,7 +280,7 @@ def outlook_of(state: State, value: float) -> Outlook:
         name: admitted_one_by_one(state, probe) if limited else None for name, probe in worst.items()
     }
     certify, published = probes["certify"], None
-    if isinstance(certify, SealedQuestion):  # searches come before the next one, and no checks
+    if certify.statistic is not None:  # searches come before the next one, and no checks
         forecasts = [_forecast(state, probes["check"], probes["check"], worst["check"], n) for n in _AHEAD]
         forecasts += _of_searches(state, certify, worst["certify"])
         published = final_half_width(state, certify.statistic)
@@ -295,14 +293,13 @@ def outlook_of(state: State, value: float) -> Outlook:
     return Outlook(value, remaining, tuple(forecasts), published, state.finals)
 
 
-def _of_searches(state: State, probe: SealedQuestion, worst: Probe) -> list[Forecast]:
+def _of_searches(state: State, probe: Question, worst: Question) -> list[Forecast]:
     """Return the forecasts of the next searches; the first of all is told exactly with ``"auto"``."""
     if state.policy.answers != "auto" or state.has_certified:
         return [_forecast(state, probe, probe, worst, after) for after in _AHEAD]
-    assert isinstance(worst, SealedQuestion)
-    first = _forecast(state, probe.coded, probe.coded, worst.coded, 0)
+    first = _forecast(state, probe.exact, probe.exact, worst.exact, 0)
     later = copy.deepcopy(state)
-    event = CodedRelease(probe.coded.expected_symbols(state.share("certify", at_once=True)))
+    event = CodedRelease(probe.exact.expected_symbols(state.share("certify", at_once=True)))
     later.account.record(event)
     later.asked["certify"] += 1
     assert later.purse is not None
@@ -383,7 +380,7 @@ def _many(count: int, noun: str) -> str:
 
 
 def _forecast(
-    state: State, before: Probe, probe: Probe, worst: Probe, after: int, told: int | None = None
+    state: State, before: Question, probe: Question, worst: Question, after: int, told: int | None = None
 ) -> Forecast:
     """Return the forecast of a question that comes ``after`` so many like ``before``; named as ``told``."""
     share = share_ahead(state, before, after, purpose=probe.purpose)
@@ -393,21 +390,21 @@ def _forecast(
     except RefusedError:
         return Forecast(named, probe.purpose, 0.5, 0.5, False)
     bound, width = foreseen_half_width(state, worst, share)
-    if isinstance(probe, SealedQuestion):
+    if probe.statistic is not None:
         half, _ = foreseen_half_width(state, probe, share)
     else:
-        low, high = read_outcome(probe, CodedRelease(probe.expected_symbols(share)), share, {}).interval
+        low, high = probe.outcome(CodedRelease(probe.expected_symbols(share)), share, {}, None).interval
         half = (high - low) / 2.0
     return Forecast(named, probe.purpose, half, bound, state.admits(bound, width))
 
 
-def _probe(purpose: str, state: State, value: float) -> Probe:
+def _probe(purpose: str, state: State, value: float) -> Question:
     """Return a question about a mean; of the holdout it needs the number of rows only."""
     stand_in = HoldoutData(np.zeros((state.units, 1)), np.zeros(state.units, dtype=np.int8))
     metric = Metric("accuracy")
     coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy, class_mix=False)
     alone = state.units == state.rows  # groups are no count, so they are told exactly
-    sealed = sealed_form(coded, stand_in, state.policy) if alone else None
+    sealed = in_cells(coded, stand_in, state.policy) if alone else None
     return sealed or by_default(coded, stand_in, state.policy)
 
 

@@ -50,29 +50,25 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.weights import PURPOSES
-from sklearn_ada.holdout.asking import certified, foreseen_half_width, is_at_once, put_question
+from sklearn_ada.holdout.asking import certified, foreseen_half_width, put_question
 from sklearn_ada.holdout.framing import (
     Ask,
     Framed,
     Settings,
-    by_default,
     meaning_of,
     plan_question,
-    sealed_form,
 )
 from sklearn_ada.holdout.records import FamilyRecord, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
-from sklearn_ada.questions.noisy import GaussianQuestion
+from sklearn_ada.questions.noisy import by_default
 from sklearn_ada.questions.question import Guess, Question
-from sklearn_ada.questions.sealed import SealedQuestion
+from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.models import Subject, metric_identity, subject_key
 from sklearn_ada.terms.policy import FailureBudget
-
-Probe = CodedQuestion | FilledCheck | GaussianQuestion | SealedQuestion | StableQuestion
 
 MANY = 10**9
 """Questions are counted no further."""
@@ -133,7 +129,7 @@ def open_round(
     size = check_integer(size, "size", owner)
     alternatives = check_integer(alternatives, "alternatives", owner)
     exact = worst_question(session, as_metric(scoring), purpose, guess_rows, settings)
-    sealed = sealed_form(exact, session.data, session.policy, size if alternatives == 1 else None)
+    sealed = in_cells(exact, session.data, session.policy, size if alternatives == 1 else None)
     stamp, changed = session.asker.stamp(), session.data.first_like
     key = f"{key} {changed}" if changed else key
 
@@ -145,8 +141,8 @@ def open_round(
             and size == 1
             and not state.has_certified
         )
-        probe: Probe = exact if sealed is None or at_once else sealed
-        share = state.share(purpose, size, at_once=is_at_once(probe)).among(alternatives)
+        probe: Question = exact if sealed is None or at_once else sealed
+        share = state.share(purpose, size, at_once=probe.at_once).among(alternatives)
         if share.ln_delta == -math.inf:  # no tolerance is to blame
             try:
                 certified(state, probe, share)
@@ -167,7 +163,7 @@ def open_round(
     return key if session.charge(f"round {key}", decide).fresh else None
 
 
-def _how_wide(state: State, probe: Probe, share: FailureBudget, size: int) -> str:
+def _how_wide(state: State, probe: Question, share: FailureBudget, size: int) -> str:
     """Say how wide an answer could be: the tolerance that would admit it."""
     try:
         width, _ = foreseen_half_width(state, probe, certified(state, probe, share, size))
@@ -215,7 +211,7 @@ def check_together(
         )
     ]
     questions = [plan_question(session, each) for each in asked]
-    if not isinstance(questions[0], CodedQuestion | FilledCheck | GaussianQuestion):
+    if questions[0].n_subsamples is not None:
         raise bad_parameter("scoring", owner, "a metric with an interval of its own", metric.name)
     pairs = list(zip(asked, questions, strict=True))
     key = f"many {canonical_digest([Framed.of(session, *pair).keys[0] for pair in pairs])}"
@@ -282,24 +278,24 @@ def remaining_questions(
         return None
     check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
     exact = worst_question(session, metric, purpose, guess_rows)
-    probe: Probe = sealed_form(exact, session.data, policy) or exact
+    probe: Question = in_cells(exact, session.data, policy) or exact
     return session.ledger.read(lambda state: admitted_one_by_one(state, probe))
 
 
-def admitted_at_once(state: State, probe: Probe, most: int, alternatives: int = 1) -> int:
+def admitted_at_once(state: State, probe: Question, most: int, alternatives: int = 1) -> int:
     """Return how many questions like ``probe``, up to ``most``, are admitted as one round.
 
     ``alternatives`` is among how many questions the holdout chooses before each of them is asked.
     """
 
     def admits(size: int) -> bool:
-        share = state.share(probe.purpose, size, at_once=is_at_once(probe)).among(alternatives)
+        share = state.share(probe.purpose, size, at_once=probe.at_once).among(alternatives)
         return _admits(state, probe, share, size)
 
     return largest_integer(admits, most)
 
 
-def admitted_one_by_one(state: State, probe: Probe) -> int:
+def admitted_one_by_one(state: State, probe: Question) -> int:
     """Return how many questions like ``probe`` are admitted one after the other if all guesses hold."""
 
     def admits(count: int) -> bool:
@@ -312,7 +308,7 @@ def admitted_one_by_one(state: State, probe: Probe) -> int:
     return count if count < within else largest_integer(admits, MANY)
 
 
-def share_ahead(state: State, probe: Probe, count: int, purpose: str | None = None) -> FailureBudget:
+def share_ahead(state: State, probe: Question, count: int, purpose: str | None = None) -> FailureBudget:
     """Return the share of the question that comes after ``count`` more like ``probe``, if their guesses hold.
 
     A guess that holds is cheap, not free, so the share includes the nats of these questions. ``purpose`` is
@@ -320,7 +316,7 @@ def share_ahead(state: State, probe: Probe, count: int, purpose: str | None = No
     them.
     """
     own = purpose in (None, probe.purpose)
-    at_once = own and is_at_once(probe)
+    at_once = own and probe.at_once
     share = state.share(
         purpose or probe.purpose, ahead=count if own or state.purse is not None else 0, at_once=at_once
     )
@@ -329,7 +325,7 @@ def share_ahead(state: State, probe: Probe, count: int, purpose: str | None = No
     )
 
 
-def _admits(state: State, probe: Probe, share: FailureBudget, count: int) -> bool:
+def _admits(state: State, probe: Question, share: FailureBudget, count: int) -> bool:
     try:
         return state.admits(*foreseen_half_width(state, probe, certified(state, probe, share, count)))
     except RefusedError:
@@ -341,12 +337,12 @@ def is_told_in_cells(session: Session, metric: Metric) -> bool:
     if metric.has_interval_of_all_rows or metric.lacks_range or not session.data.has_interval(metric):
         return False
     question = worst_question(session, metric, "certify", None)
-    return sealed_form(question, session.data, session.policy) is not None
+    return in_cells(question, session.data, session.policy) is not None
 
 
 def worst_question(
     session: Session, metric: Metric, purpose: str, guess_rows: int | None, settings: Settings = None
-) -> CodedQuestion | FilledCheck | GaussianQuestion | StableQuestion:
+) -> Question:
     """Return a question about this metric whose guess makes the widest intervals, to decide on admission.
 
     ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.
@@ -370,5 +366,5 @@ def worst_question(
         half_cell = settings if isinstance(settings, float) else None
         coded = CodedQuestion.plan(purpose, metric, guess, data, policy, class_mix=False, half_cell=half_cell)
         if isinstance(settings, str):
-            return FilledCheck.plan(coded, policy.tolerance)
+            return FilledCheck.refine(coded, settings, data, policy)
         return coded if half_cell is not None else by_default(coded, data, policy)

@@ -69,7 +69,7 @@ from sklearn_ada.ledger.opening import is_of_session, open_ledger
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.outputs import UnusableOutputsError
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.sealed import statistic_from
+from sklearn_ada.questions.statistic import LossCount
 from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
@@ -413,7 +413,7 @@ def as_closed(
     if name not in closed:
         return read
     outcome = read.outcome
-    statistic = statistic_from(read.mechanism)
+    statistic = LossCount.described(read.mechanism)
     ends = statistic.ends(read.event.symbols[0].value)  # type: ignore[attr-defined]
     by_transcript = statistic.transcript_interval(
         *ends, Genesis(ledger.genesis).policy.ln_transcript, closed[name]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from numpy.typing import NDArray
 
@@ -29,11 +29,10 @@ from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
 from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.questions.question import Draw, Guess, Outcome
+from sklearn_ada.questions.question import Draw, Guess, Outcome, Question
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
 from sklearn_ada.terms.policy import FailureBudget, Policy
-from sklearn_ada.terms.privacy_account import NoPrivacy
 
 _COUNT_SCALE = 3.0  # how many buckets a ratio's denominator or a variance is expected to be off
 _VARIANCES = LogBuckets(1.05)
@@ -43,7 +42,7 @@ _CHECKED = {True: "agrees", False: "differs"}
 
 
 @dataclass(frozen=True)
-class CodedQuestion(NoPrivacy):
+class CodedQuestion(Question):
     """One check or certify, without noise, of a metric that has an interval of its own.
 
     Parameters
@@ -73,6 +72,12 @@ class CodedQuestion(NoPrivacy):
         Whether it is about predictions that may depend on X (`models.predictions`): labels are then drawn
         given X, with a probability of its own for each row.
     """
+
+    settings_type = float
+    names = ("check", "certify")
+    purposes = ("check",)
+    may_be_declared = True
+    is_found_by_subject = True
 
     purpose: str
     metric: Metric
@@ -153,14 +158,6 @@ class CodedQuestion(NoPrivacy):
             "half_cell": self.cells.half_cell,
             "scale": self.scale,
         }
-
-    @property
-    def state_name(self) -> str:
-        """Return nothing: no earlier question of this kind needs to be remembered."""
-        return ""
-
-    def exhausted(self, state: dict[str, Any]) -> None:
-        """Return None: there is no budget but the tolerance."""
 
     def measure(self, estimator: Any, data: HoldoutData) -> tuple[Measured, NDArray[Any]]:
         """Look at the holdout: return the value and the model's outputs.
@@ -297,44 +294,41 @@ def _worth_releasing(
 FILL = "fill"
 
 
-class RefinedCheck:
-    """What a mechanism takes from the question without noise, ``coded``, on which it is built."""
+class RefinedCheck(Question):
+    """A question whose mechanism is built on the question without noise, ``coded``."""
 
     coded: CodedQuestion
+    purposes = ("check",)
+
+    purpose = property(lambda self: self.coded.purpose)
+    guess = property(lambda self: self.coded.guess)
+    stream = property(lambda self: self.coded.stream)
+    scale = property(lambda self: self.coded.scale)
+    target = property(lambda self: self.coded.target)
 
     @property
-    def purpose(self) -> str:
-        """The purpose, "check" or "certify"."""
-        return self.coded.purpose
-
-    @property
-    def metric(self) -> Metric:
+    def metric(self) -> Metric:  # type: ignore[override]
         """The metric that is asked for."""
         return self.coded.metric
 
-    @property
-    def guess(self) -> Guess:
-        """What the answer is expected to be."""
-        return self.coded.guess
+    @classmethod
+    def half_cell_of(cls, settings: Any) -> float | None:
+        """Return half the width of a cell of the question without noise that settings name, or None."""
+        return None
 
-    @property
-    def stream(self) -> str:
-        """Which code prices its symbol."""
-        return self.coded.stream
-
-    @property
-    def scale(self) -> float:
-        """How large that code expects the symbol to be."""
-        return self.coded.scale
+    @classmethod
+    def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
+        """Return the question that these settings make of one without noise; ValueError if they cannot."""
+        raise NotImplementedError  # of a mechanism that no settings ask for
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
-        """Look at the holdout and return the metric's value, which nobody is shown before `release`."""
+        """Look at the holdout and return the metric's value."""
         measured, outputs = self.coded.measure(estimator, data)
         return observed(self.metric, measured.value, outputs, measured.value)
 
 
 @dataclass(frozen=True)
-class FilledCheck(RefinedCheck, NoPrivacy):
+class FilledCheck(RefinedCheck):
     """A check whose half cell is the tolerance minus the half-width of an exact answer at the current L.
 
     No answer is wider than the tolerance, and none is narrower by much: this is for those who want as many
@@ -351,17 +345,19 @@ class FilledCheck(RefinedCheck, NoPrivacy):
 
     coded: CodedQuestion
     room: float
+    settings_type = str
+    may_be_declared = True
 
     @classmethod
-    def plan(cls, coded: CodedQuestion, tolerance: float | None) -> FilledCheck:
+    def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
         """Fix everything but the width; ValueError without a tolerance, a share of the metric's range."""
-        if tolerance is None:
+        if policy.tolerance is None:
             fix = "Open the holdout with tolerance=, which is what cells can fill."
             raise bad_parameter(
                 "settings", "Holdout.check", "something else on a holdout without a tolerance", FILL, fix
             )
         low, high = coded.metric.bounds
-        return cls(coded, tolerance * (high - low))
+        return cls(coded, policy.tolerance * (high - low))
 
     def of_share(self, share: FailureBudget) -> CodedQuestion:
         """Return the check with the cells that it has at this share.
@@ -380,14 +376,6 @@ class FilledCheck(RefinedCheck, NoPrivacy):
     def describe(self) -> dict[str, Any]:
         """Return what is fixed by the question alone; earlier records fix the rest."""
         return {**self.coded.describe(), "half_cell": FILL}
-
-    @property
-    def state_name(self) -> str:
-        """Return nothing: no earlier question of this kind needs to be remembered."""
-        return ""
-
-    def exhausted(self, state: dict[str, Any]) -> None:
-        """Return None: there is no budget but the tolerance."""
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout; which cell the value is in follows when it is recorded."""

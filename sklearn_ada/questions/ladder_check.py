@@ -11,7 +11,7 @@ import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from sklearn_ada._validation import bad_parameter, check_real
 from sklearn_ada.accounting.codes import symbols_of
@@ -20,9 +20,9 @@ from sklearn_ada.mechanisms.ladder import Ladder
 from sklearn_ada.mechanisms.rounding import LEAST_CELL
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
 from sklearn_ada.questions.question import Draw, Outcome
+from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import metric_identity
-from sklearn_ada.terms.policy import FailureBudget
-from sklearn_ada.terms.privacy_account import NoPrivacy
+from sklearn_ada.terms.policy import FailureBudget, Policy
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class LadderSettings:
 
 
 @dataclass(frozen=True)
-class LadderQuestion(NoPrivacy, RefinedCheck):
+class LadderQuestion(RefinedCheck):
     """One check that a Ladder answers: a Ladder is all questions of one metric and step.
 
     Parameters
@@ -56,9 +56,11 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
 
     coded: CodedQuestion
     step: float
+    settings_type = LadderSettings
+    names = ("ladder",)
 
     @classmethod
-    def plan(cls, coded: CodedQuestion, settings: LadderSettings) -> LadderQuestion:
+    def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
         """Fix the step; ratios, whose denominator is part of the answer, are refused."""
         if coded.rule.size_is_released:
             raise bad_parameter(
@@ -74,17 +76,13 @@ class LadderQuestion(NoPrivacy, RefinedCheck):
         return cls(coded, step / width)
 
     @cached_property  # a metric whose code cannot be read gets a random key each time, and so its own Ladder
-    def state_name(self) -> str:
+    def state_name(self) -> str:  # type: ignore[override]
         """Name of the Ladder that this question belongs to; its best loss is kept under it."""
         return json.dumps(["ladder", self.step, metric_identity(self.metric)], sort_keys=True)
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         return {**self.coded.describe(), "name": "ladder", "step": self.step}
-
-    def exhausted(self, state: dict[str, Any]) -> str | None:
-        """Return None: a ladder has no budget of its own."""
-        return None
 
     def release(
         self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import json
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from scipy.special import ndtri_exp
 
@@ -54,7 +54,7 @@ from sklearn_ada.terms.privacy_account import PrivateRelease, TransferShare
 
 
 @dataclass(frozen=True)
-class NoisyQuestion(RefinedCheck, ABC):
+class NoisyQuestion(RefinedCheck):
     """A question whose released cell holds the holdout's value plus noise.
 
     Parameters
@@ -193,6 +193,7 @@ class GaussianQuestion(NoisyQuestion):
     deviation: float
     cells: Cells
     symbol_scale: float
+    names = ("gaussian ",)
 
     @classmethod
     def plan(cls, coded: CodedQuestion, data: HoldoutData, policy: Policy) -> GaussianQuestion:
@@ -217,19 +218,14 @@ class GaussianQuestion(NoisyQuestion):
         return cls(coded, multiplier, deviation, Cells(guess, half_cell), scale)
 
     @property
-    def stream(self) -> str:
+    def stream(self) -> str:  # type: ignore[override]
         """Which code prices the number of the cell (`sklearn_ada.accounting.codes`)."""
         return "lattice" if self.symbol_scale else "cells"
 
     @property
-    def scale(self) -> float:
+    def scale(self) -> float:  # type: ignore[override]
         """How large that number is expected to be; 0 in the code "cells"."""
         return self.symbol_scale
-
-    @property
-    def state_name(self) -> str:
-        """Return nothing: no earlier question needs to be remembered."""
-        return ""
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
@@ -240,13 +236,6 @@ class GaussianQuestion(NoisyQuestion):
             "scale": self.scale,
             "noise": self.deviation,
         }
-
-    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
-        """Return what would be released if the guess were exact and the noise zero."""
-        return (Symbol(self.stream, 0, self.scale),)
-
-    def exhausted(self, state: dict[str, Any]) -> None:
-        """Return None: only the tolerance and the privacy budget limit these questions."""
 
     def release(
         self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
@@ -339,11 +328,17 @@ class NoisyCheck(NoisyQuestion):
     settings: NoiseSettings
     scale_of_noise: float
     sensitivity: float
+    settings_type = NoiseSettings
+    names = ("thresholdout ",)
 
     @classmethod
-    def plan(
-        cls, coded: CodedQuestion, settings: NoiseSettings, data: HoldoutData, policy: Policy
-    ) -> NoisyCheck:
+    def half_cell_of(cls, settings: Any) -> float | None:
+        """Return the threshold, if one was given."""
+        threshold: float | None = settings.threshold
+        return threshold
+
+    @classmethod
+    def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
         """Fix threshold, scale and sensitivity; metrics without bounded sensitivity are refused.
 
         The scale is the same for all questions of one Thresholdout, as one privacy event, recorded with the
@@ -367,7 +362,7 @@ class NoisyCheck(NoisyQuestion):
         return cls(coded, settings, _DEFAULT_SCALE * threshold, sensitivity)
 
     @cached_property  # a metric whose code cannot be read gets a random key each time, and its own budget
-    def state_name(self) -> str:
+    def state_name(self) -> str:  # type: ignore[override]
         """Name of the Thresholdout that this question belongs to: its metric and its settings."""
         settings = self.settings
         name = ["thresholdout", settings.noise, settings.scale, settings.max_hits, settings.threshold]
@@ -471,3 +466,14 @@ def _private_scale(settings: NoiseSettings, sensitivity: float, n: int, policy: 
     else:  # each question may cost two releases
         scale = sensitivity * math.sqrt(planned_questions(policy.expected_questions) / budget)
     return float(f"{scale:.3g}") * 1.01  # rounded, yet never below what the budget allows
+
+
+def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
+    """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
+
+    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
+    answered by cells without noise, which end the privacy route.
+    """
+    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
+        return coded
+    return GaussianQuestion.plan(coded, data, policy)

@@ -25,11 +25,10 @@ from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.metrics.base import Foreseen, RowsInterval
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
-from sklearn_ada.questions.question import Draw, Outcome
+from sklearn_ada.questions.question import Draw, Outcome, Question
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
 from sklearn_ada.terms.policy import FailureBudget, Policy
-from sklearn_ada.terms.privacy_account import NoPrivacy
 
 _LN_USUAL = -math.log(10.0)
 _LN_REST = math.log1p(-math.exp(_LN_USUAL))
@@ -48,7 +47,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class RowsQuestion(RefinedCheck, NoPrivacy):
+class RowsQuestion(RefinedCheck):
     """One certify whose interval is a function of all rows.
 
     Parameters
@@ -64,19 +63,11 @@ class RowsQuestion(RefinedCheck, NoPrivacy):
     coded: CodedQuestion
     construction: RowsInterval
     step: float
-    state_name = ""
-
-    @property
-    def target(self) -> str:
-        """The population quantity."""
-        return self.coded.target
+    may_be_declared = True
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         return {**self.coded.describe(), "interval": {**self.construction.describe(), "step": self.step}}
-
-    def exhausted(self, state: dict[str, Any]) -> None:
-        """Return None: there is no budget but the tolerance."""
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return the value and the rows' outputs, which nobody is shown."""
@@ -145,12 +136,14 @@ class RowsQuestion(RefinedCheck, NoPrivacy):
         return math.floor((low - centre) / self.step - 1e-9), math.ceil((high - centre) / self.step + 1e-9)
 
 
-def of_rows(question: CodedQuestion, data: HoldoutData, policy: Policy) -> RowsQuestion | None:
+def of_rows(question: Question, data: HoldoutData, policy: Policy) -> RowsQuestion | None:
     """Return a certify as it is answered with an interval of all rows; None where the value is enough.
 
     That the guess decides, before the holdout is looked at.
     """
-    if question.purpose != "certify" or data.units is not None or question.rule.counts:
+    if not isinstance(question, CodedQuestion) or question.purpose != "certify" or data.units is not None:
+        return None
+    if question.rule.counts:
         return None  # a count says it all
     guess, size, rule = question.guess, question.size, question.rule
     if rule.needs_rows and guess.details is None:

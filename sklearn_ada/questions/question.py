@@ -18,23 +18,28 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol, Self
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._validation import bad_parameter, check_option, check_real
-from sklearn_ada.accounting.events import Event
+from sklearn_ada.accounting.events import Event, Symbol
 from sklearn_ada.answer import VERDICTS
 from sklearn_ada.data.labels import check_labels, n_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.rows import rows_digest
+from sklearn_ada.exceptions import UnsupportedEventError
 from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees import transfer as direct_transfer
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric, undefined_metric
 from sklearn_ada.metrics.outputs import StoredOutputs
+from sklearn_ada.questions.statistic import LossCount, Transcript
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation
 from sklearn_ada.terms.policy import FailureBudget
@@ -309,56 +314,152 @@ def _finite_2(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-class Question(Protocol):
-    """A question fixed before the holdout is looked at."""
+class Question(ABC):
+    """One question to a holdout, of which all but the answer is fixed before the look.
+
+    A mechanism is a class of questions in a module of its own. It says what is fixed (`describe`), what may
+    be spent (`exhausted`, `half_width_bound`), what a look gives (`evaluate`), what of that is released
+    (`release`) and what is certified by it (`read`, and `read_private` where there is noise).
+    """
+
+    purpose: str
+    """The purpose, "check" or "certify", whose part of the failure probability it uses."""
+    metric: Metric
+    guess: Guess | None
+    """What the answer is expected to be; None if nothing is."""
+    stream: str
+    """Which code prices its first symbol (`sklearn_ada.accounting.codes`)."""
+    scale: float
+    """How large that code expects the symbol to be; 0 where it has no such parameter."""
+    target: str
+    """The population quantity that is certified."""
+    state_name: str = ""
+    """Name under which its mechanism remembers earlier questions; empty if it remembers nothing."""
+    statistic: LossCount | None = None
+    """What is sealed while only its cell is released; None if the answer is all there is."""
+    n_subsamples: int | None = None
+    """Of how many subsamples it takes the median; None if of none."""
+
+    settings_type: ClassVar[type | None] = None
+    """The class of ``settings`` that asks for this mechanism."""
+    names: ClassVar[tuple[str, ...]] = ()
+    """How the name of the mechanism in records begins."""
+    purposes: ClassVar[tuple[str, ...]] = ("check", "certify")
+    """What settings of its own may be given for."""
+    may_be_declared: ClassVar[bool] = False
+    """Whether its interval may rest on a family of models that was declared beforehand."""
+    is_found_by_subject: ClassVar[bool] = False
+    """Whether any record about model and metric is one of this question, whatever its guess was."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if cls.settings_type is not None and "settings_type" in vars(cls):
+            QUESTIONS[cls.settings_type] = cls
 
     @property
-    def purpose(self) -> str:
-        """The purpose, "check" or "certify", whose part of the failure probability it uses."""
+    def at_once(self) -> bool:
+        """Whether an exact value is released when it is asked, which takes more of the budget."""
+        return self.purpose == "certify" and self.statistic is None
 
     @property
-    def metric(self) -> Metric:
-        """The metric that is asked for."""
+    def exact(self) -> Question:
+        """The same question, answered at once."""
+        return self
 
-    @property
-    def guess(self) -> Guess | None:
-        """What the answer is expected to be; None if nothing is."""
-
-    @property
-    def stream(self) -> str:
-        """Which code prices its first symbol (`sklearn_ada.accounting.codes`)."""
-
-    @property
-    def scale(self) -> float:
-        """How large that code expects the symbol to be; 0 where it has no such parameter."""
-
-    @property
-    def state_name(self) -> str:
-        """Name under which its mechanism remembers earlier questions; empty if it remembers nothing."""
-
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Return everything that is fixed, ready for JSON."""
 
     def exhausted(self, state: dict[str, Any]) -> str | None:
         """Return why the mechanism answers no more, judged from what it remembers, or None."""
+        return None
 
+    @abstractmethod
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
-        """Look at the holdout and return what was seen, which nobody is shown before `release`."""
+        """Look at the holdout and return what was seen, which nobody is shown before `release`.
 
+        What the model raises becomes a failure (`sklearn_ada.holdout.session`).
+        """
+
+    @abstractmethod
     def release(self, seen: Any, share: FailureBudget, draw: Draw) -> tuple[Event, dict[str, Any]]:
-        """Return the event of what is told, and what the mechanism remembers of it."""
+        """Return the event of what is released, and what the mechanism remembers of it."""
 
+    def expected_symbols(self, share: FailureBudget) -> tuple[Any, ...]:
+        """Return what would be released if the guess were exact: number 0 of everything."""
+        return (Symbol(self.stream, 0, self.scale),)
+
+    @abstractmethod
     def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer and the width of the metric's range, in one unit."""
 
+    @abstractmethod
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return value and interval by description length."""
 
     def private_release(self, state: dict[str, Any]) -> PrivateRelease | None:
         """Return what it can cost of the privacy budget at most, or None if there is no privacy in it."""
+        return None
 
     def private_half_width(self, transfer: TransferShare) -> float:
         """Return the worst half-width by the privacy route, in the units of `half_width_bound`."""
+        return math.inf
 
     def read_private(self, event: Event, share: FailureBudget) -> Outcome:
         """Return value and interval by the privacy route."""
+        raise UnsupportedEventError("An answer without noise has no certificate by privacy.")
+
+    def foreseen_half_width(
+        self, share: FailureBudget, transcript_of: Callable[[Event], Transcript]
+    ) -> tuple[float, float]:
+        """Return the half-width that decides on admission, by the better route, and the width of the range.
+
+        It is the worst there can be. ``transcript_of`` says what the transcript theorem takes once an event
+        is recorded.
+        """
+        half, width = self.half_width_bound(share)
+        bounds = [half] if share.described else []
+        if share.transfer is not None:
+            bounds.append(self.private_half_width(share.transfer))
+        return min(bounds, default=math.inf), width
+
+    def outcome(
+        self, event: Event, share: FailureBudget, state: dict[str, Any], transcript: Transcript | None
+    ) -> Outcome:
+        """Return value and interval of what was released, by every route that certifies it.
+
+        ``transcript`` is what the transcript theorem takes; None where it does not hold.
+        """
+        described = self.read(event, share, state) if share.described else None
+        if share.transfer is None:
+            assert described is not None  # a question without any route was refused
+            return described
+        private = replace(self.read_private(event, share), route="differential_privacy")
+        if described is None or described.verdict == "failed":
+            return private
+        low = max(described.interval[0], private.interval[0])
+        high = min(described.interval[1], private.interval[1])
+        if low > high:  # one of them misses, which is the failure that was allowed for
+            low, high = described.interval
+        levels = described.levels
+        if levels is not None and private.levels is not None:
+            levels = (max(levels[0], private.levels[0]), min(levels[1], private.levels[1]))
+        return replace(
+            described,
+            interval=(low, high),
+            levels=levels,
+            theorem=f"{described.theorem}; {private.theorem}",
+            vacuous=described.vacuous and private.vacuous,
+            route="both",
+        )
+
+
+QUESTIONS: dict[type, type[Question]] = {}
+"""The class of questions for each class of settings, filled by the classes as they are defined."""
+
+
+def question_class(settings: object) -> type[Question] | None:
+    """Return the class of questions that settings ask for; None for None and for anything unheard of."""
+    if isinstance(settings, Real) and not isinstance(settings, bool):
+        return QUESTIONS[float]
+    return QUESTIONS.get(type(settings))

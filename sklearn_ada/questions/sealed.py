@@ -1,271 +1,64 @@
-"""What a metric needs to be answered in cells: a statistic on a lattice, and its tail at any level.
+"""A sealed answer: the cell of a value is released, and the value itself kept for later.
 
-A *sealed* answer tells in which cell a statistic lies, and keeps the statistic itself hidden, to be told
-later at the failure probability of the asking. A statistic that can be sealed says
-
-- which point of a lattice of integers it is (`SealedStatistic.point_of`), which is all that is sealed;
-- how the points are put into cells, and how likely the code takes each cell, and each point of a cell, to be;
-- what a cell, or a point, certifies at a level that was fixed beforehand (description length), and what a
-  cell certifies by the transcript theorem.
-
-All of it is fixed without the holdout, stands in the question's record and can be rebuilt from that
-(`statistic_from`): nothing that comes after the asking tunes it.
-
-A sealed certify: the cell of the value is told, the value itself keeps for later.
-
-The interval that is said meanwhile is what lies in two: that of the cell at the question's own failure
-probability (description length, the share s1), and that of the transcript theorem (the share s2), which needs
-no weight and no horizon, only what was said so far. Both hold together
-(`sklearn_ada.guarantees.weights`). The value is told later, at the failure probability of
-the asking (`sklearn_ada.guarantees.cells`).
+The interval meanwhile is what lies in two: that of the cell at the question's own level (description length,
+the share s1), and that of the transcript theorem (the share s2), which needs no weight and no horizon, only
+what was released so far. Both hold together (`sklearn_ada.guarantees.weights`). The value is released later,
+at the level of the asking (`sklearn_ada.guarantees.cells`). What is sealed, and its cells, is a statistic
+(`sklearn_ada.questions.statistic`).
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any
 
-from sklearn_ada.accounting.codes import CountCode, largest_unsealing_nats, symbols_of
-from sklearn_ada.accounting.events import CountRelease, CountSymbol, Event, Symbol
-from sklearn_ada.guarantees.description_length import intersection, question_interval
-from sklearn_ada.guarantees.transcript import THEOREM, transcript_cell_interval, transcript_interval
-from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, CountCells, guess_error
-from sklearn_ada.metrics.base import Measured
+from sklearn_ada.accounting.codes import symbols_of
+from sklearn_ada.accounting.events import CountRelease, Event, Symbol
+from sklearn_ada.guarantees.description_length import intersection
+from sklearn_ada.guarantees.transcript import THEOREM
+from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
-from sklearn_ada.questions.question import Draw, Guess, Outcome
+from sklearn_ada.questions.of_rows import told_value_alone
+from sklearn_ada.questions.question import Draw, Guess, Outcome, Question
+from sklearn_ada.questions.statistic import LossCount, Transcript
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
-from sklearn_ada.terms.policy import FailureBudget
-from sklearn_ada.terms.privacy_account import NoPrivacy
-
-Ends = tuple[float, float]
-_FINE = 10_000.0  # points to a standard error, so that the width of a cell is whole
-
-
-class SealedStatistic(Protocol):
-    """A statistic whose point on a lattice is sealed, and of which only the cell is told."""
-
-    @property
-    def theorem(self) -> str:
-        """Name of the bound for one question that was fixed beforehand."""
-
-    @property
-    def step(self) -> float:
-        """How wide a cell is, in units of the metric."""
-
-    @property
-    def expected(self) -> int:
-        """The point that the guess suggests."""
-
-    def describe(self) -> dict[str, Any]:
-        """Return all that is fixed, ready for JSON."""
-
-    def point_of(self, measured: Measured) -> int:
-        """Return the statistic of these rows: what is sealed."""
-
-    def value(self, point: int) -> float:
-        """Return the metric's value at a point."""
-
-    def centre(self, cell: int) -> float:
-        """Return the metric's value in the middle of a cell."""
-
-    def cell_of(self, point: int) -> int:
-        """Return the number of the cell that holds a point."""
-
-    def ends(self, cell: int) -> tuple[int, int]:
-        """Return the first and the last point of a cell that a statistic can be."""
-
-    def symbol(self, stream: str, value: int | str) -> CountSymbol:
-        """Return the symbol of a cell, or of a failure."""
-
-    def symbol_within(self, point: int, known: tuple[int, int]) -> CountSymbol:
-        """Return the symbol of a point that is known to be one of these."""
-
-    def largest_unsealing_nats(self, known: tuple[int, int]) -> float:
-        """Return the price of the dearest of the points that are known to be possible."""
-
-    def fixed_interval(self, low: int, high: int, ln_delta: float) -> Ends:
-        """Return what points certify at a level that was fixed before anything was said of them."""
-
-    def transcript_interval(self, low: int, high: int, ln_beta: float, nats: float) -> Ends:
-        """Return what a cell certifies by the transcript theorem; ``nats`` include its own price."""
-
-
-@dataclass(frozen=True)
-class LossCount:
-    """How many of n rows have a 0/1 loss (or score) of 1, in cells of counts around the guess.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    base, width : int
-        First count of cell 0, and counts in a cell.
-    expected_count, tau : float
-        The count that the guess suggests, and its standard error.
-    half : float
-        Half a cell in standard errors.
-    identical_rows : bool
-        Whether rows are draws of one law; not where intervals are at the holdout's class mix.
-    """
-
-    n: int
-    base: int
-    width: int
-    expected_count: float
-    tau: float
-    half: float
-    identical_rows: bool
-    theorem = "Clopper-Pearson"
-
-    @classmethod
-    def around(cls, question: CodedQuestion, n: int, *, identical_rows: bool, width: float) -> Self:
-        """Fix cells and code from the guess; ``width`` is half a cell in standard errors."""
-        guess = question.guess
-        rows = max(round(guess.size or n), 1)
-        cells = CountCells.around(n, guess=guess.value, guess_rows=rows, width=width)
-        tau = guess_error(n, guess.value, rows)
-        return cls(n, cells.base, cells.width, n * guess.value, tau, width, identical_rows)
-
-    @property
-    def _cells(self) -> CountCells:
-        return CountCells(self.n, self.base, self.width)
-
-    @property
-    def code(self) -> CountCode:
-        """How likely each count is taken to be."""
-        return CountCode(self.expected_count, self.tau)
-
-    @property
-    def step(self) -> float:
-        """How wide a cell is, as a share of the rows."""
-        return self.width / self.n
-
-    @property
-    def expected(self) -> int:
-        """The count that the guess suggests."""
-        return min(max(round(self.expected_count), 0), self.n)
-
-    def describe(self) -> dict[str, Any]:
-        """Return all that is fixed, ready for JSON."""
-        return {"statistic": "loss count", **vars(self)}  # all plain numbers: asdict would copy each
-
-    def point_of(self, measured: Measured) -> int:
-        """Return the count."""
-        return round(measured.value * self.n)
-
-    def value(self, point: int) -> float:
-        """Return the count as a share of the rows."""
-        return point / self.n
-
-    def centre(self, cell: int) -> float:
-        """Return the middle of a cell as a share of the rows."""
-        return self._cells.centre(cell)
-
-    def cell_of(self, point: int) -> int:
-        """Return the number of the cell that holds a count."""
-        return self._cells.index(point)
-
-    def ends(self, cell: int) -> tuple[int, int]:
-        """Return the first and the last count of a cell, within 0 to n."""
-        return self._cells.counts(cell)
-
-    def symbol(self, stream: str, value: int | str) -> CountSymbol:
-        """Return the symbol of a cell, or of a failure.
-
-        All candidates of a search have one code, that of cells so many standard errors wide: then what they
-        cost together does not depend on the order in which they are recorded.
-        """
-        if stream == "candidate":
-            half = round(_FINE * self.half)
-            return CountSymbol(stream, value, -half, 2 * half, -0.5, _FINE)
-        return CountSymbol(stream, value, self.base, self.width, self.expected_count, self.tau)
-
-    def symbol_within(self, point: int, known: tuple[int, int]) -> CountSymbol:
-        """Return the symbol of a count that is known to be one of these."""
-        low, high = known
-        return CountSymbol("unsealed", point, low, high - low + 1, self.expected_count, self.tau)
-
-    def largest_unsealing_nats(self, known: tuple[int, int]) -> float:
-        """Return the price of the dearest of the counts that are known to be possible."""
-        return largest_unsealing_nats(*known, self.code)
-
-    def fixed_interval(self, low: int, high: int, ln_delta: float) -> Ends:
-        """Return Clopper and Pearson's interval; the whole range where nothing is left of the level."""
-        if ln_delta == -math.inf:
-            return 0.0, 1.0
-        return question_interval(low, high, self.n, ln_beta=ln_delta, weight=1.0, nats=0.0)
-
-    def transcript_interval(self, low: int, high: int, ln_beta: float, nats: float) -> Ends:
-        """Return the binomial tails from the cell's edges or, of identical rows, the cell's probability."""
-        if self.identical_rows:
-            return transcript_cell_interval(low, high, self.n, ln_beta=ln_beta, nats=nats)
-        return transcript_interval(low, high, self.n, ln_beta=ln_beta, nats=nats, identical_rows=False)
-
-
-_KINDS = {"loss count": LossCount}
-
-
-def statistic_of(
-    question: CodedQuestion, data: HoldoutData, *, identical_rows: bool, width: float = WINNER_WIDTH
-) -> SealedStatistic | None:
-    """Return what can be sealed of a question, or None: then it is answered as if nothing were.
-
-    A count of 0/1 losses of rows that all count the same, each by itself.
-    """
-    if question.rule.counts and data.units is None and question.metric.bounds == (0.0, 1.0):
-        return LossCount.around(question, len(data), identical_rows=identical_rows, width=width)
-    return None
-
-
-def statistic_from(described: dict[str, Any]) -> SealedStatistic:
-    """Return the statistic that `SealedStatistic.describe` told."""
-    kind = _KINDS[described["statistic"]]
-    names = kind.__dataclass_fields__
-    return kind(**{name: described[name] for name in names})
-
+from sklearn_ada.terms.policy import FailureBudget, Policy
 
 _VERDICTS = {True: "agrees", False: "differs"}
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the transcript theorem takes: its share of the failure probability, and L with the own price.
-
-    Attributes
-    ----------
-    ln_beta : float
-    nats : float
-    """
-
-    ln_beta: float
-    nats: float
-
-
-@dataclass(frozen=True)
-class SealedQuestion(RefinedCheck, NoPrivacy):
+class SealedQuestion(RefinedCheck):
     """One certify that is answered with a cell.
 
     Parameters
     ----------
     coded : CodedQuestion
         The same question, answered at once.
-    statistic : SealedStatistic
+    statistic : LossCount
         What is sealed, and its cells.
     urn : {"winner", "candidate"}
         Which urn learns from the answer.
     """
 
     coded: CodedQuestion
-    statistic: SealedStatistic
+    statistic: LossCount
     urn: str = "winner"
-    stream = "cells"  # under which `asking.ask.look` notes a failure; `release` gives it its own code
+    stream = "cells"  # under which a look notes a failure; `release` gives it its own code
     scale = 0.0
-    state_name = ""
+    names = ("sealed",)
+    may_be_declared = True
+    is_found_by_subject = True
 
     @property
-    def target(self) -> str:
+    def exact(self) -> Question:
+        """The same question, answered at once."""
+        return self.coded
+
+    @property
+    def target(self) -> str:  # type: ignore[override]
         """The population quantity, and that the score is the centre of a cell."""
         step = f"{self.statistic.step:.3g}"
         return f"{self.coded.target}, told as the centre of its cell, rounded to steps of {step}"
@@ -273,9 +66,6 @@ class SealedQuestion(RefinedCheck, NoPrivacy):
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         return {"name": "sealed", "urn": self.urn, **self.statistic.describe()}
-
-    def exhausted(self, state: dict[str, Any]) -> None:
-        """Return None: there is no budget but the tolerance."""
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return the point, which nobody is shown."""
@@ -299,33 +89,78 @@ class SealedQuestion(RefinedCheck, NoPrivacy):
         """Return the half-width of the agreeing answer by description length, and the width of the range."""
         return self.agreeing(share, None), 1.0
 
-    def agreeing(self, share: FailureBudget, told: Told | None) -> float:
+    def agreeing(self, share: FailureBudget, transcript: Transcript | None) -> float:
         """Return the half-width of the answer if the guess holds, known before it is looked at."""
-        low, high = self._interval(0, share, told)
+        low, high = self._interval(0, share, transcript)
         return (high - low) / 2.0
+
+    def foreseen_half_width(
+        self, share: FailureBudget, transcript_of: Callable[[Event], Transcript]
+    ) -> tuple[float, float]:
+        """Return the half-width if the guess holds: a surprise is wider, and may not decide on admission."""
+        return self.agreeing(share, transcript_of(CountRelease(self.expected_symbols(share)))), 1.0
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what the cell certifies by description length."""
-        return self.outcome(event, share, None)
+        return self.outcome(event, share, state, None)
 
-    def outcome(self, event: Event, share: FailureBudget, told: Told | None) -> Outcome:
-        """Return what the cell certifies; ``told`` is None where description length speaks alone."""
+    def outcome(
+        self, event: Event, share: FailureBudget, state: dict[str, Any], transcript: Transcript | None
+    ) -> Outcome:
+        """Return what the cell certifies; ``transcript`` is None where description length speaks alone."""
         value = symbols_of(event)[0].value
         if isinstance(value, str):
             return Outcome.failed(value, self.metric.bounds, self.target)
-        interval = self._interval(value, share, told)
-        theorem = self.statistic.theorem + ("" if told is None else f"; {THEOREM}")
+        interval = self._interval(value, share, transcript)
+        theorem = self.statistic.theorem + ("" if transcript is None else f"; {THEOREM}")
         vacuous = interval[0] <= 0.0 and interval[1] >= 1.0
         centre = self.statistic.centre(value)
         return Outcome(centre, interval, _VERDICTS[value == 0], theorem, self.target, vacuous)
 
-    def of(self, statistic: SealedStatistic, guess: Guess) -> SealedQuestion:
-        """Return the question as it was asked with this guess."""
-        return replace(self, coded=replace(self.coded, guess=guess), statistic=statistic)
-
-    def _interval(self, cell: int, share: FailureBudget, told: Told | None) -> tuple[float, float]:
+    def _interval(
+        self, cell: int, share: FailureBudget, transcript: Transcript | None
+    ) -> tuple[float, float]:
         ends = self.statistic.ends(cell)
         fixed = self.statistic.fixed_interval(*ends, share.ln_delta)
-        if told is None:
+        if transcript is None:
             return fixed
-        return intersection(fixed, [self.statistic.transcript_interval(*ends, told.ln_beta, told.nats)])
+        return intersection(
+            fixed, [self.statistic.transcript_interval(*ends, transcript.ln_beta, transcript.nats)]
+        )
+
+
+def in_cells(
+    question: Question, data: HoldoutData, policy: Policy, candidates: int | None = None
+) -> SealedQuestion | None:
+    """Return the question as it is answered with a cell; None where it is answered as on any ledger.
+
+    What can be sealed is a count of 0/1 losses of rows that all count the same, each by itself.
+    ``candidates`` is of how many candidates of one search it is a check, whose cells are the wider.
+    """
+    if not (policy.seals and isinstance(question, CodedQuestion)):
+        return None
+    is_check = question.purpose == "check"
+    if is_check and (candidates is None or question.is_chosen):
+        return None
+    if not question.rule.counts or data.units is not None or question.metric.bounds != (0.0, 1.0):
+        return None
+    same_mix = policy.class_mix == "priced" or not data.is_classification
+    width = candidate_width(candidates) if is_check and candidates is not None else WINNER_WIDTH
+    guess, n = question.guess, len(data)
+    statistic = LossCount.around(
+        guess.value, guess.size or n, n, identical_rows=same_mix and not question.given_rows, width=width
+    )
+    return SealedQuestion(question, statistic, "candidate" if is_check else "winner")
+
+
+def as_recorded(
+    question: Question, guess: Guess, mechanism: dict[str, Any], data: HoldoutData, policy: Policy
+) -> Question:
+    """Return a question as a record has it: with the guess of its asking, which has fixed its cells."""
+    if not isinstance(question, CodedQuestion):
+        return question
+    if mechanism["name"] in SealedQuestion.names:
+        return SealedQuestion(replace(question, guess=guess), LossCount.described(mechanism))
+    class_mix = policy.class_mix == "conditional" and data.is_classification
+    coded = CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)
+    return told_value_alone(coded, mechanism)

@@ -64,7 +64,7 @@ from sklearn_ada.mechanisms.quantiles import (
 )
 from sklearn_ada.mechanisms.rounding import Grid, UniformGrid
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.questions.question import Draw, Guess, Outcome
+from sklearn_ada.questions.question import Draw, Guess, Outcome, Question
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
 from sklearn_ada.terms.policy import GRID_POINTS, FailureBudget, Policy
@@ -391,7 +391,7 @@ def _around(
 
 
 @dataclass(frozen=True)
-class StableQuestion:
+class StableQuestion(Question):
     """One stable median.
 
     Parameters
@@ -438,6 +438,13 @@ class StableQuestion:
     drawing: MedianDraw
     target: str
     family: str
+    settings_type = MedianSettings
+    names = ("median ",)
+
+    @property
+    def n_subsamples(self) -> int:  # type: ignore[override]
+        """Of how many subsamples the median is."""
+        return len(self.rows)
 
     @classmethod
     def plan(
@@ -475,7 +482,7 @@ class StableQuestion:
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
-        m = len(self.rows)
+        m = self.n_subsamples
         return {
             "name": f"median {self.purpose}",
             "n_subsamples": m,
@@ -499,14 +506,6 @@ class StableQuestion:
             return (Symbol(self.stream, FAILURES[5], self.scale),)
         # A subsample without a value (one class only, say) counts as the worst.
         return self.grid.index(np.where(np.isnan(values), -np.inf, values))
-
-    @property
-    def state_name(self) -> str:
-        """Return nothing: no earlier question needs to be remembered."""
-        return ""
-
-    def exhausted(self, state: dict[str, Any]) -> None:
-        """Return None: only the tolerance and the privacy budget limit these questions."""
 
     def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact and the spread as expected."""
@@ -545,7 +544,7 @@ class StableQuestion:
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify by description length."""
         covered = median_is_covered(
-            len(self.rows),
+            self.n_subsamples,
             self._outer_level(share),
             self._rank_error(share.ln_noise),
             self._ln_sampling(share),
@@ -615,7 +614,7 @@ class StableQuestion:
 
     def _level(self, share: FailureBudget) -> float:
         """Return l: the value of a check is between the l and the 1 - l quantile; 0 says nothing."""
-        m, rank_error = len(self.rows), self._rank_error(share.ln_noise)
+        m, rank_error = self.n_subsamples, self._rank_error(share.ln_noise)
         return quantile_interval(m, rank_error, self._ln_sampling(share))[0]
 
     def _outer_level(self, share: FailureBudget) -> float:
@@ -629,7 +628,7 @@ class StableQuestion:
         levels = []
         if share.described:
             rank_error = self._rank_error(share.ln_noise)
-            levels.append(outer_levels(len(self.rows), rank_error, self._ln_sampling(share))[0])
+            levels.append(outer_levels(self.n_subsamples, rank_error, self._ln_sampling(share))[0])
         if share.transfer is not None:
             levels.append(self._private_outer_level(share.transfer))
         return max(levels, default=0.0)

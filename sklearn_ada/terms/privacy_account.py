@@ -39,7 +39,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from sklearn_ada.accounting.differential_privacy import pure_dp_cost, zcdp_cost
 from sklearn_ada.accounting.events import Event
@@ -193,21 +193,6 @@ class PrivacyAccount:
     def end(self, reason: str) -> None:
         """End the route."""
         self.ended = self.ended or reason
-
-
-class NoPrivacy:
-    """The part of `Question` about privacy, for questions that are answered without noise."""
-
-    def private_release(self, mechanism_state: dict[str, Any]) -> None:
-        """Return None: nothing bounds the privacy loss."""
-
-    def private_half_width(self, transfer: TransferShare) -> float:
-        """Return infinity: there is no such interval."""
-        return math.inf
-
-    def read_private(self, event: Event, share: Any) -> NoReturn:
-        """Raise: there is nothing to read."""
-        raise UnsupportedEventError("An answer without noise has no certificate by privacy.")
 
 
 def rho_or_none(event: Event) -> float | None:

@@ -12,7 +12,7 @@ from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.accounting import gaussian_zcdp
 from sklearn_ada.accounting.events import ComposedEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
-from sklearn_ada.holdout.asking import certified, read_outcome, worst_half_width
+from sklearn_ada.holdout.asking import certified
 from sklearn_ada.questions.ladder_check import LadderSettings
 from sklearn_ada.questions.noisy import NoiseSettings
 from sklearn_ada.questions.stable_median import MedianSettings
@@ -131,10 +131,12 @@ def test_a_certified_median_of_both_routes_is_released_where_the_better_one_cove
         "private": FailureBudget(ln_delta, 0.0, described=False, transfer=transfer),
         "both": FailureBudget(ln_delta, 0.0, transfer=transfer),
     }
-    reach = {name: worst_half_width(question, share)[0] for name, share in shares.items()}
+    reach = {
+        name: question.foreseen_half_width(share, lambda event: None)[0] for name, share in shares.items()
+    }
     assert reach["both"] == reach[better] == min(reach.values()) < max(reach.values())
     event = ComposedEvent(tuple(question.drawing.event(Symbol(stream, 2, 1.0)) for stream in STREAMS))
-    outcome = {name: read_outcome(question, event, share, {}) for name, share in shares.items()}
+    outcome = {name: question.outcome(event, share, {}, None) for name, share in shares.items()}
     assert outcome["both"].interval == outcome[better].interval
     assert not outcome["both"].vacuous
     by_route = {

@@ -103,7 +103,7 @@ def _coded(n, guess=0.5, half_cell=0.02):
 def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale):
     n, delta, runs = 4000, 0.2, 1000
     coded, data = _coded(n)
-    question = NoisyCheck.plan(coded, NoiseSettings(noise, scale, threshold=0.02), data, Policy())
+    question = NoisyCheck.refine(coded, NoiseSettings(noise, scale, threshold=0.02), data, Policy())
     share, rng, misses, naive = FailureBudget(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
     for run in range(runs):
         value = rng.binomial(n, 0.42) / n  # away from the guess, so that values are corrected
@@ -119,7 +119,7 @@ def test_the_noisiest_of_all_runs_is_allowed_for():
     """Runs with much noise may last longest, so the worst of them counts, not one drawn at random."""
     hits, scale, delta, trials = 20, 0.01, 0.4, 4000
     coded, data = _coded(1000)
-    question = NoisyCheck.plan(coded, NoiseSettings("laplace", scale, max_hits=hits), data, Policy())
+    question = NoisyCheck.refine(coded, NoiseSettings("laplace", scale, max_hits=hits), data, Policy())
     allowed = question.allowance(FailureBudget(math.log(delta), 0.0).ln_noise)
     rng = np.random.default_rng(0)
     worst = np.abs(rng.laplace(scale=2 * scale, size=(trials, hits + 1))).max(axis=1)
@@ -139,7 +139,7 @@ def test_one_event_covers_all_guesses_because_the_scale_is_theirs_in_common():
         coded = CodedQuestion.plan(
             "check", Metric("accuracy"), Guess(guess, 300.0), data, Policy(), class_mix=False
         )
-        scales.add(NoisyCheck.plan(coded, NoiseSettings("laplace"), data, Policy()).scale_of_noise)
+        scales.add(NoisyCheck.refine(coded, NoiseSettings("laplace"), data, Policy()).scale_of_noise)
     assert len(scales) == 1
 
 
@@ -209,7 +209,7 @@ def test_metrics_of_one_name_have_hits_of_their_own(holdout):
 def test_the_ladder_covers_on_both_sides():
     n, delta, runs = 1000, 0.2, 400
     coded, _ = _coded(n)
-    question = LadderQuestion.plan(coded, LadderSettings(0.002))
+    question = LadderQuestion.refine(coded, LadderSettings(0.002), None, None)
     share, rng, misses = FailureBudget(math.log(delta), 0.0), np.random.default_rng(0), 0
     for run in range(runs):
         value = rng.binomial(n, 0.6) / n
@@ -357,7 +357,7 @@ def test_a_refused_candidate_is_raised_in_the_parent(classification, tmp_path):
 def test_a_failure_is_released_by_every_mechanism():
     coded, data = _coded(100)
     share, failure = FailureBudget(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
-    noisy = NoisyCheck.plan(coded, NoiseSettings("laplace", 0.01), data, Policy())
-    for question in (noisy, LadderQuestion.plan(coded, LadderSettings())):
+    noisy = NoisyCheck.refine(coded, NoiseSettings("laplace", 0.01), data, Policy())
+    for question in (noisy, LadderQuestion.refine(coded, LadderSettings(), None, None)):
         event, remembered = question.release(failure, share, Draw(b"", ""))
         assert question.read(event, share, remembered).verdict == "failed"

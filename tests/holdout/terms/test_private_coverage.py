@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout.asking import certified, read_outcome
+from sklearn_ada.holdout.asking import certified
 from sklearn_ada.holdout.records import AnswerRecord
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.metrics import Metric
@@ -42,7 +42,7 @@ class Conversant:
             raise BudgetExhaustedError(str(error)) from None
         self.asked += 1
         event, remembered = self.question.release(value, share, Draw(self.secret, str(self.asked)))
-        outcome = read_outcome(self.question, event, share, remembered)
+        outcome = self.question.outcome(event, share, remembered, None)
         record = AnswerRecord.of(
             self.state, event, share, self.question.private_release({}), subject="", purpose="certify",
             round_name=None, outcome=outcome, memory_name="", memory={}, metric={"range": (0.0, 1.0)},
