@@ -6,6 +6,7 @@ the holdout is asked; and the budget for asking cannot be lost, reset or refille
 
 import importlib
 import importlib.util
+import sys
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ada import _notices  # names the session before any worker is started  # noqa: F401
@@ -79,3 +80,44 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def _register_sizes(sizeof: Any) -> None:
+    """Say how large scorers are to dask, so that joblib's dask backend sends the holdout once.
+
+    That backend scatters an argument that is large, and sends its key from then on; but dask takes an object
+    of a class that it does not know for a few bytes, whatever it holds. scikit-learn sends a scorer as an
+    argument, alone or with others, and from 1.9 on once more within the search that calls.
+
+    Dask finds this by the entry point ``dask.sizeof``, here because it is loaded with dask wherever both are
+    installed. Each size is registered once something of its package is measured, as imports take time.
+
+    Parameters
+    ----------
+    sizeof : dask.utils.Dispatch
+    """
+
+    def with_content(thing: Any) -> int:  # one by one: of more than ten values dask takes a random sample
+        return sys.getsizeof(thing) + sum(int(sizeof(value)) for value in vars(thing).values())
+
+    def of_search(search: Any) -> int:  # with another scorer it is as small as it was
+        return sys.getsizeof(search) + int(sizeof(getattr(search, "scoring", None)))
+
+    def register_own() -> None:
+        from sklearn_ada.holdout.holdout import Holdout
+        from sklearn_ada.holdout.session import Session
+        from sklearn_ada.model_selection.engines import RecordingScorer
+        from sklearn_ada.model_selection.scorers import HoldoutScorer
+        from sklearn_ada.terms.holdout_data import HoldoutData
+
+        sizeof.register((Holdout, HoldoutData, HoldoutScorer, RecordingScorer, Session), with_content)
+
+    def register_holders() -> None:
+        from sklearn.base import MetaEstimatorMixin
+        from sklearn.metrics import check_scoring
+
+        sizeof.register(type(check_scoring(scoring=["accuracy"])), with_content)
+        sizeof.register(MetaEstimatorMixin, of_search)
+
+    sizeof.register_lazy("sklearn_ada", register_own)
+    sizeof.register_lazy("sklearn", register_holders)

@@ -1,11 +1,16 @@
 """Importing the package is cheap, and every public name is there when it is asked for."""
 
 import importlib
+import pathlib
 import pkgutil
 import subprocess
 import sys
+import tomllib
 
+import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
 
 import sklearn_ada
 
@@ -37,6 +42,21 @@ def test_an_import_loads_nothing_before_a_name_is_used():
     own = {name for name in loaded if name.startswith("sklearn_ada")}
     assert own == {"sklearn_ada", "sklearn_ada._notices"}
     assert not loaded & {"numpy", "scipy", "sklearn", "joblib"}
+
+
+def test_nothing_more_is_loaded_with_dask_which_then_knows_how_large_a_scorer_is():
+    toml = pathlib.Path(__file__).parents[1].joinpath("pyproject.toml").read_text()
+    module, name = tomllib.loads(toml)["project"]["entry-points"]["dask.sizeof"]["sklearn_ada"].split(":")
+    loaded = loaded_by(f"from {module} import {name}")
+    assert {each for each in loaded if each.startswith("sklearn")} == {"sklearn_ada", "sklearn_ada._notices"}
+    sizeof = pytest.importorskip("dask.utils").Dispatch()
+    sizeof.register(object, sys.getsizeof)
+    sizeof.register(np.ndarray, lambda array: array.nbytes)
+    getattr(importlib.import_module(module), name)(sizeof)
+    X, y = np.zeros((1000, 20)), np.arange(1000) % 2
+    scorer = sklearn_ada.ThresholdoutScorer("accuracy", sklearn_ada.Holdout(X, y))
+    search = GridSearchCV(DecisionTreeClassifier(), {}, scoring=scorer)
+    assert min(sizeof(scorer), sizeof(search)) > X.nbytes > sizeof(search.set_params(scoring=None))
 
 
 @pytest.mark.parametrize("floor", FLOORS)

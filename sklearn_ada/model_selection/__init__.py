@@ -1,12 +1,8 @@
 """Drop-in scorers, their splitter, and the wrapper around any search."""
 
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
-from sklearn_ada.model_selection.scorers import (
-    LadderScorer,
-    StableHoldoutScorer,
-    ThresholdoutScorer,
-    ValidationSplit,
-)
+from sklearn_ada.model_selection.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.model_selection.validation_split import ValidationSplit
 
 __all__ = [
     "LadderScorer",

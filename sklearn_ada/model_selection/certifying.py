@@ -1,10 +1,7 @@
 """Running a search and asking the holdout: about every candidate, or about the winner only.
 
-What one fit works with once its holdout is set aside, and what it finds.
-
-Asking about every candidate of a search: each is fitted on one part of the rows, and checked.
-
-Asking about the winner of a search, or about its best few, once the search is done.
+Candidates are fitted on one part of the rows, and each is checked with its score on the rest as the guess.
+The winner of a search, or its best few, are asked about once the search is done.
 """
 
 from __future__ import annotations
@@ -13,7 +10,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -28,139 +25,25 @@ from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.framing import Ask, plan_question
-from sklearn_ada.holdout.holdout import session_of
+from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.model_selection.engines import (
-    FitParams,
-    Wrapper,
-    candidates_of,
-    columns_of,
-    is_of_pairs,
-    keeps_model,
-    last_round,
-    masked,
-    n_candidates,
-    plain_scoring,
-    ranked,
-    refitted,
-    score_name,
-    scores_otherwise,
-    take_for,
-    told_to_ask,
-    told_to_validate,
-    unfitted,
-)
+from sklearn_ada.model_selection import engines
 from sklearn_ada.model_selection.guesses import (
-    NO_METRIC,
-    NO_PREDICT,
-    UNSCORED_CHOICE,
     best_of,
     guess_from_folds,
     guess_from_validation,
-    no_candidate_scored,
     tuned_by_validation,
-    why_unscored,
 )
-from sklearn_ada.model_selection.scorers import (
-    HoldoutScorer,
-    RecordingScorer,
-    ValidationSplit,
-    certified_columns,
-)
-from sklearn_ada.model_selection.setting_aside import chosen_scorer
+from sklearn_ada.model_selection.notices import NO_PREDICT, UNSCORED_CHOICE, no_candidate_scored, why_unscored
+from sklearn_ada.model_selection.parameters import NO_METRIC, Parameters
+from sklearn_ada.model_selection.scorers import HoldoutScorer
+from sklearn_ada.model_selection.validation_split import ValidationSplit, split_rows
 from sklearn_ada.questions.coded import FILL
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.models import Subject
-
-
-@dataclass
-class Run:
-    """One fit of a `ReusableHoldoutCV`, after its holdout was set aside.
-
-    Parameters
-    ----------
-    wrapper : ReusableHoldoutCV
-    X, y : array-like
-        The training rows: all but the holdout's.
-    params : FitParams
-        What ``fit`` was passed beside them.
-    metric : Metric
-        What is certified.
-    median : MedianSettings or None
-        How, if by a stable median.
-    cv : splitter or None
-        Of the search, for the training rows.
-    reporting : callable
-        Takes a search and returns a context in which it reports to the callbacks set on the wrapper.
-    """
-
-    wrapper: Wrapper
-    X: Any
-    y: Any
-    params: FitParams
-    metric: Metric
-    median: MedianSettings | None
-    cv: Any
-    reporting: Callable[[Any], AbstractContextManager[None]]
-    digests: dict[int, str] = field(default_factory=dict)  # of the models asked about, by their records
-
-    @property
-    def session(self) -> Session:
-        """The session of the holdout."""
-        return session_of(self.wrapper.holdout_)
-
-    @property
-    def of_pairs(self) -> bool:
-        """Whether X is a kernel or distance matrix."""
-        return is_of_pairs(self.wrapper.search)
-
-    @cached_property
-    def key(self) -> str:
-        """A digest of the search and the rows: run again, its questions are the same round."""
-        wrapper = self.wrapper
-        try:
-            how = str(wrapper.mechanism)
-            asked = (wrapper.ask, wrapper.reveal, wrapper.validation, how, self.metric.describe())
-            return canonical_digest((wrapper.search, self.X, np.asarray(self.y), *asked))
-        except Undigestible:
-            return uuid.uuid4().hex
-
-    def fit_of_rows(self, candidate: dict[str, Any]) -> Callable[[NDArray[Any]], Any]:
-        """Return a function that fits a candidate on the rows of given numbers, with the fit parameters."""
-
-        def fit(rows: NDArray[Any]) -> Any:
-            part = take_for(self.X, rows, rows, self.of_pairs), take_rows(self.y, rows)
-            return refitted(self.wrapper.search, [candidate], *part, self.params.take(rows).of_model)[0]
-
-        return fit
-
-    def refit(self, candidates: list[dict[str, Any]]) -> list[Any]:
-        """Return the models of some candidates, fitted on all training rows."""
-        return refitted(self.wrapper.search, candidates, self.X, self.y, self.params.of_model)
-
-    def can_ask_about(self, model: Any) -> bool:
-        """Return whether a model has one of the methods that the metric takes."""
-        return any(callable(getattr(model, method, None)) for method in self.metric.methods or ("predict",))
-
-    def certify(self, model: Any, guess: Guess | None, metric: Metric, round_name: str | None) -> Answer:
-        """Ask for the metric of one refitted model.
-
-        Raises
-        ------
-        BudgetExhaustedError
-            If the holdout refuses.
-        """
-        session = self.session
-        subject = Subject.of(model, session.data, session.policy, "Holdout.certify", fitted=True)
-        asked = Ask(subject, metric, "certify", guess, settings=self.median, round_name=round_name)
-        answer = put_question(session, asked, plan_question(session, asked))
-        if answer.verdict == "refused":
-            raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
-        self.digests[answer.index] = subject.digest
-        return answer
 
 
 @dataclass
@@ -202,7 +85,107 @@ class Winner:
         return params
 
 
-def ask_about_candidates(run: Run) -> Winner:
+@dataclass
+class Run:
+    """One fit of a `ReusableHoldoutCV`, after its holdout was set aside.
+
+    Parameters
+    ----------
+    given : Parameters
+        Those of the `ReusableHoldoutCV`.
+    holdout : Holdout
+    X, y : array-like
+        The training rows: all but the holdout's.
+    params : FitParams
+        What ``fit`` was passed beside them.
+    metric : Metric
+        What is certified.
+    median : MedianSettings or None
+        How, if by a stable median.
+    cv : splitter or None
+        Of the search, for the training rows.
+    reporting : callable
+        Takes a search and returns a context in which it reports to the callbacks set on the wrapper.
+    """
+
+    given: Parameters
+    holdout: Holdout
+    X: Any
+    y: Any
+    params: engines.FitParams
+    metric: Metric
+    median: MedianSettings | None
+    cv: Any
+    reporting: Callable[[Any], AbstractContextManager[None]]
+    digests: dict[int, str] = field(default_factory=dict)  # of the models asked about, by their records
+
+    def winner(self) -> Winner:
+        """Run the search and ask about what the parameters say, candidates or winners."""
+        of_all = self.given.asks_candidates and self.given.reveal == "all"
+        return _ask_about_candidates(self) if of_all else _ask_about_winners(self)
+
+    @cached_property
+    def session(self) -> Session:
+        """The session of the holdout."""
+        return session_of(self.holdout)
+
+    @cached_property
+    def key(self) -> str:
+        """A digest of the search and the rows: run again, its questions are the same round."""
+        given = self.given
+        try:
+            asked = given.ask, given.reveal, given.validation, str(given.mechanism), self.metric.describe()
+            return canonical_digest((given.search, self.X, np.asarray(self.y), *asked))
+        except Undigestible:
+            return uuid.uuid4().hex
+
+    def fit_search(self, search: Any, params: dict[str, Any]) -> None:
+        """Run a search on the training rows."""
+        with self.reporting(search):
+            search.fit(own_copy(self.X), self.y, **params)
+
+    def fit_on(self, candidate: dict[str, Any], rows: NDArray[Any]) -> Any:
+        """Return the model of a candidate, fitted on the rows of these numbers, with the fit parameters."""
+        part = engines.take_for(self.X, rows, rows, self.given.of_pairs), take_rows(self.y, rows)
+        return engines.refitted(self.given.search, [candidate], *part, self.params.take(rows).of_model)[0]
+
+    def refit(self, candidates: list[dict[str, Any]]) -> list[Any]:
+        """Return the models of some candidates, fitted on all training rows."""
+        return engines.refitted(self.given.search, candidates, self.X, self.y, self.params.of_model)
+
+    def validated(self, candidate: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """Return the model of a candidate fitted on one part of the rows, and the rest with its labels."""
+        first, rest = split_rows(n_rows(self.X), self.y, self.given.validation, 0, self.params.groups)
+        rows = engines.take_for(self.X, rest, first, self.given.of_pairs), take_rows(self.y, rest)
+        return self.fit_on(candidate, first), *rows
+
+    def can_ask_about(self, model: Any) -> bool:
+        """Return whether a model has one of the methods that the metric takes."""
+        return any(callable(getattr(model, method, None)) for method in self.metric.methods or ("predict",))
+
+    def certify(self, model: Any, guess: Guess | None, metric: Metric, round_name: str | None) -> Answer:
+        """Ask for the metric of one refitted model.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If the holdout refuses.
+        """
+        session = self.session
+        subject = Subject.of(model, session.data, session.policy, "Holdout.certify", fitted=True)
+        asked = Ask(subject, metric, "certify", guess, settings=self.median, round_name=round_name)
+        answer = put_question(session, asked, plan_question(session, asked))
+        if answer.verdict == "refused":
+            raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
+        self.digests[answer.index] = subject.digest
+        return answer
+
+    def close(self) -> None:
+        """Close the round: from here on its intervals are narrower."""
+        close_round(self.session.ledger, self.session.asker, self.key)
+
+
+def _ask_about_candidates(run: Run) -> Winner:
     """Check every candidate, then refit the best on all rows and certify it.
 
     Raises
@@ -212,60 +195,58 @@ def ask_about_candidates(run: Run) -> Winner:
     ValueError
         If no candidate got a score.
     """
-    wrapper = run.wrapper
+    given = run.given
     scorer = _scorer_of_round(run)
-    recording = RecordingScorer(scorer)
-    search = told_to_ask(wrapper.search, recording, scorer.cv)
-    tell("searching; the holdout is asked about every candidate", wrapper.verbose)
+    search = engines.told_to_ask(given.search, engines.RecordingScorer(scorer), scorer.cv)
+    tell("searching; the holdout is asked about every candidate", given.verbose)
     try:
-        with run.reporting(search):
-            search.fit(own_copy(run.X), run.y, **run.params.of_asking())
+        run.fit_search(search, run.params.of_asking())
     except ValueError:  # bad rows make all fits of the one split fail: raise the model's own error
         fit, _ = next(scorer.cv.split(run.X, run.y, run.params.groups))
-        run.fit_of_rows({})(fit)
+        run.fit_on({}, fit)
         raise
-    close_round(run.session.ledger, run.session.asker, run.key)  # from here on its intervals are narrower
-    results, answers = certified_columns(candidates_of(search), wrapper.holdout_)
+    run.close()
+    results, answers = engines.certified_columns(engines.candidates_of(search), run.holdout)
     refused = [answer for answer in answers if answer is not None and answer.verdict == "refused"]
     if refused:
         raise BudgetExhaustedError(
             f"{len(refused)} of {len(answers)} candidates were refused: {refused[0].reason}. The search "
             "is not finished, so no winner is chosen."
         )
-    scores = np.where(last_round(results), results["mean_test_score"], np.nan).astype(float)
+    scores = np.where(engines.last_round(results), results["mean_test_score"], np.nan).astype(float)
     if np.isnan(scores).all():
         reasons = {str(answer.reason) for answer in answers if answer is not None}
         if not reasons:  # no question was even put: let the first candidate raise its error here
             fit, rest = next(scorer.cv.split(run.X, run.y, run.params.groups))
-            model = run.fit_of_rows(results["params"][0])(fit)
+            model = run.fit_on(results["params"][0], fit)
             scorer.answer(model, take_rows(run.X, rest), take_rows(run.y, rest))
         raise ValueError(
             f"No candidate got a score from the holdout: {'; '.join(sorted(reasons))}. Models may do so "
             "where the holdout rows have NaN or infinite values."
         )
     may_win = np.flatnonzero(np.isfinite(scores)).tolist()
-    index = best_of(answers, may_win, results["params"], wrapper.one_standard_error)
+    index = best_of(answers, may_win, results["params"], given.one_standard_error)
     best = answers[index]
     if best is None:
         raise TypeError(
             "The search scored its best candidate on rows that are not from the cv it was given, so "
             "nothing was asked about it. Use ask='winner'."
         )
-    given = [answer for answer in answers if answer is not None]
-    if not keeps_model(wrapper):  # its score is that of the candidate's model, fitted on one part of the rows
-        return Winner(search, results, index, None, given, best)
-    tell("refitting the winner on all rows but the holdout's, and certifying it", wrapper.verbose)
+    all_given = [answer for answer in answers if answer is not None]
+    if not given.keeps_model:  # its score is that of the candidate's model, fitted on one part of the rows
+        return Winner(search, results, index, None, all_given, best)
+    tell("refitting the winner on all rows but the holdout's, and certifying it", given.verbose)
     (model,) = run.refit([results["params"][index]])
     behind = run.session.guess_behind(best)
     guess = Guess(best.value, behind.size, behind.deviation, behind.share)
     answer = run.certify(model, guess, run.metric, None)
-    return Winner(search, results, index, model, [*given, answer], answer)
+    return Winner(search, results, index, model, [*all_given, answer], answer)
 
 
 def _scorer_of_round(run: Run) -> HoldoutScorer:
     """Return the scorer that checks candidates, with their round opened if their number is known."""
-    scorer = chosen_scorer(run.wrapper, run.metric, run.wrapper.holdout_, run.median)
-    candidates = n_candidates(run.wrapper.search)
+    scorer = run.given.scorer_of(run.metric, run.holdout, run.median)
+    candidates = engines.n_candidates(run.given.search)
     if candidates is not None:
         scorer.candidates = candidates
         scorer.round_name = open_round(
@@ -274,13 +255,13 @@ def _scorer_of_round(run: Run) -> HoldoutScorer:
             purpose="check",
             scoring=run.metric,
             key=run.key,
-            guess_rows=max(round(n_rows(run.X) * run.wrapper.validation), 1),
-            settings=FILL if getattr(scorer, "settings", None) == FILL else None,
+            guess_rows=max(round(n_rows(run.X) * run.given.validation), 1),
+            settings=FILL if scorer.settings == FILL else None,
         )
     return scorer
 
 
-def ask_about_winners(run: Run) -> Winner:
+def _ask_about_winners(run: Run) -> Winner:
     """Run the search as it is, or on validation rows, then certify its best few, or the best of them.
 
     With ``ask="candidates"`` and ``reveal="winner"`` these are all candidates, of which the holdout names the
@@ -293,29 +274,26 @@ def ask_about_winners(run: Run) -> Winner:
     ValueError
         If the winner was to be hidden among the candidates, and none has a score.
     """
-    wrapper, metric = run.wrapper, run.metric
-    hidden = wrapper.ask == "candidates"
-    count = n_candidates(wrapper.search) if hidden else 1 if wrapper.ask == "winner" else int(wrapper.ask)
-    assert count is not None  # `check_reveal` has refused other searches
-    drawing = wrapper.mechanism == "exponential_mechanism"
-    selecting = drawing or (wrapper.reveal == "winner" and count > 1)
-    search = _prepared(run, hidden)
-    name, own_scoring = score_name(search, metric)
+    given, metric, hidden = run.given, run.metric, run.given.asks_candidates
+    count = engines.n_candidates(given.search) if hidden else 1 if given.ask == "winner" else int(given.ask)
+    assert count is not None  # `Parameters.check` has refused other searches
+    selecting = given.how.draws_winner or (given.reveal == "winner" and count > 1)
+    search = _prepared(run)
+    name, own_scoring = engines.score_name(search, metric)
     about: dict[str, Any] = {"purpose": "certify", "scoring": metric, "key": run.key}
     size, among = (1, count) if selecting else (count, 1)
     open_round(run.session, size, alternatives=among, record=False, **about)  # raises before the long search
-    tell("searching; the holdout is asked when the search is done", wrapper.verbose)
-    with run.reporting(search):
-        search.fit(own_copy(run.X), run.y, **(run.params.of_asking() if hidden else run.params.of_search))
-    results, scores, order = ranked(search, name)
-    chosen, why = _chosen(run, search, name, results, scores, order[:count], hidden)
-    tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", wrapper.verbose)
+    tell("searching; the holdout is asked when the search is done", given.verbose)
+    run.fit_search(search, run.params.of_asking() if hidden else run.params.of_search)
+    results, scores, order = engines.ranked(search, name)
+    chosen, why = _chosen(run, search, name, results, scores, order[:count])
+    tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", given.verbose)
     models = run.refit([results["params"][i] for i in chosen])
     able = [run.can_ask_about(model) for model in models]
     if not (why or hidden or any(able)):
         why = NO_PREDICT
     if why:
-        results.update(columns_of([], [], len(scores)))
+        results.update(engines.columns_of([None] * len(scores)))
         return Winner(search, results, chosen[0], models[0], [], None, unasked=why)
     if not (hidden or all(able)):
         warn_user(
@@ -326,72 +304,65 @@ def ask_about_winners(run: Run) -> Winner:
     size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
     round_name = open_round(run.session, size, alternatives=among, **about)
     if selecting:
-        winner = wrapper.holdout_.select(models, scoring=metric, epsilon="auto" if drawing else None)
+        epsilon = "auto" if given.how.draws_winner else None
+        winner = run.holdout.select(models, scoring=metric, epsilon=epsilon)
         chosen, models = [chosen[winner]], [models[winner]]
-    plain = plain_scoring(metric)
-    same_metric = not hidden and own_scoring in (wrapper.scoring, metric, metric.scoring, plain)
-    answers, tuned = [], {}
+    same_metric = not hidden and own_scoring in (
+        given.scoring, metric, metric.scoring, engines.plain_scoring(metric)
+    )  # fmt: skip
+    answers: dict[int, Answer] = {}
+    tuned: dict[int, Metric] = {}
     pairs = list(zip(chosen, models, strict=True))
-    for index, model in with_bar(pairs, "certifying", wrapper.verbose):
+    for index, model in with_bar(pairs, "certifying", given.verbose):
         of_folds = (search, name, results, scores) if same_metric else None
-        asked, guess = _metric_and_guess(run, index, results["params"][index], of_folds)
-        tuned[index] = asked
-        answers.append(run.certify(model, guess, asked, round_name))
+        tuned[index], guess = _metric_and_guess(run, index, results["params"][index], of_folds)
+        answers[index] = run.certify(model, guess, tuned[index], round_name)
     if run.session.policy.seals:
-        answers = _of_closed_round(run, answers)
-    by_index = dict(zip(chosen, answers, strict=True))
-    best = best_of(by_index, chosen, results["params"], wrapper.one_standard_error)
+        run.close()
+        for index, answer in answers.items():  # with the intervals that they have from then on
+            closed = run.session.recorded_answer(answer.index)
+            if closed is not None:
+                answers[index] = replace(closed, repeated=answer.repeated)
+    best = best_of(answers, chosen, results["params"], given.one_standard_error)
     if hidden:
-        results = masked(results, best, by_index[best].value)
-    results.update(columns_of(answers, chosen, len(scores)))
-    return Winner(search, results, best, models[chosen.index(best)], answers, by_index[best], tuned[best])
+        results = engines.masked(results, best, answers[best].value)
+    results.update(engines.columns_of(map(answers.get, range(len(scores)))))
+    model, answer = models[chosen.index(best)], answers[best]
+    return Winner(search, results, best, model, list(answers.values()), answer, tuned[best])
 
 
-def _prepared(run: Run, hidden: bool) -> Any:
+def _prepared(run: Run) -> Any:
     """Return a copy of the search that scores by the metric: by its own cv or, hidden, on validation rows."""
-    wrapper, plain = run.wrapper, plain_scoring(run.metric)
-    search = unfitted(wrapper.search, run.cv)
-    if hidden:
-        return told_to_validate(search, plain, ValidationSplit(wrapper.holdout_, wrapper.validation))
-    if scores_otherwise(search, wrapper.scoring):
+    given, plain = run.given, engines.plain_scoring(run.metric)
+    search = engines.unfitted(given.search, run.cv)
+    if given.asks_candidates:
+        return engines.told_to_validate(search, plain, ValidationSplit(run.holdout, given.validation))
+    if engines.scores_otherwise(search, given.scoring):
         search.set_params(scoring=plain)
     return search
 
 
 def _chosen(
-    run: Run,
-    search: Any,
-    name: str,
-    results: dict[str, Any],
-    scores: NDArray[np.float64],
-    order: list[int],
-    hidden: bool,
+    run: Run, search: Any, name: str, results: dict[str, Any], scores: NDArray[np.float64], order: list[int]
 ) -> tuple[list[int], str]:
     """Return the best few candidates to ask about; or the one that the search keeps, and why none is.
 
-    ``order`` are the best few by the search's own scores of that name, in ``scores``.
+    ``order`` are the best few by the search's own scores of that name, in ``scores``. Raises where no winner
+    can be kept without a score.
     """
     if f"mean_test_{name}" not in results:  # of several scores of one function another function chooses
-        return order[:1], NO_METRIC if run.wrapper.scoring is None else ""
+        return order[:1], NO_METRIC if run.given.scoring is None else ""
     by_function = callable(search.get_params(deep=False).get("refit"))
     if by_function and np.isfinite(scores).any() and not np.isfinite(scores[order[0]]):
         return order[:1], UNSCORED_CHOICE
     scored = [index for index in order if np.isfinite(scores[index])]
-    return (scored, "") if scored else (order[:1], _why_unscored(run, search, name, results, order, hidden))
-
-
-def _why_unscored(
-    run: Run, search: Any, name: str, results: dict[str, Any], order: list[int], hidden: bool
-) -> str:
-    """Return why no candidate has a score; raise where no winner can be kept without one."""
+    if scored:
+        return scored, ""
     first = results["params"][order[0]] if order else {}
-    why, cause = why_unscored(
-        search, name, run.metric, run.fit_of_rows(first), run.X, run.y, run.wrapper.validation,
-        run.params.groups, run.of_pairs,
-    )  # fmt: skip
-    if hidden or not order or isinstance(cause, BudgetExhaustedError):  # which is never a warning
+    why, cause = why_unscored(search, name, run.metric, partial(run.validated, first))
+    if run.given.asks_candidates or not order or isinstance(cause, BudgetExhaustedError):  # never a warning
         raise no_candidate_scored(why) from cause
-    return why
+    return order[:1], why
 
 
 def _metric_and_guess(
@@ -405,12 +376,11 @@ def _metric_and_guess(
     ``of_folds`` are the search, the name of its score, its table and its mean scores, if that score is the
     metric; else validation rows give the guess.
     """
-    fit = run.fit_of_rows(candidate)
+    validated = partial(run.validated, candidate)
     t = None if run.median is None else run.median.subsample_size(run.session.data)
-    validation, groups = run.wrapper.validation, run.params.groups
     guess: Guess | None = None
     if run.median is None and run.metric.is_tuned:
-        tuned, guess = tuned_by_validation(fit, run.X, run.y, validation, groups, run.metric, run.of_pairs)
+        tuned, guess = tuned_by_validation(validated, run.metric, run.y)
         if guess is not None or tuned is not run.metric:
             return tuned, guess
     elif of_folds is not None:
@@ -419,12 +389,5 @@ def _metric_and_guess(
         over_folds = results.get(f"std_test_{name}", np.zeros(len(scores)))
         guess = guess_from_folds(over_folds, scores, index, n_rows(run.X), folds, run.metric, t)
     if guess is None:
-        guess = guess_from_validation(fit, run.X, run.y, validation, groups, run.metric, t, run.of_pairs)
+        guess = guess_from_validation(validated, run.metric, t)
     return run.metric, guess
-
-
-def _of_closed_round(run: Run, answers: list[Answer]) -> list[Answer]:
-    """Close the round, and return its answers with the intervals that they have from then on."""
-    close_round(run.session.ledger, run.session.asker, run.key)
-    told = ((run.session.recorded_answer(answer.index), answer.repeated) for answer in answers)
-    return [replace(answer, repeated=again) for answer, again in told if answer is not None]

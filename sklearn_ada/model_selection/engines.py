@@ -1,31 +1,17 @@
-"""One search from its start to its table: engines, candidates, guesses, and the answers behind the scores.
+"""One search from its start to its table: how it is told what to score, how it runs, how it is read.
 
-Precomputed kernels and distances: of a matrix of pairs of rows, the columns are split with the rows.
+Kinds of searches are known by their parameters, so no search library is imported. Any other search with
+``scoring``, ``cv``, ``refit`` and ``cv_results_`` is taken for a plain one.
 
-A model fitted on some rows takes, for any row, its pairs with those rows. So the training part has neither
-rows nor columns of the holdout, and the holdout is the pairs of its rows with the training rows.
+**Precomputed kernels and distances.** Of a matrix of pairs of rows, the columns are split with the rows. A
+model fitted on some rows takes, for any row, its pairs with those rows. So the training part has neither rows
+nor columns of the holdout, and the holdout is the pairs of its rows with the training rows.
 
-What the rooms of model selection read of the `ReusableHoldoutCV` that is fitted.
-
-What differs between kinds of searches: how they are told what to score, and how their table is read.
-
-Kinds are known by their parameters, so no search library is imported. Any other search with ``scoring``,
-``cv``, ``refit`` and ``cv_results_`` is taken for a plain one.
-
-What can be read off a search before and after it runs.
-
-A search's own splits, which are of the rows that ``fit`` is passed, as splits of the training rows.
-
-Searches that reveal their winner only.
-
-The search itself runs on validation scores, so no worker ever sees the holdout. In the end its candidates are
-fitted on all rows but the holdout's, here compared on it under seal, and only the number of the best of N is
-released: one of N symbols, ``ln N`` nats. Its certified score is one more question, whose interval allows for
-the choice among N candidates that were all fixed before.
-
-What ``fit`` is passed beside X and y: split along with the rows, and handed to whom it belongs.
-
-Which of a search's own scores it goes by, and what that is a score of.
+**Searches that reveal their winner only.** The search itself runs on validation scores, so no worker ever
+sees the holdout. In the end its candidates are fitted on all rows but the holdout's, here compared on it
+under seal, and only the number of the best of N is released: one of N symbols, ``ln N`` nats. Its certified
+score is one more question, whose interval allows for the choice among N candidates that were all fixed
+before.
 """
 
 from __future__ import annotations
@@ -33,8 +19,10 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-import os
-from collections.abc import Iterator
+import math
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,140 +45,24 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
+from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
+from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.model_selection.scorers import HoldoutScorer, RecordingScorer, ValidationSplit
-
-
-def is_of_pairs(search: Any) -> bool:
-    """Return whether a search's model takes a kernel or distance matrix as X."""
-    return bool(get_tags(search.estimator).input_tags.pairwise)
-
-
-def check_pairs(X: Any, n_columns: int | None) -> None:
-    """Raise ValueError unless X is an array or a sparse matrix with as many columns as rows.
-
-    A holdout that is given must have as many columns, ``n_columns``; None if none is given.
-    """
-    shape = getattr(X, "shape", None)
-    if shape is None or hasattr(X, "iloc"):
-        raise bad_parameter(
-            "X", "ReusableHoldoutCV.fit", "an array or a sparse matrix where the model is of pairs of rows",
-            type(X).__name__, "Its rows and its columns are split: pass np.asarray(X).",
-        )  # fmt: skip
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise bad_parameter(
-            "X", "ReusableHoldoutCV.fit", "a square matrix where the model is of pairs of rows",
-            f"an array of shape {tuple(shape)}", "Pass the kernel or the distance of every row to every row.",
-        )  # fmt: skip
-    if n_columns is not None and shape[0] != n_columns:
-        raise bad_parameter(
-            "X", "ReusableHoldoutCV.fit", f"of {n_columns} columns, as its holdout is", f"{shape[0]} columns",
-            "The holdout's are the pairs of its rows with the training rows.",
-        )  # fmt: skip
-
-
-def take_for(X: Any, rows: NDArray[Any], fitted_on: NDArray[Any], of_pairs: bool) -> Any:
-    """Return some rows of X as a model takes them that was fitted on the rows ``fitted_on``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> take_for(np.arange(9).reshape(3, 3), [2], [0, 1], True)
-    array([[6, 7]])
-    """
-    part = take_rows(X, rows)
-    return part[:, fitted_on] if of_pairs else part
-
-
-class Wrapper:
-    """The parameters of a `ReusableHoldoutCV`, as its users set them; checked by `setting_up.parameters`."""
-
-    search: Any
-    scoring: Any
-    holdout: Any
-    ids: str | None
-    mechanism: Any
-    ask: str | int
-    reveal: str
-    validation: float
-    one_standard_error: Any
-    confidence_level: float
-    tolerance: float | None
-    expected_questions: int | None
-    ledger: str | os.PathLike[str] | None
-    missing: str
-    answers: str
-    seal_key: Any
-    random_state: int | None
-    who: str | None
-    verbose: int
-    holdout_: Any
-
-
-_MARKS = {"halving": "aggressive_elimination", "optuna": "enable_pruning", "bayes": "optimizer_kwargs"}
-
-
-def kind_of(search: Any) -> str:
-    """Return "halving", "optuna", "bayes" or "plain"."""
-    own = search.get_params(deep=False)
-    return next((kind for kind, mark in _MARKS.items() if mark in own), "plain")
-
-
-def has_own_cv(search: Any) -> bool:
-    """Return whether the search was given another cv than its class has by itself."""
-    given = search.get_params(deep=False).get("cv")
-    by_itself = inspect.signature(type(search)).parameters.get("cv")
-    return given is not None and (by_itself is None or given != by_itself.default)
-
-
-def keeps_model(wrapper: Wrapper) -> bool:
-    """Return whether there is a best model in the end: not for ``refit=False``, unless a metric is named."""
-    return wrapper.scoring is not None or wrapper.search.get_params(deep=False).get("refit") is not False
-
-
-def check_search(search: Any, ask: str | int) -> None:
-    """Raise ValueError for a search whose candidates cannot be asked about."""
-    own = search.get_params(deep=False)
-    if ask == "candidates" and is_of_pairs(search):
-        raise bad_parameter(
-            "search", "ReusableHoldoutCV", "over a model of features when ask='candidates', not of a kernel "
-            "or distance matrix", search.estimator,
-            "Candidates are fitted on a part of the rows, and the holdout has its pairs with all of them. "
-            "Use ask='winner'.",
-        )  # fmt: skip
-    if ask == "candidates" and has_own_cv(search):
-        raise bad_parameter(
-            "search", "ReusableHoldoutCV", "without a cv of its own when ask='candidates'",
-            f"cv={own['cv']!r}",
-            "Leave its cv out: one validation part of the training rows takes its place. Or use "
-            "ask='winner', which keeps the search's cross-validation.",
-        )  # fmt: skip
-    if ask == "candidates" and callable(own.get("refit")):
-        raise bad_parameter(
-            "search", "ReusableHoldoutCV", "without a function as refit when ask='candidates'",
-            f"refit={own['refit']!r}",
-            "Certified scores choose the winner. Use one_standard_error=, or ask='winner', which certifies "
-            "what the function chooses.",
-        )  # fmt: skip
-    if ask == "candidates" and own.get("enable_pruning"):
-        raise bad_parameter(
-            "search", "ReusableHoldoutCV", "without pruning when ask='candidates'", "enable_pruning=True",
-            "Every step of every model would be a question. Use enable_pruning=False, or ask='winner', which "
-            "prunes by the search's own cross-validation.",
-        )  # fmt: skip
-    if own.get("study") is not None and own["study"].trials:
-        raise bad_parameter(
-            "search", "ReusableHoldoutCV", "with a study that is new", f"{len(own['study'].trials)} trials",
-            "Earlier trials may be of other rows, and were not asked about.",
-        )  # fmt: skip
+from sklearn_ada.model_selection.scorers import HoldoutScorer
+from sklearn_ada.model_selection.validation_split import Uncopied, ValidationSplit
 
 
 def told_to_ask(search: Any, recording: RecordingScorer, cv: ValidationSplit) -> Any:
     """Return a copy of the search that asks about every candidate, and stops where no answer can come."""
     asking = clone(search).set_params(scoring=recording, cv=cv, refit=False)
     kind = kind_of(search)
-    if kind == "optuna":
-        asking.set_params(callbacks=[*(search.callbacks or ()), _StopIfRefused(recording)])
+    if kind == "optuna":  # whose trials run in threads of this process
+
+        def stop_if_refused(study: Any, trial: Any) -> None:
+            if recording.refused:
+                study.stop()
+
+        asking.set_params(callbacks=[*(search.callbacks or ()), stop_if_refused])
     elif kind == "halving":  # must choose, so it must refit
         asking.set_params(refit="score")
     elif kind == "bayes":  # must choose too, and its regression breaks down at the first NaN
@@ -209,14 +81,134 @@ def told_to_forget(asked: Any, search: Any, scoring: Any) -> None:
         asked.set_params(callbacks=search.callbacks)
 
 
+def told_to_validate(search: Any, scoring: Any, cv: ValidationSplit) -> Any:
+    """Return a copy of the search that scores its candidates on validation rows."""
+    return clone(search).set_params(scoring=scoring, cv=cv, refit=False)
+
+
+def masked(results: dict[str, Any], winner: int, value: float) -> dict[str, Any]:
+    """Return a search's table in which the winner has its certified score and no other has any.
+
+    The validation scores, which are no secret, move to a column of their own.
+    """
+    table = {key: column for key, column in results.items() if "_test_" not in key}
+    size = len(results["params"])
+    scores = np.full(size, np.nan)
+    scores[winner] = value
+    table["validation_score"] = results["mean_test_score"]
+    table["split0_test_score"] = table["mean_test_score"] = scores
+    table["std_test_score"] = np.where(np.isnan(scores), np.nan, 0.0)
+    table["rank_test_score"] = np.where(np.arange(size) == winner, 1, 2).astype(np.int32)
+    return table
+
+
+_MARKS = {"halving": "aggressive_elimination", "optuna": "enable_pruning", "bayes": "optimizer_kwargs"}
+
+
+def kind_of(search: Any) -> str:
+    """Return "halving", "optuna", "bayes" or "plain"."""
+    own = search.get_params(deep=False)
+    return next((kind for kind, mark in _MARKS.items() if mark in own), "plain")
+
+
+def has_own_cv(search: Any) -> bool:
+    """Return whether the search was given another cv than its class has by itself."""
+    given = search.get_params(deep=False).get("cv")
+    by_itself = inspect.signature(type(search)).parameters.get("cv")
+    return given is not None and (by_itself is None or given != by_itself.default)
+
+
+_NO_RECORD = -1.0
+_NO_LEDGER = -2.0
+
+
+class RecordingScorer(Uncopied):
+    """Score as another scorer does, and say under which number the answer is recorded.
+
+    Attributes
+    ----------
+    raises : bool
+        Whether a candidate without a score ends the search, with the error that says why.
+    refused : bool
+        Whether the holdout refused a question that was put in this process.
+    """
+
+    def __init__(self, scorer: HoldoutScorer) -> None:
+        self.scorer = scorer
+        self.__name__ = scorer.__name__
+        self.raises = False
+        self.refused = False
+
+    def __call__(self, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> dict[str, float]:
+        """Return ``{"score": value, "record": number}``; what was no question has no number.
+
+        Weights belong to X and y, and say nothing of the holdout.
+        """
+        try:
+            answer = self.scorer.answer(estimator, X, y, searching=True)
+        except Exception as error:  # raised here for some candidates, it would lose the whole search
+            if self.raises:
+                raise
+            if isinstance(error, LedgerError):
+                return {"score": math.nan, "record": _NO_LEDGER}
+            warnings.warn(
+                "No question was put about a candidate, and nothing is certified of it. "
+                f"{type(error).__name__}: {error}",
+                UserWarning,
+                stacklevel=2,
+            )
+            return {"score": math.nan, "record": _NO_RECORD}
+        if answer is None:
+            return {"score": self.scorer.metric.score(estimator, X, y), "record": _NO_RECORD}
+        self.refused |= answer.verdict == "refused"
+        if self.raises and math.isnan(answer.value):
+            reason = f"The search cannot go on without a score for every candidate: {answer.reason}."
+            raise BudgetExhaustedError(reason) if answer.verdict == "refused" else ValueError(reason)
+        return {"score": answer.value, "record": float(answer.index)}
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return the metadata request of the scorer within."""
+        return self.scorer.get_metadata_routing()
+
+
+def certified_columns(
+    results: dict[str, Any], holdout: Holdout
+) -> tuple[dict[str, Any], list[Answer | None]]:
+    """Return the search's results with interval columns, and the answer behind every candidate."""
+    recorded = results.get("mean_test_record", np.full(len(results["params"]), math.nan))
+    numbers = np.nan_to_num(np.asarray(recorded, dtype=float), nan=_NO_RECORD)
+    if (numbers == _NO_LEDGER).any():
+        raise LedgerUnavailableError(
+            "The ledger could not be used for some candidates, so no winner is chosen. Make sure that every "
+            "worker can reach the ledger (on several machines: ledger='postgresql://...', from "
+            "sklearn-ada[sql]), and search again: answers that were recorded are nearly free."
+        )
+    results.setdefault("mean_test_score", np.full(len(numbers), math.nan))
+    answers = [session_of(holdout).recorded_answer(int(number)) for number in numbers]
+    table = {key: value for key, value in results.items() if not key.endswith("_record")}
+    return {**table, **columns_of(answers)}, answers
+
+
+def columns_of(answers: Iterable[Answer | None]) -> dict[str, NDArray[Any]]:
+    """Return interval columns for a search's results, empty for candidates that were not asked about."""
+    nothing = (math.nan, math.nan), "", ""
+    rows = [nothing if each is None else (each.interval, each.target or "", each.verdict) for each in answers]
+    return {
+        "certified_low": np.array([low for (low, _), _, _ in rows]),
+        "certified_high": np.array([high for (_, high), _, _ in rows]),
+        "certified_target": np.array([target for _, target, _ in rows], dtype=object),
+        "verdict": np.array([verdict for _, _, verdict in rows], dtype=object),
+    }
+
+
 def candidates_of(search: Any) -> dict[str, Any]:
     """Return the table of a fitted search, in the shape of ``cv_results_``."""
     if kind_of(search) != "optuna":
         return dict(search.cv_results_)
     trials = search.study_.trials
-    told = [{} if trial.state.name == "PRUNED" else trial.user_attrs for trial in trials]
-    names = sorted({name for attributes in told for name in attributes if name.startswith(("mean_", "std_"))})
-    columns = {name: np.array([attributes.get(name, np.nan) for attributes in told]) for name in names}
+    attributes = [{} if trial.state.name == "PRUNED" else trial.user_attrs for trial in trials]
+    names = sorted({name for each in attributes for name in each if name.startswith(("mean_", "std_"))})
+    columns = {name: np.array([each.get(name, np.nan) for each in attributes]) for name in names}
     return {"params": [trial.params for trial in trials], **columns}
 
 
@@ -226,17 +218,6 @@ def last_round(results: dict[str, Any]) -> NDArray[np.bool_]:
     rounds = np.asarray(results.get("iter", np.zeros(size)))
     last: NDArray[np.bool_] = rounds == rounds.max(initial=0)
     return last
-
-
-class _StopIfRefused:
-    """Ends a study at the first refusal; its trials run in threads of this process."""
-
-    def __init__(self, recording: RecordingScorer) -> None:
-        self.recording = recording
-
-    def __call__(self, study: Any, trial: Any) -> None:
-        if self.recording.refused:
-            study.stop()
 
 
 def n_candidates(search: Any) -> int | None:
@@ -271,18 +252,6 @@ def _content(params: dict[str, Any], index: int) -> str | int:
         return canonical_digest(sorted(params.items()))  # by name: only the order inside a value counts
     except Undigestible:
         return index
-
-
-def columns_of(answers: list[Answer], chosen: list[int], size: int) -> dict[str, np.ndarray]:
-    """Return interval columns for a search's results, empty for candidates that were not asked about."""
-    low, high = np.full(size, np.nan), np.full(size, np.nan)
-    target, verdict = np.full(size, "", dtype=object), np.full(size, "", dtype=object)
-    for answer, index in zip(answers, chosen, strict=True):
-        (low[index], high[index]), verdict[index] = answer.interval, answer.verdict
-        target[index] = answer.target or ""
-    return {
-        "certified_low": low, "certified_high": high, "certified_target": target, "verdict": verdict
-    }  # fmt: skip
 
 
 def refitted(
@@ -363,117 +332,22 @@ def unfitted(search: Any, cv: Any) -> Any:
     return made.set_params(cv=cv)
 
 
-def check_reveal(wrapper: Wrapper) -> None:
-    """Raise ValueError for ``reveal="winner"`` where it cannot be kept."""
-    if wrapper.reveal != "winner":
-        return
-    owner = "ReusableHoldoutCV"
-    name = type(wrapper.search).__name__
-    if wrapper.ask == "candidates" and n_candidates(wrapper.search) is None:
-        raise bad_parameter(
-            "reveal", owner, f"'all' for {name} when ask='candidates'", wrapper.reveal,
-            "Its next candidates would depend on the scores of the last. Use ask='winner' or an integer, or "
-            "GridSearchCV or RandomizedSearchCV.",
-        )  # fmt: skip
-    if wrapper.mechanism == "ladder" or isinstance(wrapper.mechanism, HoldoutScorer):
-        raise bad_parameter(
-            "mechanism", owner, "'auto', 'thresholdout' or 'stable_median' when reveal='winner'",
-            wrapper.mechanism, "It reveals more than the winner.",
-        )  # fmt: skip
-    if wrapper.one_standard_error is not False:
-        raise bad_parameter(
-            "one_standard_error", owner, "False when reveal='winner'", wrapper.one_standard_error,
-            "It compares scores that are not revealed.",
-        )  # fmt: skip
+def is_of_pairs(search: Any) -> bool:
+    """Return whether a search's model takes a kernel or distance matrix as X."""
+    return bool(get_tags(search.estimator).input_tags.pairwise)
 
 
-def told_to_validate(search: Any, scoring: Any, cv: ValidationSplit) -> Any:
-    """Return a copy of the search that scores its candidates on validation rows."""
-    return clone(search).set_params(scoring=scoring, cv=cv, refit=False)
+def take_for(X: Any, rows: NDArray[Any], fitted_on: NDArray[Any], of_pairs: bool) -> Any:
+    """Return some rows of X as a model takes them that was fitted on the rows ``fitted_on``.
 
-
-def masked(results: dict[str, Any], winner: int, value: float) -> dict[str, Any]:
-    """Return a search's table in which the winner has its certified score and no other has any.
-
-    The validation scores, which are no secret, move to a column of their own.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> take_for(np.arange(9).reshape(3, 3), [2], [0, 1], True)
+    array([[6, 7]])
     """
-    table = {key: column for key, column in results.items() if "_test_" not in key}
-    size = len(results["params"])
-    scores = np.full(size, np.nan)
-    scores[winner] = value
-    table["validation_score"] = results["mean_test_score"]
-    table["split0_test_score"] = table["mean_test_score"] = scores
-    table["std_test_score"] = np.where(np.isnan(scores), np.nan, 0.0)
-    table["rank_test_score"] = np.where(np.arange(size) == winner, 1, 2).astype(np.int32)
-    return table
-
-
-def router_of(wrapper: Wrapper) -> MetadataRouter:
-    """Return how a `ReusableHoldoutCV` routes: it reads ``groups`` and ``ids``, the rest is its search's."""
-    own = MetadataRequest(owner=wrapper)
-    own.fit.add_request(param="groups", alias=True)
-    own.fit.add_request(param="ids", alias=True)
-    mapping = MethodMapping().add(caller="fit", callee="fit")
-    return (
-        MetadataRouter(owner=wrapper).add_self_request(own).add(search=wrapper.search, method_mapping=mapping)
-    )
-
-
-class FitParams:
-    """Parameters of one call of ``fit``.
-
-    Without metadata routing all of them go to the search, and all but ``groups`` to the final refit. With it,
-    each goes where it was requested.
-
-    Parameters
-    ----------
-    wrapper : ReusableHoldoutCV
-    params : dict
-    n : int
-        Number of rows; parameters of this length are split along with them.
-
-    Raises
-    ------
-    UnsetMetadataPassedError
-        With routing, for what is passed but neither requested nor declined.
-    TypeError
-        With routing, for what nobody asked for.
-    """
-
-    def __init__(self, wrapper: Wrapper, params: dict[str, Any], n: int) -> None:
-        self.groups = params.get("groups")
-        self.of_search, self.of_model = dict(params), dict(params)
-        self.of_model.pop("groups", None)
-        if get_config()["enable_metadata_routing"] and params:
-            self.of_search = dict(process_routing(wrapper, "fit", **params).search.fit)
-            self.of_model = {}
-            if self.of_search and hasattr(wrapper.search, "get_metadata_routing"):
-                self.of_model = dict(process_routing(wrapper.search, "fit", **self.of_search).estimator.fit)
-        self._n = n
-
-    def take(self, rows: NDArray[Any]) -> FitParams:
-        """Return the parameters of some of the rows."""
-        part = object.__new__(FitParams)
-        part.groups = None if self.groups is None else take_rows(self.groups, rows)
-        part.of_search = self._taken(self.of_search, rows)
-        part.of_model = self._taken(self.of_model, rows)
-        part._n = len(rows)
-        return part
-
-    def of_asking(self) -> dict[str, Any]:
-        """Return what goes to a search whose cv takes guesses from whole groups."""
-        return self.of_search if self.groups is None else {**self.of_search, "groups": self.groups}
-
-    def _taken(self, params: dict[str, Any], rows: NDArray[Any]) -> dict[str, Any]:
-        return {name: take_rows(v, rows) if _is_aligned(v, self._n) else v for name, v in params.items()}
-
-
-def _is_aligned(value: Any, n: int) -> bool:
-    """Return whether a fit parameter has one entry per row."""
-    return hasattr(value, "__len__") and not isinstance(value, (str, dict)) and n_rows(value) == n
-
-
-_OWNER = "ReusableHoldoutCV"
+    part = take_rows(X, rows)
+    return part[:, fitted_on] if of_pairs else part
 
 
 def plain_scoring(metric: Metric) -> Any:
@@ -528,7 +402,7 @@ def metric_of(search: Any) -> Any:
     if isinstance(refit, str) and refit in named:
         return named[refit]
     raise bad_parameter(
-        "scoring", _OWNER, "one metric", scoring,
+        "scoring", "ReusableHoldoutCV", "one metric", scoring,
         "For multi-metric scoring, the parameter refit must be set to a scorer key; or name the metric to "
         "certify: scoring='accuracy'.",
     )  # fmt: skip
@@ -554,7 +428,8 @@ def score_name(search: Any, metric: Metric) -> tuple[str, Any]:
         if one == metric or one == metric.scoring:
             return name, one
     raise bad_parameter(
-        "search", _OWNER, "with refit= naming the score that ranks its candidates", f"refit={refit!r}",
+        "search", "ReusableHoldoutCV", "with refit= naming the score that ranks its candidates",
+        f"refit={refit!r}",
     )  # fmt: skip
 
 
@@ -581,3 +456,73 @@ def _named(scoring: Any) -> dict[str, Any] | None:
     if isinstance(scoring, dict):
         return scoring
     return {name: name for name in scoring} if isinstance(scoring, (list, tuple, set)) else None
+
+
+def router_of(wrapper: Any) -> MetadataRouter:
+    """Return how a `ReusableHoldoutCV` routes: it reads ``groups`` and ``ids``, the rest is its search's."""
+    own = MetadataRequest(owner=wrapper)
+    own.fit.add_request(param="groups", alias=True)
+    own.fit.add_request(param="ids", alias=True)
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    return (
+        MetadataRouter(owner=wrapper).add_self_request(own).add(search=wrapper.search, method_mapping=mapping)
+    )
+
+
+@dataclass(frozen=True)
+class FitParams:
+    """Parameters of one call of ``fit``.
+
+    Without metadata routing all of them go to the search, and all but ``groups`` to the final refit. With it,
+    each goes where it was requested.
+
+    Parameters
+    ----------
+    groups : array-like or None
+    of_search, of_model : dict
+        What goes to the search, and to the final refit.
+    n : int
+        Number of rows; parameters of this length are split along with them.
+    """
+
+    groups: Any
+    of_search: dict[str, Any]
+    of_model: dict[str, Any]
+    n: int
+
+    @classmethod
+    def of(cls, wrapper: Any, params: dict[str, Any], n: int) -> FitParams:
+        """Return what the ``fit`` of a `ReusableHoldoutCV` was passed for ``n`` rows.
+
+        Raises
+        ------
+        UnsetMetadataPassedError
+            With routing, for what is passed but neither requested nor declined.
+        TypeError
+            With routing, for what nobody asked for.
+        """
+        of_search = dict(params)
+        of_model = {name: value for name, value in params.items() if name != "groups"}
+        if get_config()["enable_metadata_routing"] and params:
+            of_search, of_model = dict(process_routing(wrapper, "fit", **params).search.fit), {}
+            if of_search and hasattr(wrapper.search, "get_metadata_routing"):
+                of_model = dict(process_routing(wrapper.search, "fit", **of_search).estimator.fit)
+        return cls(params.get("groups"), of_search, of_model, n)
+
+    def take(self, rows: NDArray[Any]) -> FitParams:
+        """Return the parameters of some of the rows."""
+
+        def part(params: dict[str, Any]) -> dict[str, Any]:
+            return {name: take_rows(v, rows) if _is_aligned(v, self.n) else v for name, v in params.items()}
+
+        groups = None if self.groups is None else take_rows(self.groups, rows)
+        return FitParams(groups, part(self.of_search), part(self.of_model), len(rows))
+
+    def of_asking(self) -> dict[str, Any]:
+        """Return what goes to a search whose cv takes guesses from whole groups."""
+        return self.of_search if self.groups is None else {**self.of_search, "groups": self.groups}
+
+
+def _is_aligned(value: Any, n: int) -> bool:
+    """Return whether a fit parameter has one entry per row."""
+    return hasattr(value, "__len__") and not isinstance(value, (str, dict)) and n_rows(value) == n

@@ -1,257 +1,49 @@
-"""Callers that a scorer with a holdout of its own cannot serve: refused before anything is charged.
-
-Some parts of scikit-learn hand a scorer what is not a model of the holdout's rows: columns left out, labels
-coded anew, predictions in place of rows, a model that is still being fitted.
-
-One split of the training rows: fit on one part, take the guess from the rest.
-
-What all scorers share: which call is a question, and where a search may choose its best.
-
-A scorer sees an estimator and some rows, nothing else. So each fitted model gets one question, at the first
-call; the rows passed are where the guess comes from. Every other call (train scores, ``search.score`` on new
-rows) returns the plain metric and costs nothing.
-
-From a search's table of scores back to the answers behind them.
-
-A search keeps numbers only, so inside `ReusableHoldoutCV` a scorer returns the score together with the number
-of its record in the ledger.
-
-Drop-in scorers, the split that they take guesses from, and whom they refuse to serve.
-
-Scorers for ``scoring=`` of a search, which return the answers of a holdout.
+"""Scorers for ``scoring=`` of a search, which return the answers of a holdout.
 
 The metric on the X and y that the search passes is the *guess*; the holdout is asked whether it agrees. What
 an answer reveals is charged to the holdout's ledger in *nats* (see `Holdout`).
+
+A scorer sees an estimator and some rows, nothing else. So each fitted model gets one question, at the first
+call; the rows passed are where the guess comes from. Every other call (train scores, ``search.score`` on new
+rows) returns the plain metric and costs nothing. Some parts of scikit-learn hand a scorer what is not a model
+of the holdout's rows: columns left out, labels coded anew, predictions in place of rows, a model that is
+still being fitted. These are refused before anything is charged.
+
+A mechanism of its own is a class of scorers, and a line of `MECHANISMS` if a search can name it.
 """
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import replace
-from numbers import Real
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils.metadata_routing import MetadataRequest
-from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_option, check_real
 from sklearn_ada.answer import Answer
-from sklearn_ada.data.labels import n_rows, take_rows
-from sklearn_ada.digest.rows import rows_digest
-from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerError, LedgerUnavailableError
+from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout.asking import put_once, put_question
-from sklearn_ada.holdout.changes import check_hashes
-from sklearn_ada.holdout.framing import Ask, plan_question
+from sklearn_ada.holdout.framing import Ask, Settings, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, session_of
 from sklearn_ada.holdout.report import warn_if_vacuous
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Grid
 from sklearn_ada.metrics.metric import Metric, as_metric
+from sklearn_ada.model_selection.validation_split import Uncopied, ValidationSplit
 from sklearn_ada.questions.coded import FILL
 from sklearn_ada.questions.ladder_check import LadderSettings
 from sklearn_ada.questions.noisy import NoiseSettings
-from sklearn_ada.questions.question import guess_from_rows, median_guess_from_rows
+from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.holdout_data import row_hashes
 from sklearn_ada.terms.models import Subject
 
-_WAY_OUT = (
-    "Put ReusableHoldoutCV around the whole search, or use a plain scorer here and ask about the fitted "
-    "model: holdout.certify(model, scoring=...)."
-)
 
-
-def misused(name: str, what: str) -> TypeError:
-    """Return the error of a scorer that was used where it cannot be."""
-    return TypeError(f"{name} {what}. {_WAY_OUT}")
-
-
-def check_caller(scorer: Any, estimator: Any, y: Any) -> None:
-    """Raise TypeError if this is no fitted model of rows and labels like the holdout's."""
-    holdout: Holdout = scorer.holdout
-    name = type(scorer).__name__
-    if not hasattr(estimator, "fit"):
-        what = f"was handed a {type(estimator).__name__} and its predictions, not a fitted model and its rows"
-        raise misused(name, what)
-    own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-    if own.get("scoring") is scorer and "n_iter_no_change" in own:
-        raise misused(name, f"cannot stop {type(estimator).__name__} early, from inside its fit")
-    known = getattr(estimator, "classes_", None)
-    if holdout.classes is None or known is None or np.array_equal(holdout.classes, known):
-        return
-    if np.setdiff1d(holdout.classes, known).size and np.setdiff1d(y, holdout.classes).size:
-        raise misused(name, "was handed labels coded anew, which are not the holdout's")
-
-
-class NotAScore:
-    """Stands for a score that cannot be, and raises its error where it is read as a number.
-
-    An exception inside a scorer becomes a NaN in searches, which then choose at random.
-    """
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-    def __float__(self) -> NoReturn:
-        raise self.error
-
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise self.error
-
-    def item(self) -> NoReturn:
-        """Raise; scikit-learn reads a score so."""
-        raise self.error
-
-    def __repr__(self) -> str:
-        return f"<no score: {self.error}>"
-
-
-def refusal_of_columns(scorer: Any, estimator: Any, X: Any) -> NotAScore | None:
-    """Return what stands for the score of a model of some of the columns, or None if it has all of them."""
-    shape = getattr(X, "shape", None) or np.shape(X[:1])
-    columns = shape[1] if len(shape) == 2 else None
-    expected = scorer.session.data.n_columns
-    fitted_on = getattr(estimator, "n_features_in_", None)
-    if columns is None or expected is None or columns == expected or fitted_on != columns:
-        return None
-    what = f"was asked about a model of {columns} columns, and the holdout has {expected}"
-    return NotAScore(misused(type(scorer).__name__, what))
-
-
-class ValidationSplit:
-    """A splitter with one split, which tells its scorer what rows to take for a guess.
-
-    Parameters
-    ----------
-    holdout : Holdout
-        Training rows must not contain it: `HoldoutLeakError` if they do, far beyond chance.
-    validation : float, default=0.25
-        Part of the rows that guesses come from.
-    seed : int, default=0
-        Of the split, which repeats exactly.
-
-    Attributes
-    ----------
-    registered : set of str
-        Digests of all validation parts so far; only these, and rows taken from one of them, are questions to
-        the holdout.
-    fitted_on : set of str
-        Digests of the parts that models were fitted on.
-    """
-
-    def __init__(self, holdout: Holdout, validation: float = 0.25, seed: int = 0) -> None:
-        self.validation = check_real(validation, "validation", "ValidationSplit", low=0.0, high=1.0)
-        self.registered: set[str] = set()
-        self.fitted_on: set[str] = set()
-        self._parts: dict[str, tuple[NDArray[np.uint64], NDArray[np.uint64]]] = {}
-        self._holdout = holdout
-        self._seed = seed
-
-    def split(
-        self, X: Any, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield the one pair (rows to fit on, rows to guess from); no group is in both."""
-        of_rows = row_hashes(X)
-        check_hashes(session_of(self._holdout), of_rows)
-        fit, guess = split_rows(n_rows(X), y, self.validation, self._seed, groups)
-        digest = rows_digest(take_rows(X, guess), take_rows(y, guess))
-        if digest not in self._parts:
-            hashes = _labelled(of_rows, y)
-            self._parts[digest] = np.sort(hashes[guess]), np.sort(hashes[fit])
-        self.registered.add(digest)
-        self.fitted_on.add(rows_digest(take_rows(X, fit), take_rows(y, fit)))
-        yield fit, guess
-
-    def origin(self, X: Any, y: Any) -> str:
-        """Return what rows these are: "validation", "fit", "both" if they may be either, or "elsewhere".
-
-        Halving searches pass a few rows of a part, so a part is known by its rows too.
-        """
-        digest = rows_digest(X, y)
-        if digest in self.registered:
-            return "validation"
-        if digest in self.fitted_on:
-            return "fit"
-        hashes = _labelled(row_hashes(X), y)
-        found = {(_has(guess, hashes), _has(fit, hashes)) for guess, fit in self._parts.values()}
-        for name, membership in (
-            ("validation", (True, False)),
-            ("both", (True, True)),
-            ("fit", (False, True)),
-        ):
-            if membership in found:
-                return name
-        return "elsewhere"
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return 1."""
-        return 1
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Return the metadata request: ``groups``, where they are passed."""
-        request = MetadataRequest(owner=self)
-        request.split.add_request(param="groups", alias=True)
-        return request
-
-    def __repr__(self) -> str:
-        return f"ValidationSplit(validation={self.validation})"
-
-    def __copy__(self) -> ValidationSplit:
-        return self
-
-    def __deepcopy__(self, memo: object) -> ValidationSplit:
-        return self  # what it registers, its scorer must see
-
-    def __sklearn_clone__(self) -> ValidationSplit:
-        return self
-
-
-def _labelled(hashes: NDArray[np.uint64], y: Any) -> NDArray[np.uint64]:
-    """Return a hash of every row together with its label."""
-    return hashes if y is None else hashes + np.uint64(3) * row_hashes(np.asarray(y))
-
-
-def _has(part: NDArray[np.uint64], rows: NDArray[np.uint64]) -> bool:
-    """Return whether all rows are in the sorted part, each as often as it is passed."""
-    values, counts = np.unique(rows, return_counts=True)
-    there = np.searchsorted(part, values, "right") - np.searchsorted(part, values, "left")
-    return len(rows) <= len(part) and bool((there >= counts).all())
-
-
-def is_share(part: Any) -> bool:
-    """Return whether a part of the rows is given as a share, to be chosen at random."""
-    return isinstance(part, Real) and not isinstance(part, (bool, int))
-
-
-def split_rows(
-    n: int, y: Any, share: float, seed: int, groups: Any = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return sorted row numbers of two parts, the second of about ``share * n`` rows.
-
-    With groups it has that share of the groups, and no group is in both parts. Without them it is stratified
-    by class where each class has rows enough for it.
-    """
-    labels = None if y is None else np.asarray(y)
-    splitter: Any = ShuffleSplit(1, test_size=share, random_state=seed)
-    if groups is not None:
-        splitter = GroupShuffleSplit(1, test_size=share, random_state=seed)
-    elif labels is not None and type_of_target(labels) in ("binary", "multiclass"):
-        counts = np.unique(labels, return_counts=True)[1]
-        room = min(round(n * share), n - round(n * share))
-        if counts.min() >= 2 and len(counts) <= room and len(counts) < n / 2:
-            splitter = StratifiedShuffleSplit(1, test_size=share, random_state=seed)
-    first, second = next(splitter.split(np.zeros((n, 1)), labels, groups))
-    return np.sort(first), np.sort(second)
-
-
-class HoldoutScorer(ABC):
+class HoldoutScorer(Uncopied, ABC):
     """What all scorers share; use `ThresholdoutScorer` or `StableHoldoutScorer`.
 
     All state is in the holdout's ledger: copies, clones and pickles of a scorer charge the same one.
@@ -266,6 +58,11 @@ class HoldoutScorer(ABC):
         scikit-learn would silently pick the first.
     """
 
+    needs_interval: ClassVar[bool] = True
+    improvements_only: ClassVar[bool] = False
+    settings: Settings = None
+
+    @abstractmethod
     def __init__(
         self, scoring: Scoring, holdout: Holdout, *, validation: float = 0.25, on_exhausted: str = "nan"
     ) -> None:
@@ -319,7 +116,7 @@ class HoldoutScorer(ABC):
         """
         if y is None:
             raise bad_parameter("y", self.__name__, "the labels of X", None)
-        refusal = refusal_of_columns(self, estimator, X)
+        refusal = self._refusal_of_columns(estimator, X)
         if refusal is not None:
             return refusal  # type: ignore[return-value] # an exception would become NaN
         try:
@@ -336,7 +133,7 @@ class HoldoutScorer(ABC):
                 "The holdout refused a question, so this score is NaN, and so are those of later questions "
                 f"that are as wide: {answer.reason}. The answers given before stand. on_exhausted='raise' "
                 "stops the search instead; holdout.report() says what can still be asked.",
-                once=("refused", session_of(self.holdout).fingerprint),
+                once=("refused", self.session.fingerprint),
             )
         return answer.value
 
@@ -356,7 +153,7 @@ class HoldoutScorer(ABC):
         HoldoutLeakError
             If X repeats rows of the holdout, far more than chance allows: such a guess would be the answer.
         """
-        check_caller(self, estimator, y)
+        self._check_caller(estimator, y)
         origin = self.cv.origin(X, y) if self.cv.registered else "first call"
         if origin == "fit":  # a train score is no surprise
             return None
@@ -365,7 +162,7 @@ class HoldoutScorer(ABC):
             return None
         session = self.session
         subject = Subject.of(estimator, session.data, session.policy, "Holdout.check")
-        asked = replace(self._ask(subject, X, y), round_name=self.round_name, candidates=self.candidates)
+        asked = self._ask(subject, X, y)
         question = plan_question(session, asked)
         entries = _sum_of_entries(X) if origin == "first call" else 0
         if origin == "first call" and entries not in self._clean:  # a splitter checks its rows itself
@@ -387,13 +184,54 @@ class HoldoutScorer(ABC):
         if asked:
             self._first_rows = model, entries
         elif self._first_rows == (model, entries):
-            raise misused(
-                type(self).__name__, "answers one question a model, and cannot score permuted copies of X"
-            )
+            raise self._misused("answers one question a model, and cannot score permuted copies of X")
 
-    @abstractmethod
     def _ask(self, subject: Subject, X: Any, y: Any) -> Ask:
         """Return what is asked of this model, its guess taken from X and y."""
+        return Ask(
+            subject,
+            self.metric,
+            "check",
+            self._guess(subject.copy(), X, y),
+            settings=self.settings,
+            round_name=self.round_name,
+            candidates=self.candidates,
+        )
+
+    def _guess(self, estimator: Any, X: Any, y: Any) -> Guess:
+        return guess_from_rows(self.metric, estimator, X, y)
+
+    def _check_caller(self, estimator: Any, y: Any) -> None:
+        """Raise TypeError if this is no fitted model of rows and labels like the holdout's."""
+        if not hasattr(estimator, "fit"):
+            kind = type(estimator).__name__
+            raise self._misused(f"was handed a {kind} and its predictions, not a fitted model and its rows")
+        own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+        if own.get("scoring") is self and "n_iter_no_change" in own:
+            raise self._misused(f"cannot stop {type(estimator).__name__} early, from inside its fit")
+        classes, of_model = self.holdout.classes, getattr(estimator, "classes_", None)
+        if classes is None or of_model is None or np.array_equal(classes, of_model):
+            return
+        if np.setdiff1d(classes, of_model).size and np.setdiff1d(y, classes).size:
+            raise self._misused("was handed labels coded anew, which are not the holdout's")
+
+    def _refusal_of_columns(self, estimator: Any, X: Any) -> NotAScore | None:
+        """Return what stands for the score of a model of some of the columns, or None if it has them all."""
+        shape = getattr(X, "shape", None) or np.shape(X[:1])
+        columns = shape[1] if len(shape) == 2 else None
+        expected = self.session.data.n_columns
+        fitted_on = getattr(estimator, "n_features_in_", None)
+        if columns is None or expected is None or columns == expected or fitted_on != columns:
+            return None
+        what = f"was asked about a model of {columns} columns, and the holdout has {expected}"
+        return NotAScore(self._misused(what))
+
+    def _misused(self, what: str) -> TypeError:
+        """Return the error of a scorer that was used where it cannot be."""
+        return TypeError(
+            f"{type(self).__name__} {what}. Put ReusableHoldoutCV around the whole search, or use a plain "
+            "scorer here and ask about the fitted model: holdout.certify(model, scoring=...)."
+        )
 
     def fresh(self, validation: float) -> HoldoutScorer:
         """Return a scorer with the same settings and a splitter of its own.
@@ -454,166 +292,8 @@ class HoldoutScorer(ABC):
         self._sample_weight_request = sample_weight
         return self
 
-    def __copy__(self) -> HoldoutScorer:
-        return self
-
-    def __deepcopy__(self, memo: object) -> HoldoutScorer:
-        return self
-
-    def __sklearn_clone__(self) -> HoldoutScorer:
-        return self
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.metric.name!r}, {self.holdout!r})"
-
-
-def _sum_of_entries(X: Any) -> int:
-    """Return a number that is the same whatever the order within each column, and hardly else."""
-    if isinstance(X, np.ndarray) and X.dtype == np.float64:  # every model of a search pays for this
-        return int(np.sum(np.ascontiguousarray(X).view(np.uint64), dtype=np.uint64))
-    return int(np.sum(row_hashes(X), dtype=np.uint64))
-
-
-class SelectBest:
-    """Choose the best candidate of a finished search, or raise: for ``refit=``.
-
-    Parameters
-    ----------
-    name : str, default="score"
-        Which score to go by; ``select_best.by("acc")`` where ``scoring`` is a dict.
-    holdout : Holdout or None, default=None
-        Whose ledger says why a candidate has no score.
-    """
-
-    def __init__(self, name: str = "score", holdout: Holdout | None = None) -> None:
-        self.name = name
-        self.holdout = holdout
-
-    def by(self, name: str) -> SelectBest:
-        """Return a selector that goes by another score of a dict."""
-        return SelectBest(name, self.holdout)
-
-    def __call__(self, cv_results: dict[str, Any]) -> int:
-        """Return the index of the best candidate.
-
-        Raises
-        ------
-        BudgetExhaustedError
-            If a candidate has no score because the holdout refused it.
-        ValueError
-            If a candidate has none because its model or the metric failed; nothing is exhausted then.
-        """
-        column = f"mean_test_{self.name}"
-        if column not in cv_results:
-            names = sorted(key[10:] for key in cv_results if key.startswith("mean_test_"))
-            raise bad_parameter("name", "select_best.by", f"one of {names}", self.name)
-        scores = np.asarray(cv_results[column], dtype=float)
-        answered = int(np.isfinite(scores).sum())
-        if answered < len(scores):
-            raise self._without_score(answered, len(scores))
-        return int(np.argmax(scores))
-
-    def _without_score(self, answered: int, size: int) -> Exception:
-        """Return the error for candidates without a score, as the ledger's last records tell why."""
-        answers = () if self.holdout is None else self.holdout.report().answers[-size:]
-        without = [answer for _, answer in answers if not answer.answered]
-        refused = [answer for answer in without if answer.verdict == "refused"]
-        told = f"Only {answered} of {size} candidates were answered"
-        if refused or self.holdout is None:
-            reason = f" ({refused[0].reason})" if refused else ", or their models failed"
-            return BudgetExhaustedError(
-                f"{told}; the rest were refused by the holdout{reason}. No winner is chosen, and what was "
-                "answered stays certified. Look at holdout.report(); search fewer candidates, add fresh rows "
-                "(holdout.top_up), or take rows that nobody has asked about."
-            )
-        reason = f" ({without[0].reason})" if without else " before the holdout was asked"
-        return ValueError(
-            f"{told}; the models of the rest failed{reason}. Nothing is exhausted: holdout.remaining() says "
-            "what is left. Mend the model, or leave these candidates out: some models fail on rows with NaN."
-        )
-
-    def __repr__(self) -> str:
-        return "select_best" if self.name == "score" else f"select_best.by({self.name!r})"
-
-
-_NO_RECORD = -1.0
-_NO_LEDGER = -2.0
-
-
-class RecordingScorer:
-    """Score as another scorer does, and say under which number the answer is recorded.
-
-    Attributes
-    ----------
-    raises : bool
-        Whether a candidate without a score ends the search, with the error that says why.
-    refused : bool
-        Whether the holdout refused a question that was put in this process.
-    """
-
-    def __init__(self, scorer: HoldoutScorer) -> None:
-        self.scorer = scorer
-        self.__name__ = scorer.__name__
-        self.raises = False
-        self.refused = False
-
-    def __call__(self, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> dict[str, float]:
-        """Return ``{"score": value, "record": number}``; what was no question has no number.
-
-        Weights belong to X and y, and say nothing of the holdout.
-        """
-        try:
-            answer = self.scorer.answer(estimator, X, y, searching=True)
-        except Exception as error:  # raised here for some candidates, it would lose the whole search
-            if self.raises:
-                raise
-            if isinstance(error, LedgerError):
-                return {"score": math.nan, "record": _NO_LEDGER}
-            what = f"{type(error).__name__}: {error}"
-            what = f"No question was put about a candidate, and nothing is certified of it. {what}"
-            warnings.warn(what, UserWarning, stacklevel=2)
-            return {"score": math.nan, "record": _NO_RECORD}
-        if answer is None:
-            return {"score": self.scorer.metric.score(estimator, X, y), "record": _NO_RECORD}
-        self.refused |= answer.verdict == "refused"
-        if self.raises and math.isnan(answer.value):
-            told = f"The search cannot go on without a score for every candidate: {answer.reason}."
-            raise BudgetExhaustedError(told) if answer.verdict == "refused" else ValueError(told)
-        return {"score": answer.value, "record": float(answer.index)}
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Return the metadata request of the scorer within."""
-        return self.scorer.get_metadata_routing()
-
-    def __deepcopy__(self, memo: object) -> RecordingScorer:
-        return self
-
-    def __sklearn_clone__(self) -> RecordingScorer:
-        return self
-
-
-def certified_columns(
-    results: dict[str, Any], holdout: Holdout
-) -> tuple[dict[str, Any], list[Answer | None]]:
-    """Return the search's results with interval columns, and the answer behind every candidate."""
-    recorded = results.get("mean_test_record", np.full(len(results["params"]), math.nan))
-    numbers = np.nan_to_num(np.asarray(recorded, dtype=float), nan=_NO_RECORD)
-    if (numbers == _NO_LEDGER).any():
-        raise LedgerUnavailableError(
-            "The ledger could not be used for some candidates, so no winner is chosen. Make sure that every "
-            "worker can reach the ledger (on several machines: ledger='postgresql://...', from "
-            "sklearn-ada[sql]), and search again: answers that were recorded are nearly free."
-        )
-    results.setdefault("mean_test_score", np.full(len(numbers), math.nan))
-    answers = [session_of(holdout).recorded_answer(int(number)) for number in numbers]
-    table = {key: value for key, value in results.items() if not key.endswith("_record")}
-    nowhere = (math.nan, math.nan)
-    intervals = [nowhere if answer is None else answer.interval for answer in answers]
-    table["certified_low"] = np.array([low for low, _ in intervals])
-    table["certified_high"] = np.array([high for _, high in intervals])
-    table["certified_target"] = np.array(["" if a is None else a.target or "" for a in answers], dtype=object)
-    table["verdict"] = np.array(["" if a is None else a.verdict for a in answers], dtype=object)
-    return table, answers
 
 
 class ThresholdoutScorer(HoldoutScorer):
@@ -689,13 +369,13 @@ class ThresholdoutScorer(HoldoutScorer):
         low, high = self.metric.bounds  # raises if only a stable median can certify the metric
         half_cell: float | None = None
         if threshold == FILL:
-            if noise != "none" or session_of(holdout).policy.tolerance is None:
+            if noise != "none" or self.session.policy.tolerance is None:
                 expected = "a number or 'auto' with noise, or on a holdout without a tolerance"
                 raise bad_parameter("threshold", owner, expected, threshold)
         elif threshold != "auto":
             least = LEAST_CELL * (high - low)
             half_cell = check_real(threshold, "threshold", owner, low=least, high=high - low, closed="low")
-        self.settings: float | str | NoiseSettings | None = FILL if threshold == FILL else half_cell
+        self.settings = FILL if threshold == FILL else half_cell
         check_option(noise, "noise", owner, ("none", "laplace", "gaussian"))
         if noise != "none":
             self.settings = NoiseSettings(noise, noise_scale, max_hits, half_cell)
@@ -704,10 +384,6 @@ class ThresholdoutScorer(HoldoutScorer):
         elif holdout.route == "differential_privacy":
             fix = "An answer without noise has no privacy; or open the holdout with route='both'."
             raise bad_parameter("noise", owner, "'laplace' or 'gaussian' on this holdout's route", noise, fix)
-
-    def _ask(self, subject: Subject, X: Any, y: Any) -> Ask:
-        guess = guess_from_rows(self.metric, subject.copy(), X, y)
-        return Ask(subject, self.metric, "check", guess, settings=self.settings)
 
 
 class StableHoldoutScorer(HoldoutScorer):
@@ -755,6 +431,8 @@ class StableHoldoutScorer(HoldoutScorer):
     True
     """
 
+    needs_interval = False
+
     def __init__(
         self,
         scoring: Scoring,
@@ -769,13 +447,12 @@ class StableHoldoutScorer(HoldoutScorer):
         on_exhausted: str = "nan",
     ) -> None:
         super().__init__(scoring, holdout, validation=validation, on_exhausted=on_exhausted)
-        self.median = MedianSettings(n_subsamples, grid, epsilon, method, stratify)
-        self.median.subsample_size(self.session.data)  # raises if there are more than records
+        self.settings: MedianSettings = MedianSettings(n_subsamples, grid, epsilon, method, stratify)
+        self.settings.subsample_size(self.session.data)  # raises if there are more than records
 
-    def _ask(self, subject: Subject, X: Any, y: Any) -> Ask:
-        size = self.median.subsample_size(self.session.data)
-        guess = median_guess_from_rows(self.metric, subject.copy(), X, y, size)
-        return Ask(subject, self.metric, "check", guess, settings=self.median)
+    def _guess(self, estimator: Any, X: Any, y: Any) -> Guess:
+        size = self.settings.subsample_size(self.session.data)
+        return median_guess_from_rows(self.metric, estimator, X, y, size)
 
 
 class LadderScorer(HoldoutScorer):
@@ -812,6 +489,8 @@ class LadderScorer(HoldoutScorer):
     True
     """
 
+    improvements_only = True
+
     def __init__(
         self,
         scoring: Scoring,
@@ -825,6 +504,123 @@ class LadderScorer(HoldoutScorer):
         self.settings = LadderSettings(step)
         _ = self.metric.rule  # raises if only a stable median can certify the metric
 
-    def _ask(self, subject: Subject, X: Any, y: Any) -> Ask:
-        guess = guess_from_rows(self.metric, subject.copy(), X, y)
-        return Ask(subject, self.metric, "check", guess, settings=self.settings)
+
+@dataclass(frozen=True)
+class Mechanism:
+    """What `ReusableHoldoutCV` can be told to ask by.
+
+    Parameters
+    ----------
+    scorer : type
+        Of the scorer that asks about candidates.
+    is_chosen : bool, default=True
+        Whether it answers only where it was asked for: not where the metric decides.
+    draws_winner : bool, default=False
+        Whether the winner is drawn among the search's best few, by the exponential mechanism.
+    """
+
+    scorer: type[HoldoutScorer]
+    is_chosen: bool = True
+    draws_winner: bool = False
+
+
+MECHANISMS = {
+    "auto": Mechanism(ThresholdoutScorer, is_chosen=False),
+    "exponential_mechanism": Mechanism(ThresholdoutScorer, draws_winner=True),
+    "ladder": Mechanism(LadderScorer),
+    "stable_median": Mechanism(StableHoldoutScorer),
+    "thresholdout": Mechanism(ThresholdoutScorer),
+}
+"""The mechanisms of a search by name."""
+
+
+class SelectBest:
+    """Choose the best candidate of a finished search, or raise: for ``refit=``.
+
+    Parameters
+    ----------
+    name : str, default="score"
+        Which score to go by; ``select_best.by("acc")`` where ``scoring`` is a dict.
+    holdout : Holdout or None, default=None
+        Whose ledger says why a candidate has no score.
+    """
+
+    def __init__(self, name: str = "score", holdout: Holdout | None = None) -> None:
+        self.name = name
+        self.holdout = holdout
+
+    def by(self, name: str) -> SelectBest:
+        """Return a selector that goes by another score of a dict."""
+        return SelectBest(name, self.holdout)
+
+    def __call__(self, cv_results: dict[str, Any]) -> int:
+        """Return the index of the best candidate.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            If a candidate has no score because the holdout refused it.
+        ValueError
+            If a candidate has none because its model or the metric failed; nothing is exhausted then.
+        """
+        column = f"mean_test_{self.name}"
+        if column not in cv_results:
+            names = sorted(key[10:] for key in cv_results if key.startswith("mean_test_"))
+            raise bad_parameter("name", "select_best.by", f"one of {names}", self.name)
+        scores = np.asarray(cv_results[column], dtype=float)
+        answered = int(np.isfinite(scores).sum())
+        if answered < len(scores):
+            raise self._without_score(answered, len(scores))
+        return int(np.argmax(scores))
+
+    def _without_score(self, answered: int, size: int) -> Exception:
+        """Return the error for candidates without a score, as the ledger's last records tell why."""
+        answers = () if self.holdout is None else self.holdout.report().answers[-size:]
+        without = [answer for _, answer in answers if not answer.answered]
+        refused = [answer for answer in without if answer.verdict == "refused"]
+        told = f"Only {answered} of {size} candidates were answered"
+        if refused or self.holdout is None:
+            reason = f" ({refused[0].reason})" if refused else ", or their models failed"
+            return BudgetExhaustedError(
+                f"{told}; the rest were refused by the holdout{reason}. No winner is chosen, and what was "
+                "answered stays certified. Look at holdout.report(); search fewer candidates, add fresh rows "
+                "(holdout.top_up), or take rows that nobody has asked about."
+            )
+        reason = f" ({without[0].reason})" if without else " before the holdout was asked"
+        return ValueError(
+            f"{told}; the models of the rest failed{reason}. Nothing is exhausted: holdout.remaining() says "
+            "what is left. Mend the model, or leave these candidates out: some models fail on rows with NaN."
+        )
+
+    def __repr__(self) -> str:
+        return "select_best" if self.name == "score" else f"select_best.by({self.name!r})"
+
+
+class NotAScore:
+    """Stands for a score that cannot be, and raises its error where it is read as a number.
+
+    An exception inside a scorer becomes a NaN in searches, which then choose at random.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __float__(self) -> NoReturn:
+        raise self.error
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise self.error
+
+    def item(self) -> NoReturn:
+        """Raise; scikit-learn reads a score so."""
+        raise self.error
+
+    def __repr__(self) -> str:
+        return f"<no score: {self.error}>"
+
+
+def _sum_of_entries(X: Any) -> int:
+    """Return a number that is the same whatever the order within each column, and hardly else."""
+    if isinstance(X, np.ndarray) and X.dtype == np.float64:  # every model of a search pays for this
+        return int(np.sum(np.ascontiguousarray(X).view(np.uint64), dtype=np.uint64))
+    return int(np.sum(row_hashes(X), dtype=np.uint64))

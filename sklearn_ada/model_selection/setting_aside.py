@@ -1,180 +1,139 @@
-"""What `ReusableHoldoutCV` decides before anything is fitted: metric, mechanism, holdout.
+"""Taking the holdout out of X, the same way every time for the same data.
 
-From the parameters of a `ReusableHoldoutCV` to the metric, the mechanism and the scorer they name.
-
-The ids of the rows that ``ReusableHoldoutCV.fit`` is passed, and the holdout that they choose.
-
-Searches whose cross-validation is ordered in time: their holdout cannot be random rows.
-
-Such a splitter says that models must not learn from rows after those they are judged by. A holdout of random
-rows lies between the training rows in time, so it would be just that.
-
-The parameters of `ReusableHoldoutCV`, checked before anything is fitted or charged.
-
-The order in which training rows reach a search: random, and the same again for the same rows.
-
-A holdout of random rows is guessed from folds. Folds that are blocks of rows in the order of the file speak
-of other rows than the holdout where that order means something (sorted by label, by time, by place): on rows
-that drift, guesses were off by four standard errors and more. No certificate is wrong then, but each such
-answer is a surprise, which costs nats. So where the search's cv is a number, or a `KFold` or
-`StratifiedKFold` without shuffling, the rows are shuffled before the search sees them. Other splitters may
-mean their order; they get a warning if their folds are blocks.
-
-Rows that were split by the caller, who passes a `Holdout`, stay in their order: it is random already where
-they come from ``train_test_split``, and the search finds just what it finds by itself. There is a warning if
-labels or features differ from fold to fold beyond chance.
-
-Taking the holdout out of X, the same way every time for the same data.
-
-What `ReusableHoldoutCV` warns of: once before it spends anything, and once when it is done.
+The split is a function of who the rows are: of their ids where they have any, else of their labels and the
+order of these; never of the values of features.
 """
 
 from __future__ import annotations
 
-import contextlib
-import copy
 import hashlib
-import warnings
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kruskal
-from sklearn.base import is_classifier, is_regressor
-from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.base import is_classifier
+from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada._validation import bad_parameter, check_integer, check_option, check_real
-from sklearn_ada.answer import Answer
+from sklearn_ada._validation import bad_parameter, check_real
 from sklearn_ada.data.labels import check_labels, n_rows, take_rows
 from sklearn_ada.digest.rows import id_hashes, labels_digest, part_of_each
 from sklearn_ada.holdout.changes import check_sides, check_unchanged, held_before, leave_other, place_of_rows
-from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
-from sklearn_ada.holdout.report import certifies_nothing, is_chosen, median_notice, too_few_rows, why_vacuous
-from sklearn_ada.holdout.rounds import is_told_in_cells, worst_question
-from sklearn_ada.metrics.metric import Metric, as_metric
-from sklearn_ada.model_selection.engines import (
-    Wrapper,
-    check_reveal,
-    check_search,
-    folds_of_training_rows,
-    is_of_pairs,
-    keeps_model,
-    metric_of,
-    own_scorings,
-    take_for,
-)
-from sklearn_ada.model_selection.guesses import NO_PREDICT, check_rule
-from sklearn_ada.model_selection.scorers import (
-    HoldoutScorer,
-    LadderScorer,
-    StableHoldoutScorer,
-    ThresholdoutScorer,
-    ValidationSplit,
-    is_share,
-    split_rows,
-)
-from sklearn_ada.questions.stable_median import MedianSettings
-from sklearn_ada.terms.policy import check_answers, check_name, check_promise
+from sklearn_ada.model_selection.engines import folds_of_training_rows, take_for
+from sklearn_ada.model_selection.parameters import OWNER, Parameters
+from sklearn_ada.model_selection.row_order import check_time_order, is_shuffled_for, shuffled
+from sklearn_ada.model_selection.validation_split import is_share, split_rows
 
-_OWNER = "ReusableHoldoutCV"
+_FIT = f"{OWNER}.fit"
+_POLICY = ("confidence_level", "tolerance", "expected_questions", "answers", "seal_key", "who")
 
 
-def chosen_metric(wrapper: Wrapper) -> Metric:
-    """Return what is certified: ``scoring``, the scorer's metric, the search's own, or the usual one.
+def set_aside(
+    given: Parameters, X: Any, y: Any, groups: Any = None, cv: Any = None, ids: Any = None
+) -> tuple[Holdout, NDArray[np.int64], Any]:
+    """Return the holdout of a `ReusableHoldoutCV`, the numbers of the rows for training, and their cv.
 
-    Raises
-    ------
-    ValueError
-        For several metrics, and for another than that of the scorer which is to ask about it.
+    The split is a function of the labels, their order and ``random_state``, so a second search on the same
+    rows uses the same holdout, whatever was done to columns. With ``ledger=None`` or ``":memory:"`` the
+    ledger belongs to all rows, so another split of them does not get a fresh budget. Groups stay whole: they
+    are the independent units. No class is in the holdout alone, for no classifier could know it. ``cv`` is
+    that of the search, for all rows.
+
+    With ``ids`` a share is chosen by them, each row by itself (`split_by_ids`).
+
+    The rows for training are in a random order where the search's cv does not mind (`row_order`). With a
+    given Holdout they stay in theirs: whoever split them has chosen it.
     """
-    of_scorer = wrapper.mechanism.metric if isinstance(wrapper.mechanism, HoldoutScorer) else None
-    scoring = wrapper.scoring
-    if scoring is None:
-        scoring = metric_of(wrapper.search) if of_scorer is None else of_scorer
-    if scoring is None:
-        scoring = "accuracy" if is_classifier(wrapper.search.estimator) else "r2"
-    if isinstance(scoring, (dict, list, tuple, set)):
-        raise bad_parameter(
-            "scoring", _OWNER, "one metric", scoring, "Name the one to certify: scoring='accuracy'."
+    n = n_rows(X)
+    y = check_labels(y)  # classes held as objects are split as classes
+    of_classes = is_classifier(given.search.estimator) and type_of_target(y) in ("binary", "multiclass")
+    hashed = None if ids is None else id_hashes(ids, _FIT, n)
+    if given.given_holdout is not None:
+        _check_given(given.given_holdout, hashed)
+        if of_classes and given.given_holdout.classes is not None:
+            _check_classes(y, given.given_holdout.classes)
+        return given.given_holdout, np.arange(n), cv
+    holdout, random_state = given.holdout, given.random_state
+    random_state = None if random_state is None else int(random_state)
+    digest = "" if hashed is not None else labels_digest(y)
+    place = place_of_rows(given.ledger, hashed, y, given.missing)
+    if hashed is not None and is_share(holdout):
+        share = check_real(holdout, "holdout", OWNER, low=0.0, high=1.0)
+        before = held_before(place.address, hashed) if groups is None else None
+        train, test = split_by_ids(hashed, groups, share, random_state, before)
+        kind = f"share {share:g}, by a hash of each {'id' if groups is None else 'group'}"
+    else:
+        train, test, kind = _split(X, y, holdout, n, digest, random_state, groups)
+    folds = folds_of_training_rows(cv, train, n)
+    if not (len(train) and len(test) and int(np.max(train)) < int(np.min(test))):  # it is not the last rows
+        check_time_order(
+            holdout,
+            folds,
+            lambda: [rows if rows is None else take_rows(rows, train) for rows in (X, y, groups)],
         )
-    metric = as_metric(scoring)
-    if of_scorer is None:
-        return metric
-    if (metric.scoring, metric.describe()) != (of_scorer.scoring, of_scorer.describe()):
-        raise bad_parameter(
-            "scoring", _OWNER, f"None or {of_scorer.name}, the metric of the scorer that is its mechanism",
-            scoring,
+    if not given.asks_candidates and is_shuffled_for(folds):
+        train = shuffled(train, digest, random_state, hashed, groups)
+    policy = {name: getattr(given, name) for name in _POLICY}
+    if groups is not None:
+        own, others = take_rows(np.asarray(groups), test), take_rows(np.asarray(groups), train)
+        if set(own.tolist()) & set(others.tolist()):
+            raise bad_parameter(
+                "holdout", OWNER, "of whole groups when groups are passed", kind,
+                "Use a share, or a splitter such as GroupShuffleSplit(1).",
+            )  # fmt: skip
+        policy["groups"] = own
+    if of_classes:
+        _check_classes(take_rows(y, train), take_rows(y, test))
+    labels = take_rows(np.asarray(y), test)
+    split = {"holdout": kind, "random_state": random_state}
+    if hashed is None:
+        split["rows_in_all"] = n
+    else:
+        policy |= {"ids": [ids[row] for row in test], "missing": given.missing}
+        _check_whole(hashed, train, test)
+        check_unchanged(
+            place.address, hashed[train], hashed[test], labels,
+            of_share=is_share(holdout), is_path=given.ledger not in (None, ":memory:"),
         )  # fmt: skip
-    return of_scorer
+    rows = take_for(X, test, train, given.of_pairs)
+    made = Holdout(rows, labels, ledger=place.address, split=split, **policy)
+    leave_other(place)
+    if hashed is not None and not is_share(
+        holdout
+    ):  # a process with another mask may have begun it meanwhile
+        check_sides(session_of(made), hashed[train])
+    return made, train, folds
 
 
-def chosen_median(wrapper: Wrapper, metric: Metric, holdout: Holdout) -> MedianSettings | None:
-    """Return the settings of the stable median, or None where the metric has an interval of its own.
-
-    With ``mechanism="auto"`` a scorer of scikit-learn's is certified on its own value, or refused: a median
-    answers where it was asked for, and for a function of which nothing is known but its values.
-    What validation rows tune is for winners: candidates are checked, all of them in the same way.
-    Exact, unless privacy alone certifies: by description length a draw's noise would only widen the interval.
+def checked_rows(given: Parameters, X: Any, y: Any, ids: Any) -> tuple[Any, Any, Any, str | None]:
+    """Return X without its column of ids, y as a vector, the ids, and the name of their column.
 
     Raises
     ------
     ValueError
-        If the metric has no interval on this holdout; it says why, and what to write.
+        If they are unusable.
     """
-    if isinstance(wrapper.mechanism, StableHoldoutScorer):
-        return wrapper.mechanism.median
-    if wrapper.mechanism == "stable_median":
-        return median_settings(metric, holdout)
-    is_auto = wrapper.mechanism == "auto"
-    winners = is_auto and (wrapper.ask != "candidates" or wrapper.reveal == "winner")
-    session = session_of(holdout)
-    why = why_no_interval(session, metric, "certify" if winners else "check")
-    if not why:
-        return None
-    if is_auto and (metric.string is None or metric.chosen_general):
-        return median_settings(metric, holdout)
-    check_defined(session.data, metric)
-    of_winner = "" if winners or not metric.is_tuned else " Its winner can be certified: ask='winner'."
-    raise bad_parameter(
-        "scoring", _OWNER, "a metric with an interval of its own", metric.name,
-        f"It {why}.{of_winner} mechanism='stable_median' answers the median over subsamples instead, "
-        "which is another quantity.",
-    )  # fmt: skip
-
-
-def median_settings(metric: Metric, holdout: Holdout) -> MedianSettings:
-    """Return the usual settings; each subsample gets every class where the metric has no value otherwise."""
-    method = "exponential" if holdout.route == "differential_privacy" else "exact"
-    if metric.measure.needs_every_class:
-        stratified = MedianSettings(method=method, stratify=True)
-        with contextlib.suppress(ValueError):  # with groups it cannot be had
-            stratified.subsample_size(session_of(holdout).data)
-            return stratified
-    return MedianSettings(method=method)
-
-
-def chosen_scorer(
-    wrapper: Wrapper, metric: Metric, holdout: Holdout, median: MedianSettings | None
-) -> HoldoutScorer:
-    """Return the scorer that asks about every candidate."""
-    if isinstance(wrapper.mechanism, HoldoutScorer):
-        return wrapper.mechanism.fresh(wrapper.validation)
-    if wrapper.mechanism == "ladder":
-        return LadderScorer(metric, holdout, validation=wrapper.validation)
-    if median is not None:
-        return StableHoldoutScorer(
-            metric, holdout, method=median.method, stratify=median.stratify, validation=wrapper.validation
-        )
-    return ThresholdoutScorer(metric, holdout, validation=wrapper.validation)
-
-
-_OWNER_2 = "ReusableHoldoutCV"
+    if y is None:
+        fix = "It requires y to be passed, but the target y is None."
+        raise bad_parameter("y", _FIT, "the labels of X", None, fix)
+    X, ids, column = ids_of_rows(given.ids, X, ids)
+    X, y = indexable(X, y)
+    if getattr(y, "ndim", 1) == 2 and np.shape(y)[1] == 1:
+        y = column_or_1d(y, warn=True)
+    shape = np.shape(y)
+    if len(shape) > 1:  # a metric of one output is certified
+        raise bad_parameter(
+            "y", _FIT, "one-dimensional", f"an array of shape {shape}",
+            "One output is certified at a time: put the search inside, as in "
+            "MultiOutputClassifier(ReusableHoldoutCV(search)) or MultiOutputRegressor(...).",
+        )  # fmt: skip
+    check_labels(y)
+    if given.of_pairs:
+        of_holdout = isinstance(given.holdout, Holdout)
+        _check_pairs(X, session_of(given.holdout).data.n_columns if of_holdout else None)
+    return X, y, ids, column
 
 
 def ids_of_rows(named: Any, X: Any, given: Any) -> tuple[Any, Any, str | None]:
@@ -196,24 +155,22 @@ def ids_of_rows(named: Any, X: Any, given: Any) -> tuple[Any, Any, str | None]:
     if named is None:
         return X, None if given is None else _values(given), None
     if given is not None:
-        raise bad_parameter(
-            "ids", f"{_OWNER_2}.fit", f"None where {_OWNER_2} has ids={named!r}", "ids", "Give one."
-        )
+        raise bad_parameter("ids", _FIT, f"None where {OWNER} has ids={named!r}", "ids", "Give one.")
     columns = list(getattr(X, "columns", ()))
     if named == "index":
         if not hasattr(X, "iloc"):
             raise bad_parameter(
-                "ids", _OWNER_2, "None, or the name of a column, where X has no index", "index",
+                "ids", OWNER, "None, or the name of a column, where X has no index", "index",
                 "Pass them by themselves: fit(X, y, ids=...).",
             )  # fmt: skip
         if "index" in columns:
             raise bad_parameter(
-                "ids", _OWNER_2, "one of the two where X has an index and a column 'index'", "index",
+                "ids", OWNER, "one of the two where X has an index and a column 'index'", "index",
                 "Rename the column.",
             )  # fmt: skip
         if _counts_positions(X.index):
             raise bad_parameter(
-                "ids", _OWNER_2, "None or the name of a column, where X has an index that counts its rows",
+                "ids", OWNER, "None or the name of a column, where X has an index that counts its rows",
                 "index",
                 "These are positions, not identities: rows in another order would have those of other rows. "
                 "Take a column that says who the rows are, or make it the index, X.set_index(...).",
@@ -225,25 +182,8 @@ def ids_of_rows(named: Any, X: Any, given: Any) -> tuple[Any, Any, str | None]:
             fix = "It is the name of the index of X: use ids='index'."
         elif not columns:
             fix = "Arrays have no names: pass the ids by themselves, fit(X, y, ids=...)."
-        raise bad_parameter("ids", _OWNER_2, "None, 'index' or the name of a column of X", named, fix)
+        raise bad_parameter("ids", OWNER, "None, 'index' or the name of a column of X", named, fix)
     return without_column(X, named), _values(X[named]), named
-
-
-def _values(given: Any) -> Any:
-    """Return ids as a list or an array: as a list, NumPy's types would not be what they were."""
-    if isinstance(given, (list, tuple)):
-        return list(given)
-    if not hasattr(given, "__array__"):
-        raise bad_parameter(
-            "ids", f"{_OWNER_2}.fit", "an array or a list, in the order of the rows", type(given).__name__
-        )
-    return np.asarray(given)
-
-
-def _counts_positions(index: Any) -> bool:
-    """Return whether an index of pandas is what a frame has if nobody said anything, stored or not."""
-    is_range = all(hasattr(index, name) for name in ("start", "step", "stop"))
-    return (is_range or index.name is None) and np.array_equal(index, np.arange(len(index)))
 
 
 def without_column(X: Any, name: str | None) -> Any:
@@ -258,7 +198,7 @@ def split_by_ids(
     groups: Any,
     share: float,
     random_state: int | None,
-    known: NDArray[np.bool_] | None = None,
+    before: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the numbers of the rows for training and of those of the holdout, each row assigned by itself.
 
@@ -273,7 +213,7 @@ def split_by_ids(
     groups : array-like or None
     share : float
     random_state : int or None
-    known : ndarray of bool or None, default=None
+    before : ndarray of bool or None, default=None
         Rows that the ledger knows as its holdout's, such as those of a `Holdout.top_up`: they stay there.
 
     Examples
@@ -284,14 +224,14 @@ def split_by_ids(
     >>> len(train) + len(test), bool((np.sort(999 - moved) == test).all())
     (1000, True)
     """
-    which = ids if groups is None else id_hashes(groups, _OWNER_2, len(ids), "groups")
+    which = ids if groups is None else id_hashes(groups, OWNER, len(ids), "groups")
     values, of_row = np.unique(which, return_inverse=True)
     held = (part_of_each(values, random_state) < share)[of_row.reshape(-1)]
-    if known is not None:
-        held |= known
+    if before is not None:
+        held |= before
     if held.all() or not held.any():
         raise bad_parameter(
-            "holdout", _OWNER_2, "a share that leaves rows on both sides", share,
+            "holdout", OWNER, "a share that leaves rows on both sides", share,
             f"Ids choose it, and put {'all' if held.any() else 'none'} of the {len(values)} "
             f"{'rows' if groups is None else 'groups'} into it: bring more, or choose them yourself, "
             "holdout=mask.",
@@ -299,428 +239,11 @@ def split_by_ids(
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def check_time_order(
-    wrapper: Wrapper, cv: Any, rows: Callable[[], Sequence[Any]] = tuple, *, is_last: bool = False
-) -> None:
-    """Raise ValueError if the search's cv is ordered in time and the holdout is not the last block of rows.
-
-    Parameters
-    ----------
-    wrapper : ReusableHoldoutCV
-    cv : int, splitter, sequence of splits or None
-        Of its search.
-    rows : callable
-        Returns X, y and groups for training, as the cv will see them. Without them a splitter is known by its
-        class only.
-    is_last : bool
-        Whether all rows of the holdout are known to come after those for training.
-    """
-    if is_last or isinstance(wrapper.mechanism, HoldoutScorer) or not is_ordered_in_time(cv, rows):
-        return
-    given = wrapper.holdout
-    share = float(given) if is_share(given) else 0.25
-    raise bad_parameter(
-        "holdout", "ReusableHoldoutCV", "the last block of rows where the search's cv is ordered in time",
-        given if is_share(given) else f"a {type(given).__name__} of rows that come before others",
-        "A share is random rows: these, and others from before and after each other, would be interleaved "
-        "with the training rows in time, so neither the guess nor the certificate would speak of the future. "
-        f"Use a mask, holdout=np.arange(len(y)) >= {1 - share:g} * len(y), with ask='winner', which keeps "
-        "the cv.",
-    )  # fmt: skip
-
-
-def is_ordered_in_time(cv: Any, rows: Callable[[], Sequence[Any]] = tuple) -> bool:
-    """Return whether all training rows of every split, of which there are several, lie before its test rows.
-
-    Neither a one-shot iterator, which cannot be looked at without being used up, nor the random state of a
-    splitter or of NumPy is touched.
-
-    Parameters
-    ----------
-    cv : int, splitter, sequence of splits or None
-        Whatever a search takes.
-    rows : callable
-        Returns X, y and groups; without them a splitter is known by its class only.
-
-    Examples
-    --------
-    >>> from sklearn.model_selection import KFold
-    >>> is_ordered_in_time([([0, 1], [2]), ([0, 1, 2], [3])])
-    True
-    >>> is_ordered_in_time(KFold(2), lambda: [np.zeros((4, 1))])
-    False
-    """
-    if isinstance(cv, TimeSeriesSplit):
-        return True
-    return bool(looked_at(cv, rows, _all_ordered))
-
-
-def looked_at(
-    cv: Any, rows: Callable[[], Sequence[Any]], look: Callable[[Iterable[Any]], bool]
-) -> bool | None:
-    """Return ``look(splits)`` for the splits of a cv; None where they cannot be looked at.
-
-    See `is_ordered_in_time`, which is one such look.
-    """
-    is_list = isinstance(cv, (Sequence, np.ndarray)) and not isinstance(cv, str)
-    if not is_list and not callable(getattr(cv, "split", None)):
-        return None
-    state = np.random.get_state()  # noqa: NPY002 - splitters without a seed draw from it
-    try:
-        given = rows()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return look(cv if is_list else copy.deepcopy(cv).split(*given) if given else ())
-    except Exception:  # what cannot split these rows, or be copied: the search will tell
-        return None
-    finally:
-        np.random.set_state(state)  # noqa: NPY002
-
-
-def _all_ordered(splits: Iterable[Any]) -> bool:
-    count = 0
-    for train, test in splits:
-        before, after = positions(train), positions(test)
-        if not len(before) or not len(after) or before.max() >= after.min():
-            return False
-        count += 1
-    return count >= 2
-
-
-def positions(rows: Any) -> np.ndarray:
-    """Return the numbers of the rows of a part of a split, which may be a mask."""
-    which = np.asarray(rows)
-    return np.flatnonzero(which) if which.dtype == bool else which
-
-
-DEFAULT_ANSWERS = "auto"
-_MECHANISMS = ("auto", "exponential_mechanism", "ladder", "stable_median", "thresholdout")
-
-
-def check_parameters(wrapper: Wrapper) -> None:
-    """Raise ValueError for a parameter of a `ReusableHoldoutCV` that cannot be, before anything is fitted."""
-    owner = "ReusableHoldoutCV"
-    is_object = hasattr(wrapper.search, "get_params") and not isinstance(wrapper.search, type)
-    own = wrapper.search.get_params(deep=False) if is_object else {}
-    if wrapper.random_state is not None:
-        check_integer(wrapper.random_state, "random_state", owner, low=-(2**63))
-    if "estimator" not in own or not hasattr(wrapper.search, "fit"):
-        raise bad_parameter("search", owner, "a search such as GridSearchCV(model, grid)", wrapper.search)
-    if not isinstance(wrapper.mechanism, HoldoutScorer):
-        check_option(wrapper.mechanism, "mechanism", owner, _MECHANISMS)
-    if wrapper.mechanism == "exponential_mechanism" and wrapper.ask in ("candidates", "winner"):
-        raise bad_parameter(
-            "ask", owner, "an integer with mechanism='exponential_mechanism'", wrapper.ask,
-            "It says among how many of the search's best to choose.",
-        )  # fmt: skip
-    check_real(wrapper.validation, "validation", owner, low=0.0, high=1.0)
-    check_promise(wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, owner)
-    check_option(wrapper.missing, "missing", owner, ("raise", "ignore"))
-    check_answers(wrapper.answers, owner)
-    check_name(wrapper.who, "who", owner)
-    if not isinstance(wrapper.verbose, bool):  # as scikit-learn has it
-        check_integer(wrapper.verbose, "verbose", owner, low=0)
-    if wrapper.ids is not None and not isinstance(wrapper.ids, str):
-        raise bad_parameter(
-            "ids", owner, "None, 'index' or the name of a column", type(wrapper.ids).__name__,
-            "The ids themselves are passed along with X: fit(X, y, ids=...).",
-        )  # fmt: skip
-    if isinstance(wrapper.holdout, Holdout) or isinstance(wrapper.mechanism, HoldoutScorer):
-        given = (wrapper.confidence_level, wrapper.tolerance, wrapper.expected_questions, wrapper.ledger)
-        own_names = (wrapper.missing, wrapper.answers, wrapper.seal_key, wrapper.who)
-        if (*given, *own_names) != (0.95, None, None, None, "raise", DEFAULT_ANSWERS, None, None):
-            raise bad_parameter(
-                "holdout", owner, "a share, a mask or a splitter when a policy or a ledger is given",
-                "a Holdout", "It has a policy, a ledger and a name (who) of its own.",
-            )  # fmt: skip
-    if wrapper.ask not in ("candidates", "winner"):
-        check_integer(wrapper.ask, "ask", owner, fix="Or 'candidates', or 'winner'.")
-    _check_scorers(wrapper, own)
-    check_time_order(
-        wrapper, own.get("cv"), is_last=not is_share(wrapper.holdout)
-    )  # of others the rows will tell
-    check_search(wrapper.search, wrapper.ask)
-    check_option(wrapper.reveal, "reveal", owner, ("all", "winner"))
-    check_reveal(wrapper)
-    if not keeps_model(wrapper) and (
-        wrapper.reveal == "winner" or wrapper.ask not in ("candidates", "winner")
-    ):
-        raise bad_parameter(
-            "search", owner, "with a model in the end when ask is an integer or reveal='winner'",
-            "refit=False", "Models refitted on all training rows are compared: use refit=True.",
-        )  # fmt: skip
-    check_rule(wrapper.one_standard_error, wrapper.search)
-    alone = wrapper.ask in ("winner", 1) or wrapper.mechanism in ("exponential_mechanism", "ladder")
-    if alone and wrapper.one_standard_error is not False:
-        raise bad_parameter(
-            "one_standard_error", owner, "False where one candidate is certified, or improvements only",
-            wrapper.one_standard_error, "Use ask=5, say, or ask='candidates'.",
-        )  # fmt: skip
-
-
-def check_one_output(y: Any) -> None:
-    """Raise ValueError for a y of several outputs: a metric of one is certified."""
-    shape = np.shape(y)
-    if len(shape) > 1:
-        raise bad_parameter(
-            "y", "ReusableHoldoutCV.fit", "one-dimensional", f"an array of shape {shape}",
-            "One output is certified at a time: put the search inside, as in "
-            "MultiOutputClassifier(ReusableHoldoutCV(search)) or MultiOutputRegressor(...).",
-        )  # fmt: skip
-
-
-def _check_scorers(wrapper: Wrapper, own: dict[str, Any]) -> None:
-    """Raise unless the one scorer that asks a holdout is the mechanism, and its holdout is the only one."""
-    owner = "ReusableHoldoutCV"
-    if isinstance(wrapper.scoring, HoldoutScorer):
-        raise bad_parameter(
-            "scoring", owner, "a metric", wrapper.scoring, "Pass the scorer as mechanism=; it has a metric."
-        )
-    of_holdout = [one for one in own_scorings(wrapper.search) if isinstance(one, HoldoutScorer)]
-    if of_holdout or isinstance(own.get("cv"), ValidationSplit):
-        raise bad_parameter(
-            "search", owner, "with plain metrics as its scoring, and no cv of a scorer",
-            of_holdout[0] if of_holdout else own["cv"],
-            "Name the plain metric, scoring='accuracy', and pass mechanism=scorer to ReusableHoldoutCV.",
-        )  # fmt: skip
-    if isinstance(wrapper.mechanism, HoldoutScorer):
-        is_default = isinstance(wrapper.holdout, float) and wrapper.holdout == 0.25
-        if wrapper.holdout is not wrapper.mechanism.holdout and not is_default:
-            raise bad_parameter(
-                "holdout", owner, "left out, or that of the scorer that is its mechanism", wrapper.holdout
-            )
-
-
-_CHANCE = 1e-6  # of a warning where folds are random
-_SPLITS_LOOKED_AT = 50
-
-
-def is_shuffled_for(cv: Any) -> bool:
-    """Return whether a search with this cv is passed its rows in a random order.
-
-    Examples
-    --------
-    >>> from sklearn.model_selection import GroupKFold
-    >>> is_shuffled_for(5), is_shuffled_for(KFold(5)), is_shuffled_for(GroupKFold(5))
-    (True, True, False)
-    >>> is_shuffled_for(KFold(5, shuffle=True))
-    False
-    """
-    return cv is None or isinstance(cv, Integral) or (type(cv) in (KFold, StratifiedKFold) and not cv.shuffle)
-
-
-def shuffled(
-    rows: NDArray[np.int64],
-    digest: str,
-    random_state: int | None,
-    ids: NDArray[np.bytes_] | None = None,
-    groups: Any = None,
-) -> NDArray[np.int64]:
-    """Return numbers of rows in a random order, with the rows of one group, or of one id, next to each other.
-
-    So unshuffled folds leave nearly all groups whole, as they do where a file has them together.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (m,)
-    digest : str
-        Of all labels in their order: without ids the order is a function of it, of ``random_state`` and m.
-    random_state : int or None
-    ids : ndarray of bytes of shape (n,) or None, default=None
-        Hashed. With them, the order of the rows does not depend on that of the file.
-    groups : array-like of shape (n,) or None, default=None
-
-    Examples
-    --------
-    >>> ids = id_hashes(np.arange(6), "Holdout")
-    >>> order = shuffled(np.arange(6), "", None, ids)
-    >>> moved = shuffled(np.arange(6), "", None, ids[::-1])  # the same rows from the end of the file
-    >>> sorted(order.tolist()), bool((5 - moved == order).all())
-    ([0, 1, 2, 3, 4, 5], True)
-    """
-    of_group: list[Any] | None = None if groups is None else np.asarray(groups)[rows].tolist()
-    if ids is not None:
-        inner = part_of_each(ids[rows], random_state)
-        outer = inner
-        if of_group is not None:
-            outer = part_of_each(id_hashes(of_group, "ReusableHoldoutCV", name="groups"), random_state)
-        return rows[np.lexsort((inner, outer))]
-    seed = hashlib.sha256(f"order of rows {digest} {random_state}".encode()).digest()
-    rng = np.random.default_rng(int.from_bytes(seed[:8], "big"))
-    if of_group is None:
-        return rows[rng.permutation(len(rows))]
-    numbers: dict[Any, int] = {}
-    of_row = np.array([numbers.setdefault(group, len(numbers)) for group in of_group])
-    return rows[np.lexsort((rng.permutation(len(rows)), rng.permutation(len(numbers))[of_row]))]
-
-
-def warn_of_blocks(cv: Any, rows: Callable[[], Sequence[Any]]) -> None:
-    """Warn if the folds of a cv, which is not ordered in time, are blocks of rows.
-
-    Parameters
-    ----------
-    cv : splitter or sequence of splits
-        Of one that `is_shuffled_for`, where the rows were not shuffled after all, only if the rows of its
-        folds are seen to differ.
-    rows : callable
-        Returns X, y and groups as the search will see them.
-    """
-    if not are_blocks(cv, rows) or is_ordered_in_time(cv, rows):
-        return
-    if is_shuffled_for(cv) and not _differ_over_folds(cv, rows):
-        return
-    name = "splits that are given row by row" if isinstance(cv, (Sequence, np.ndarray)) else type(cv).__name__
-    fix = "put the rows in a random order, or use folds that are, cv=KFold(5, shuffle=True, random_state=0)"
-    if getattr(cv, "shuffle", None) is False:
-        fix = f"use {name}(..., shuffle=True, random_state=0)"
-    warn_user(
-        f"The search's cv ({name}) tests on rows that lie together in X. Where X is in an order that means "
-        "something (sorted, by time, by place), its scores may be far from those on the holdout, whose rows "
-        "are from everywhere. Certificates hold all the same, but their guesses are these scores: each that "
-        f"is off costs more nats and makes later intervals wider. To mend it, {fix}."
-    )
-
-
-def are_blocks(cv: Any, rows: Callable[[], Sequence[Any]]) -> bool:
-    """Return whether the test parts of several splits lie together in X, beyond chance.
-
-    Either each is a run of neighbours, or their ranks differ by a Kruskal-Wallis test at 1e-6. With groups,
-    neighbours are groups. The first 50 splits are looked at.
-
-    Examples
-    --------
-    >>> are_blocks(KFold(3), lambda: [np.zeros((12, 1))])
-    True
-    >>> are_blocks(KFold(3, shuffle=True, random_state=0), lambda: [np.zeros((12, 1))])
-    False
-    """
-
-    def look(splits: Iterable[Any]) -> bool:
-        parts = [positions(test) for _, test in islice(splits, _SPLITS_LOOKED_AT)]
-        groups = rows()[2] if len(rows()) > 2 else None
-        if groups is not None:
-            _, first, of_row = np.unique(np.asarray(groups), return_index=True, return_inverse=True)
-            rank = np.argsort(np.argsort(first))[of_row.reshape(-1)]
-            whole = [np.unique(rank[part]) for part in parts]
-            if sum(map(len, whole)) == len(np.unique(np.concatenate(whole))):  # else groups are torn
-                parts = whole
-        if len(parts) < 2 or not all(len(part) for part in parts) or max(map(len, parts)) < 2:
-            return False
-        if all(len(part) > 1 and np.ptp(part) == len(part) - 1 for part in parts):
-            return True
-        return bool(kruskal(*parts).pvalue < _CHANCE)
-
-    return bool(looked_at(cv, rows, look))
-
-
-def _differ_over_folds(cv: Any, rows: Callable[[], Sequence[Any]]) -> bool:
-    """Return whether labels or numeric features of the test parts differ, by Kruskal-Wallis tests at 1e-6."""
-    X, y = rows()[:2]
-    columns = []
-    for each in (X, y):
-        try:
-            columns.append(np.asarray(each, dtype=float).reshape(len(y), -1))
-        except (TypeError, ValueError):  # sparse, texts, dates
-            columns.append(np.asarray(each).reshape(-1, 1) if each is y else np.empty((len(y), 0)))
-    if columns[1].dtype.kind not in "fiu":
-        columns[1] = np.unique(columns[1], return_inverse=True)[1].reshape(-1, 1)
-    table = np.hstack(columns)
-    table = table[:, (table != table[:1]).any(axis=0)]
-
-    def look(splits: Iterable[Any]) -> bool:
-        parts = [table[positions(test)] for _, test in islice(splits, _SPLITS_LOOKED_AT)]
-        return bool(np.nanmin(kruskal(*parts, axis=0, nan_policy="omit").pvalue) * table.shape[1] < _CHANCE)
-
-    return table.shape[1] > 0 and bool(looked_at(cv, rows, look))
-
-
-_POLICY = ("confidence_level", "tolerance", "expected_questions", "answers", "seal_key")
-
-
-def set_aside(
-    wrapper: Wrapper, X: Any, y: Any, groups: Any = None, cv: Any = None, ids: Any = None
-) -> tuple[Holdout, NDArray[np.int64], Any]:
-    """Return the holdout of a `ReusableHoldoutCV`, the numbers of the rows for training, and their cv.
-
-    The split is a function of the labels, their order and ``random_state``, so a second search on the same
-    rows uses the same holdout, whatever was done to columns. With ``ledger=None`` or ``":memory:"`` the
-    ledger belongs to all rows, so another split of them does not get a fresh budget. Groups stay whole: they
-    are the independent units. No class is in the holdout alone, for no classifier could know it. ``cv`` is
-    that of the search, for all rows.
-
-    With ``ids`` a share is chosen by them, each row by itself (`split_by_ids`).
-
-    The rows for training are in a random order where the search's cv does not mind (`row_order`). With a
-    given Holdout they stay in theirs: whoever split them has chosen it.
-    """
-    n = n_rows(X)
-    y = check_labels(y)  # classes held as objects are split as classes
-    is_scorer = isinstance(wrapper.mechanism, HoldoutScorer)
-    holdout = wrapper.mechanism.holdout if is_scorer else wrapper.holdout
-    of_classes = is_classifier(wrapper.search.estimator) and type_of_target(y) in ("binary", "multiclass")
-    hashed = None if ids is None else id_hashes(ids, "ReusableHoldoutCV.fit", n)
-    if isinstance(holdout, Holdout):
-        _check_given(holdout, hashed)
-        if of_classes and holdout.classes is not None:
-            _check_classes(y, holdout.classes)
-        return holdout, np.arange(n), cv
-    ledger, random_state = wrapper.ledger, wrapper.random_state
-    random_state = None if random_state is None else int(random_state)
-    digest = "" if hashed is not None else labels_digest(y)
-    place = place_of_rows(ledger, hashed, y, wrapper.missing)
-    address = place.address
-    if hashed is not None and is_share(holdout):
-        share = check_real(holdout, "holdout", "ReusableHoldoutCV", low=0.0, high=1.0)
-        known = held_before(address, hashed) if groups is None else None
-        train, test = split_by_ids(hashed, groups, share, random_state, known)
-        kind = f"share {share:g}, by a hash of each {'id' if groups is None else 'group'}"
-    else:
-        train, test, kind = _rows(X, y, holdout, n, digest, random_state, groups)
-    folds = folds_of_training_rows(cv, train, n)
-    check_time_order(
-        wrapper,
-        folds,
-        lambda: [rows if rows is None else take_rows(rows, train) for rows in (X, y, groups)],
-        is_last=len(train) > 0 and len(test) > 0 and int(np.max(train)) < int(np.min(test)),
-    )
-    if wrapper.ask != "candidates" and is_shuffled_for(folds):
-        train = shuffled(train, digest, random_state, hashed, groups)
-    policy = {name: getattr(wrapper, name) for name in (*_POLICY, "who")}
-    if groups is not None:
-        own, others = take_rows(np.asarray(groups), test), take_rows(np.asarray(groups), train)
-        if set(own.tolist()) & set(others.tolist()):
-            raise bad_parameter(
-                "holdout", "ReusableHoldoutCV", "of whole groups when groups are passed", kind,
-                "Use a share, or a splitter such as GroupShuffleSplit(1).",
-            )  # fmt: skip
-        policy["groups"] = own
-    if of_classes:
-        _check_classes(take_rows(y, train), take_rows(y, test))
-    split = {"holdout": kind, "random_state": random_state}
-    if ids is None or hashed is None:
-        split["rows_in_all"] = n
-    else:
-        policy |= {"ids": [ids[row] for row in test], "missing": wrapper.missing}
-        _check_whole(hashed, train, test)
-        check_unchanged(
-            address, hashed[train], hashed[test], take_rows(np.asarray(y), test),
-            of_share=is_share(wrapper.holdout), is_path=ledger not in (None, ":memory:"),
-        )  # fmt: skip
-    rows = take_for(X, test, train, is_of_pairs(wrapper.search))
-    made = Holdout(rows, take_rows(np.asarray(y), test), ledger=address, split=split, **policy)
-    leave_other(place)
-    if hashed is not None and not is_share(wrapper.holdout):
-        check_sides(
-            session_of(made), hashed[train]
-        )  # a process with another mask may have begun it meanwhile
-    return made, train, folds
-
-
-def _rows(
+def _split(
     X: Any, y: Any, holdout: Any, n: int, digest: str, random_state: int | None, groups: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
     if is_share(holdout):
-        share = check_real(holdout, "holdout", "ReusableHoldoutCV", low=0.0, high=1.0)
+        share = check_real(holdout, "holdout", OWNER, low=0.0, high=1.0)
         seed = int(hashlib.sha256(f"{digest} {random_state}".encode()).hexdigest()[:8], 16)
         train, test = split_rows(n, y, share, seed, groups)
         return train, test, f"share {share:g}"
@@ -760,7 +283,7 @@ def _check_given(holdout: Holdout, ids: NDArray[np.bytes_] | None) -> None:
         )
     elif session.data.ids is None and ids is not None:
         raise bad_parameter(
-            "ids", "ReusableHoldoutCV.fit", "None where the rows of the given holdout have no ids", "ids",
+            "ids", _FIT, "None where the rows of the given holdout have no ids", "ids",
             "They could be compared with nothing: make the holdout with ids, Holdout(X_hold, y_hold, "
             "ids=...), or leave them out.",
         )  # fmt: skip
@@ -773,7 +296,7 @@ def _check_whole(ids: NDArray[np.bytes_], train: NDArray[np.int64], test: NDArra
     torn = len(np.intersect1d(ids[train], ids[test]))
     if torn:
         raise bad_parameter(
-            "ids", "ReusableHoldoutCV.fit", "such that all rows of one id are on one side of the split",
+            "ids", _FIT, "such that all rows of one id are on one side of the split",
             f"{torn} ids on both sides", "Rows of one id depend on each other: put them into one group.",
         )  # fmt: skip
 
@@ -782,7 +305,7 @@ def _check_classes(train: Any, test: Any) -> None:
     only = sorted(set(np.asarray(test).tolist()) - set(np.asarray(train).tolist()), key=str)
     if only:
         raise bad_parameter(
-            "y", "ReusableHoldoutCV.fit", "such that each class of the holdout is among the training rows",
+            "y", _FIT, "such that each class of the holdout is among the training rows",
             f"no training row of {', '.join(map(repr, only[:5]))}",
             "Bring more rows of such a class, leave it out, or choose the holdout yourself: holdout=mask.",
         )  # fmt: skip
@@ -794,7 +317,7 @@ _OF_ROWS = "For rows that are set aside already: holdout=Holdout(X_hold, y_hold)
 def _bad(got: Any, fix: str | None = None) -> ValueError:
     return bad_parameter(
         "holdout",
-        "ReusableHoldoutCV",
+        OWNER,
         "a share in (0, 1), a boolean mask of X's length, a splitter with one split, or a Holdout",
         got,
         fix
@@ -803,91 +326,39 @@ def _bad(got: Any, fix: str | None = None) -> ValueError:
     )
 
 
-def warn_of_median(wrapper: Wrapper, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
-    """Warn that a median will be certified, unless the user wrote so, and whether it could be."""
-    if median is None or wrapper.mechanism != "auto" or is_chosen(metric):
-        return
-    session, purpose = session_of(holdout), "check" if wrapper.ask == "candidates" else "certify"
-    told = median_notice(metric, median, session.data, regression=is_regressor(wrapper.search.estimator))
-    too_few = too_few_rows(session, worst_question(session, metric, purpose, None))
-    warn_user(f"{too_few}{told}; or accept the median: mechanism='stable_median'.")
+def _values(given: Any) -> Any:
+    """Return ids as a list or an array: as a list, NumPy's types would not be what they were."""
+    if isinstance(given, (list, tuple)):
+        return list(given)
+    if not hasattr(given, "__array__"):
+        raise bad_parameter("ids", _FIT, "an array or a list, in the order of the rows", type(given).__name__)
+    return np.asarray(given)
 
 
-def warn_of_exact_value(metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
-    """Warn, once a ledger and metric, that a ledger that answers in cells will tell this metric exactly."""
-    session = session_of(holdout)
-    if session.policy.answers != "cells" or median is not None or is_told_in_cells(session, metric):
-        return
-    written = repr(metric.name)
-    if metric.string is not None and metric.string != metric.name:
-        written = f"Metric({metric.string!r}, pos_label={metric.positive!r})"
-    way_out = (
-        "For many searches in a row, search by 'accuracy' or another mean of 0/1 scores, and certify "
-        f"{metric.name} of the model that is kept: holdout.certify(model, scoring={written}, "
-        "guess_from=(X_val, y_val))."
-    )
-    if metric.response.target == "numbers":
-        way_out = (
-            "No metric of numbers has cells: do with few searches, each over many candidates, or plan for "
-            "more rows (plan_holdout)."
-        )
-    warn_user(
-        f"{metric.name} has no cells, so the value of every winner is told exactly, at once. That reveals "
-        f"more than a cell does, and makes all later intervals of this ledger wider. {way_out}",
-        once=("exact", holdout.fingerprint, metric.name),
-    )
+def _counts_positions(index: Any) -> bool:
+    """Return whether an index of pandas is what a frame has if nobody said anything, stored or not."""
+    is_range = all(hasattr(index, name) for name in ("start", "step", "stop"))
+    return (is_range or index.name is None) and np.array_equal(index, np.arange(len(index)))
 
 
-def warn_of_tolerance(
-    wrapper: Wrapper, metric: Metric, holdout: Holdout, median: MedianSettings | None
-) -> None:
-    """Warn, once a ledger and before anything is asked, that the tolerance admits fewer than expected."""
-    expected, session = wrapper.expected_questions, session_of(holdout)
-    if wrapper.tolerance is None or expected is None or median is not None or not metric.has_interval:
-        return
-    if not session.data.has_interval(metric):
-        return
-    purpose = "check" if wrapper.ask == "candidates" else "certify"
-    left = holdout.remaining(metric, purpose=purpose)
-    asked = session.ledger.read(lambda state: int(state.asked[purpose]))
-    if left is None or left == 0 or asked + left >= expected:  # of 0 the refusal will tell
-        return
-    warn_user(
-        f"{expected} questions are expected, and within the tolerance of {wrapper.tolerance:g} this holdout "
-        f"answers about {asked + left} by {metric.name}, if guesses hold. Later ones will be refused. Before "
-        "the first answer, a larger tolerance is free to choose; or plan for more rows (plan_holdout).",
-        once=("tolerance", holdout.fingerprint, metric.name),
-    )
+def _check_pairs(X: Any, n_columns: int | None) -> None:
+    """Raise ValueError unless X is an array or a sparse matrix with as many columns as rows.
 
-
-def warn_of_outcome(
-    answers: Sequence[Answer], best: Answer, holdout: Holdout, median: MedianSettings | None
-) -> None:
-    """Warn if the winner failed or its answer certifies nothing, or else if those of other candidates do."""
-    if best.verdict == "failed":
-        warn_user(
-            f"The best model failed on the holdout ({best.reason}); its score is NaN, so nothing is "
-            "certified of it. The failure was recorded and paid for. Mend the model and search again."
-        )
-        return
-    vacuous = sum(map(certifies_nothing, answers))
-    if not vacuous:
-        return
-    told = f"{vacuous} of the {len(answers)} answers of this search certify nothing."
-    if certifies_nothing(best):
-        told = "The interval of best_score_ certifies nothing."
-    session = session_of(holdout)
-    n_subsamples = None if median is None else median.subsamples(session.data)
-    warn_user(f"{told} {why_vacuous(session, n_subsamples)}")
-
-
-def warn_of_unasked(why: str, search: Any, winner: int) -> None:
-    """Warn that a winner was kept about which the holdout was not asked, and whether it is arbitrary."""
-    kept = f"candidate {winner}"
-    if why != NO_PREDICT:
-        chosen = callable(search.get_params(deep=False).get("refit"))
-        kept += ", which its refit function chose," if chosen else ", an arbitrary one,"
-    warn_user(
-        f"{why} So {kept} is kept as the search keeps it: the holdout was not asked, nothing was charged, "
-        "and best_score_ is NaN."
-    )
+    A holdout that is given must have as many columns, ``n_columns``; None if none is given.
+    """
+    shape = getattr(X, "shape", None)
+    if shape is None or hasattr(X, "iloc"):
+        raise bad_parameter(
+            "X", _FIT, "an array or a sparse matrix where the model is of pairs of rows",
+            type(X).__name__, "Its rows and its columns are split: pass np.asarray(X).",
+        )  # fmt: skip
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise bad_parameter(
+            "X", _FIT, "a square matrix where the model is of pairs of rows",
+            f"an array of shape {tuple(shape)}", "Pass the kernel or the distance of every row to every row.",
+        )  # fmt: skip
+    if n_columns is not None and shape[0] != n_columns:
+        raise bad_parameter(
+            "X", _FIT, f"of {n_columns} columns, as its holdout is", f"{shape[0]} columns",
+            "The holdout's are the pairs of its rows with the training rows.",
+        )  # fmt: skip

@@ -1,0 +1,335 @@
+"""What a `ReusableHoldoutCV` was given: whether it fits together, and which metric and mechanism it names."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from sklearn.base import is_classifier
+
+from sklearn_ada._validation import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.holdout.framing import check_defined, why_no_interval
+from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.metrics.metric import Metric, as_metric
+from sklearn_ada.model_selection.engines import (
+    chooses_by_several,
+    has_own_cv,
+    has_usual_metric,
+    is_of_pairs,
+    metric_of,
+    n_candidates,
+    own_scorings,
+)
+from sklearn_ada.model_selection.guesses import check_rule
+from sklearn_ada.model_selection.row_order import check_time_order
+from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mechanism, StableHoldoutScorer
+from sklearn_ada.model_selection.validation_split import ValidationSplit, is_share
+from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.policy import check_answers, check_name, check_promise
+
+OWNER = "ReusableHoldoutCV"
+NO_METRIC = (
+    "A function chooses the winner by several scores, so nothing says which to certify. Name one: "
+    "ReusableHoldoutCV(search, scoring='accuracy')."
+)
+NO_USUAL_METRIC = (
+    "The model is neither a classifier nor a regressor, so nothing says which metric of its labels to "
+    "certify. Name one: ReusableHoldoutCV(search, scoring='accuracy')."
+)
+_OF_HOLDOUT = {
+    "confidence_level": 0.95, "tolerance": None, "expected_questions": None, "ledger": None,
+    "missing": "raise", "answers": "auto", "seal_key": None, "who": None,
+}  # fmt: skip
+"""Parameters that a given holdout has by itself, with their defaults."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a `ReusableHoldoutCV`, which documents them, as its users set them."""
+
+    search: Any
+    scoring: Any
+    holdout: Any
+    ids: str | None
+    mechanism: Any
+    ask: str | int
+    reveal: str
+    validation: float
+    one_standard_error: Any
+    confidence_level: float
+    tolerance: float | None
+    expected_questions: int | None
+    ledger: str | os.PathLike[str] | None
+    missing: str
+    answers: str
+    seal_key: Any
+    random_state: int | None
+    who: str | None
+    verbose: int
+
+    @classmethod
+    def of(cls, wrapper: Any) -> Parameters:
+        """Return the parameters of a wrapper as they are now."""
+        return cls(**{each.name: getattr(wrapper, each.name) for each in fields(cls)})
+
+    # What they say by themselves.
+
+    @property
+    def asks_candidates(self) -> bool:
+        """Whether the questions are about candidates, not about the winners of a search."""
+        return self.ask == "candidates"
+
+    @property
+    def purpose(self) -> str:
+        """What the questions are for: "check" of candidates, "certify" of winners."""
+        return "check" if self.asks_candidates else "certify"
+
+    @property
+    def keeps_model(self) -> bool:
+        """Whether there is a best model in the end: not for ``refit=False``, unless a metric is named."""
+        return self.scoring is not None or self.search.get_params(deep=False).get("refit") is not False
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether X is a kernel or distance matrix."""
+        return is_of_pairs(self.search)
+
+    @property
+    def scorer(self) -> HoldoutScorer | None:
+        """The scorer that is the mechanism, if one is."""
+        return self.mechanism if isinstance(self.mechanism, HoldoutScorer) else None
+
+    @cached_property
+    def how(self) -> Mechanism:
+        """What the mechanism can do."""
+        return MECHANISMS[self.mechanism] if self.scorer is None else Mechanism(type(self.scorer))
+
+    @property
+    def given_holdout(self) -> Holdout | None:
+        """The holdout that was made before, if one was; then all rows are for training."""
+        holdout = self.holdout if self.scorer is None else self.scorer.holdout
+        return holdout if isinstance(holdout, Holdout) else None
+
+    # Whether they fit together, and what they are of.
+
+    def check(self) -> None:
+        """Raise ValueError for a parameter that cannot be, before anything is fitted or charged."""
+        search = self.search
+        is_object = hasattr(search, "get_params") and not isinstance(search, type)
+        own = search.get_params(deep=False) if is_object else {}
+        if self.random_state is not None:
+            check_integer(self.random_state, "random_state", OWNER, low=-(2**63))
+        if "estimator" not in own or not hasattr(search, "fit"):
+            raise bad_parameter("search", OWNER, "a search such as GridSearchCV(model, grid)", search)
+        if self.scorer is None:
+            check_option(self.mechanism, "mechanism", OWNER, tuple(MECHANISMS))
+        if self.how.draws_winner and self.ask in ("candidates", "winner"):
+            raise bad_parameter(
+                "ask", OWNER, f"an integer with mechanism={self.mechanism!r}", self.ask,
+                "It says among how many of the search's best to choose.",
+            )  # fmt: skip
+        check_real(self.validation, "validation", OWNER, low=0.0, high=1.0)
+        check_promise(self.confidence_level, self.tolerance, self.expected_questions, OWNER)
+        check_option(self.missing, "missing", OWNER, ("raise", "ignore"))
+        check_answers(self.answers, OWNER)
+        check_name(self.who, "who", OWNER)
+        if not isinstance(self.verbose, bool):  # as scikit-learn has it
+            check_integer(self.verbose, "verbose", OWNER, low=0)
+        if self.ids is not None and not isinstance(self.ids, str):
+            raise bad_parameter(
+                "ids", OWNER, "None, 'index' or the name of a column", type(self.ids).__name__,
+                "The ids themselves are passed along with X: fit(X, y, ids=...).",
+            )  # fmt: skip
+        if self.given_holdout is not None and any(
+            getattr(self, name) != default for name, default in _OF_HOLDOUT.items()
+        ):
+            raise bad_parameter(
+                "holdout", OWNER, "a share, a mask or a splitter when a policy or a ledger is given",
+                "a Holdout", "It has a policy, a ledger and a name (who) of its own.",
+            )  # fmt: skip
+        if self.ask not in ("candidates", "winner"):
+            check_integer(self.ask, "ask", OWNER, fix="Or 'candidates', or 'winner'.")
+        self._check_scorers(own)
+        if self.scorer is None and is_share(self.holdout):  # of others the rows will tell
+            check_time_order(self.holdout, own.get("cv"))
+        self._check_search(own)
+        check_option(self.reveal, "reveal", OWNER, ("all", "winner"))
+        self._check_one_winner()
+        check_rule(self.one_standard_error, search)
+        alone = self.ask in ("winner", 1) or self.how.draws_winner or self.how.scorer.improvements_only
+        if alone and self.one_standard_error is not False:
+            raise bad_parameter(
+                "one_standard_error", OWNER, "False where one candidate is certified, or improvements only",
+                self.one_standard_error, "Use ask=5, say, or ask='candidates'.",
+            )  # fmt: skip
+
+    def _check_scorers(self, own: dict[str, Any]) -> None:
+        """Raise unless the scorer that asks a holdout is the mechanism, and its holdout the only one."""
+        if isinstance(self.scoring, HoldoutScorer):
+            raise bad_parameter(
+                "scoring", OWNER, "a metric", self.scoring, "Pass the scorer as mechanism=; it has a metric."
+            )
+        of_holdout = [one for one in own_scorings(self.search) if isinstance(one, HoldoutScorer)]
+        if of_holdout or isinstance(own.get("cv"), ValidationSplit):
+            raise bad_parameter(
+                "search", OWNER, "with plain metrics as its scoring, and no cv of a scorer",
+                of_holdout[0] if of_holdout else own["cv"],
+                "Name the plain metric, scoring='accuracy', and pass mechanism=scorer to ReusableHoldoutCV.",
+            )  # fmt: skip
+        is_default = isinstance(self.holdout, float) and self.holdout == 0.25
+        if self.scorer is not None and self.holdout is not self.scorer.holdout and not is_default:
+            raise bad_parameter(
+                "holdout", OWNER, "left out, or that of the scorer that is its mechanism", self.holdout
+            )
+
+    def _check_search(self, own: dict[str, Any]) -> None:
+        """Raise ValueError for a search whose candidates cannot be asked about."""
+        if self.asks_candidates and self.of_pairs:
+            raise bad_parameter(
+                "search", OWNER, "over a model of features when ask='candidates', not of a kernel or "
+                "distance matrix", self.search.estimator,
+                "Candidates are fitted on a part of the rows, and the holdout has its pairs with all of "
+                "them. Use ask='winner'.",
+            )  # fmt: skip
+        if self.asks_candidates and has_own_cv(self.search):
+            raise bad_parameter(
+                "search", OWNER, "without a cv of its own when ask='candidates'", f"cv={own['cv']!r}",
+                "Leave its cv out: one validation part of the training rows takes its place. Or use "
+                "ask='winner', which keeps the search's cross-validation.",
+            )  # fmt: skip
+        if self.asks_candidates and callable(own.get("refit")):
+            raise bad_parameter(
+                "search", OWNER, "without a function as refit when ask='candidates'",
+                f"refit={own['refit']!r}",
+                "Certified scores choose the winner. Use one_standard_error=, or ask='winner', which "
+                "certifies what the function chooses.",
+            )  # fmt: skip
+        if self.asks_candidates and own.get("enable_pruning"):
+            raise bad_parameter(
+                "search", OWNER, "without pruning when ask='candidates'", "enable_pruning=True",
+                "Every step of every model would be a question. Use enable_pruning=False, or ask='winner', "
+                "which prunes by the search's own cross-validation.",
+            )  # fmt: skip
+        if own.get("study") is not None and own["study"].trials:
+            raise bad_parameter(
+                "search", OWNER, "with a study that is new", f"{len(own['study'].trials)} trials",
+                "Earlier trials may be of other rows, and were not asked about.",
+            )  # fmt: skip
+
+    def _check_one_winner(self) -> None:
+        """Raise ValueError where no winner can be revealed alone, or refitted models cannot be compared."""
+        if self.reveal == "winner" and self.asks_candidates and n_candidates(self.search) is None:
+            raise bad_parameter(
+                "reveal", OWNER, f"'all' for {type(self.search).__name__} when ask='candidates'", self.reveal,
+                "Its next candidates would depend on the scores of the last. Use ask='winner' or an integer, "
+                "or GridSearchCV or RandomizedSearchCV.",
+            )  # fmt: skip
+        if self.reveal == "winner" and (self.scorer is not None or self.how.scorer.improvements_only):
+            raise bad_parameter(
+                "mechanism", OWNER, "'auto', 'thresholdout' or 'stable_median' when reveal='winner'",
+                self.mechanism, "It reveals more than the winner.",
+            )  # fmt: skip
+        if self.reveal == "winner" and self.one_standard_error is not False:
+            raise bad_parameter(
+                "one_standard_error", OWNER, "False when reveal='winner'", self.one_standard_error,
+                "It compares scores that are not revealed.",
+            )  # fmt: skip
+        if (self.reveal == "winner" or self.ask not in ("candidates", "winner")) and not self.keeps_model:
+            raise bad_parameter(
+                "search", OWNER, "with a model in the end when ask is an integer or reveal='winner'",
+                "refit=False", "Models refitted on all training rows are compared: use refit=True.",
+            )  # fmt: skip
+
+    # What is certified, and how.
+
+    def why_no_metric(self) -> str:
+        """Return why nothing says what to certify; empty if something does."""
+        if self.ask != "winner" or self.scoring is not None or self.scorer is not None:
+            return ""
+        if chooses_by_several(self.search):
+            return NO_METRIC
+        return "" if has_usual_metric(self.search) else NO_USUAL_METRIC
+
+    def metric(self) -> Metric:
+        """Return what is certified: ``scoring``, the scorer's metric, the search's own, or the usual one.
+
+        Raises
+        ------
+        ValueError
+            For several metrics, for another than that of the scorer which is to ask about it, and for one
+            that the mechanism does not certify.
+        """
+        of_scorer = None if self.scorer is None else self.scorer.metric
+        scoring = self.scoring
+        if scoring is None:
+            scoring = metric_of(self.search) if of_scorer is None else of_scorer
+        if scoring is None:
+            scoring = "accuracy" if is_classifier(self.search.estimator) else "r2"
+        if isinstance(scoring, (dict, list, tuple, set)):
+            raise bad_parameter(
+                "scoring", OWNER, "one metric", scoring, "Name the one to certify: scoring='accuracy'."
+            )
+        metric = as_metric(scoring)
+        if of_scorer is not None:
+            if (metric.scoring, metric.describe()) != (of_scorer.scoring, of_scorer.describe()):
+                expected = f"None or {of_scorer.name}, the metric of the scorer that is its mechanism"
+                raise bad_parameter("scoring", OWNER, expected, scoring)
+            return of_scorer
+        if self.how.is_chosen and self.how.scorer.needs_interval:
+            _ = metric.rule  # raises if only a stable median can certify the metric
+        return metric
+
+    def median(self, metric: Metric, holdout: Holdout) -> MedianSettings | None:
+        """Return the settings of the stable median, or None where the metric has an interval of its own.
+
+        With ``mechanism="auto"`` a scorer of scikit-learn's is certified on its own value, or refused: a
+        median answers where it was asked for, and for a function of which nothing is known but its values.
+        What validation rows tune is for winners: candidates are checked, all of them in the same way. Exact,
+        unless privacy alone certifies: by description length a draw's noise would only widen the interval.
+
+        Raises
+        ------
+        ValueError
+            If the metric has no interval on this holdout; it says why, and what to write.
+        """
+        if not self.how.scorer.needs_interval:
+            settings = None if self.scorer is None else self.scorer.settings
+            return settings if isinstance(settings, MedianSettings) else _usual_median(metric, holdout)
+        winners = not self.how.is_chosen and (not self.asks_candidates or self.reveal == "winner")
+        session = session_of(holdout)
+        why = why_no_interval(session, metric, "certify" if winners else "check")
+        if not why:
+            return None
+        if not self.how.is_chosen and (metric.string is None or metric.chosen_general):
+            return _usual_median(metric, holdout)
+        check_defined(session.data, metric)
+        of_winner = "" if winners or not metric.is_tuned else " Its winner can be certified: ask='winner'."
+        raise bad_parameter(
+            "scoring", OWNER, "a metric with an interval of its own", metric.name,
+            f"It {why}.{of_winner} mechanism='stable_median' answers the median over subsamples instead, "
+            "which is another quantity.",
+        )  # fmt: skip
+
+    def scorer_of(self, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> HoldoutScorer:
+        """Return the scorer that asks about every candidate."""
+        if self.scorer is not None:
+            return self.scorer.fresh(self.validation)
+        if median is None:
+            return self.how.scorer(metric, holdout, validation=self.validation)
+        return StableHoldoutScorer(
+            metric, holdout, method=median.method, stratify=median.stratify, validation=self.validation
+        )
+
+
+def _usual_median(metric: Metric, holdout: Holdout) -> MedianSettings:
+    """Return the usual settings; each subsample gets every class where the metric has no value otherwise."""
+    method = "exponential" if holdout.route == "differential_privacy" else "exact"
+    if metric.measure.needs_every_class:
+        stratified = MedianSettings(method=method, stratify=True)
+        with contextlib.suppress(ValueError):  # with groups it cannot be had
+            stratified.subsample_size(session_of(holdout).data)
+            return stratified
+    return MedianSettings(method=method)

@@ -1,0 +1,261 @@
+"""The order of the training rows: random, and the same again for the same rows; or that of time.
+
+**Random.** A holdout of random rows is guessed from folds. Folds that are blocks of rows in the order of the
+file speak of other rows than the holdout where that order means something (sorted by label, by time, by
+place): on rows that drift, guesses were off by four standard errors and more. No certificate is wrong then,
+but each such answer is a surprise, which costs nats. So where the search's cv is a number, or a `KFold` or
+`StratifiedKFold` without shuffling, the rows are shuffled before the search sees them. Other splitters may
+mean their order; they get a warning if their folds are blocks.
+
+Rows that were split by the caller, who passes a `Holdout`, stay in their order: it is random already where
+they come from ``train_test_split``, and the search finds just what it finds by itself. There is a warning if
+labels or features differ from fold to fold beyond chance.
+
+**Time.** A splitter that is ordered in time says that models must not learn from rows after those they are
+judged by. A holdout of random rows lies between the training rows in time, so it would be just that.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kruskal
+from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
+
+from sklearn_ada._notices import warn_user
+from sklearn_ada._validation import bad_parameter
+from sklearn_ada.digest.rows import id_hashes, part_of_each
+from sklearn_ada.model_selection.validation_split import is_share
+
+_CHANCE = 1e-6  # of a warning where folds are random
+_SPLITS_LOOKED_AT = 50
+
+
+def is_shuffled_for(cv: Any) -> bool:
+    """Return whether a search with this cv is passed its rows in a random order.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GroupKFold
+    >>> is_shuffled_for(5), is_shuffled_for(KFold(5)), is_shuffled_for(GroupKFold(5))
+    (True, True, False)
+    >>> is_shuffled_for(KFold(5, shuffle=True))
+    False
+    """
+    return cv is None or isinstance(cv, Integral) or (type(cv) in (KFold, StratifiedKFold) and not cv.shuffle)
+
+
+def shuffled(
+    rows: NDArray[np.int64],
+    digest: str,
+    random_state: int | None,
+    ids: NDArray[np.bytes_] | None = None,
+    groups: Any = None,
+) -> NDArray[np.int64]:
+    """Return numbers of rows in a random order, with the rows of one group, or of one id, next to each other.
+
+    So unshuffled folds leave nearly all groups whole, as they do where a file has them together.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m,)
+    digest : str
+        Of all labels in their order: without ids the order is a function of it, of ``random_state`` and m.
+    random_state : int or None
+    ids : ndarray of bytes of shape (n,) or None, default=None
+        Hashed. With them, the order of the rows does not depend on that of the file.
+    groups : array-like of shape (n,) or None, default=None
+
+    Examples
+    --------
+    >>> ids = id_hashes(np.arange(6), "Holdout")
+    >>> order = shuffled(np.arange(6), "", None, ids)
+    >>> moved = shuffled(np.arange(6), "", None, ids[::-1])  # the same rows from the end of the file
+    >>> sorted(order.tolist()), bool((5 - moved == order).all())
+    ([0, 1, 2, 3, 4, 5], True)
+    """
+    of_group: list[Any] | None = None if groups is None else np.asarray(groups)[rows].tolist()
+    if ids is not None:
+        inner = part_of_each(ids[rows], random_state)
+        outer = inner
+        if of_group is not None:
+            outer = part_of_each(id_hashes(of_group, "ReusableHoldoutCV", name="groups"), random_state)
+        return rows[np.lexsort((inner, outer))]
+    seed = hashlib.sha256(f"order of rows {digest} {random_state}".encode()).digest()
+    rng = np.random.default_rng(int.from_bytes(seed[:8], "big"))
+    if of_group is None:
+        return rows[rng.permutation(len(rows))]
+    numbers: dict[Any, int] = {}
+    of_row = np.array([numbers.setdefault(group, len(numbers)) for group in of_group])
+    return rows[np.lexsort((rng.permutation(len(rows)), rng.permutation(len(numbers))[of_row]))]
+
+
+def warn_of_blocks(cv: Any, rows: Callable[[], Sequence[Any]]) -> None:
+    """Warn if the folds of a cv, which is not ordered in time, are blocks of rows.
+
+    Parameters
+    ----------
+    cv : splitter or sequence of splits
+        Of one that `is_shuffled_for`, where the rows were not shuffled after all, only if the rows of its
+        folds are seen to differ.
+    rows : callable
+        Returns X, y and groups as the search will see them.
+    """
+    if not are_blocks(cv, rows) or is_ordered_in_time(cv, rows):
+        return
+    if is_shuffled_for(cv) and not _differ_over_folds(cv, rows):
+        return
+    name = "splits that are given row by row" if isinstance(cv, (Sequence, np.ndarray)) else type(cv).__name__
+    fix = "put the rows in a random order, or use folds that are, cv=KFold(5, shuffle=True, random_state=0)"
+    if getattr(cv, "shuffle", None) is False:
+        fix = f"use {name}(..., shuffle=True, random_state=0)"
+    warn_user(
+        f"The search's cv ({name}) tests on rows that lie together in X. Where X is in an order that means "
+        "something (sorted, by time, by place), its scores may be far from those on the holdout, whose rows "
+        "are from everywhere. Certificates hold all the same, but their guesses are these scores: each that "
+        f"is off costs more nats and makes later intervals wider. To mend it, {fix}."
+    )
+
+
+def are_blocks(cv: Any, rows: Callable[[], Sequence[Any]]) -> bool:
+    """Return whether the test parts of several splits lie together in X, beyond chance.
+
+    Either each is a run of neighbours, or their ranks differ by a Kruskal-Wallis test at 1e-6. With groups,
+    neighbours are groups. The first 50 splits are looked at.
+
+    Examples
+    --------
+    >>> are_blocks(KFold(3), lambda: [np.zeros((12, 1))])
+    True
+    >>> are_blocks(KFold(3, shuffle=True, random_state=0), lambda: [np.zeros((12, 1))])
+    False
+    """
+
+    def look(splits: Iterable[Any]) -> bool:
+        parts = [_positions(test) for _, test in islice(splits, _SPLITS_LOOKED_AT)]
+        groups = rows()[2] if len(rows()) > 2 else None
+        if groups is not None:
+            _, first, of_row = np.unique(np.asarray(groups), return_index=True, return_inverse=True)
+            rank = np.argsort(np.argsort(first))[of_row.reshape(-1)]
+            whole = [np.unique(rank[part]) for part in parts]
+            if sum(map(len, whole)) == len(np.unique(np.concatenate(whole))):  # else groups are torn
+                parts = whole
+        if len(parts) < 2 or not all(len(part) for part in parts) or max(map(len, parts)) < 2:
+            return False
+        if all(len(part) > 1 and np.ptp(part) == len(part) - 1 for part in parts):
+            return True
+        return bool(kruskal(*parts).pvalue < _CHANCE)
+
+    return _looked_at(cv, rows, look)
+
+
+def check_time_order(holdout: Any, cv: Any, rows: Callable[[], Sequence[Any]] = tuple) -> None:
+    """Raise ValueError if the search's cv is ordered in time; for a holdout that is not the last rows.
+
+    Parameters
+    ----------
+    holdout : float, array-like or splitter
+        What chooses the holdout.
+    cv : int, splitter, sequence of splits or None
+        Of the search.
+    rows : callable
+        Returns X, y and groups for training, as the cv will see them. Without them a splitter is known by its
+        class only.
+    """
+    if not is_ordered_in_time(cv, rows):
+        return
+    share = float(holdout) if is_share(holdout) else 0.25
+    raise bad_parameter(
+        "holdout", "ReusableHoldoutCV", "the last block of rows where the search's cv is ordered in time",
+        holdout if is_share(holdout) else f"a {type(holdout).__name__} of rows that come before others",
+        "A share is random rows: these, and others from before and after each other, would be interleaved "
+        "with the training rows in time, so neither the guess nor the certificate would speak of the future. "
+        f"Use a mask, holdout=np.arange(len(y)) >= {1 - share:g} * len(y), with ask='winner', which keeps "
+        "the cv.",
+    )  # fmt: skip
+
+
+def is_ordered_in_time(cv: Any, rows: Callable[[], Sequence[Any]] = tuple) -> bool:
+    """Return whether all training rows of every split, of which there are several, lie before its test rows.
+
+    Neither a one-shot iterator, which cannot be looked at without being used up, nor the random state of a
+    splitter or of NumPy is touched.
+
+    Parameters
+    ----------
+    cv : int, splitter, sequence of splits or None
+        Whatever a search takes.
+    rows : callable
+        Returns X, y and groups; without them a splitter is known by its class only.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> is_ordered_in_time([([0, 1], [2]), ([0, 1, 2], [3])])
+    True
+    >>> is_ordered_in_time(KFold(2), lambda: [np.zeros((4, 1))])
+    False
+    """
+
+    def look(splits: Iterable[Any]) -> bool:
+        count = 0
+        for train, test in splits:
+            before, after = _positions(train), _positions(test)
+            if not len(before) or not len(after) or before.max() >= after.min():
+                return False
+            count += 1
+        return count >= 2
+
+    return isinstance(cv, TimeSeriesSplit) or _looked_at(cv, rows, look)
+
+
+def _differ_over_folds(cv: Any, rows: Callable[[], Sequence[Any]]) -> bool:
+    """Return whether labels or numeric features of the test parts differ, by Kruskal-Wallis tests at 1e-6."""
+    X, y = rows()[:2]
+    columns = []
+    for each in (X, y):
+        try:
+            columns.append(np.asarray(each, dtype=float).reshape(len(y), -1))
+        except (TypeError, ValueError):  # sparse, texts, dates
+            columns.append(np.asarray(each).reshape(-1, 1) if each is y else np.empty((len(y), 0)))
+    if columns[1].dtype.kind not in "fiu":
+        columns[1] = np.unique(columns[1], return_inverse=True)[1].reshape(-1, 1)
+    table = np.hstack(columns)
+    table = table[:, (table != table[:1]).any(axis=0)]
+
+    def look(splits: Iterable[Any]) -> bool:
+        parts = [table[_positions(test)] for _, test in islice(splits, _SPLITS_LOOKED_AT)]
+        return bool(np.nanmin(kruskal(*parts, axis=0, nan_policy="omit").pvalue) * table.shape[1] < _CHANCE)
+
+    return table.shape[1] > 0 and _looked_at(cv, rows, look)
+
+
+def _looked_at(cv: Any, rows: Callable[[], Sequence[Any]], look: Callable[[Iterable[Any]], bool]) -> bool:
+    """Return ``look(splits)`` for the splits of a cv; False where they cannot be looked at."""
+    is_list = isinstance(cv, (Sequence, np.ndarray)) and not isinstance(cv, str)
+    if not is_list and not callable(getattr(cv, "split", None)):
+        return False
+    state = np.random.get_state()  # noqa: NPY002 - splitters without a seed draw from it
+    try:
+        given = rows()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return look(cv if is_list else copy.deepcopy(cv).split(*given) if given else ())
+    except Exception:  # what cannot split these rows, or be copied: the search will tell
+        return False
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+
+
+def _positions(rows: Any) -> np.ndarray:
+    """Return the numbers of the rows of a part of a split, which may be a mask."""
+    which = np.asarray(rows)
+    return np.flatnonzero(which) if which.dtype == bool else which
