@@ -355,7 +355,7 @@ def test_a_winner_without_predict_is_kept_and_not_asked_about(ask, wrap, numbere
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_of_candidates_without_predict_none_is_asked_about(wrap, numbered):
     search = wrap(GridSearchCV(Silent(), {"max_depth": [1]}), ask="candidates")
-    with pytest.raises(TypeError, match="one of the methods predict"):
+    with pytest.raises(TypeError, match="with one of predict"):
         search.fit(numbered[0][:, 1:], numbered[1]["classifier"])
     assert kinds(search) <= {"genesis", "overlap", "round", "round_close"}
 
