@@ -134,7 +134,8 @@ from sklearn_ada.ledger.opening import (
     open_existing_ledger,
     open_ledger_to_write,
 )
-from sklearn_ada.terms.holdout_data import HoldoutData, is_leak, row_hashes
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.overlap import is_leak, row_hashes
 from sklearn_ada.terms.policy import Asker, Policy
 from sklearn_ada.terms.row_tables import Changes, Table, after, fingerprint_of, keyed_ids, keyed_table
 

@@ -39,8 +39,8 @@ from sklearn_ada.questions.ladder_check import LadderSettings
 from sklearn_ada.questions.noisy import NoiseSettings
 from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows
 from sklearn_ada.questions.stable_median import MedianSettings
-from sklearn_ada.terms.holdout_data import row_hashes
 from sklearn_ada.terms.models import Subject
+from sklearn_ada.terms.overlap import row_hashes
 
 
 class HoldoutScorer(Uncopied, ABC):

@@ -1,60 +1,18 @@
-"""The rows of a holdout: what they are, how they are cut into subsamples, and how workers get them.
+"""Hold the rows of a holdout: checked, fingerprinted, counted by class, cut into subsamples. Never shown.
 
-Whether training rows reappear in the holdout more often than chance allows.
-
-An alarm at any shared row would tell an asker whether a given row is in the holdout, and would be false for
-discrete data, where rows are equal by chance. So two tests ask whether a random split would share as many
-rows, each at half of the probability of a false alarm.
-
-*Twins.* Take the values that occur exactly twice in training and holdout together. In a random split each
-copy is in either place by chance, which gives the law of how many pairs have one copy in each. Leaked rows
-that were oversampled occur more than twice, so this test does not see them.
-
-*Lone values*, those that the holdout has exactly once and the training rows have too. However many copies are
-added to the training rows, the holdout's count of a value stays the same. Let each row be in the holdout
-independently with probability f. A value that the data had m > 1 times and that is in
-the holdout at all is there just once with probability ``m s^(m-1) / (1 + s + ... + s^(m-1))``, s = 1 - f: the
-inverse of the mean of ``s^-i``, i < m, so at most ``2s / (1 + s)``, the probability for m = 2. So of T values
-that are shared or repeated within the holdout, the number of lone ones is at most binomial,
-``Bin(T, 2s / (1 + s))``. Training rows that were added make f look smaller, which makes the bound larger and
-the test no less valid. A split has a fixed size: what has some probability if rows are placed independently
-at f = k/N is at most ``sqrt(8 k (N - k) / N)`` times as probable given that k of N rows are in the holdout
-(MacWilliams, Sloane 1977, Lemma 10.7).
-
-How a holdout is cut into disjoint subsamples, for stable medians: a secret, fixed order of its rows.
-
-How the rows of a holdout get to ray's workers: through its object store, once for each machine.
-
-Ray pickles the arguments of every task anew. So the first time that it pickles a holdout, the rows are put
-into its object store, and from then on tasks hold a reference. Any other pickle holds the rows themselves,
-also while ray is running. This module never imports ray: it looks whether ray has been imported.
-
-How the rows of a holdout get to workers: once, not with every task.
-
-joblib writes a large array to a memory-mapped file the first time it sees it, from then on sends only the
-file's name, and removes the file in the end. To profit from that, whatever is not an array is pickled once
-into arrays of bytes (a `Parcel`), and a process that has unpacked a holdout keeps it for later tasks. A
-pickle made outside joblib holds everything, and can be opened anywhere.
-
-The rows of a holdout: checked, fingerprinted, counted by class, cut into subsamples. Never shown.
+Stable medians cut a holdout into disjoint subsamples in a secret, fixed order of its rows.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import math
-import pickle
-import sys
 import uuid
-import weakref
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, gammaln, logsumexp
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._validation import bad_parameter
@@ -64,316 +22,12 @@ from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.rows import content_digest, labels_digest
 from sklearn_ada.metrics.base import Measure
 from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.terms.overlap import row_hashes
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.row_tables import Table, fingerprint_of, keyed_table
+from sklearn_ada.terms.transport import Parcel, as_ray_sends, in_this_process, unpacked_once
 
-FALSE_ALARM = 1e-9
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
-def is_leak(train_hashes: NDArray[np.uint64], holdout_hashes: NDArray[np.uint64]) -> bool:
-    """Return whether far more rows are shared than a random split would share.
-
-    The probability of a false alarm is at most 1e-9 for every exchangeable split. Leaked rows are found if
-    there are about 35 or more and each occurs once on either side. If they were oversampled, it takes more:
-    about 60 if there are as many training rows as holdout rows, 220 if there are four times as many, 480 if
-    nine times.
-    """
-    pooled = np.concatenate([train_hashes, holdout_hashes])
-    values, inverse, counts = np.unique(pooled, return_inverse=True, return_counts=True)
-    in_holdout = np.bincount(inverse[len(train_hashes) :], minlength=len(values))
-    twins = in_holdout[counts == 2]
-    lone = int(((in_holdout == 1) & (counts > 1)).sum())
-    touched = lone + int((in_holdout > 1).sum())
-    probabilities = (
-        math.exp(ln_tail_of_cross_pairs(len(twins), int(twins.sum()), int((twins == 1).sum()))),
-        tail_of_lone_values(touched, lone, len(train_hashes), len(holdout_hashes)),
-    )
-    return min(probabilities) < FALSE_ALARM / len(probabilities)
-
-
-def ln_tail_of_cross_pairs(pairs: int, members_in_holdout: int, cross: int) -> float:
-    """Return ``ln P[C >= cross]`` for the number C of pairs with one member on each side.
-
-    Given that ``members_in_holdout`` of the ``2 * pairs`` members, chosen at random, are in the
-    holdout: ``P[C = c]`` is ``pairs! / (b! c! rest!) * 2^c / C(2 pairs, members)`` with b pairs inside.
-
-    Examples
-    --------
-    >>> round(math.exp(ln_tail_of_cross_pairs(2, 2, 2)), 4)
-    0.6667
-    """
-    most = min(members_in_holdout, 2 * pairs - members_in_holdout)
-    c = np.arange(cross, most + 1)
-    c = c[(members_in_holdout - c) % 2 == 0]
-    if len(c) == 0:
-        return -math.inf
-    both = (members_in_holdout - c) // 2
-    ln_ways = gammaln(pairs + 1) - gammaln(both + 1) - gammaln(c + 1) - gammaln(pairs - both - c + 1)
-    ln_all = gammaln(2 * pairs + 1) - gammaln(members_in_holdout + 1)
-    ln_all -= gammaln(2 * pairs - members_in_holdout + 1)
-    return float(logsumexp(ln_ways + c * math.log(2.0)) - ln_all)
-
-
-def tail_of_lone_values(touched: int, lone: int, n_train: int, n_holdout: int) -> float:
-    """Return a bound, at most 1, on the probability of so many lone values (see the module) or more.
-
-    ``touched`` is T, the number of values that are shared or repeated within the holdout.
-
-    Examples
-    --------
-    >>> tail_of_lone_values(100, 60, 1000, 1000)
-    1.0
-    >>> tail_of_lone_values(100, 100, 1000, 1000) < 1e-15
-    True
-    """
-    if lone == 0:
-        return 1.0
-    in_training = n_train / (n_train + n_holdout)
-    tail = betainc(lone, touched - lone + 1.0, 2.0 * in_training / (1.0 + in_training))
-    return min(1.0, float(tail) * math.sqrt(8.0 * n_holdout * in_training))
-
-
-def row_hashes(X: Any) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of the content of every row, the same in every process and container.
-
-    Examples
-    --------
-    >>> hashes = row_hashes(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
-    >>> bool(hashes[0] == hashes[2]), bool(hashes[0] == hashes[1])
-    (True, False)
-    """
-    total = np.zeros(n_rows(X), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        if hasattr(X, "tocsr"):
-            matrix = X.tocsr()
-            entries = _entries(matrix.data, matrix.indices)
-            np.add.at(total, np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), entries)
-            return total
-        for j, column in enumerate(_columns(X)):
-            total += _entries(column, np.array([j]))
-    return total
-
-
-def _entries(values: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return what each value adds to its row's hash; zeros add nothing, so sparse and dense rows agree."""
-    mixed = _mix(_bits(values) + _salt(columns))
-    if values.dtype.kind in "biuf":
-        mixed[values == 0] = 0
-    return mixed
-
-
-def _columns(X: Any) -> list[NDArray[Any]]:
-    if hasattr(X, "iloc") and X.ndim == 2:
-        return [np.asarray(X.iloc[:, j]) for j in range(X.shape[1])]
-    if hasattr(X, "get_columns"):
-        return [np.asarray(column) for column in X.get_columns()]
-    array = np.asarray(X)
-    return list(array.reshape(len(array), -1).T)
-
-
-def _bits(column: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return 64 bits for every value, equal for equal values of any numeric type."""
-    if column.dtype.kind in "biuf":
-        plain = column.astype(np.float64) + 0.0  # turns -0.0 into 0.0
-        plain[np.isnan(plain)] = np.nan
-        return plain.view(np.uint64)
-    known: dict[str, int] = {}
-    for text in map(repr, column.tolist()):
-        if text not in known:
-            digest = hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).digest()
-            known[text] = int.from_bytes(digest, "little")
-    return np.array([known[repr(value)] for value in column.tolist()], dtype=np.uint64)
-
-
-def _salt(columns: NDArray[Any]) -> NDArray[np.uint64]:
-    return (columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN
-
-
-def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Finalise as splitmix64 does, so that a sum over columns tells rows apart."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
-
-
-def shuffled_rows(n: int, secret: bytes) -> NDArray[np.integer]:
-    """Return the numbers of n rows in an order fixed by the secret, as 32-bit integers where that is enough.
-
-    Examples
-    --------
-    >>> np.sort(shuffled_rows(5, b"secret"))
-    array([0, 1, 2, 3, 4], dtype=int32)
-    """
-    seed = hmac.new(secret, b"partition", hashlib.sha256).digest()
-    order: NDArray[np.integer] = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
-    np.random.default_rng(int.from_bytes(seed, "little")).shuffle(order)
-    return order
-
-
-def size_of_subsamples(counts: NDArray[np.integer[Any]], n_subsamples: int) -> int:
-    """Return how many rows each of so many subsamples has; what cannot be divided evenly is left out.
-
-    Parameters
-    ----------
-    counts : ndarray of int
-        How many rows there are: of each class where subsamples have equal class counts, else of all.
-    n_subsamples : int
-
-    Examples
-    --------
-    >>> size_of_subsamples(np.array([100]), 7), size_of_subsamples(np.array([60, 40]), 7)
-    (14, 13)
-    """
-    return int((counts // n_subsamples).sum())
-
-
-def cut(order: NDArray[np.integer[Any]], n_subsamples: int) -> NDArray[np.integer[Any]]:
-    """Return disjoint subsamples of equal size, as row numbers of shape (n_subsamples, t), in this order.
-
-    Examples
-    --------
-    >>> cut(np.arange(7), 3)
-    array([[0, 1],
-           [2, 3],
-           [4, 5]])
-    """
-    size = size_of_subsamples(np.array([len(order)]), n_subsamples)
-    return order[: n_subsamples * size].reshape(n_subsamples, size)
-
-
-def dealt_out(order: NDArray[np.integer], y: NDArray[Any], n_subsamples: int) -> NDArray[np.integer]:
-    """Return subsamples with equal class counts, as row numbers of shape (n_subsamples, t).
-
-    The rows of each class are taken in the given order.
-
-    Examples
-    --------
-    >>> dealt_out(np.arange(5), np.array(["a", "b", "a", "b", "a"]), 2)
-    array([[0, 1],
-           [2, 3]])
-    """
-    labels = y[order]
-    shares = []
-    for label in np.unique(y):
-        shares.append(cut(order[labels == label], n_subsamples))
-    return np.concatenate(shares, axis=1)
-
-
-def whole_groups(groups: NDArray[np.integer], group_of: NDArray[np.int64]) -> list[NDArray[np.integer]]:
-    """Return the rows of each subsample; row i of the matrix ``groups`` has the groups of subsample i.
-
-    Examples
-    --------
-    >>> whole_groups(np.array([[2, 0], [1, 3]]), np.array([0, 0, 1, 2, 3, 3]))
-    [array([3, 0, 1]), array([2, 4, 5])]
-    """
-    order = np.argsort(group_of, kind="stable")
-    members = np.split(order, np.cumsum(np.bincount(group_of))[:-1])
-    return [np.concatenate([members[group] for group in some]) for some in groups]
-
-
-_stored: weakref.WeakKeyDictionary[Any, tuple[object, Any]] = weakref.WeakKeyDictionary()
-"""Ray's session and the reference, by parcel; ray drops the rows once the reference is gone from here."""
-
-
-class _Stored:
-    """A parcel in ray's store: fetched when it is unpacked, once in each process."""
-
-    def __init__(self, reference: Any) -> None:
-        self._reference = reference
-
-    def unpacked(self) -> dict[str, Any]:
-        """Return the values; their arrays share the store's memory."""
-        values: dict[str, Any] = sys.modules["ray"].get(self._reference).unpacked()
-        return values
-
-
-def as_ray_sends(parcel: Any) -> Any:
-    """Return what is pickled instead of a parcel: a reference in a task of ray's, else the parcel itself.
-
-    That ray is pickling a task in this thread can be read from a private attribute of ray's only. A version
-    of ray without it sends the rows with every task, which is slower but not wrong. So do workers, because a
-    reference to what a worker has stored is lost when the worker ends.
-    """
-    ray: Any = sys.modules.get("ray")
-    try:
-        worker = ray._private.worker.global_worker
-        is_driver = worker.mode == ray.SCRIPT_MODE
-        if not (is_driver and worker.get_serialization_context().is_in_band_serialization()):
-            return parcel
-    except AttributeError:
-        return parcel
-    context = ray.get_runtime_context()
-    session = context.get_node_id(), context.get_job_id()  # references last as long as both
-    known, reference = _stored.get(parcel, (None, None))
-    if known != session:
-        with ThreadPoolExecutor(1) as aside:  # in one thread ray does not pickle one thing within another
-            reference = aside.submit(ray.put, parcel).result()
-        _stored[parcel] = session, reference
-    return _Stored(reference)
-
-
-Shipped = TypeVar("Shipped")
-
-in_this_process: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
-"""The objects that this process has, made here or unpacked, by token: a random name that pickles keep."""
-_latest: list[Any] = []  # what was unpacked last is kept, as nothing else holds it between tasks
-
-
-class Parcel:
-    """Named values, packed as arrays of bytes; values that are arrays are left as they are, without a copy.
-
-    Parameters
-    ----------
-    values : dict
-
-    Examples
-    --------
-    >>> Parcel({"text": ["a", "b"], "numbers": np.arange(3)}).unpacked()
-    {'numbers': array([0, 1, 2]), 'text': ['a', 'b']}
-    """
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
-        self._content: NDArray[np.uint8] | None = None
-        self._buffers: list[NDArray[np.uint8]] = []
-        others = {name: value for name, value in values.items() if not _is_plain(value)}
-        buffers: list[pickle.PickleBuffer] = []
-        try:
-            content = pickle.dumps(others, protocol=5, buffer_callback=buffers.append)
-        except Exception:  # made of what only joblib's own pickler can pickle
-            return
-        if b"__main__" not in content:  # workers lack a notebook's classes, which only joblib's pickler sends
-            self._values = {name: value for name, value in values.items() if name not in others}
-            self._content = _as_array(memoryview(content))
-            self._buffers = [_as_array(buffer.raw()) for buffer in buffers]
-
-    def unpacked(self) -> dict[str, Any]:
-        """Return the values; their arrays share the parcel's memory."""
-        if self._content is None:
-            return dict(self._values)
-        return {**self._values, **pickle.loads(self._content.data, buffers=self._buffers)}
-
-
-def unpacked_once(token: str, kind: type[Shipped], parcel: Parcel) -> Shipped:
-    """Return the object of this token: the one that this process has already, or else one from the parcel."""
-    found = in_this_process.get(token)
-    if found is None:
-        found = object.__new__(kind)
-        vars(found).update(parcel.unpacked())
-        in_this_process[token] = found
-        _latest[:] = [found]
-    return found
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and not value.dtype.hasobject
-
-
-def _as_array(content: memoryview) -> NDArray[np.uint8]:
-    return np.frombuffer(content, dtype=np.uint8) if content.nbytes else np.empty(0, dtype=np.uint8)
+_DERIVED = {"class_counts", "feature_hashes", "_digest", "_partition", "_parcel", "_table", "_y"}
 
 
 class HoldoutData:
@@ -399,6 +53,13 @@ class HoldoutData:
     ValueError
         If y is None, not one-dimensional, not finite, empty, not as long as X, or mixes text and numbers.
     """
+
+    # What is derived from the rows when it is first asked for.
+    _y: NDArray[Any] | None = None
+    _digest: str | None = None
+    _table: tuple[bytes, Table] | None = None
+    _partition: tuple[tuple[bytes, int], Subsamples] | None = None
+    _parcel: Parcel | None = None
 
     def __init__(
         self,
@@ -438,16 +99,11 @@ class HoldoutData:
             labels.flags.writeable = False  # nobody who is shown them changes them
         self.X = X
         self.labels: NDArray[Any] | Column = column_of(labels) or labels
-        self._y: NDArray[Any] | None = None
         self.priced_classes = priced_classes
         self.top_ups = 0  # how often the rows that the ledger began with were changed
         self.first_like = 0  # after how many changes they were first the rows that they are
         self.classes: NDArray[Any] | None = _classes_of(self.labels)
-        self._digest: str | None = None
-        self._table: tuple[bytes, Table] | None = None
-        self._partitions: dict[tuple[bytes, int], Subsamples] = {}
         self._token = uuid.uuid4().hex  # tells a process whether it has these very rows already
-        self._parcel: Parcel | None = None
         self.units: Units | None = None
         if not (sample_weight is None and groups is None and weight_bound is None):
             self.units = Units(len(labels), sample_weight, groups, weight_bound)
@@ -458,11 +114,7 @@ class HoldoutData:
         Partitions stay here: they are cached under the ledger's secret, which is not to be pickled.
         """
         if self._parcel is None:
-            derived = {"class_counts", "feature_hashes", "_digest", "_partitions", "_parcel", "_table", "_y"}
-            values = {name: value for name, value in vars(self).items() if name not in derived}
-            self._parcel = Parcel(
-                {**values, "_digest": None, "_partitions": {}, "_parcel": None, "_table": None, "_y": None}
-            )
+            self._parcel = Parcel({k: value for k, value in vars(self).items() if k not in _DERIVED})
         in_this_process[self._token] = self
         return unpacked_once, (self._token, HoldoutData, as_ray_sends(self._parcel))
 
@@ -577,19 +229,19 @@ class HoldoutData:
         not paid for: it is refused.
         """
         rule = metric.rule_for(self.units)
+        median = f"the stable median: StableHoldoutScorer, or Metric({metric.name!r}, kind='general')."
         if self.priced_classes and rule.at_class_mix:
             raise bad_parameter(
                 "scoring", "a holdout with class_mix='priced'", "a metric that no class mix is part of",
                 metric.name,
-                "Its interval holds at known class counts: use class_mix='conditional', or "
-                f"the stable median: StableHoldoutScorer, or Metric({metric.name!r}, kind='general').",
+                f"Its interval holds at known class counts: use class_mix='conditional', or {median}",
             )  # fmt: skip
         if self.priced_classes and rule.joins_labels_and_units:
             raise bad_parameter(
                 "scoring", "a holdout with class_mix='priced' and sample_weight or groups", "a mean",
                 metric.name,
                 "Its width would tell more of the classes than was paid for: use class_mix='conditional', or "
-                f"the stable median: StableHoldoutScorer, or Metric({metric.name!r}, kind='general').",
+                f"{median}",
             )  # fmt: skip
         return rule
 
@@ -646,7 +298,7 @@ class HoldoutData:
     def subsample_size(self, n_subsamples: int, *, stratify: bool = False) -> int:
         """Return how many units (records, or groups) each of so many subsamples has."""
         counts = self.class_counts if stratify else np.array([self.n_units])
-        return size_of_subsamples(counts, n_subsamples)
+        return int((counts // n_subsamples).sum())
 
     def partition(self, secret: bytes, n_subsamples: int, *, stratify: bool = False) -> Subsamples:
         """Return row numbers of disjoint subsamples of equally many units (records or groups).
@@ -662,16 +314,16 @@ class HoldoutData:
             )
         one_order_serves_all = not stratify and not self.has_groups
         key = (secret, 0 if one_order_serves_all else n_subsamples)
-        if key not in self._partitions:
-            order = shuffled_rows(self.n_units, secret)
+        latest = self._partition  # read once, as another thread may replace it
+        if latest is None or latest[0] != key:
+            order = _shuffled(self.n_units, secret)
             drawn: Subsamples = order
             if stratify:
-                drawn = dealt_out(order, self.y, n_subsamples)
+                drawn = _of_each_class(order, self.y, n_subsamples)
             elif self.units is not None and self.has_groups:
-                drawn = whole_groups(cut(order, n_subsamples), self.units.unit)
-            self._partitions = {key: drawn}
-        rows = self._partitions[key]
-        return cut(np.asarray(rows), n_subsamples) if one_order_serves_all else rows
+                drawn = _whole_groups(_cut(order, n_subsamples), self.units.unit)
+            latest = self._partition = key, drawn
+        return _cut(np.asarray(latest[1]), n_subsamples) if one_order_serves_all else latest[1]
 
 
 def _checked_column(y: Any) -> NDArray[Any] | Column:
@@ -707,3 +359,51 @@ def _whole_ids(ids: NDArray[np.bytes_], groups: Any) -> Any:
 def _ordered(values: Any, order: NDArray[np.integer]) -> Any:
     """Return values in an order; what has another shape, which is refused later, as it is."""
     return values if values is None or np.shape(values) != order.shape else np.asarray(values)[order]
+
+
+def _shuffled(n: int, secret: bytes) -> NDArray[np.integer]:
+    """Return the numbers of n rows in an order fixed by the secret; as 32-bit integers where they do."""
+    seed = hmac.new(secret, b"partition", hashlib.sha256).digest()
+    order: NDArray[np.integer] = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
+    np.random.default_rng(int.from_bytes(seed, "little")).shuffle(order)
+    return order
+
+
+def _cut(order: NDArray[np.integer], n_subsamples: int) -> NDArray[np.integer]:
+    """Return disjoint subsamples of equal size, as row numbers of shape (n_subsamples, t), in this order.
+
+    Examples
+    --------
+    >>> _cut(np.arange(7), 3)
+    array([[0, 1],
+           [2, 3],
+           [4, 5]])
+    """
+    size = len(order) // n_subsamples  # what cannot be divided evenly is left out
+    return order[: n_subsamples * size].reshape(n_subsamples, size)
+
+
+def _of_each_class(order: NDArray[np.integer], y: NDArray[Any], n_subsamples: int) -> NDArray[np.integer]:
+    """Return subsamples with equal class counts; the rows of each class are taken in the given order.
+
+    Examples
+    --------
+    >>> _of_each_class(np.arange(5), np.array(["a", "b", "a", "b", "a"]), 2)
+    array([[0, 1],
+           [2, 3]])
+    """
+    labels = y[order]
+    return np.concatenate([_cut(order[labels == label], n_subsamples) for label in np.unique(y)], axis=1)
+
+
+def _whole_groups(groups: NDArray[np.integer], group_of: NDArray[np.int64]) -> list[NDArray[np.integer]]:
+    """Return the rows of each subsample; row i of the matrix ``groups`` has the groups of subsample i.
+
+    Examples
+    --------
+    >>> _whole_groups(np.array([[2, 0], [1, 3]]), np.array([0, 0, 1, 2, 3, 3]))
+    [array([3, 0, 1]), array([2, 4, 5])]
+    """
+    order = np.argsort(group_of, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(group_of))[:-1])
+    return [np.concatenate([members[group] for group in some]) for some in groups]

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.terms.holdout_data import in_this_process
+from sklearn_ada.terms.transport import in_this_process
 from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
 
 pytestmark = pytest.mark.thorough

@@ -20,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.terms.holdout_data import HoldoutData, Parcel, in_this_process
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.transport import Parcel, in_this_process
 
 N = 10_000
 LARGE = 600_000  # bytes; joblib maps an array of a million or more into memory
