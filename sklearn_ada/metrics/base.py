@@ -156,6 +156,8 @@ class Measure(ABC):
         Whether the target is the population at the holdout's class proportions, whatever is paid for.
     instead : str
         What to write for more than two classes, where it is of two.
+    power : int
+        Of which power of errors of numbers a score is the negative, in units of the range; 0 if of none.
     """
 
     response: Response = LABELS
@@ -165,6 +167,7 @@ class Measure(ABC):
     needs_every_class: bool = False
     at_class_mix: bool = False
     instead: str = ""
+    power: int = 0
 
     kind = "general"
     """What records call it: "general" where the value alone bounds nothing."""
@@ -267,12 +270,17 @@ class Measure(ABC):
 
     def error_bound(self) -> float | None:
         """Return to what errors of predicted numbers are clipped; None for others, or while unknown."""
-        return None if self.response.target != "numbers" or self.bounds is None else -self.bounds[0]
+        if self.response.target != "numbers" or self.bounds is None:
+            return None
+        return math.sqrt(-self.bounds[0]) if self.power == 2 else -self.bounds[0]
 
     @property
     def clipping(self) -> str:
         """What a certificate says of a declared range."""
-        return "each score clipped to [{:g}, {:g}]".format(*self.limits)
+        low, high = self.limits
+        if self.power and high == 0.0:
+            return f"each error clipped to +-{self.error_bound():g}"
+        return f"each score clipped to [{low:g}, {high:g}]"
 
     @property
     def example_range(self) -> tuple[int, int]:

@@ -94,14 +94,11 @@ class Mean(SumOfTerms):
         Whether every score is 0 or 1, so that the exact binomial tail applies.
     two_classes : bool
         Whether the score is defined for two classes only; it is the same whichever is positive.
-    power : int or None
-        Of which power of the error the score is the negative, if it is that of one.
     """
 
     scores: Scores
     counts: bool = False
     two_classes: bool = False
-    power: int | None = None
     kind = family = "mean"
 
     @property
@@ -135,9 +132,8 @@ class Mean(SumOfTerms):
         """Return the score of every record as it is, not clipped."""
         returned = self.scores(y, outputs, classes)
         scores = np.asarray(returned)
-        if np.ma.is_masked(returned) or scores.shape != (len(y),) or scores.dtype.kind not in "biuf":
-            raise UndefinedMetricError("a score per record is missing")
-        if np.isnan(scores).any():
+        is_column = scores.shape == (len(y),) and scores.dtype.kind in "biuf"
+        if np.ma.is_masked(returned) or not is_column or np.isnan(scores).any():
             raise UndefinedMetricError("a score per record is missing")
         return scores.astype(np.float64)
 
@@ -170,17 +166,6 @@ class Mean(SumOfTerms):
     def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
         """Return of which records the score is below the bounds."""
         return self.scored(y, outputs, classes) < self.limits[0]
-
-    def error_bound(self) -> float | None:
-        """Return to what errors are clipped: the root of the bound of squared ones."""
-        bound = super().error_bound()
-        return math.sqrt(bound) if bound is not None and self.power == 2 else bound
-
-    @property
-    def clipping(self) -> str:
-        """What a certificate says of a declared range."""
-        is_of_errors = self.power is not None and self.limits[1] == 0.0
-        return f"each error clipped to +-{self.error_bound():g}" if is_of_errors else super().clipping
 
     def weighted(self, units: Units) -> Measure | None:
         """Return the weighted mean, unless a score depends on the class counts."""
@@ -254,12 +239,6 @@ class RootMean(Measure):
     def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
         """Return of which records the error is beyond the bounds."""
         return self.squares.beyond(y, outputs, classes)
-
-    @property
-    def clipping(self) -> str:
-        """What a certificate says of a declared range."""
-        low, high = self.limits
-        return f"each error clipped to +-{-low:g}" if high == 0.0 else super().clipping
 
     @property
     def listed(self) -> str:
@@ -425,14 +404,14 @@ def neg_absolute(y: Array, outputs: Array, classes: Array | None) -> Array:
 
 
 @_of_numbers("neg_mean_squared_error", of=Mean, power=2)
-@_of_numbers("neg_root_mean_squared_error", of=RootMean)
+@_of_numbers("neg_root_mean_squared_error", of=RootMean, power=1)
 def neg_squared(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the negative squared error."""
     return -((_floats(y) - _floats(outputs)) ** 2)
 
 
 @_of_numbers("neg_mean_squared_log_error", of=Mean)
-@_of_numbers("neg_root_mean_squared_log_error", of=RootMean)
+@_of_numbers("neg_root_mean_squared_log_error", of=RootMean, power=1)
 def neg_squared_log(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the negative squared error of log(1 + y); NaN for numbers of -1 or less."""
     y, outputs = _floats(y), _floats(outputs)
