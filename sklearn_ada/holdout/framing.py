@@ -217,7 +217,9 @@ def _planned(session: Session, asked: Ask) -> Question:
         coded = replace(coded, target=on_these_rows(metric), given_rows=True)
     if refined is not None:
         return refined.refine(coded, settings, data, policy)
-    return by_default(coded, data, policy) if settings is None else coded
+    if settings is None and policy.is_private:
+        return by_default(coded, data, policy)
+    return coded
 
 
 def in_form(session: Session, asked: Ask, question: Question) -> Question:
@@ -226,8 +228,11 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
     With ``answers="auto"`` the first certify of a ledger is answered at once, and so is the same again. What
     an older release has answered with the interval of its value alone is that question still.
     """
-    sealed = in_cells(question, session.data, session.policy, asked.candidates)
+    policy = session.policy
+    sealed = in_cells(question, session.data, policy, asked.candidates) if policy.seals else None
     if sealed is None:
+        if not question.may_use_all_rows:
+            return question
         rows = of_rows(question, session.data, session.policy)
         if rows is None or session.ledger.find(Framed.of(session, asked, question).keys[0]) is not None:
             return question

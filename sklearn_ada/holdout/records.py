@@ -222,8 +222,8 @@ def _released(state: State, event: Event, release: PrivateRelease | None) -> dic
     return {
         "event": event,
         "price": state.account.price(event),
-        "epsilon": epsilon_or_none(event),
-        "rho": rho_or_none(event),
+        "epsilon": None if release is None else epsilon_or_none(event),
+        "rho": None if release is None else rho_or_none(event),
         "unit": RECORDS if release is None else release.unit,
         "family": None if release is None else release.family,
     }

@@ -150,6 +150,11 @@ class CodedQuestion(Question):
             purpose, metric, rule, guess, Cells(guess.value, width * half_cell), "cells", 0.0, size, target
         )
 
+    @property
+    def may_use_all_rows(self) -> bool:
+        """Whether an interval that is a function of all rows may be narrower: a count says it all."""
+        return self.purpose == "certify" and not self.rule.counts
+
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         return {

@@ -141,10 +141,8 @@ def of_rows(question: Question, data: HoldoutData, policy: Policy) -> RowsQuesti
 
     That the guess decides, before the holdout is looked at.
     """
-    if not isinstance(question, CodedQuestion) or question.purpose != "certify" or data.units is not None:
+    if not isinstance(question, CodedQuestion) or not question.may_use_all_rows or data.units is not None:
         return None
-    if question.rule.counts:
-        return None  # a count says it all
     guess, size, rule = question.guess, question.size, question.rule
     if rule.needs_rows and guess.details is None:
         return None  # as when it is read from its record

@@ -277,7 +277,8 @@ class Outcome:
     route: str = "description_length"
 
     def __post_init__(self) -> None:
-        check_option(self.verdict, "verdict", "Outcome", VERDICTS)
+        if self.verdict not in VERDICTS:
+            check_option(self.verdict, "verdict", "Outcome", VERDICTS)
 
     @classmethod
     def failed(cls, reason: str, bounds: tuple[float, float], target: str) -> Outcome:
@@ -360,6 +361,11 @@ class Question(ABC):
     def at_once(self) -> bool:
         """Whether an exact value is released when it is asked, which takes more of the budget."""
         return self.purpose == "certify" and self.statistic is None
+
+    @property
+    def may_use_all_rows(self) -> bool:
+        """Whether an interval that is a function of all rows may be narrower."""
+        return False
 
     @property
     def exact(self) -> Question:
