@@ -129,14 +129,11 @@ def or_none(check: Check) -> Check:
     return lambda value, name, owner: None if value is None else check(value, name, owner)
 
 
-def tuple_of(
-    kind: type | tuple[type, ...], expected: str, *, empty: bool = False, none: bool = False
-) -> Check:
-    """Return the check that a value is a tuple of these, or None or empty where that is allowed."""
+def tuple_of(kind: type | tuple[type, ...], expected: str, *, empty: bool = False) -> Check:
+    """Return the check that a value is a tuple of these, which may be empty only where that is allowed."""
 
     def check(value: Any, name: str, owner: str) -> Any:
-        right = isinstance(value, tuple) and (empty or value) and all(isinstance(x, kind) for x in value)
-        if right or (none and value is None):
+        if isinstance(value, tuple) and (empty or value) and all(isinstance(x, kind) for x in value):
             return value
         raise bad_parameter(name, owner, expected, value)
 

@@ -24,7 +24,7 @@ import marshal
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
-from sklearn_ada._validation import checked_fields, instance, integer, option, tuple_of
+from sklearn_ada._validation import checked_fields, instance, integer, option, or_none, tuple_of
 
 SCHEMA_VERSION = 1
 
@@ -137,7 +137,7 @@ class Symbol(Event):
 
 
 _symbols = tuple_of(Symbol, "a non-empty tuple of Symbol")
-_symbols_or_none = tuple_of(Symbol, "a non-empty tuple of Symbol", none=True)
+_symbols_or_none = or_none(_symbols)
 
 
 @dataclass(frozen=True)

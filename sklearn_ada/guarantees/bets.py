@@ -59,17 +59,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri_exp
 
 from sklearn_ada._solving import enclosed_root
 from sklearn_ada._validation import OUTWARDS, bad_parameter, checked
-from sklearn_ada.guarantees.intervals import ln_side, mirrored
+from sklearn_ada.guarantees.intervals import Array, Interval, ln_side, mirrored
 
 __all__ = ["betting_fixed", "betting_predictable"]
 
-
-Column = NDArray[np.float64]
 
 MOST_ROWS_ONE_BY_ONE = 100_000
 """Predictable bets take some ten microseconds a row and side; with more rows fixed bets are as narrow."""
@@ -93,7 +91,7 @@ _LEAST_VARIANCE = 1e-10
 
 
 @checked(variance=">= 0", ln_delta="<= 0")
-def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> tuple[float, float]:
+def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> Interval:
     """Return an interval for the mean that misses with probability at most delta, by fixed bets.
 
     For independent rows in [0, 1], whose laws may differ: the interval is for the mean of their means.
@@ -136,7 +134,7 @@ def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> tuple[
 @checked(variance=">= 0", uniform="[0, 1] or None", ln_delta="<= 0")
 def betting_predictable(
     values: ArrayLike, variance: float, ln_delta: float, grid: ArrayLike, *, uniform: float | None = None
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for the mean that misses with probability at most delta, by predictable bets.
 
     For independent rows of one law, in an order that does not depend on them.
@@ -233,7 +231,7 @@ def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable:
 @checked(expected_mean="[0, 1]", expected_variance=">= 0", ln_delta="<= 0")
 def fixed_bets_mean(
     values: ArrayLike, ln_delta: float, *, expected_mean: float, expected_variance: float
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for the mean of values in [0, 1] that misses with probability at most delta.
 
     Rows are independent and may be of different laws, as at a fixed class mix; the mean is that of their
@@ -272,7 +270,7 @@ def fixed_bets_mean(
     level = ln_side(ln_delta)
     reach = math.sqrt(-2.0 * expected_variance * level / rows.size) - 2.0 * level / rows.size
 
-    def low_end(values: Column, mean: float) -> float:
+    def low_end(values: Array, mean: float) -> float:
         bets = bet_sizes(rows.size, level, expected_variance, min(mean + reach, 1.0))
         return lowest_ratio(
             values, 1.0, level, bets=bets, corners=([0.0, 1.0], [1.0, 1.0]), bracket=(0.0, 1.0)
@@ -282,14 +280,14 @@ def fixed_bets_mean(
 
 
 def lowest_ratio(
-    numerator: Column,
-    denominator: Column | float,
+    numerator: Array,
+    denominator: Array | float,
     ln_level: float,
     *,
-    bets: Column,
+    bets: Array,
     corners: tuple[ArrayLike, ArrayLike],
-    bracket: tuple[float, float],
-    counts: Column | None = None,
+    bracket: Interval,
+    counts: Array | None = None,
 ) -> float:
     """Return the lower end for a ratio of means, which is above the ratio with probability at most the level.
 
@@ -337,7 +335,7 @@ def lowest_ratio(
 
 
 @checked(n="integer >= 1", ln_level="< 0", variance=">= 0", most_lost="> 0")
-def bet_sizes(n: int, ln_level: float, variance: float, most_lost: float) -> Column:
+def bet_sizes(n: int, ln_level: float, variance: float, most_lost: float) -> Array:
     """Return the five sizes of the bets, fixed without the rows.
 
     Parameters
@@ -367,7 +365,7 @@ def bet_sizes(n: int, ln_level: float, variance: float, most_lost: float) -> Col
 
 
 def ln_wealth(
-    numerator: Column, denominator: Column | float, ratio: float, bets: Column, counts: Column | None = None
+    numerator: Array, denominator: Array | float, ratio: float, bets: Array, counts: Array | None = None
 ) -> float:
     """Return the logarithm of the wealth after the last row, of bets that the ratio is above ``ratio``.
 
@@ -399,7 +397,7 @@ def ln_wealth(
     return top + math.log(math.fsum(_WEIGHTS[: bets.size] * np.exp(sums - top)))
 
 
-def ln_products(numerator: Column, denominator: Column | float, ratio: float, bets: Column) -> Column:
+def ln_products(numerator: Array, denominator: Array | float, ratio: float, bets: Array) -> Array:
     """Return the logarithm of what each bet alone makes of a wealth of 1; few logarithms are taken.
 
     Parameters are those of `ln_wealth`.
@@ -424,14 +422,14 @@ def ln_products(numerator: Column, denominator: Column | float, ratio: float, be
     return sums
 
 
-def _rows_and_variance(values: ArrayLike, variance: float, owner: str) -> tuple[Column, float]:
+def _rows_and_variance(values: ArrayLike, variance: float, owner: str) -> tuple[Array, float]:
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or not len(x) or not (x.min() >= 0.0 and x.max() <= 1.0):  # NaN is neither
         raise bad_parameter("values", owner, "a column of numbers in [0, 1]", "others")
     return x, min(max(variance, _LEAST_VARIANCE), 0.25)
 
 
-def _low_of_fixed(x: Column, variance: float, bound: float) -> float:
+def _low_of_fixed(x: Array, variance: float, bound: float) -> float:
     """Lower end: where the logarithm of the wealth falls to the bound, rounded down."""
     stakes = _MULTIPLES * math.sqrt(2.0 * bound / (len(x) * variance))
     mean = float(x.mean())
@@ -448,14 +446,14 @@ def _low_of_fixed(x: Column, variance: float, bound: float) -> float:
     return max(low * (1.0 - OUTWARDS), 0.0)
 
 
-def _ln_mean_wealth(x: Column, m: float, stakes: Column) -> float:
+def _ln_mean_wealth(x: Array, m: float, stakes: Array) -> float:
     """Logarithm of the mean over the stakes of the products over all rows."""
     totals = ln_products(x, 1.0, m, stakes)
     top = totals.max()
     return float(top + math.log(np.exp(totals - top).mean()))
 
 
-def _running_moments(x: Column, variance: float, prior: float) -> tuple[Column, Column]:
+def _running_moments(x: Array, variance: float, prior: float) -> tuple[Array, Array]:
     """Variance and skewness of one row as guessed before each row, from the guess and the rows before it."""
     seen = np.arange(len(x), dtype=np.float64)
     some = np.maximum(seen, 1.0)
@@ -469,12 +467,12 @@ def _running_moments(x: Column, variance: float, prior: float) -> tuple[Column, 
     return variances, third / ((some + prior) * variances**1.5)
 
 
-def _leaning(skewness: Column) -> Column:
+def _leaning(skewness: Array) -> Array:
     """Factor of the stakes on large values, before each row."""
     return np.clip(_UPRIGHT + _LEAN * skewness / math.sqrt(len(skewness)), _LEAST_FACTOR, _MOST_FACTOR)
 
 
-def _rejected(x: Column, gains: Column, bound: float, spared: float, points: Column) -> int:
+def _rejected(x: Array, gains: Array, bound: float, spared: float, points: Array) -> int:
     """Return how many of the rising numbers are rejected as too low, up to the first that is not.
 
     ``spared`` is what the logarithm of the wealth may lack of the bound in the end.

@@ -122,7 +122,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sklearn_ada._solving import largest_integer
 from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, check_real, checked, option
@@ -130,6 +130,7 @@ from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
 from sklearn_ada.guarantees.intervals import (
     LN_NINE_TENTHS,
     LN_TENTH,
+    Array,
     Interval,
     binomial_tail_ends,
     chernoff_kl,
@@ -142,15 +143,11 @@ from sklearn_ada.guarantees.intervals import (
 
 __all__ = ["class_mean_interval", "ratio_half_width", "ratio_interval"]
 
-Array = NDArray[np.float64]
-
 RATIO_METRICS = ("f_beta", "jaccard", "kappa", "precision")
 """What `confusion_ratio_interval` is for."""
 
 _BOTTOM = {"kappa": -1.0}
-_LN_EIGHT_TENTHS = math.log1p(
-    -0.2
-)  # of a side's level, for bets beside a sign and a distance of a tenth each
+_LN_EIGHT_TENTHS = math.log1p(-0.2)  # of a side's level: a sign and a distance have a tenth each
 
 _MULTIPLES = np.array((0.6, 1.0, 1.6))  # of the best exponent of two classes
 _WEIGHTS = np.array((0.2, 0.6, 0.2))
@@ -173,7 +170,7 @@ def ratio_interval(
     *,
     expected_share: float,
     expected_size: float,
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for ``E[H] / E[N]`` that misses with probability at most delta.
 
     Theorem of `sklearn_ada.guarantees.class_tables`.
@@ -250,7 +247,7 @@ def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> f
 
 
 @checked(ln_delta="<= 0")
-def class_mean_interval(hits: Sequence[int], rows: Sequence[int], ln_delta: float) -> tuple[float, float]:
+def class_mean_interval(hits: Sequence[int], rows: Sequence[int], ln_delta: float) -> Interval:
     """Return an interval for the mean over classes of each class's recall, by the count of each class.
 
     It misses with probability at most delta: Clopper and Pearson's interval of every class misses with
@@ -320,7 +317,7 @@ def confusion_ratio_interval(
     expected: ArrayLike,
     label: int = 0,
     beta: float = 1.0,
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for kappa or a metric of one class that misses with probability at most delta.
 
     The target is the metric of the population at the class mix of these rows, which are independent given
@@ -381,7 +378,7 @@ def average_ratio_interval(
     expected: ArrayLike,
     average: str = "macro",
     beta: float = 1.0,
-) -> tuple[float, float]:
+) -> Interval:
     """Return an interval for a metric's average over the classes that misses with probability at most delta.
 
     The target is the average of the population's metric over the classes, at the class mix of these rows,
@@ -426,7 +423,7 @@ def average_ratio_interval(
 
 
 @checked(ln_delta="<= 0")
-def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) -> tuple[float, float]:
+def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) -> Interval:
     """Return an interval for Matthews' correlation that misses with probability at most delta.
 
     The target is the coefficient of the population at the class mix of these rows, which are independent
@@ -612,10 +609,8 @@ class _Rows:
         reach = math.sqrt(-2.0 * variance * ln_level / n) * n / bottom if bottom > 0.0 else 0.0
         largest = min(ratio + reach, bracket[1])
         most_lost = max(float(np.max(largest * denominator - centred)), 1e-9)
-        n_foreseen = float(self.expected.sum())
-        variance = (n_foreseen * variance + most_lost**2) / (
-            n_foreseen + 1.0
-        )  # as if one more row had been at its worst
+        size = float(self.expected.sum())
+        variance = (size * variance + most_lost**2) / (size + 1.0)  # as if one more row were at its worst
         bets = bet_sizes(round(n), ln_level, variance, most_lost)
         flat, counts = (centred.ravel(), flat_denominator), self.counts[occupied].ravel()
         return lowest_ratio(*flat, ln_level, bets=bets, corners=flat, bracket=bracket, counts=counts)
@@ -717,7 +712,7 @@ def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
 def _is_rejected(
     ratio: float,
     share: float,
-    box: tuple[tuple[float, float], ...],
+    box: tuple[Interval, ...],
     ln_wealth: Callable[[Array, Array], Array],
     least: float,
 ) -> bool:
@@ -774,7 +769,7 @@ def _exponents_of_rates(sizes: Array, share: float, expected: Array, ln_level: f
     return rising, falling
 
 
-def _exponents_of_ratio(ln_delta: float, share: float, size: float) -> tuple[float, float]:
+def _exponents_of_ratio(ln_delta: float, share: float, size: float) -> Interval:
     """Return l and m, at which both ends are Chernoff's if all is as expected."""
     inside = min(max(share, 1.0 / (size + 2.0)), 1.0 - 1.0 / (size + 2.0))
     low, high = chernoff_kl(inside, inside, size, ln_delta + LN_NINE_TENTHS)

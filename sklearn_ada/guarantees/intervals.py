@@ -46,9 +46,8 @@ __all__ = [
     "kish_size",
 ]
 
-
+Array = NDArray[np.float64]
 Interval = tuple[float, float]
-UNIT: Interval = (0.0, 1.0)
 
 LN_MOST_SIDE = -2.0 * LN_2
 """A side gets at most 1/4: beyond, unequal rows may have heavier tails than equal ones."""
@@ -68,7 +67,7 @@ _AS_GOOD_FROM = 700.0  # nats from which Chernoff's bound is as good
 
 
 @checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1", ln_delta="<= 0")
-def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) -> tuple[float, float]:
+def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) -> Interval:
     """Return an interval for p that misses with probability at most delta.
 
     The count S of successes among n independent 0/1 losses is known to lie in
@@ -104,7 +103,7 @@ def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) ->
 @checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1", ln_side="<= 0")
 def binomial_tail_ends(
     low_count: int, high_count: int, n: int, ln_side: float, *, identical_rows: bool = False
-) -> tuple[float, float]:
+) -> Interval:
     """Return the ends beyond which p makes the tail from the cell's edge at most ``e^ln_side`` likely.
 
     At every p below the lower end ``P[S >= low_count]`` is at most ``e^ln_side``, at every p above the upper
@@ -144,8 +143,8 @@ def binomial_tail_ends(
 
 @checked(size="> 0", ln_delta="<= 0")
 def chernoff_kl(
-    low_value: float, high_value: float, size: float, ln_delta: float, range: tuple[float, float] = (0.0, 1.0)
-) -> tuple[float, float]:
+    low_value: float, high_value: float, size: float, ln_delta: float, range: Interval = (0.0, 1.0)
+) -> Interval:
     """Return an interval for the mean of a bounded variable that misses with probability at most delta.
 
     All p with ``size * kl(p_hat, p) <= ln(2/delta)`` after rescaling to [0, 1], for some p_hat in
@@ -180,8 +179,8 @@ def chernoff_kl(
 
 @checked(size="integer >= 1", ln_delta="<= 0")
 def bentkus(
-    low_value: float, high_value: float, size: int, ln_delta: float, range: tuple[float, float] = (0.0, 1.0)
-) -> tuple[float, float]:
+    low_value: float, high_value: float, size: int, ln_delta: float, range: Interval = (0.0, 1.0)
+) -> Interval:
     """Return an interval for the mean of a bounded variable that misses with probability at most delta.
 
     All p are excluded for which ``inf_t E(Bin(n, p) - t)+ / (s - t)`` is at most delta/2, with s the observed
@@ -229,8 +228,8 @@ def bentkus(
 
 
 def hoeffding(
-    low_value: float, high_value: float, size: float, ln_delta: float, range: tuple[float, float] = (0.0, 1.0)
-) -> tuple[float, float]:
+    low_value: float, high_value: float, size: float, ln_delta: float, range: Interval = (0.0, 1.0)
+) -> Interval:
     """Return an interval for the mean of independent terms that misses with probability at most delta.
 
     What ``size`` is for a mean that is not a plain mean over n records (whose docstrings have the proofs):
@@ -298,8 +297,8 @@ def empirical_bernstein(
     variance: float,
     n: int,
     ln_delta: float,
-    bounds: tuple[float, float] = (0.0, 1.0),
-) -> tuple[float, float]:
+    bounds: Interval = (0.0, 1.0),
+) -> Interval:
     """Return an interval for the mean of bounded scores that misses with probability at most delta.
 
     For scores in [0, 1] each side reaches ``sqrt(2 V ln(4/delta)/n) + 7 ln(4/delta)/(3 (n - 1))``, with V the
@@ -356,8 +355,8 @@ def bounded_weights_kl(
     mean_weight: float,
     weight_bound: float,
     ln_delta: float,
-    range: tuple[float, float] = (0.0, 1.0),
-) -> tuple[float, float]:
+    range: Interval = (0.0, 1.0),
+) -> Interval:
     """Return an interval for ``E[wX] / E[w]`` that misses with probability at most delta.
 
     Excludes q if ``n kl(q + (mean_weight / b) (q_hat - q), q) >= ln(2 / delta)``, and mirrored. Never wider
@@ -404,8 +403,8 @@ def fixed_shares_kl(
     n: int,
     largest_share: float,
     ln_delta: float,
-    range: tuple[float, float] = (0.0, 1.0),
-) -> tuple[float, float]:
+    range: Interval = (0.0, 1.0),
+) -> Interval:
     """Return an interval for ``sum a_i E[X_i]`` with known shares ``a_i``, missing with probability delta.
 
     Chernoff's for ``q_hat / (n a_max)``, the mean of the independent variables ``a_i X_i / a_max`` in [0, 1].
@@ -702,7 +701,7 @@ def mirrored(low: float) -> float:
     return 1.0 if low == 0.0 else min(math.nextafter(1.0 - low, 2.0), 1.0)
 
 
-def check_range(bounds: tuple[float, float], owner: str) -> tuple[float, float]:
+def check_range(bounds: Interval, owner: str) -> Interval:
     """Return the bounds of a variable as floats, or raise ValueError."""
     low, high = bounds
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
@@ -710,7 +709,7 @@ def check_range(bounds: tuple[float, float], owner: str) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def to_unit(low: float, high: float, bottom: float, top: float, owner: str) -> tuple[float, float]:
+def to_unit(low: float, high: float, bottom: float, top: float, owner: str) -> Interval:
     """Return what is known of a value, rescaled from ``[bottom, top]`` to [0, 1]."""
     low = check_real(low, "low_value", owner, low=bottom, high=top, closed="both")
     high = check_real(high, "high_value", owner, low=low, high=top, closed="both")
@@ -857,7 +856,7 @@ class _BentkusTail:
     def __init__(self, n: int, total: float) -> None:
         reach = math.ceil(_DEVIATIONS * math.sqrt(n)) + 100
         first, last = max(0, math.floor(total) - reach), min(n, math.ceil(total) + reach)
-        self.counts: NDArray[np.float64] = np.arange(first, last + 1, dtype=np.float64)
+        self.counts: Array = np.arange(first, last + 1, dtype=np.float64)
         self.above = self.counts - total
         self.total, self.n = total, n
         self.at = math.ceil(total) - first  # the count that the others are compared with

@@ -42,7 +42,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom
 
 from sklearn_ada._solving import (
@@ -55,7 +54,7 @@ from sklearn_ada._solving import (
 )
 from sklearn_ada._validation import LN_2, OUTWARDS, check_integer, check_real, checked, option
 from sklearn_ada.accounting.differential_privacy import exponential_mechanism_zcdp, zcdp_delta
-from sklearn_ada.guarantees.intervals import LOG_TAIL_FROM, clopper_pearson, ln_side
+from sklearn_ada.guarantees.intervals import LOG_TAIL_FROM, Array, Interval, clopper_pearson, ln_side
 from sklearn_ada.guarantees.transfer import excess_over_shift, jung_2020_best, ln_probability, zcdp_score
 from sklearn_ada.mechanisms.quantiles import exponential_rank_error
 
@@ -92,7 +91,7 @@ DRAWN_POINTS = 401
 
 
 @checked(n_subsamples="integer >= 1", rank_error=">= 0")
-def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> tuple[float, float]:
+def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> Interval:
     """Return levels (l, 1 - l): the answer is between the quantiles of phi at these levels.
 
     If at most ``(1/2 + rank_error) m`` of the m values are below v and as many above it, then, except with
@@ -198,7 +197,7 @@ def uniform_code_level(n_subsamples: int, n_questions: int, grid_size: int, ln_b
 
 
 @checked(n_subsamples="integer >= 1", rank_error=">= 0")
-def outer_levels(n_subsamples: int, rank_error: float, ln_delta: float) -> tuple[float, float]:
+def outer_levels(n_subsamples: int, rank_error: float, ln_delta: float) -> Interval:
     """Return sample levels (l, 1 - l) whose quantiles enclose the population median of phi.
 
     The largest l for which `median_is_covered` holds, or 0 if there is none.
@@ -516,7 +515,7 @@ def median_level_jung(rank_error: float, ln_rank_failure: float, rho: float, ln_
     return max(0.5 - deviation(best_scale(deviation, centre - 1.0, centre + 5.0)), 0.0)
 
 
-def _best_direct(m: int, k: int, grid_size: int, ln_beta: float) -> tuple[float, float]:
+def _best_direct(m: int, k: int, grid_size: int, ln_beta: float) -> Interval:
     """Level and epsilon of the best exponential mechanism, by the theorem of this module."""
 
     def level(epsilon: float) -> float:
@@ -529,10 +528,10 @@ def _best_direct(m: int, k: int, grid_size: int, ln_beta: float) -> tuple[float,
     return level(best), best
 
 
-def _best_jung(m: int, k: int, grid_size: int, ln_beta: float) -> tuple[float, float]:
+def _best_jung(m: int, k: int, grid_size: int, ln_beta: float) -> Interval:
     """Level and epsilon of the best exponential mechanism, by Jung et al., over the shares of beta."""
 
-    def deviation(x: NDArray[np.float64]) -> float:
+    def deviation(x: Array) -> float:
         if not (np.all(np.abs(x) < 50.0) and x[1] < 0.0):
             return NONE
         mechanism, share, epsilon = math.exp(x[0]), ln_beta + float(x[1]), math.exp(x[2])

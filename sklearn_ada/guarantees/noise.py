@@ -20,7 +20,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri_exp
 
@@ -32,6 +31,7 @@ from sklearn_ada.accounting.differential_privacy import (
     laplace_epsilon,
     zcdp_epsilon,
 )
+from sklearn_ada.guarantees.intervals import Array
 from sklearn_ada.guarantees.medians import median_rank_error
 from sklearn_ada.guarantees.transfer import (
     gaussian_dp_gap,
@@ -52,8 +52,6 @@ __all__ = [
     "laplace_bassily",
     "laplace_plan",
 ]
-
-_Point = NDArray[np.float64]
 
 
 _BETA = real(1e-300, 0.25, closed="high")  # for Theorem 1.2 of lecture 19
@@ -170,7 +168,7 @@ def gaussian_jung(
         ln_delta = gaussian_log_delta(math.sqrt(k) / (n * sigma), epsilon)
         return jung_2020_best(alpha, ln_sample, epsilon, ln_delta, ln_beta)
 
-    def objective(x: _Point) -> float:
+    def objective(x: Array) -> float:
         ln_epsilon, ln_sample = float(x[0]), float(x[1])
         ln_sigma = float(x[2]) if noise_scale is None else math.log(noise_scale)
         if not (-60.0 < ln_epsilon < 6.0 and ln_sample < 0.0 and -60.0 < ln_sigma < 60.0):
@@ -226,7 +224,7 @@ def gaussian_bassily(n: int, n_questions: int, ln_beta: float) -> GaussianBound:
         return GaussianBound(math.inf, math.nan)
     beta = math.exp(ln_beta)
 
-    def half_width(x: _Point) -> float:
+    def half_width(x: Array) -> float:
         epsilon, sigma = math.exp(x[0]), math.exp(x[1])
         if not (least <= epsilon <= 0.125 and abs(x[1]) < 60.0):
             return NONE
@@ -433,7 +431,7 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
             return NONE
         return 6.0 * total_epsilon + math.log(k / (beta - overfitting)) / (n * epsilon)
 
-    def by_zcdp(x: _Point) -> float:
+    def by_zcdp(x: Array) -> float:
         if not np.all(np.abs(x) < 100.0):
             return NONE
         rho, delta = math.exp(x[0]), min(math.exp(x[1]), 0.5)

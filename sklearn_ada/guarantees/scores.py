@@ -81,13 +81,12 @@ from sklearn_ada.guarantees.bets import bet_sizes, fixed_bets_mean, lowest_ratio
 from sklearn_ada.guarantees.intervals import (
     LN_NINE_TENTHS,
     LN_TENTH,
+    Array,
     Interval,
     binomial_tail_ends,
     check_range,
     ln_side,
 )
-
-Array = NDArray[np.float64]
 
 _THRESHOLDS = (5, 8, 12, 20, 30, 60, 120, 240)  # of average precision, of which the best foreseen is taken
 
@@ -177,7 +176,7 @@ def paired_zero_one_interval(
     ln_delta: float,
     *,
     identical_rows: bool = False,
-    expected: tuple[float, float] | None = None,
+    expected: Interval | None = None,
 ) -> Interval:
     """Return an interval for the difference of two error rates that misses with probability at most delta.
 
@@ -242,7 +241,7 @@ def paired_loss_interval(
     losses_b: ArrayLike,
     ln_delta: float,
     *,
-    bounds: tuple[float, float],
+    bounds: Interval,
     expected_difference: float,
     expected_variance: float,
 ) -> Interval:
@@ -309,7 +308,7 @@ def r_squared_interval(
     prediction: ArrayLike,
     ln_delta: float,
     *,
-    target_range: tuple[float, float],
+    target_range: Interval,
     most_error: float,
     expected: ExpectedLosses,
 ) -> Interval:
@@ -375,7 +374,7 @@ def d2_pinball_interval(
     prediction: ArrayLike,
     ln_delta: float,
     *,
-    target_range: tuple[float, float],
+    target_range: Interval,
     most_error: float,
     expected: ExpectedLosses,
     quantile: float = 0.5,
@@ -456,7 +455,7 @@ class ExpectedLosses(NamedTuple):
         target: ArrayLike,
         prediction: ArrayLike,
         *,
-        target_range: tuple[float, float],
+        target_range: Interval,
         most_error: float,
         quantile: float | None = None,
     ) -> ExpectedLosses:
@@ -594,7 +593,7 @@ def _explained(
     loss: Array,
     baseline: Array,
     slack: float,
-    most: tuple[float, float],
+    most: Interval,
     level: float,
     expected: ExpectedLosses,
 ) -> Interval:
@@ -636,7 +635,7 @@ def _explained(
 
 
 def _quantile_slack(
-    y: Array, constant: float, quantile: float, level: float, target_range: tuple[float, float]
+    y: Array, constant: float, quantile: float, level: float, target_range: Interval
 ) -> float:
     """Return a bound, each of two cases at twice the level, on what the constant loses to the best one."""
     n = len(y)
@@ -665,7 +664,7 @@ def _squared_or_pinball(
 
 
 def _clipped(
-    target: ArrayLike, prediction: ArrayLike, target_range: tuple[float, float], most_error: float, owner: str
+    target: ArrayLike, prediction: ArrayLike, target_range: Interval, most_error: float, owner: str
 ) -> tuple[Array, Array]:
     """Return the target and the errors, clipped, or raise ValueError."""
     bottom, top = check_range(target_range, owner)
