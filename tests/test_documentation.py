@@ -104,7 +104,8 @@ class Prose(Skipped):
 roles.register_local_role("term", link_to_term)
 for role in ("doc", "ref", "class", "func", "meth", "mod", "exc", "obj", "code"):
     roles.register_local_role(role, other_role)
-for skipped in ("automodule", "autosummary", "currentmodule", "code-block", "toctree", "csv-table", "rubric"):
+SKIPPED = "autofunction automodule autosummary currentmodule code-block toctree csv-table rubric"
+for skipped in SKIPPED.split():
     directives.register_directive(skipped, Skipped)
 for around in ("note", "warning", "tip"):
     directives.register_directive(around, Prose)
