@@ -250,6 +250,24 @@ def encode(values: Array, labels: Array) -> tuple[Array, Array]:
     return codes, labels[codes] == values
 
 
+def probability_of_true(outputs: Array, codes: Array) -> Array:
+    """Return the probability of each row's class, clipped as in scikit-learn.
+
+    Parameters
+    ----------
+    outputs : float ndarray of the shape of ``codes``, or with one axis more
+        The probability of the second of two classes, or those of all classes.
+    codes : ndarray of int
+        The position of each row's class.
+    """
+    if outputs.ndim == codes.ndim:
+        probability = np.where(codes == 1, outputs, 1 - outputs)
+    else:
+        probability = np.take_along_axis(outputs, codes[..., None], axis=-1)[..., 0]
+    eps = np.finfo(outputs.dtype).eps
+    return probability.clip(eps, 1 - eps)
+
+
 @dataclass(frozen=True)
 class Blocks:
     """Some blocks of equal size, one in each row.
@@ -490,12 +508,7 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
 @_register("neg_log_loss", "probabilities")
 def log_loss(blocks: Blocks) -> Array:
     """Return the mean of -log of the probability of the true class, clipped as in scikit-learn."""
-    if blocks.outputs.ndim == 2:
-        probability = np.where(blocks.codes == 1, blocks.outputs, 1 - blocks.outputs)
-    else:
-        probability = np.take_along_axis(blocks.outputs, blocks.codes[:, :, None], axis=2)[:, :, 0]
-    eps = np.finfo(probability.dtype).eps
-    return blocks.mean(-np.log(probability.clip(eps, 1 - eps)))
+    return blocks.mean(-np.log(probability_of_true(blocks.outputs, blocks.codes)))
 
 
 @_register("neg_brier_score", "probabilities")

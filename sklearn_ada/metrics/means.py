@@ -60,6 +60,7 @@ from sklearn_ada.metrics.base import (
     register,
     suggested_range,
 )
+from sklearn_ada.metrics.blocks import probability_of_true
 from sklearn_ada.metrics.outputs import ALL_SCORES, NUMBERS, POSITIVE_PROBABILITY, PROBABILITIES
 
 Floats = NDArray[np.float64]
@@ -347,12 +348,7 @@ def neg_log(y: Array, outputs: Array, classes: Array | None) -> Array:
         outputs = outputs.astype(np.float64)
     if outputs.ndim == 2 and outputs.shape[1] == 2:
         outputs = outputs[:, 1]  # all that scikit-learn's scorer reads, whatever the other column says
-    if outputs.ndim == 1:
-        probability = np.where(column == 1, outputs, 1 - outputs)
-    else:
-        probability = outputs[np.arange(len(y)), column]
-    eps = np.finfo(outputs.dtype).eps
-    return np.log(_floats(probability.clip(eps, 1 - eps)))
+    return np.log(_floats(probability_of_true(outputs, column)))
 
 
 _of_shares = partial(

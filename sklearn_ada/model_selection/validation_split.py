@@ -17,7 +17,7 @@ from sklearn_ada.data.labels import n_rows, take_rows
 from sklearn_ada.digest.rows import rows_digest
 from sklearn_ada.holdout.changes import check_hashes
 from sklearn_ada.holdout.holdout import Holdout, session_of
-from sklearn_ada.terms.holdout_data import row_hashes
+from sklearn_ada.terms.overlap import row_hashes
 
 # Whether rows are all among those that guesses come from, and all among those that models are fitted on.
 _ORIGINS = {"validation": (True, False), "both": (True, True), "fit": (False, True)}

@@ -1,4 +1,4 @@
-"""Sealing for the holder of a private key: whoever asks can seal a value, and only the holder opens it.
+"""Seal values for the holder of a private key: whoever asks can seal one, and only the holder opens it.
 
 Without a key, sealed values are hidden by the ledger's secret, which whoever opens the ledger has. With the
 holder's public key, kept in the ledger's first record, each value is encrypted for it (ECIES): a fresh
@@ -50,22 +50,14 @@ def public_key_text(given: Any, owner: str) -> str:
     ImportError
         Without the library.
     """
-    library = _library()
     expected = "a public X25519 key: the path of a PEM file, its content, or a key of 'cryptography'"
-    if isinstance(given, library.private):
-        raise _private_given(owner, expected)
-    if isinstance(given, library.public):
-        key = given
-    else:
-        pem, said = _pem(given, "seal_key", owner, expected)
-        if b"PRIVATE KEY" in pem:
-            raise _private_given(owner, expected)
-        try:
-            key = library.load_public(pem)
-        except Exception:  # whatever the library raises on what is no key; it might quote it
-            key = None
-        if not isinstance(key, library.public):
-            raise bad_parameter("seal_key", owner, expected, said, _MAKE) from None
+    key = _key(given, "seal_key", owner, expected, is_public=True)
+    if key is None:
+        raise bad_parameter(
+            "seal_key", owner, expected, "a private key",
+            "Whoever asks gets the public one: openssl pkey -in private.pem -pubout -out public.pem. Keep "
+            "the private one away from here.",
+        )  # fmt: skip
     text: str = key.public_bytes_raw().hex()
     try:
         sealed_for(text, 0, "")
@@ -86,25 +78,10 @@ def check_private_key(given: Any, public: str, owner: str) -> Any:
     owner : str
         Whose parameter ``key`` it is, for messages. None says what was given.
     """
-    library = _library()
     expected = "the private key of the public one that this ledger was begun with (seal_key)"
-    if isinstance(given, library.private):
-        key = given
-    elif isinstance(given, library.public):
+    key = _key(given, "key", owner, expected, is_public=False)
+    if key is None:
         raise bad_parameter("key", owner, expected, "a public key")
-    else:
-        pem, said = _pem(given, "key", owner, expected)
-        if b"PUBLIC KEY" in pem:
-            raise bad_parameter("key", owner, expected, "a public key")
-        try:
-            key = library.load_private(pem, password=None)
-        except TypeError:
-            fix = "Load it with the library 'cryptography', and give the key that it returns."
-            raise bad_parameter("key", owner, expected, "one with a password", fix) from None
-        except Exception:  # whatever the library raises on what is no key; it might quote it
-            key = None
-        if not isinstance(key, library.private):
-            raise bad_parameter("key", owner, expected, said) from None
     if key.public_key().public_bytes_raw().hex() != public:
         raise bad_parameter(
             "key", owner, expected, "the key of another", f"This ledger's begins with {public[:12]}."
@@ -160,6 +137,46 @@ def opened_with(private: Any, text: str, context: str) -> int:
         ) from error
 
 
+def _key(given: Any, name: str, owner: str, expected: str, *, is_public: bool) -> Any:
+    """Return the public, or the private, key that was given; None if it is of the other kind."""
+    library = _library()
+    kind, other = library.public, library.private
+    if not is_public:
+        kind, other = other, kind
+    if isinstance(given, (kind, other)):
+        return given if isinstance(given, kind) else None
+    pem, got = _pem(given, name, owner, expected)
+    if (b"PRIVATE KEY" if is_public else b"PUBLIC KEY") in pem:
+        return None
+    fix = _MAKE if is_public else ""
+    try:
+        key = library.load_public(pem) if is_public else library.load_private(pem, password=None)
+    except Exception as error:  # whatever the library raises on what is no key; it might quote it
+        key = None
+        if isinstance(error, TypeError) and not is_public:
+            got = "one with a password"
+            fix = "Load it with the library 'cryptography', and give the key that it returns."
+    if not isinstance(key, kind):
+        raise bad_parameter(name, owner, expected, got, fix)
+    return key
+
+
+def _pem(given: Any, name: str, owner: str, expected: str) -> tuple[bytes, str]:
+    """Return the content of a PEM file that was given, or of one at a path; and what to call it."""
+    if isinstance(given, bytes):
+        return given, "octets that are none"
+    if isinstance(given, str) and "-----BEGIN" in given:
+        return given.encode(), "a text that is none"
+    if not isinstance(given, str | os.PathLike):
+        raise bad_parameter(name, owner, expected, type(given).__name__)
+    try:
+        with open(given, "rb") as file:
+            return file.read(), "a file that is none"
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "no path"
+        raise bad_parameter(name, owner, expected, f"a path that cannot be read ({reason})") from None
+
+
 class _Library:
     """What is used of the library `cryptography`, imported when the first key is."""
 
@@ -195,27 +212,3 @@ class _Library:
 @functools.cache
 def _library() -> _Library:
     return _Library()
-
-
-def _pem(given: Any, name: str, owner: str, expected: str) -> tuple[bytes, str]:
-    """Return the content of a PEM file that was given, or of one at a path; and what to call it."""
-    if isinstance(given, bytes):
-        return given, "octets that are none"
-    if isinstance(given, str) and "-----BEGIN" in given:
-        return given.encode(), "a text that is none"
-    if not isinstance(given, str | os.PathLike):
-        raise bad_parameter(name, owner, expected, type(given).__name__)
-    try:
-        with open(given, "rb") as file:
-            return file.read(), "a file that is none"
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no path"
-        raise bad_parameter(name, owner, expected, f"a path that cannot be read ({reason})") from None
-
-
-def _private_given(owner: str, expected: str) -> ValueError:
-    return bad_parameter(
-        "seal_key", owner, expected, "a private key",
-        "Whoever asks gets the public one: openssl pkey -in private.pem -pubout -out public.pem. Keep the "
-        "private one away from here.",
-    )  # fmt: skip
