@@ -1,6 +1,6 @@
-"""The axes that a display draws on; matplotlib is imported here, and only when something is drawn.
+"""`PlanDisplay`: a plan as a picture; and the axes that any display draws on.
 
-`PlanDisplay`: a plan as a picture.
+Matplotlib is imported here, and only when something is drawn.
 """
 
 from __future__ import annotations
@@ -14,49 +14,6 @@ from sklearn_ada.planning.methods import MethodPlan, PlanRows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-def axes_or_new(ax: Axes | None, what: str, size: tuple[float, float]) -> Axes:
-    """Return ``ax``, or the axes of a new figure of this size in inches if it is None.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is missing; ``what`` says what would have been drawn with it.
-    """
-    if ax is not None:
-        return ax
-    axes: Axes = _pyplot(what).subplots(figsize=size, layout="constrained")[1]
-    return axes
-
-
-def panels_or_new(ax: Any, what: str, heights: Sequence[float], owner: str, fix: str) -> list[Axes]:
-    """Return the axes that were given, or one below the other in a new figure, of these heights in inches.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is missing.
-    ValueError
-        If another number of axes was given; ``owner`` took them, ``fix`` says what to give.
-    """
-    if ax is None:
-        _, panels = _pyplot(what).subplots(
-            len(heights), figsize=(8.0, min(sum(heights), 16.0)), height_ratios=heights, layout="constrained"
-        )
-        return list(panels)
-    given = list(getattr(ax, "flat", ax)) if hasattr(ax, "__iter__") else [ax]
-    if len(given) != len(heights):
-        raise bad_parameter("ax", owner, f"None or {len(heights)} axes, one a panel", f"{len(given)}", fix)
-    return given
-
-
-def _pyplot(what: str) -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(f"{what} drawn with matplotlib: pip install 'sklearn-ada[plot]'.") from error
-    return pyplot
 
 
 _AXES = {"n": "records needed", "n_questions": "questions answered", "width": "half-width"}
@@ -165,15 +122,10 @@ class PlanDisplay:
         limit = self.plan[_LIMIT]
         self.limit_ = None
         if not limit.vacuous:
-            at = getattr(limit, solved_for)
             self.limit_ = ax.axvline(
-                at,
-                color="black",
-                linestyle="--",
-                linewidth=1.2,
+                getattr(limit, solved_for), color="black", linestyle="--", linewidth=1.2, zorder=0,
                 label="limit: all fixed in advance",
-                zorder=0,
-            )
+            )  # fmt: skip
             handles.append(self.limit_)
         best = self.plan.best
         self.recommended_ = None if best is None else best.method
@@ -186,13 +138,8 @@ class PlanDisplay:
             handles.append(star)
             ax.get_yticklabels()[row].set_fontweight("bold")
         ax.invert_yaxis()
-        legend: dict[str, Any] = {
-            "loc": "upper center",
-            "bbox_to_anchor": (0.5, -0.14),
-            "ncols": 2,
-            "frameon": False,
-        }
-        ax.legend(handles=handles, fontsize="small", **legend)
+        below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 2}
+        ax.legend(handles=handles, fontsize="small", frameon=False, **below)
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         return self
 
@@ -217,3 +164,46 @@ def _look(row: MethodPlan) -> str:
     if row.method in _OURS:
         return ours
     return other if row.adaptive else fixed
+
+
+def axes_or_new(ax: Axes | None, what: str, size: tuple[float, float]) -> Axes:
+    """Return ``ax``, or the axes of a new figure of this size in inches if it is None.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing; ``what`` says what would have been drawn with it.
+    """
+    if ax is not None:
+        return ax
+    axes: Axes = _pyplot(what).subplots(figsize=size, layout="constrained")[1]
+    return axes
+
+
+def panels_or_new(ax: Any, what: str, heights: Sequence[float], owner: str, fix: str) -> list[Axes]:
+    """Return the axes that were given, or one below the other in a new figure, of these heights in inches.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError
+        If another number of axes was given; ``owner`` took them, ``fix`` says what to give.
+    """
+    if ax is None:
+        _, panels = _pyplot(what).subplots(
+            len(heights), figsize=(8.0, min(sum(heights), 16.0)), height_ratios=heights, layout="constrained"
+        )
+        return list(panels)
+    given = list(getattr(ax, "flat", ax)) if hasattr(ax, "__iter__") else [ax]
+    if len(given) != len(heights):
+        raise bad_parameter("ax", owner, f"None or {len(heights)} axes, one a panel", f"{len(given)}", fix)
+    return given
+
+
+def _pyplot(what: str) -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(f"{what} drawn with matplotlib: pip install 'sklearn-ada[plot]'.") from error
+    return pyplot

@@ -266,8 +266,8 @@ class PlanRows:
         for row in self.rows:
             if row.method == method:
                 return row
-        known = ", ".join(repr(row.method) for row in self.rows)
-        raise KeyError(f"The plan has no method {method!r}. It has {known}.")
+        names = ", ".join(repr(row.method) for row in self.rows)
+        raise KeyError(f"The plan has no method {method!r}. It has {names}.")
 
     def _best_of(self, unit: str) -> MethodPlan | None:
         certified = (ALL, WINNERS) if self.of_searches else (VERDICTS,) if self.given.verdicts else (ALL,)
