@@ -1,16 +1,14 @@
-"""Checks and certifies without noise: which cell around the guess holds the holdout's value.
+"""Answer a check or a certify without noise: which cell around the guess holds the holdout's value.
 
 Cells are intervals of values of equal width, number 0 centred at the guess. A check asks with wide cells
 whether the guess holds; the cells of a certify are so narrow that the answer is exact (one for each count
-where the value is a count over n). What is released is the number of the cell, the symbol; everything else is
-fixed before the holdout is looked at.
+where the value is a count over n). What is released is the number of the cell, the symbol.
 
-Checks without noise whose cells take all the room that the tolerance leaves.
-
-The interval of a check reaches half a cell beyond that of the exact value, which is the wider the more was
-revealed before. So while little was, wide cells keep within the tolerance, and wide cells rarely surprise.
-The width of a cell follows from the question's share of the failure probability, which earlier records decide
-and the answer does not: everything is still fixed before the holdout is looked at.
+The cells of a `FilledCheck` take all the room that the tolerance leaves. The interval of a check reaches half
+a cell beyond that of the exact value, which is the wider the more was revealed before. So while little was,
+wide cells keep within the tolerance, and wide cells rarely surprise. The width of a cell follows from the
+question's part of the failure probability, which earlier records decide and the answer does not: everything
+is still fixed before the holdout is looked at.
 """
 
 from __future__ import annotations

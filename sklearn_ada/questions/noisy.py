@@ -1,21 +1,18 @@
-"""What questions answered with noise have in common: their intervals, by description length and by privacy.
+"""Answer with noise: a value with Gaussian noise, and Thresholdout.
 
-Both allow first for the noise, which gives where the holdout's value is, and then for the difference between
-the holdout and the population: by the metric's own interval, or by the gap of the transfer theorem.
+Both intervals allow first for the noise, which gives where the holdout's value is, and then for the
+difference between the holdout and the population: by the metric's own interval (description length), or by
+the gap of the transfer theorem (privacy). What has noise is rounded to cells (`coded`), which costs no
+privacy and gives it a price in nats.
 
-A value with Gaussian noise: how a check or a certify is answered where privacy certifies.
+`GaussianQuestion` is how a check or a certify is answered where privacy certifies, with so much noise that
+the privacy budget lasts for the expected number of questions.
 
-There is so much noise that the privacy budget lasts for the expected number of questions. The noisy value is
-rounded to cells (`coded`), which costs no privacy and gives it a price in nats, so that description length
-can certify it as well.
-
-Thresholdout with noise: compare the guess with the holdout's value, and correct it if they differ.
-
-Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, "The reusable holdout", Science 2015. The difference is
-compared, with noise, with a threshold; if it is larger (a *hit*), a noisy value is released instead of the
-guess. That is rounded to cells, so that it has a price in nats. Where the noise is Laplace's, the threshold
-has some too, the same for a *run* of questions up to the next hit; all other noise is drawn for each
-question. Every draw is a function of the ledger's secret and of the order in which questions are recorded.
+`NoisyCheck` is Thresholdout (Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, "The reusable holdout", Science
+2015). The difference between guess and value is compared, with noise, with a threshold; if it is larger (a
+*hit*), a noisy value is released instead of the guess. Where the noise is Laplace's, the threshold has some
+too, the same for a *run* of questions up to the next hit; all other noise is drawn for each question. Every
+draw is a function of the ledger's secret and of the order in which questions are recorded.
 """
 
 from __future__ import annotations
@@ -51,6 +48,67 @@ from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import metric_identity
 from sklearn_ada.terms.policy import FailureBudget, Policy
 from sklearn_ada.terms.privacy_account import PrivateRelease, TransferShare
+
+
+_DEFAULT_HITS = 20
+
+
+_DEFAULT_SCALE = 0.02  # of the threshold
+
+
+_LEAST_SCALE = 1e-12  # of the metric's range; and the largest is its inverse
+
+
+@dataclass(frozen=True)
+class NoiseSettings:
+    """How Thresholdout is randomised.
+
+    Parameters
+    ----------
+    noise : {"laplace", "gaussian"}
+        "laplace": the algorithm of the article, with a budget of hits. "gaussian": as in the experiment of
+        its figure, with a fixed threshold; every question costs privacy, also one whose guess holds.
+    scale : float or "auto"
+        Scale (standard deviation) of the noise of a corrected value, in units of the metric; "auto" is 2 % of
+        the threshold (of the largest one there can be, where it is not fixed). Where privacy certifies,
+        "auto" makes all ``max_hits`` hits cost half of the privacy budget ("laplace"), or each of the
+        expected questions its part of the budget ("gaussian").
+    max_hits : int or None
+        How often the holdout may correct a guess; None is 20 for "laplace", no limit for "gaussian".
+    threshold : float or None
+        None takes what a check without noise would take.
+    """
+
+    noise: str
+    scale: float | str = "auto"
+    max_hits: int | None = None
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        owner = "ThresholdoutScorer"
+        check_option(self.noise, "noise", owner, ("laplace", "gaussian"))
+        if self.scale != "auto":
+            check_real(self.scale, "scale", owner, low=0.0)
+        if self.max_hits is not None:
+            check_integer(self.max_hits, "max_hits", owner)
+
+    @property
+    def hits(self) -> float:
+        """The budget of hits; infinite where there is none."""
+        if self.max_hits is not None:
+            return self.max_hits
+        return _DEFAULT_HITS if self.noise == "laplace" else math.inf
+
+
+def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
+    """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
+
+    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
+    answered by cells without noise, which end the privacy route.
+    """
+    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
+        return coded
+    return GaussianQuestion.plan(coded, data, policy)
 
 
 @dataclass(frozen=True)
@@ -272,52 +330,6 @@ class GaussianQuestion(NoisyQuestion):
         return -self.deviation * float(ndtri_exp(ln_noise - math.log(2.0)))
 
 
-_DEFAULT_HITS = 20
-_DEFAULT_SCALE = 0.02  # of the threshold
-_LEAST_SCALE = 1e-12  # of the metric's range; and the largest is its inverse
-
-
-@dataclass(frozen=True)
-class NoiseSettings:
-    """How Thresholdout is randomised.
-
-    Parameters
-    ----------
-    noise : {"laplace", "gaussian"}
-        "laplace": the algorithm of the article, with a budget of hits. "gaussian": as in the experiment of
-        its figure, with a fixed threshold; every question costs privacy, also one whose guess holds.
-    scale : float or "auto"
-        Scale (standard deviation) of the noise of a corrected value, in units of the metric; "auto" is 2 % of
-        the threshold (of the largest one there can be, where it is not fixed). Where privacy certifies,
-        "auto" makes all ``max_hits`` hits cost half of the privacy budget ("laplace"), or each of the
-        expected questions its part of the budget ("gaussian").
-    max_hits : int or None
-        How often the holdout may correct a guess; None is 20 for "laplace", no limit for "gaussian".
-    threshold : float or None
-        None takes what a check without noise would take.
-    """
-
-    noise: str
-    scale: float | str = "auto"
-    max_hits: int | None = None
-    threshold: float | None = None
-
-    def __post_init__(self) -> None:
-        owner = "ThresholdoutScorer"
-        check_option(self.noise, "noise", owner, ("laplace", "gaussian"))
-        if self.scale != "auto":
-            check_real(self.scale, "scale", owner, low=0.0)
-        if self.max_hits is not None:
-            check_integer(self.max_hits, "max_hits", owner)
-
-    @property
-    def hits(self) -> float:
-        """The budget of hits; infinite where there is none."""
-        if self.max_hits is not None:
-            return self.max_hits
-        return _DEFAULT_HITS if self.noise == "laplace" else math.inf
-
-
 @dataclass(frozen=True)
 class NoisyCheck(NoisyQuestion):
     """One check that Thresholdout answers with noise.
@@ -466,14 +478,3 @@ def _private_scale(settings: NoiseSettings, sensitivity: float, n: int, policy: 
     else:  # each question may cost two releases
         scale = sensitivity * math.sqrt(planned_questions(policy.expected_questions) / budget)
     return float(f"{scale:.3g}") * 1.01  # rounded, yet never below what the budget allows
-
-
-def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
-    """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
-
-    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
-    answered by cells without noise, which end the privacy route.
-    """
-    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
-        return coded
-    return GaussianQuestion.plan(coded, data, policy)

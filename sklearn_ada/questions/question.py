@@ -1,16 +1,13 @@
-"""Questions, one module for each mechanism that answers them. All but the answer is fixed beforehand.
+"""State what a question is, and what goes into it and comes out: a guess, draws and an outcome.
 
-Random draws as a function of the ledger's secret and the question: asked again, the noise is the same.
+All but the answer is fixed before the holdout is looked at. What happens to a question, in this order:
+`describe` says what is fixed; `exhausted` and `half_width_bound` decide whether it is admitted, without the
+holdout; `evaluate` looks at the holdout; `release` turns what was seen into symbols, with noise if need be;
+`read` and `read_private` turn these into an interval.
 
-A guess: an estimate of the metric from rows that are not the holdout's, and how precise it is.
-
-The outcome of a question: value, interval and verdict, the part of a record that becomes an `Answer`.
-
-The interface of a question, which every mechanism implements.
-
-What happens to one, in this order: `describe` says what is fixed; `exhausted` and `half_width_bound` decide
-whether it is admitted, without the holdout; `evaluate` looks at the holdout; `release` turns what was seen
-into what is told, with noise if need be; `read` and `read_private` turn that into an interval.
+A *guess* is an estimate of the metric from rows that are not the holdout's. A *draw* is noise as a function
+of the ledger's secret and the question: asked again, it is the same. An *outcome* is value, interval and
+verdict, the part of a record that becomes an `Answer`.
 """
 
 from __future__ import annotations
@@ -44,275 +41,6 @@ from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation
 from sklearn_ada.terms.policy import FailureBudget
 from sklearn_ada.terms.privacy_account import PrivateRelease, TransferShare
-
-
-@dataclass(frozen=True)
-class Draw:
-    """The random generators of one question, and what its mechanism remembers of earlier questions.
-
-    Parameters
-    ----------
-    secret : bytes
-        The ledger's.
-    key : str
-        Identity of the question.
-    state : dict
-        What the mechanism recorded last; empty at first, and for mechanisms that remember nothing.
-    """
-
-    secret: bytes = field(repr=False)
-    key: str
-    state: dict[str, Any] = field(default_factory=dict)
-
-    def question(self) -> np.random.Generator:
-        """Return a generator for this question alone."""
-        return self._generator(f"question {self.key}")
-
-    def run(self, name: str, number: int) -> np.random.Generator:
-        """Return a generator for successive questions that have noise in common, as in Thresholdout."""
-        return self._generator(f"run {name} {number}")
-
-    def _generator(self, label: str) -> np.random.Generator:
-        seed = hmac.new(self.secret, label.encode(), hashlib.sha256).digest()
-        return np.random.default_rng(int.from_bytes(seed, "little"))
-
-
-_LEAST_SUBSAMPLES = 5
-_PRECISION = {"size": (1e-15, 1e15), "deviation": (0.0, 1e100), "share": (0.0, 1e15)}  # so nothing overflows
-
-
-@dataclass(frozen=True)
-class Guess:
-    """An estimate of a metric made without the holdout, with what is known of its precision.
-
-    Attributes
-    ----------
-    value : float
-    size : float or None
-        Number of independent terms behind it, in [1e-15, 1e15] (for a mean, of rows); None where the guess
-        is a bare number.
-    deviation : float or None
-        Standard deviation of one term, in [0, 1e100].
-    share : float or None
-        ``size`` divided by the number of rows. On the holdout, it suggests the denominator of a ratio such as
-        F1.
-    outputs : str
-        Digest of the model's outputs on the rows that the guess is from; part of a question's identity where
-        privacy certifies.
-    rows : str
-        Digest of these rows and their labels; part of a question's identity where description length does.
-    details : object
-        What these rows foresee beyond that, for an interval of all rows; in no record.
-    """
-
-    value: float
-    size: float | None = None
-    deviation: float | None = None
-    share: float | None = None
-    outputs: str = ""
-    rows: str = ""
-    details: Any = field(default=None, repr=False, compare=False)
-
-    def describe(self) -> dict[str, Any]:
-        """Return a JSON-ready description."""
-        return {"value": self.value, "size": self.size, "deviation": self.deviation, "share": self.share}
-
-
-def as_guess(guess: object, metric: Metric, owner: str) -> Guess | None:
-    """Return a number or `Guess` as a `Guess`, checked against the metric's range."""
-    if guess is None:
-        return None
-    value = guess.value if isinstance(guess, Guess) else guess
-    low, high = metric.range or (-np.inf, np.inf)
-    check_real(
-        value, "guess", owner, low=low, high=high, closed="both",
-        fix="A guess is an estimate of the metric from validation data.",
-    )  # fmt: skip
-    if not isinstance(guess, Guess):
-        return Guess(float(value))  # type: ignore[arg-type] # just checked
-    for name, (least, most) in _PRECISION.items():
-        if getattr(guess, name) is not None:
-            check_real(getattr(guess, name), name, "Guess", low=least, high=most, closed="both")
-    return guess
-
-
-def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
-    """Return the metric on validation rows as a guess.
-
-    Raises
-    ------
-    ValueError
-        If y is no column of labels, or the metric has no value there.
-    """
-    labels = _labels(metric, X, y)
-    try:
-        metric.check_target(labels)
-        metric.rule.size(labels)  # says more of classes than outputs do
-        outputs = metric.outputs(estimator, X, labels)
-        measured = metric.measured(estimator, labels, outputs)
-    except UndefinedMetricError as error:
-        raise _undefined(metric, labels, error) from error
-    value, share = _finite(measured.value, metric), measured.size / len(labels)
-    guess = Guess(value, float(measured.size), measured.deviation, share, details=measured.details)
-    return _identified(guess, X, labels, outputs)
-
-
-def tuned_metric(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
-    """Return a metric with what validation rows suggest: its range, or the scale of all rows.
-
-    Raises
-    ------
-    ValueError
-        If y is no column of labels, or the metric has no value for these rows.
-    """
-    labels = _labels(metric, X, y)
-    try:
-        metric.check_target(labels)
-        return metric.tuned(estimator, X, labels)
-    except UndefinedMetricError as error:
-        raise _undefined(metric, labels, error) from error
-
-
-def _undefined(metric: Metric, labels: NDArray[Any], error: UndefinedMetricError) -> ValueError:
-    fix = "Give validation rows of every class that the model knows."
-    return undefined_metric(metric, labels, error, metric.name, fix)
-
-
-def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsample_size: int) -> Guess:
-    """Return the guess for a stable median: the median of the metric over subsamples of validation rows.
-
-    With fewer than five subsamples of this size it is the metric on all rows, and the deviation is scaled
-    from smaller subsamples.
-    """
-    labels = _labels(metric, X, y)
-    try:
-        metric.check_target(labels)
-        metric.check_classes(labels)
-    except UndefinedMetricError as error:
-        raise _undefined(metric, labels, error) from error
-    order = np.random.default_rng(0).permutation(len(labels))
-    count = len(labels) // subsample_size
-    enough = count >= _LEAST_SUBSAMPLES
-    if not enough:
-        count = _LEAST_SUBSAMPLES if len(labels) >= 2 * _LEAST_SUBSAMPLES else 1
-    size = len(labels) // count
-    outputs = metric.block_outputs(estimator, X, labels)
-    rows = order[: count * size].reshape(count, size)
-    values = metric.blocks_of(outputs, estimator, X, labels, rows)
-    values = values[np.isfinite(values)]
-    if not enough or not len(values):
-        centre = _finite(metric.whole(estimator, X, labels, outputs), metric)
-    else:
-        centre = float(np.median(values))
-    spread = float(np.std(values)) * math.sqrt(size / subsample_size) if len(values) > 1 else abs(centre)
-    if isinstance(outputs, StoredOutputs):
-        predicted: Any = outputs.outputs
-    else:
-        predicted = np.asarray(estimator.predict(X)) if outputs is None else outputs
-    return _identified(Guess(centre, float(count), spread), X, labels, predicted)
-
-
-def _identified(guess: Guess, X: Any, labels: NDArray[Any], outputs: Any) -> Guess:
-    """Add the digests of outputs, to nine digits, and rows; the first one twice if rows cannot be read."""
-    said = canonical_digest(_to_nine_digits(outputs))
-    try:
-        return replace(guess, outputs=said, rows=rows_digest(X, labels))
-    except ValueError:
-        return replace(guess, outputs=said, rows=said)
-
-
-def _to_nine_digits(outputs: Any) -> Any:
-    """Return floats to nine digits or so: last bits depend on the order in which threads add.
-
-    Each by its own size, down to a billionth of the middle one, so that one that is huge hides no other. The
-    step is no round number, as numbers such as 1/2 would then lie between two multiples.
-    """
-    if not isinstance(outputs, np.ndarray) or outputs.dtype.kind != "f":
-        return outputs
-    wide = outputs.astype(np.float64)
-    sizes = np.abs(wide[np.isfinite(wide) & (wide != 0.0)])
-    middle, step = (float(np.median(sizes)) if len(sizes) else 1.0), 1e-9 / math.pi
-    with np.errstate(over="ignore"):
-        return [np.round(np.arcsinh(wide / middle) / step) + 0.0, round(math.log(middle) / step)]
-
-
-def _labels(metric: Metric, X: Any, y: Any) -> NDArray[Any]:
-    """Return y of the rows that a guess is from, checked like the y of a holdout."""
-    labels = check_labels(y, metric.name)
-    if len(labels) != n_rows(X):
-        expected = f"as long as X, which has {n_rows(X)} rows"
-        raise bad_parameter("y", metric.name, expected, f"{len(labels)} values")
-    return labels
-
-
-def _finite(value: float, metric: Metric) -> float:
-    return check_real(value, "guess", metric.name, fix="The metric is undefined on the validation rows.")
-
-
-_THEOREMS = {
-    "description_length": description_length.THEOREM,
-    "differential_privacy": direct_transfer.THEOREM,
-    "both": f"{description_length.THEOREM} and {direct_transfer.THEOREM}, each with half of the failure "
-    "probability",
-}
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A value and its interval, or the reason why there is none.
-
-    The attributes are those of `sklearn_ada.answer.Answer` and its certificate; ``verdict`` is one of
-    `VERDICTS`, so that whatever shows answers knows all there can be. ``theorem`` is only the part of the
-    metric and mechanism: `full_theorem` adds the one of the route. In JSON, NaN and infinity are None.
-    """
-
-    value: float
-    interval: tuple[float, float]
-    verdict: str
-    theorem: str
-    target: str
-    vacuous: bool
-    levels: tuple[float, float] | None = None
-    reason: str | None = None
-    route: str = "description_length"
-
-    def __post_init__(self) -> None:
-        if self.verdict not in VERDICTS:
-            check_option(self.verdict, "verdict", "Outcome", VERDICTS)
-
-    @classmethod
-    def failed(cls, reason: str, bounds: tuple[float, float], target: str) -> Outcome:
-        """Return the outcome of a question that the holdout could not answer."""
-        return cls(math.nan, bounds, "failed", "none: the question failed", target, True, reason=reason)
-
-    @property
-    def full_theorem(self) -> str:
-        """The theorem of the route, which allows for adaptive questions, and the one of the metric."""
-        return f"{_THEOREMS[self.route]}; {self.theorem}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        body = asdict(self)
-        body["value"] = _finite_2(self.value)
-        body["interval"] = [_finite_2(end) for end in self.interval]
-        return body
-
-    @classmethod
-    def from_dict(cls, body: dict[str, Any]) -> Self:
-        """Return the outcome that `to_dict` described."""
-        low, high = body["interval"]
-        return cls(
-            **{
-                **body,
-                "value": math.nan if body["value"] is None else body["value"],
-                "interval": (-math.inf if low is None else low, math.inf if high is None else high),
-                "levels": None if body["levels"] is None else (body["levels"][0], body["levels"][1]),
-            }
-        )
-
-
-def _finite_2(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 class Question(ABC):
@@ -469,3 +197,274 @@ def question_class(settings: object) -> type[Question] | None:
     if isinstance(settings, Real) and not isinstance(settings, bool):
         return QUESTIONS[float]
     return QUESTIONS.get(type(settings))
+
+
+@dataclass(frozen=True)
+class Guess:
+    """An estimate of a metric made without the holdout, with what is known of its precision.
+
+    Attributes
+    ----------
+    value : float
+    size : float or None
+        Number of independent terms behind it, in [1e-15, 1e15] (for a mean, of rows); None where the guess
+        is a bare number.
+    deviation : float or None
+        Standard deviation of one term, in [0, 1e100].
+    share : float or None
+        ``size`` divided by the number of rows. On the holdout, it suggests the denominator of a ratio such as
+        F1.
+    outputs : str
+        Digest of the model's outputs on the rows that the guess is from; part of a question's identity where
+        privacy certifies.
+    rows : str
+        Digest of these rows and their labels; part of a question's identity where description length does.
+    details : object
+        What these rows foresee beyond that, for an interval of all rows; in no record.
+    """
+
+    value: float
+    size: float | None = None
+    deviation: float | None = None
+    share: float | None = None
+    outputs: str = ""
+    rows: str = ""
+    details: Any = field(default=None, repr=False, compare=False)
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description."""
+        return {"value": self.value, "size": self.size, "deviation": self.deviation, "share": self.share}
+
+
+_PRECISION = {"size": (1e-15, 1e15), "deviation": (0.0, 1e100), "share": (0.0, 1e15)}  # so nothing overflows
+
+
+def as_guess(guess: object, metric: Metric, owner: str) -> Guess | None:
+    """Return a number or `Guess` as a `Guess`, checked against the metric's range."""
+    if guess is None:
+        return None
+    value = guess.value if isinstance(guess, Guess) else guess
+    low, high = metric.range or (-np.inf, np.inf)
+    check_real(
+        value, "guess", owner, low=low, high=high, closed="both",
+        fix="A guess is an estimate of the metric from validation data.",
+    )  # fmt: skip
+    if not isinstance(guess, Guess):
+        return Guess(float(value))  # type: ignore[arg-type] # just checked
+    for name, (least, most) in _PRECISION.items():
+        if getattr(guess, name) is not None:
+            check_real(getattr(guess, name), name, "Guess", low=least, high=most, closed="both")
+    return guess
+
+
+def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
+    """Return the metric on validation rows as a guess.
+
+    Raises
+    ------
+    ValueError
+        If y is no column of labels, or the metric has no value there.
+    """
+    labels = _labels(metric, X, y)
+    try:
+        metric.check_target(labels)
+        metric.rule.size(labels)  # says more of classes than outputs do
+        outputs = metric.outputs(estimator, X, labels)
+        measured = metric.measured(estimator, labels, outputs)
+    except UndefinedMetricError as error:
+        raise _undefined(metric, labels, error) from error
+    value, share = _finite(measured.value, metric), measured.size / len(labels)
+    guess = Guess(value, float(measured.size), measured.deviation, share, details=measured.details)
+    return _identified(guess, X, labels, outputs)
+
+
+def tuned_metric(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
+    """Return a metric with what validation rows suggest: its range, or the scale of all rows.
+
+    Raises
+    ------
+    ValueError
+        If y is no column of labels, or the metric has no value for these rows.
+    """
+    labels = _labels(metric, X, y)
+    try:
+        metric.check_target(labels)
+        return metric.tuned(estimator, X, labels)
+    except UndefinedMetricError as error:
+        raise _undefined(metric, labels, error) from error
+
+
+_LEAST_SUBSAMPLES = 5
+
+
+def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsample_size: int) -> Guess:
+    """Return the guess for a stable median: the median of the metric over subsamples of validation rows.
+
+    With fewer than five subsamples of this size it is the metric on all rows, and the deviation is scaled
+    from smaller subsamples.
+    """
+    labels = _labels(metric, X, y)
+    try:
+        metric.check_target(labels)
+        metric.check_classes(labels)
+    except UndefinedMetricError as error:
+        raise _undefined(metric, labels, error) from error
+    order = np.random.default_rng(0).permutation(len(labels))
+    count = len(labels) // subsample_size
+    enough = count >= _LEAST_SUBSAMPLES
+    if not enough:
+        count = _LEAST_SUBSAMPLES if len(labels) >= 2 * _LEAST_SUBSAMPLES else 1
+    size = len(labels) // count
+    outputs = metric.block_outputs(estimator, X, labels)
+    rows = order[: count * size].reshape(count, size)
+    values = metric.blocks_of(outputs, estimator, X, labels, rows)
+    values = values[np.isfinite(values)]
+    if not enough or not len(values):
+        centre = _finite(metric.whole(estimator, X, labels, outputs), metric)
+    else:
+        centre = float(np.median(values))
+    spread = float(np.std(values)) * math.sqrt(size / subsample_size) if len(values) > 1 else abs(centre)
+    if isinstance(outputs, StoredOutputs):
+        predicted: Any = outputs.outputs
+    else:
+        predicted = np.asarray(estimator.predict(X)) if outputs is None else outputs
+    return _identified(Guess(centre, float(count), spread), X, labels, predicted)
+
+
+def _undefined(metric: Metric, labels: NDArray[Any], error: UndefinedMetricError) -> ValueError:
+    fix = "Give validation rows of every class that the model knows."
+    return undefined_metric(metric, labels, error, metric.name, fix)
+
+
+def _identified(guess: Guess, X: Any, labels: NDArray[Any], outputs: Any) -> Guess:
+    """Add the digests of outputs, to nine digits, and rows; the first one twice if rows cannot be read."""
+    said = canonical_digest(_to_nine_digits(outputs))
+    try:
+        return replace(guess, outputs=said, rows=rows_digest(X, labels))
+    except ValueError:
+        return replace(guess, outputs=said, rows=said)
+
+
+def _to_nine_digits(outputs: Any) -> Any:
+    """Return floats to nine digits or so: last bits depend on the order in which threads add.
+
+    Each by its own size, down to a billionth of the middle one, so that one that is huge hides no other. The
+    step is no round number, as numbers such as 1/2 would then lie between two multiples.
+    """
+    if not isinstance(outputs, np.ndarray) or outputs.dtype.kind != "f":
+        return outputs
+    wide = outputs.astype(np.float64)
+    sizes = np.abs(wide[np.isfinite(wide) & (wide != 0.0)])
+    middle, step = (float(np.median(sizes)) if len(sizes) else 1.0), 1e-9 / math.pi
+    with np.errstate(over="ignore"):
+        return [np.round(np.arcsinh(wide / middle) / step) + 0.0, round(math.log(middle) / step)]
+
+
+def _labels(metric: Metric, X: Any, y: Any) -> NDArray[Any]:
+    """Return y of the rows that a guess is from, checked like the y of a holdout."""
+    labels = check_labels(y, metric.name)
+    if len(labels) != n_rows(X):
+        expected = f"as long as X, which has {n_rows(X)} rows"
+        raise bad_parameter("y", metric.name, expected, f"{len(labels)} values")
+    return labels
+
+
+def _finite(value: float, metric: Metric) -> float:
+    return check_real(value, "guess", metric.name, fix="The metric is undefined on the validation rows.")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The random generators of one question, and what its mechanism remembers of earlier questions.
+
+    Parameters
+    ----------
+    secret : bytes
+        The ledger's.
+    key : str
+        Identity of the question.
+    state : dict
+        What the mechanism recorded last; empty at first, and for mechanisms that remember nothing.
+    """
+
+    secret: bytes = field(repr=False)
+    key: str
+    state: dict[str, Any] = field(default_factory=dict)
+
+    def question(self) -> np.random.Generator:
+        """Return a generator for this question alone."""
+        return self._generator(f"question {self.key}")
+
+    def run(self, name: str, number: int) -> np.random.Generator:
+        """Return a generator for successive questions that have noise in common, as in Thresholdout."""
+        return self._generator(f"run {name} {number}")
+
+    def _generator(self, label: str) -> np.random.Generator:
+        seed = hmac.new(self.secret, label.encode(), hashlib.sha256).digest()
+        return np.random.default_rng(int.from_bytes(seed, "little"))
+
+
+_THEOREMS = {
+    "description_length": description_length.THEOREM,
+    "differential_privacy": direct_transfer.THEOREM,
+    "both": f"{description_length.THEOREM} and {direct_transfer.THEOREM}, each with half of the failure "
+    "probability",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A value and its interval, or the reason why there is none.
+
+    The attributes are those of `sklearn_ada.answer.Answer` and its certificate; ``verdict`` is one of
+    `VERDICTS`, so that whatever shows answers knows all there can be. ``theorem`` is only the part of the
+    metric and mechanism: `full_theorem` adds the one of the route. In JSON, NaN and infinity are None.
+    """
+
+    value: float
+    interval: tuple[float, float]
+    verdict: str
+    theorem: str
+    target: str
+    vacuous: bool
+    levels: tuple[float, float] | None = None
+    reason: str | None = None
+    route: str = "description_length"
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            check_option(self.verdict, "verdict", "Outcome", VERDICTS)
+
+    @classmethod
+    def failed(cls, reason: str, bounds: tuple[float, float], target: str) -> Outcome:
+        """Return the outcome of a question that the holdout could not answer."""
+        return cls(math.nan, bounds, "failed", "none: the question failed", target, True, reason=reason)
+
+    @property
+    def full_theorem(self) -> str:
+        """The theorem of the route, which allows for adaptive questions, and the one of the metric."""
+        return f"{_THEOREMS[self.route]}; {self.theorem}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready dict."""
+        body = asdict(self)
+        body["value"] = _or_none(self.value)
+        body["interval"] = [_or_none(end) for end in self.interval]
+        return body
+
+    @classmethod
+    def from_dict(cls, body: dict[str, Any]) -> Self:
+        """Return the outcome that `to_dict` described."""
+        low, high = body["interval"]
+        return cls(
+            **{
+                **body,
+                "value": math.nan if body["value"] is None else body["value"],
+                "interval": (-math.inf if low is None else low, math.inf if high is None else high),
+                "levels": None if body["levels"] is None else (body["levels"][0], body["levels"][1]),
+            }
+        )
+
+
+def _or_none(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,25 +1,13 @@
-"""Stable medians: a metric on many disjoint subsamples, of which the median is drawn.
+"""Answer with a stable median: the median of a metric's values on disjoint subsamples, drawn from a grid.
 
-How a stable median is drawn: what a user may choose.
-
-The *stable median* of a metric is the median of its values on disjoint subsamples of the holdout, rounded to
-a grid (Feldman, Steinke 2017). It certifies metrics that have no interval of their own.
-
-How a quantile of the subsamples' values is drawn, what that costs, and how far its rank may be off.
+Feldman, Steinke, "Generalization for Adaptively-chosen Estimators via Stable Median", COLT 2017. It certifies
+metrics that have no interval of their own. The values on the subsamples are rounded to a finite grid (the
+asker's own, or laid around the guess, or evenly over the metric's range), and the median is drawn from it
+with noise, or taken exactly. Either way one of finitely many grid points is released, which is a symbol with
+a price in nats. Below, phi is the metric's value on one random subsample.
 
 A value that is drawn as the median of m values has the *rank error* e if at most ``(1/2 + e) m`` of them are
 below it, and at most as many above it.
-
-The grid to which the values of a stable median are rounded, and from which the median is drawn.
-
-It is the asker's own, or laid around the guess, or evenly over the metric's range.
-
-Stable medians: any metric, certified through the median of its values on disjoint subsamples.
-
-Feldman, Steinke, "Generalization for Adaptively-chosen Estimators via Stable Median", COLT 2017. The values
-are rounded to a finite grid, and the median is drawn from it with noise, or taken exactly. Either way one of
-finitely many grid points is released, which is a symbol with a price in nats. Below, phi is the metric's
-value on one random subsample.
 """
 
 from __future__ import annotations

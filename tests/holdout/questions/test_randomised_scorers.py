@@ -251,7 +251,7 @@ def test_medians_by_every_method_lie_between_their_levels(method, tmp_path):
     if method == "exact":
         assert answer.cost.rho is None
     else:
-        how, rows = scorer.median, (X[500:1000], y[500:1000])
+        how, rows = scorer.settings, (X[500:1000], y[500:1000])
         guess = median_guess_from_rows(scorer.metric, model, *rows, how.subsample_size(scorer.session.data))
         what = {"scoring": scorer.metric, "purpose": "check", "guess": guess, "settings": how}
         epsilon = asking.plan(holdout, model, **what).drawing.epsilon
