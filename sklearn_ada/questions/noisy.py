@@ -49,7 +49,6 @@ from sklearn_ada.terms.models import metric_identity
 from sklearn_ada.terms.policy import FailureBudget, Policy
 from sklearn_ada.terms.privacy_account import PrivateRelease, TransferShare
 
-
 _DEFAULT_HITS = 20
 
 
