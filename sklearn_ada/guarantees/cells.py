@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 from scipy.stats import poisson
 
-from sklearn_ada._validation import LN_2, checked, checked_fields, plain
+from sklearn_ada._validation import LN_2, checked, checked_fields
 from sklearn_ada.accounting.codes import URN_WEIGHT, Code, CountCode, urn_nats
-from sklearn_ada.guarantees.description_length import SEALED_SHARE, TRANSCRIPT_SHARE
+from sklearn_ada.guarantees.description_length import SEALED_SHARE, TRANSCRIPT_SHARE, planned_ln_deltas
 from sklearn_ada.guarantees.weights import CHECK_SHARE, Purse, ln_share, round_weight
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH
 
@@ -39,8 +39,6 @@ __all__ = [
     "choose_half_cell",
     "plan_certifies",
     "plan_checks",
-    "planned_ln_deltas",
-    "planned_questions",
     "wilson_deviation",
 ]
 
@@ -51,8 +49,6 @@ _SURPRISES = np.arange(41)
 _CERTIFY_WEIGHT = 3.0
 _FINE = 10_000.0  # points to a standard error
 _NORMAL_NATS = 0.533  # mean of ln(1 + x^2) for a standard normal x
-
-_ln_share, _round_weight = plain(ln_share), plain(round_weight)
 
 
 @lru_cache(maxsize=4096)
@@ -143,49 +139,6 @@ def wilson_deviation(value: float, size: float) -> float:
     """
     centre = (value * size + 8.0) / (size + 16.0)
     return math.sqrt(centre * (1.0 - centre))
-
-
-@checked(check_share="(0, 1)", expected_questions="integer >= 1 or None")
-def planned_ln_deltas(
-    ln_beta: float, check_share: float, expected_questions: int | None
-) -> tuple[float, float]:
-    """Return ``ln delta`` of the last expected check and of the first certify, with nothing revealed.
-
-    Parameters
-    ----------
-    ln_beta : float
-        Logarithm of beta.
-    check_share : float
-        Part of beta that belongs to checks, in (0, 1).
-    expected_questions : int or None
-        About how many are expected; None where nobody says.
-
-    Examples
-    --------
-    >>> check, certify = planned_ln_deltas(math.log(0.05), 0.1, 100)
-    >>> round(math.exp(check), 9), round(math.exp(certify), 6)
-    (4e-05, 0.036)
-    """
-    last = planned_questions(expected_questions) - 1
-    check = _ln_share("check", check_share) + math.log(_round_weight("check", last, 1, expected_questions))
-    certify = _ln_share("certify", check_share) + math.log(_round_weight("certify", 0, 1))
-    return ln_beta + check, ln_beta + certify
-
-
-def planned_questions(expected_questions: int | None) -> int:
-    """Return how many checks to plan for: 300 where the user does not say.
-
-    Parameters
-    ----------
-    expected_questions : int or None
-        About how many are expected; None where nobody says.
-
-    Examples
-    --------
-    >>> planned_questions(None), planned_questions(20)
-    (300, 20)
-    """
-    return 300 if expected_questions is None else expected_questions
 
 
 @checked(

@@ -544,8 +544,7 @@ class _Rows:
     @property
     def shares(self) -> Array:
         """Shares of the classes."""
-        shares: Array = self.counts.sum(axis=1) / self.counts.sum()
-        return shares
+        return np.asarray(self.counts.sum(axis=1) / self.counts.sum())
 
     @property
     def laws(self) -> Array:
@@ -557,8 +556,7 @@ class _Rows:
     @property
     def foreseen(self) -> Array:
         """The counts foreseen of so many rows of each class."""
-        foreseen: Array = self.laws * self.counts.sum(axis=1)[:, None]
-        return foreseen
+        return np.asarray(self.laws * self.counts.sum(axis=1)[:, None])
 
     def mean_ends(self, values: Array, ln_level: float) -> Interval:
         """Return both ends of the mean over the rows of a value for each class and prediction."""

@@ -34,9 +34,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from sklearn_ada._validation import bad_parameter, checked
+from sklearn_ada._validation import bad_parameter, checked, plain
 from sklearn_ada.guarantees.intervals import Interval, check_order, clopper_pearson
-from sklearn_ada.guarantees.weights import rank_weight
+from sklearn_ada.guarantees.weights import ln_share, rank_weight, round_weight
 
 __all__ = [
     "class_count_nats",
@@ -44,6 +44,8 @@ __all__ = [
     "ln_declared",
     "ln_delta",
     "locked_ln_delta",
+    "planned_ln_deltas",
+    "planned_questions",
     "question_interval",
 ]
 
@@ -63,6 +65,8 @@ SEALED_SHARE = 0.8
 
 TRANSCRIPT_SHARE = 0.2
 """s2, of what is said meanwhile: the transcript as a test."""
+
+_ln_share, _round_weight = plain(ln_share), plain(round_weight)
 
 
 @checked(ln_beta="< 0", weight="(0, 1]", nats=">= 0")
@@ -208,6 +212,49 @@ def ln_declared(ln_beta: float, n_models: int) -> float:
     0.00125
     """
     return ln_beta - math.log(4.0 * n_models)
+
+
+@checked(check_share="(0, 1)", expected_questions="integer >= 1 or None")
+def planned_ln_deltas(
+    ln_beta: float, check_share: float, expected_questions: int | None
+) -> tuple[float, float]:
+    """Return ``ln delta`` of the last expected check and of the first certify, with nothing revealed.
+
+    Parameters
+    ----------
+    ln_beta : float
+        Logarithm of beta.
+    check_share : float
+        Part of beta that belongs to checks, in (0, 1).
+    expected_questions : int or None
+        About how many are expected; None where nobody says.
+
+    Examples
+    --------
+    >>> check, certify = planned_ln_deltas(math.log(0.05), 0.1, 100)
+    >>> round(math.exp(check), 9), round(math.exp(certify), 6)
+    (4e-05, 0.036)
+    """
+    last = planned_questions(expected_questions) - 1
+    check = _ln_share("check", check_share) + math.log(_round_weight("check", last, 1, expected_questions))
+    certify = _ln_share("certify", check_share) + math.log(_round_weight("certify", 0, 1))
+    return ln_beta + check, ln_beta + certify
+
+
+def planned_questions(expected_questions: int | None) -> int:
+    """Return how many checks to plan for: 300 where the user does not say.
+
+    Parameters
+    ----------
+    expected_questions : int or None
+        About how many are expected; None where nobody says.
+
+    Examples
+    --------
+    >>> planned_questions(None), planned_questions(20)
+    (300, 20)
+    """
+    return 300 if expected_questions is None else expected_questions
 
 
 @checked(n="integer >= 1", n_classes="integer >= 1")

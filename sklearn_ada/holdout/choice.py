@@ -22,7 +22,7 @@ from sklearn_ada.accounting.events import FAILURES, CodedRelease, Event, Exponen
 from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.data.labels import guarded
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.guarantees.cells import planned_questions
+from sklearn_ada.guarantees.description_length import planned_questions
 from sklearn_ada.holdout.asking import charge_or_confirm, find_versions, is_asked_anew, warn_of_asking_anew
 from sklearn_ada.holdout.framing import meaning_of
 from sklearn_ada.holdout.records import SelectionRecord

@@ -38,7 +38,7 @@ from sklearn_ada.accounting.events import (
     ThresholdoutEvent,
 )
 from sklearn_ada.accounting.filters import RECORDS, Unit
-from sklearn_ada.guarantees.cells import planned_questions
+from sklearn_ada.guarantees.description_length import planned_questions
 from sklearn_ada.mechanisms.noise import with_normal
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.mechanisms.thresholdout import gaussian_correction, laplace_correction, laplace_threshold

@@ -34,7 +34,7 @@ from sklearn_ada.accounting.events import (
 )
 from sklearn_ada.accounting.filters import Unit, subsamples_unit
 from sklearn_ada.data.labels import Subsamples
-from sklearn_ada.guarantees.cells import planned_questions
+from sklearn_ada.guarantees.description_length import planned_questions
 from sklearn_ada.guarantees.medians import (
     DRAWN_POINTS,
     MEDIAN_DEVIATION,

@@ -17,8 +17,13 @@ from typing import Any
 from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.filters import Unit
-from sklearn_ada.guarantees.cells import choose_half_cell, planned_ln_deltas, planned_questions
-from sklearn_ada.guarantees.description_length import SEALED_SHARE, TRANSCRIPT_SHARE
+from sklearn_ada.guarantees.cells import choose_half_cell
+from sklearn_ada.guarantees.description_length import (
+    SEALED_SHARE,
+    TRANSCRIPT_SHARE,
+    planned_ln_deltas,
+    planned_questions,
+)
 from sklearn_ada.guarantees.noise import records_budget, subsamples_budget
 from sklearn_ada.guarantees.weights import CHECK_SHARE, Purse
 from sklearn_ada.terms.privacy_account import TransferShare
