@@ -319,7 +319,7 @@ def comparison(
         )
     subject = Subject.of_pair(a, b, session.data)
     of_both = not metric.suggests_range  # else it is that of a search's winner
-    if metric.lacks_range and metric.kind == "mean" and _is_pair(rows):  # others `_guess_from` refuses
+    if metric.lacks_range and metric.measure.has_differences and _is_pair(rows):  # else `_guess_from` refuses
         pair = (subject.estimator.a, subject.estimator.b)
         found = [_tuned_by_rows(session, discarded_copy(one, owner), metric, rows) for one in pair]
         ranges = [each.range for each in found if each.range is not None]

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
 
 from sklearn_ada.accounting.filters import RECORDS
-from sklearn_ada.data.labels import Units, are_classes, family
+from sklearn_ada.data.labels import Units, family
 from sklearn_ada.guarantees.intervals import chernoff_kl, clopper_pearson, hoeffding_half_width
 from sklearn_ada.metrics.blocks import encode
 from sklearn_ada.metrics.outputs import LABELS, Response
@@ -179,6 +179,8 @@ class Measure(ABC):
     """Whether rows of a guess must tune the interval of all rows; a number does not do it."""
     counts = False
     """Whether the value is a count over the size."""
+    has_differences = False
+    """Whether the difference of two models has an interval, too."""
     size_is_released = False
     """Whether the size depends on the answer, so that it must be released and priced."""
     has_noise = True
@@ -446,14 +448,6 @@ def count_interval(ends: Range, n: int, ln_delta: float) -> Range:
     slack = 1e-9  # of one count, against rounding
     low, high = math.ceil(ends[0] * n - slack), math.floor(ends[1] * n + slack)
     return clopper_pearson(min(low, max(high, 0)), max(high, min(low, n)), n, ln_delta)
-
-
-def check_target(y: Array, target: str | None) -> None:
-    """Raise UndefinedMetricError unless y holds what a metric is of: "classes", "numbers", or anything."""
-    if target == "classes" and not are_classes(y):
-        raise UndefinedMetricError("it needs class labels")
-    if target == "numbers" and family(y) != "numbers":
-        raise UndefinedMetricError("it needs numbers")
 
 
 def check_positive(y: Array, positive: Any) -> None:

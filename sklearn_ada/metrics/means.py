@@ -101,6 +101,7 @@ class Mean(SumOfTerms):
     counts: bool = False
     two_classes: bool = False
     kind = family = "mean"
+    has_differences = True
 
     @property
     def theorem(self) -> str:

@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.data.columns import Column
-from sklearn_ada.data.labels import Subsamples, Units, n_rows, take_rows
+from sklearn_ada.data.labels import Subsamples, Units, are_classes, family, n_rows, take_rows
 from sklearn_ada.metrics import blocks
 from sklearn_ada.metrics.base import (
     SCORERS,
@@ -35,7 +35,6 @@ from sklearn_ada.metrics.base import (
     Range,
     UndefinedMetricError,
     check_positive,
-    check_target,
     most_beyond,
 )
 from sklearn_ada.metrics.means import Mean, PairedMean, UserScores
@@ -376,7 +375,11 @@ class Metric:
         y : ndarray of shape (n,)
             The labels of the rows.
         """
-        check_target(y, self.response.target)
+        target = self.response.target
+        if target == "classes" and not are_classes(y):
+            raise UndefinedMetricError("it needs class labels")
+        if target == "numbers" and family(y) != "numbers":
+            raise UndefinedMetricError("it needs numbers")
 
     def check_classes(self, y: NDArray[Any]) -> None:
         """Raise UndefinedMetricError if a metric of one class has no meaning for these labels.
@@ -686,9 +689,9 @@ class Difference(Metric):
     """
 
     def __init__(self, base: Metric, range_of_both: bool = True) -> None:
-        if not base.has_interval or not isinstance(base.measure, Mean):
+        if not (base.has_interval and base.measure.has_differences):
             fix = "It has no interval for a difference: ask about each model, and compare the intervals."
-            if base.lacks_range and isinstance(base.measure, Mean):
+            if base.lacks_range and base.measure.has_differences:
                 fix = (
                     f"It needs a range: Metric({base.name!r}, range=(low, 0)), or validation rows that "
                     "suggest one, guess_from=(X_val, y_val)."
@@ -696,6 +699,7 @@ class Difference(Metric):
             raise bad_parameter(
                 "scoring", "Holdout.compare", "a mean of bounded scores, such as 'accuracy'", base.name, fix
             )
+        assert isinstance(base.measure, Mean)
         self.base, self.range_of_both = base, range_of_both
         self.string = self._scorer = None
         self.name, self.scoring, self.methods = f"{base.name}{OF_TWO}", base.scoring, base.methods
