@@ -223,7 +223,7 @@ def heterogeneous_composition(
 
 
 def _deviation(k: int, epsilon: float, slack: float) -> float:
-    """Hoeffding: a sum of k independent losses in [-epsilon, epsilon] exceeds its mean by this w.p. slack."""
+    """Return by how much a sum of k losses within +-epsilon exceeds its mean w.p. slack (Hoeffding)."""
     return epsilon * math.sqrt(2.0 * k * -math.log(slack))
 
 

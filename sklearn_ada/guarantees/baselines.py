@@ -333,7 +333,7 @@ def _ln_conversations(k: int, rungs: float) -> float:
 
 
 def _ln_choices(k: int, most: int) -> float:
-    """``ln(C(k, 1) + ... + C(k, most))``, at most ``ln(2^k - 1)``."""
+    """Return ``ln(C(k, 1) + ... + C(k, most))``, at most ``ln(2^k - 1)``."""
     if 2 * most > k:  # as many as are missing from 2^k are fewer, but need not be counted: an upper bound
         return _ln_geometric_sum(LN_2, k)
     # C(k, j - 1) = C(k, j) j / (k - j + 1): from the largest term down, a sum of falling factors.
@@ -348,5 +348,5 @@ def _ln_choices(k: int, most: int) -> float:
 
 
 def _ln_geometric_sum(ln_cells: float, k: int) -> float:
-    """``ln((M^k - 1)/(M - 1))`` for ``M > 1``."""
+    """Return ``ln((M^k - 1)/(M - 1))`` for ``M > 1``."""
     return (k - 1) * ln_cells + math.log1p(-math.exp(-k * ln_cells)) - math.log1p(-math.exp(-ln_cells))

@@ -430,7 +430,7 @@ def _rows_and_variance(values: ArrayLike, variance: float, owner: str) -> tuple[
 
 
 def _low_of_fixed(x: Array, variance: float, bound: float) -> float:
-    """Lower end: where the logarithm of the wealth falls to the bound, rounded down."""
+    """Return the lower end: where the logarithm of the wealth falls to the bound, rounded down."""
     stakes = _MULTIPLES * math.sqrt(2.0 * bound / (len(x) * variance))
     mean = float(x.mean())
 
@@ -447,14 +447,14 @@ def _low_of_fixed(x: Array, variance: float, bound: float) -> float:
 
 
 def _ln_mean_wealth(x: Array, m: float, stakes: Array) -> float:
-    """Logarithm of the mean over the stakes of the products over all rows."""
+    """Return the logarithm of the mean over the stakes of the products over all rows."""
     totals = ln_products(x, 1.0, m, stakes)
     top = totals.max()
     return float(top + math.log(np.exp(totals - top).mean()))
 
 
 def _running_moments(x: Array, variance: float, prior: float) -> tuple[Array, Array]:
-    """Variance and skewness of one row as guessed before each row, from the guess and the rows before it."""
+    """Return variance and skewness of a row, guessed before each row from the guess and the rows before."""
     seen = np.arange(len(x), dtype=np.float64)
     some = np.maximum(seen, 1.0)
     centred = x - x[0]  # a shift, against cancellation
@@ -468,7 +468,7 @@ def _running_moments(x: Array, variance: float, prior: float) -> tuple[Array, Ar
 
 
 def _leaning(skewness: Array) -> Array:
-    """Factor of the stakes on large values, before each row."""
+    """Return the factor of the stakes on large values, before each row."""
     return np.clip(_UPRIGHT + _LEAN * skewness / math.sqrt(len(skewness)), _LEAST_FACTOR, _MOST_FACTOR)
 
 

@@ -739,7 +739,7 @@ def _both_ends(
 
 
 def _binomial_low(count: int, n: int, ln_side: float, identical_rows: bool = False) -> float:
-    """Largest p that is surely below the truth: P[Bin(n, p) >= count] = e^ln_side."""
+    """Return the largest p that is surely below the truth: P[Bin(n, p) >= count] = e^ln_side."""
     if count == 0:
         return 0.0
     if count == 1 and identical_rows:
@@ -766,7 +766,7 @@ def _log_tail_root(count: int, n: int, ln_side: float) -> float:
 
 
 def _log_tail_bound(count: int, n: int, log_p: float) -> float:
-    """Upper bound of ln P[Bin(n, p) >= count], tight when p is well below count/n."""
+    """Return an upper bound of ln P[Bin(n, p) >= count], tight when p is well below count/n."""
     p = math.exp(log_p)
     log_choose = math.lgamma(n + 1) - math.lgamma(count + 1) - math.lgamma(n - count + 1)
     log_mass = log_choose + count * log_p + (n - count) * math.log1p(-p)
@@ -784,7 +784,7 @@ def _log_tail_bound(count: int, n: int, log_p: float) -> float:
 
 
 def _kl_low(p: float, bound: float) -> float:
-    """Smallest q <= p with kl(p, q) <= bound, rounded down."""
+    """Return the smallest q <= p with kl(p, q) <= bound, rounded down."""
     if p <= 0.0:
         return 0.0
     if p >= 1.0:
@@ -806,7 +806,7 @@ def _kl_low(p: float, bound: float) -> float:
 
 
 def _weighted_kl_low(value: float, share: float, bound: float) -> float:
-    """Largest q that is surely excluded as too low, or 0."""
+    """Return the largest q that is surely excluded as too low, or 0."""
     if value <= 0.0 or not np.isfinite(bound):
         return 0.0
 
@@ -825,7 +825,7 @@ def _share_of_bound(mean_weight: float, bound: float, owner: str) -> float:
 
 
 def _low_of_share(value: float, n: int, ln_delta: float) -> float:
-    """Lower end around a share, which need not be a whole count."""
+    """Return the lower end around a share, which need not be a whole count."""
     side = ln_side(ln_delta)
     if value == 0.0:
         return 0.0
@@ -836,7 +836,7 @@ def _low_of_share(value: float, n: int, ln_delta: float) -> float:
 
 
 def _bentkus_low(value: float, n: int, side: float) -> float:
-    """Largest p that is surely excluded, as too low for this mean; 0 if none is."""
+    """Return the largest p that is surely excluded, as too low for this mean; 0 if none is."""
     chernoff = chernoff_kl(value, value, n, side + LN_2)[0]
     total = value * n
     if value <= 0.0 or -side > _AS_GOOD_FROM:
@@ -865,7 +865,7 @@ class _BentkusTail:
         self.ln_choose_at = float(gammaln(n + 1.0) + choose[self.at])
 
     def ln_bound(self, p: float) -> float:
-        """Logarithm of the least of ``E(Bin - t)+ / (total - t)`` over integers t, at most 0."""
+        """Return the logarithm of the least of ``E(Bin - t)+ / (total - t)`` over integers t, at most 0."""
         logit = math.log(p) - math.log1p(-p)
         masses = np.exp(np.minimum(self.choose + (self.counts - self.counts[self.at]) * logit, _LARGEST_TERM))
         # E[(Bin - total) 1(Bin > t)] rises in t; the bound is least at the first t where it is not negative.

@@ -497,7 +497,7 @@ def private_learner_sample_size(n_hypotheses: int, alpha: float, epsilon: float,
 
 
 def _best_settings(n: int, k: int, ln_beta: float, size: int) -> tuple[float, float]:
-    """About the best alpha, and epsilon for it."""
+    """Return about the best alpha, and epsilon for it."""
 
     def best_epsilon(alpha: float) -> float:
         # No less noise than makes the sample accurate, no more than the gap can bear.
@@ -518,13 +518,13 @@ def _best_settings(n: int, k: int, ln_beta: float, size: int) -> tuple[float, fl
 
 
 def _noise(k: int, size: int, alpha: float, ln_failure: float) -> float:
-    """Nats of noise that must be small, for answers within alpha of the records but with some probability."""
+    """Return the nats of noise that must be small, for answers within alpha of the records."""
     thresholds = most_updates(size, alpha) + 1
     return 2.0 * math.log(3.0 * thresholds) + 4.0 * math.log(3.0 * k) - 6.0 * ln_failure
 
 
 def _half_width(n: int, k: int, ln_beta: float, size: int, alpha: float, epsilon: float) -> float:
-    """Accuracy on the records, its failure, and the gap."""
+    """Return the sum of accuracy on the records, its failure, and the gap."""
     # `multiplicative_weights_sample_size`, solved for the failure probability.
     ln_failure = (_noise(k, size, alpha, 0.0) - n * alpha * epsilon / 4.0) / 6.0
     corrections = most_updates(size, alpha) + 1
@@ -533,7 +533,7 @@ def _half_width(n: int, k: int, ln_beta: float, size: int, alpha: float, epsilon
 
 
 def _error(m: int, k: int, epsilon: float, failures: int, ln_beta: float) -> float:
-    """Noise and gap: how far from the threshold a share of the population can be."""
+    """Return noise and gap: how far from the threshold a share of the population can be."""
     unit = 1.0 / (epsilon * m)
     noise = laplace_tail_mean(failures, 2.0 * unit, ln_beta) + laplace_tail_mean(k, 4.0 * unit, ln_beta)
     gap = zcdp_gap(failures * pure_dp_zcdp(epsilon), ln_beta)

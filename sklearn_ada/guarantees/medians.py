@@ -516,7 +516,7 @@ def median_level_jung(rank_error: float, ln_rank_failure: float, rho: float, ln_
 
 
 def _best_direct(m: int, k: int, grid_size: int, ln_beta: float) -> Interval:
-    """Level and epsilon of the best exponential mechanism, by the theorem of this module."""
+    """Return level and epsilon of the best exponential mechanism, by the theorem of this module."""
 
     def level(epsilon: float) -> float:
         a = median_rank_error(m, k, grid_size, epsilon, ln_beta, mean=True)
@@ -529,7 +529,7 @@ def _best_direct(m: int, k: int, grid_size: int, ln_beta: float) -> Interval:
 
 
 def _best_jung(m: int, k: int, grid_size: int, ln_beta: float) -> Interval:
-    """Level and epsilon of the best exponential mechanism, by Jung et al., over the shares of beta."""
+    """Return level and epsilon of the best exponential mechanism, by Jung et al., over the shares of beta."""
 
     def deviation(x: Array) -> float:
         if not (np.all(np.abs(x) < 50.0) and x[1] < 0.0):

@@ -307,7 +307,7 @@ def _best_noise(half_width: Callable[[float], float], guess: float) -> float:
 
 
 def _rogers_minimum(twice_nats: float) -> float:
-    """``min over l of (twice_nats - ln(1 - l))/l``, by the root in ``t = l/(1 - l)`` of ``t - ln(1+t)``."""
+    """Return ``min over l of (twice_nats - ln(1 - l))/l``, by a root in ``t = l/(1 - l)``."""
     t = 1e15
     if twice_nats < t:
         t, _ = enclosed_root(lambda t: t - math.log1p(t) - twice_nats, 0.0, 2.0 * twice_nats + 4.0)
@@ -423,7 +423,7 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
     k = n_questions
 
     def half_width(total_epsilon: float, delta: float, epsilon: float) -> float:
-        """Of k answers at ``epsilon`` that are together (total_epsilon, delta)-DP."""
+        """Return that of k answers at ``epsilon`` that are together (total_epsilon, delta)-DP."""
         if not math.sqrt(12.0 / n) <= total_epsilon <= 0.125:
             return NONE
         overfitting = max(4.0 * delta / total_epsilon, math.exp(-(total_epsilon**2) * n / 8.0))

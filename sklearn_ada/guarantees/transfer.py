@@ -854,7 +854,7 @@ def excess_over_shift(score: Callable[[float], float], shift: float, ln_high: fl
 
 
 def _gap(score: Callable[[float], float], shift: float, ln_beta: float) -> float:
-    """Smallest g with ``beta (1 + 3g)/4 > G(beta (1 - g)/4)``, from above; 1 if there is none."""
+    """Return the smallest g with ``beta (1 + 3g)/4 > G(beta (1 - g)/4)``, from above; 1 if there is none."""
     if shift == 0.0:
         return 0.0
     ln_quarter = min(ln_beta, -LN_2) - 2.0 * LN_2
@@ -874,5 +874,5 @@ def _shrink_odds(p: float, epsilon: float) -> float:
 
 
 def _expm1(epsilon: float) -> float:
-    """``e^epsilon - 1``, infinite where it would overflow (vacuous long before)."""
+    """Return ``e^epsilon - 1``, infinite where it would overflow (vacuous long before)."""
     return math.expm1(epsilon) if epsilon < 700.0 else math.inf

@@ -258,5 +258,5 @@ def _below(number: float) -> float:
 
 
 def _telescoped(first: int, size: int) -> float:
-    """Sum of 1/(j(j+1)) over j = first + 1, ..., first + size."""
+    """Return the sum of 1/(j(j+1)) over j = first + 1, ..., first + size."""
     return size / ((first + 1) * (first + size + 1))

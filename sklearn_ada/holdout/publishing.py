@@ -1,17 +1,17 @@
 """Telling what was sealed, each value at the failure probability of its asking; and closing a holdout.
 
-**Unsealing.** Theorem and proof: `sklearn_ada.guarantees.cells`. A value costs what the code makes of it
-within its cell, about three nats, and whatever is asked later pays them; what is still sealed does not. So
-everything may be told once the holdout is closed, or its final value published. Rows and models are not
-needed: what is told is a function of the record and of the ledger's secret or, where values were sealed with
-a public key, of the holder's private one.
+**Unsealing.** Theorem and proof: `sklearn_ada.guarantees.question_interval`. A value costs what the code
+makes of it within its cell, about three nats, and whatever is asked later pays them; what is still sealed
+does not. So everything may be told once the holdout is closed, or its final value published. Rows and models
+are not needed: what is told is a function of the record and of the ledger's secret or, where values were
+sealed with a public key, of the holder's private one.
 
 **The final certify** tells the exact value of a model that is kept, with most of what is left of the weights.
 It is a question like any other, asked when all else is known, so it pays for everything that was said. But it
 is about a model that was asked before, whose sealed value keeps the level of its asking; both intervals hold
-together, and what lies in both is told (`sklearn_ada.guarantees.weights`). A model that was never asked is
-asked first, which costs hundredths of a nat if its guess holds. What has no cells is asked with the weight of
-a final; if its value was told before, nothing is told again, and that is nearly free.
+together, and what lies in both is told (`sklearn_ada.guarantees.intersection`). A model that was never asked
+is asked first, which costs hundredths of a nat if its guess holds. What has no cells is asked with the weight
+of a final; if its value was told before, nothing is told again, and that is nearly free.
 """
 
 from __future__ import annotations

@@ -303,7 +303,7 @@ class ThresholdoutScorer(HoldoutScorer):
     threshold of it, the guess itself is returned, which reveals next to nothing; if not, the holdout's value,
     rounded to the middle of a cell (an interval of twice the threshold). All intervals of the ledger hold
     together with the holdout's ``confidence_level`` (description length; Dwork et al., Science 2015 and NIPS
-    2015; theorem in `sklearn_ada.guarantees.cells`).
+    2015; theorem in `sklearn_ada.guarantees.description_length`).
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ fixed beforehand, rounded outwards. The symbol of an end is its distance from wh
 foresee it (`sklearn_ada.metrics.base`). The interval holds at the level of the asking: it is a
 function of the rows that was fixed, tuning and level included, before anything was said of this question;
 that its ends are released is paid for by later questions
-(`sklearn_ada.guarantees.weights`).
+(`sklearn_ada.guarantees.question_interval`).
 
 Bets are tuned by a guess of the variance and lose width where that is wrong. So nine tenths of the failure
 probability are the construction's, and a tenth goes to the metric's usual interval, which follows from the

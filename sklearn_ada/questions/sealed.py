@@ -2,9 +2,9 @@
 
 The interval meanwhile is what lies in two: that of the cell at the question's own level (description length,
 the share s1), and that of the transcript theorem (the share s2), which needs no weight and no horizon, only
-what was released so far. Both hold together (`sklearn_ada.guarantees.weights`). The value is released later,
-at the level of the asking (`sklearn_ada.guarantees.cells`). What is sealed, and its cells, is a statistic
-(`sklearn_ada.questions.statistic`).
+what was released so far. Both hold together (`sklearn_ada.guarantees.intersection`). The value is released
+later, at the level of the asking (`sklearn_ada.guarantees.question_interval`). What is sealed, and its cells,
+is a statistic (`sklearn_ada.questions.statistic`).
 """
 
 from __future__ import annotations

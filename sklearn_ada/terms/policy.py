@@ -79,7 +79,7 @@ class FailureBudget:
 
     By description length that is ``delta = beta * pi * exp(-L)``: beta is what all questions of its purpose
     have together, pi the question's weight, and L the nats that were revealed before
-    (`sklearn_ada.guarantees.weights`).
+    (`sklearn_ada.guarantees.description_length`).
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class Policy:
         None: as the ledger was begun, a new one exact.
     shares : tuple of float
         s1 and s2, where answers are not exact: the parts of the failure probability that belong to
-        description length and to the transcript theorem (`sklearn_ada.guarantees.weights`).
+        description length and to the transcript theorem (`sklearn_ada.guarantees.description_length`).
     seal_key : str or None
         The public key that sealed values are encrypted for (`terms.seal_key`); None hides them by the
         ledger's secret. Ledgers of older releases do not name it: they have none.
