@@ -188,29 +188,17 @@ def block_scores(
 
 
 def loop_scores(
-    score_function: Callable[..., float],
-    y_true: ArrayLike,
-    outputs: ArrayLike,
-    n_blocks: int,
-    *,
-    sample_weight: ArrayLike | None = None,
+    score: Callable[[NDArray[np.integer]], float], order: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Return a score function's value on every block.
 
     Parameters
     ----------
-    score_function : callable
-        Called as ``score_function(y_true, outputs)`` with the rows of one block, and with
-        ``sample_weight=`` if weights are given. Where it raises ValueError, as scikit-learn's metrics
-        do where they are undefined, the value is NaN; other exceptions pass.
-    y_true : array-like of shape (n,)
-        True values, cut into ``n_blocks`` equal runs.
-    outputs : array-like of shape (n, ...)
-        Outputs of the model for the same rows.
-    n_blocks : int
-        Number of blocks; must divide n.
-    sample_weight : array-like of shape (n,), default=None
-        Weight of each row.
+    score : callable
+        Takes the numbers of the rows of a block. Where it raises ValueError, as scikit-learn's metrics do
+        where they are undefined, the value is NaN; other exceptions pass.
+    order : ndarray of int, shape (n_blocks, block_size)
+        Numbers of the rows of each block.
 
     Returns
     -------
@@ -223,17 +211,14 @@ def loop_scores(
     Examples
     --------
     >>> from sklearn.metrics import matthews_corrcoef
-    >>> loop_scores(matthews_corrcoef, [0, 1, 1, 0], [0, 1, 0, 1], n_blocks=2)
+    >>> y, predicted = np.array([0, 1, 1, 0]), np.array([0, 1, 0, 1])
+    >>> loop_scores(lambda rows: matthews_corrcoef(y[rows], predicted[rows]), np.array([[0, 1], [2, 3]]))
     array([ 1., -1.])
     """
-    arguments = [np.asarray(y_true), np.asarray(outputs)]
-    weight = None if sample_weight is None else np.asarray(sample_weight)
-    scores = np.full(n_blocks, np.nan)
-    for i, rows in enumerate(np.arange(len(arguments[0])).reshape(n_blocks, -1)):
-        block = slice(rows[0], rows[-1] + 1)
-        weights = {} if weight is None else {"sample_weight": weight[block]}
+    scores = np.full(len(order), np.nan)
+    for i, rows in enumerate(order):
         try:
-            scores[i] = score_function(*(values[block] for values in arguments), **weights)
+            scores[i] = score(rows)
         except ValueError:
             continue
     return scores

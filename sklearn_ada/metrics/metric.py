@@ -624,11 +624,12 @@ class Metric:
                 except ValueError as error:  # name the metric, which is what the user has called
                     message = str(error).replace("block_scores", f"Metric({self.name!r})")
                     raise UndefinedMetricError(message) from error
-            flat = order.ravel()
-            weight = None if sample_weight is None else sample_weight[flat]
-            return blocks.loop_scores(
-                self._mean_score, y[flat], outputs[flat], len(order), sample_weight=weight
-            )
+
+            def score(block: NDArray[np.integer]) -> float:
+                weight = None if sample_weight is None else sample_weight[block]
+                return self._mean_score(y[block], outputs[block], weight)
+
+            return blocks.loop_scores(score, order)
 
         matrices = [rows] if isinstance(rows, np.ndarray) else [block[None, :] for block in rows]
         return np.concatenate([of_one_size(order) for order in matrices])

@@ -509,13 +509,12 @@ class StoredOutputs:
         Exception
             What the model raised; UnusableOutputsError if the scorer takes no such outputs.
         """
-        order = rows.ravel()
 
-        def score(truth: NDArray[Any], block: NDArray[np.integer], **weight: Any) -> float:
-            return float(scorer(self, block, truth, **weight))
+        def score(block: NDArray[np.integer]) -> float:
+            weight = {} if sample_weight is None else {"sample_weight": sample_weight[block]}
+            return float(scorer(self, block, y[block], **weight))
 
-        weight = None if sample_weight is None else sample_weight[order]
-        values = loop_scores(score, y[order], order, len(rows), sample_weight=weight)
+        values = loop_scores(score, rows)
         if self._error is not None:
             raise self._error
         return values

@@ -106,29 +106,30 @@ def test_bad_input(name, changes, message):
 def test_loop_scores():
     rng = np.random.default_rng(4)
     y, outputs = rng.integers(0, 3, (2, 60))
-    got = loop_scores(matthews_corrcoef, y, outputs, 6)
+    order = np.arange(60).reshape(6, 10)
+    got = loop_scores(lambda rows: matthews_corrcoef(y[rows], outputs[rows]), order)
     expected = [
         matthews_corrcoef(a, b) for a, b in zip(y.reshape(6, 10), outputs.reshape(6, 10), strict=True)
     ]
     assert_allclose(got, expected)
     weight = rng.exponential(size=60)
     assert_allclose(
-        loop_scores(accuracy_score, y, outputs, 6, sample_weight=weight),
+        loop_scores(lambda rows: accuracy_score(y[rows], outputs[rows], sample_weight=weight[rows]), order),
         block_scores("accuracy", y, outputs, 6, sample_weight=weight),
     )
 
 
 def test_loop_is_undefined_where_the_metric_is():
-    p = np.array([[0.2, 0.3, 0.5]] * 6)
+    y, p = np.array([0, 1, 2, 0, 0, 1]), np.array([[0.2, 0.3, 0.5]] * 6)
+    order = np.arange(6).reshape(2, 3)
 
-    def area(y, outputs):
-        return roc_auc_score(y, outputs, multi_class="ovr")
+    def area(rows):
+        return roc_auc_score(y[rows], p[rows], multi_class="ovr")
 
-    got = loop_scores(area, [0, 1, 2, 0, 0, 1], p, 2)
-    assert np.isnan(got).tolist() == [False, True]
+    assert np.isnan(loop_scores(area, order)).tolist() == [False, True]
 
-    def broken(y, outputs):
+    def broken(rows):
         raise TypeError("a mistake, not an undefined value")
 
     with pytest.raises(TypeError, match="a mistake"):
-        loop_scores(broken, [0, 1], [0, 1], 2)
+        loop_scores(broken, order)
