@@ -18,7 +18,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from sklearn_ada._validation import LN_2
 from sklearn_ada.accounting.codes import DescriptionLength
@@ -474,23 +474,27 @@ class LedgerRecord(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the ledger keeps."""
-        body: dict[str, Any] = {"kind": self.kind}
-        for name, key, _, write, default in _stored(type(self)):
+        form, body = _form_of(type(self)), {"kind": self.kind}
+        for key, name in form.names.items():
             value = getattr(self, name)
-            if default is MISSING or value != default:
-                body[key] = value if write is None else write(value)
+            if name in form.left_out and value == form.left_out[name]:
+                continue
+            body[key] = form.write[name](value) if name in form.write else value
         return body
 
     @classmethod
     def from_dict(cls, body: dict[str, Any]) -> Self:
         """Return the record that the ledger keeps; TypeError if it lacks a part."""
-        return cls(
-            **{
-                name: body[key] if read is None else read(body[key])
-                for name, key, read, _, _ in _stored(cls)
-                if key in body
-            }
-        )
+        form = _form_of(cls)
+        values = {form.names[key]: value for key, value in body.items() if key in form.names}
+        for name, read in form.read.items():
+            if name in values:
+                values[name] = read(values[name])
+        if not form.required <= values.keys():
+            raise TypeError(f"A record of kind {cls.kind!r} lacks {form.required - values.keys()}.")
+        record = object.__new__(cls)  # of a long ledger, whose opening would take half as long again by init
+        vars(record).update(values)  # what is not there has its default, an attribute of the class
+        return record
 
     @abstractmethod
     def apply(self, state: State) -> None:
@@ -505,17 +509,40 @@ class LedgerRecord(ABC):
         return True
 
 
+class _Form(NamedTuple):
+    """How the fields of a kind of record stand on disk.
+
+    Attributes
+    ----------
+    names : dict
+        Of each field, by its key.
+    read, write : dict of str to callable
+        By the names of fields.
+    required : set of str
+        The fields that must be there.
+    left_out : dict
+        The values with which fields are left out.
+    """
+
+    names: dict[str, str]
+    read: dict[str, Callable[[Any], Any]]
+    write: dict[str, Callable[[Any], Any]]
+    required: set[str]
+    left_out: dict[str, Any]
+
+
 @functools.cache
-def _stored(kind: type[LedgerRecord]) -> tuple[tuple[str, str, Any, Any, Any], ...]:
-    """Return of each field: its name, the key on disk, how it is read and written, when it is left out."""
-    return tuple(
-        (
-            each.name,
-            how.get("key") or each.name,
-            how.get("read"),
-            how.get("write"),
-            MISSING if how.get("always") else each.default,
-        )
-        for each in fields(kind)
-        for how in (each.metadata,)
-    )
+def _form_of(kind: type[LedgerRecord]) -> _Form:
+    """Return how a kind of record stands on disk, from its fields and what `on_disk` says of them."""
+    form = _Form({}, {}, {}, set(), {})
+    for each in fields(kind):
+        how = each.metadata or on_disk()
+        form.names[how["key"] or each.name] = each.name
+        for way, change in ((form.read, how["read"]), (form.write, how["write"])):
+            if change is not None:
+                way[each.name] = change
+        if each.default is MISSING:
+            form.required.add(each.name)
+        elif not how["always"]:
+            form.left_out[each.name] = each.default
+    return form
