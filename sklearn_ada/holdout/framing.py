@@ -53,6 +53,7 @@ from sklearn_ada.terms.models import (
     question_key,
     subject_key,
 )
+from sklearn_ada.terms.overlap import row_hashes
 
 Settings = Any
 """None, a number, "fill", or what a class of questions registers (`sklearn_ada.questions.question`)."""
@@ -392,7 +393,7 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
     X, y = rows
     if asked.subject.is_given:
         return guess_from_rows(metric, *public_predictions(X, owner), y)
-    check_not_held_out(session, X)
+    check_not_held_out(session, row_hashes(X))
     model = asked.subject.copy()
     if median is None:
         return guess_from_rows(metric, model, X, y)
@@ -401,7 +402,7 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
 
 def _tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any, Any]) -> Metric:
     """Return the metric with what validation rows suggest; the model may keep what it sees."""
-    check_not_held_out(session, rows[0])
+    check_not_held_out(session, row_hashes(rows[0]))
     return _not_too_good(tuned_metric(metric, model, *rows), rows[1])
 
 

@@ -19,16 +19,14 @@ from sklearn_ada.holdout.certificate import export_certificate
 from sklearn_ada.holdout.changes import (
     as_edition,
     check_not_held_out,
-    check_not_of_others,
     is_known,
-    leave_other,
     overlaps,
-    place_of_rows,
     pooled,
     release_mean_weight,
     with_top_up,
 )
 from sklearn_ada.holdout.choice import select_model
+from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_of_rows
 from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
 from sklearn_ada.holdout.publishing import close, publish, unseal
 from sklearn_ada.holdout.report import (
@@ -47,6 +45,7 @@ from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Subject
+from sklearn_ada.terms.overlap import row_hashes
 from sklearn_ada.terms.policy import Asker, Policy
 from sklearn_ada.terms.seal_key import public_key_text
 
@@ -651,7 +650,7 @@ class Holdout:
         ----------
         X : array-like, frame or sparse matrix of shape (m, ...)
         """
-        check_not_held_out(self._session, X)
+        check_not_held_out(self._session, row_hashes(X))
 
     def top_up(self, X: Any, y: ArrayLike, *, ids: ArrayLike | None = None) -> Holdout:
         """Add fresh rows; from then on questions go to the holdout that is returned.
@@ -704,7 +703,7 @@ class Holdout:
         session = self._session.of_rows(more)
         if hashed is not None:
             check_not_of_others(session.ledger, hashed)
-        if not is_known(self._session, session) and overlaps(self._session, X):
+        if not is_known(self._session, session) and overlaps(self._session, row_hashes(X)):
             raise HoldoutLeakError(
                 "The rows to be added repeat rows of the holdout, far more than chance allows. Add new draws "
                 "only."

@@ -42,7 +42,15 @@ from sklearn_ada.questions.question import Outcome
 from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.policy import FailureBudget, finite, level_of
 from sklearn_ada.terms.privacy_account import PrivateRelease, epsilon_or_none, rho_or_none
-from sklearn_ada.terms.row_tables import Table, packed, unpacked
+from sklearn_ada.terms.row_tables import (
+    CHANGES,
+    LABELS_DIFFER,
+    LABELS_HOLD,
+    Change,
+    Table,
+    packed,
+    unpacked,
+)
 
 
 def read_record(body: dict[str, Any]) -> LedgerRecord | None:
@@ -679,7 +687,7 @@ class LabelsRecord(ReleaseRecord):
     @classmethod
     def of(cls, state: State, stamp: dict[str, Any]) -> LabelsRecord:
         """Return the record of labels that are refused now."""
-        return cls.priced(state, CodedRelease((Symbol("relabelled", 1),)), **stamp)
+        return cls.priced(state, CodedRelease((LABELS_DIFFER,)), **stamp)
 
     def columns(self) -> dict[str, Any]:
         """Return why."""
@@ -808,6 +816,11 @@ class _RowsChangedRecord(LedgerRecord):
     event: Event | None = field(default=None, metadata=on_disk(read=event_from_dict, write=_as_dict))
     price: float | None = None
 
+    @classmethod
+    def priced(cls, state: State, event: Event | None, **others: Any) -> Self:
+        """Return the record of what tells this of labels now; ``others`` are its other fields."""
+        return cls(event=event, price=None if event is None else state.account.price(event), **others)
+
     def apply(self, state: State) -> None:
         """Charge what it told of labels."""
         if self.event is not None and self.price is not None:
@@ -821,24 +834,14 @@ class TopUpRecord(_RowsChangedRecord):
     kind = "top_up"
 
     @classmethod
-    def of(cls, state: State, rows: int, fingerprint: str, stamp: dict[str, Any]) -> TopUpRecord:
+    def of(cls, state: State, **others: Any) -> TopUpRecord:
         """Return the record of a top-up that is made now."""
-        event = CodedRelease((Symbol("relabelled", 0),))
-        return cls(rows=rows, fingerprint=fingerprint, event=event, price=state.account.price(event), **stamp)
+        return cls.priced(state, CodedRelease((LABELS_HOLD,)), **others)
 
     def apply(self, state: State) -> None:
         """Change the rows; the nats and the count of questions stay."""
         super().apply(state)
         state.grow(self.rows, self.fingerprint)
-
-
-ASSUMED = {
-    "missing": (
-        "rows that are missing were left out by a rule that did not look at their labels or at predictions"
-    ),
-    "relabelled": "labels were corrected without looking at predictions, at times that depend on no record",
-}
-"""What every later certificate rests on, by what was done to the rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -850,7 +853,7 @@ class RowsRecord(_RowsChangedRecord):
 
     Parameters
     ----------
-    change : {"begun", "added", "relabelled", "missing", "back"}
+    change : Change
     count : int or None, default=None
         How many rows it is about; how many labels differ is told nowhere.
     table : Table
@@ -859,7 +862,7 @@ class RowsRecord(_RowsChangedRecord):
 
     kind = "rows"
 
-    change: str
+    change: Change = field(metadata=on_disk(read=CHANGES.__getitem__, write=operator.attrgetter("name")))
     count: int | None = None
     table: Table = field(metadata=on_disk(read=unpacked, write=packed))
 
@@ -867,44 +870,28 @@ class RowsRecord(_RowsChangedRecord):
     def of(
         cls,
         state: State,
-        change: str,
+        change: Change,
         concerned: Table,
-        rows: int,
-        fingerprint: str,
-        stamp: dict[str, Any],
+        *,
         are_others: bool = False,
         labellings: int = 1,
+        **others: Any,
     ) -> RowsRecord:
         """Return the record of a change that is made now.
 
         Parameters
         ----------
         state : State
-        change, concerned, rows, fingerprint, stamp
-            The fields of the record.
-        are_others : bool, default=False
-            Whether rows that are added have been there before, with other labels.
-        labellings : int, default=1
-            How many labels of rows with these ids are recorded then, these included: any of them may be the
-            ones that somebody passes later.
+        change, concerned : Change, Table
+            What is done, and its table.
+        are_others, labellings
+            As `Change.event` takes them.
+        **others
+            Its other fields.
         """
-        event = None
-        if change != "back":
-            symbols = [Symbol("relabelled", 1)] if are_others or change == "relabelled" else []
-            symbols.append(Symbol("relabelled", 0))  # in advance: that labels passed later are these
-            if labellings > 1:
-                symbols.append(Symbol("which", 0, 1.0 / labellings))
-            event = CodedRelease(tuple(symbols))
-        return cls(
-            change=change,
-            rows=rows,
-            count=None if change == "relabelled" else len(concerned),
-            event=event,
-            price=None if event is None else state.account.price(event),
-            fingerprint=fingerprint,
-            table=concerned,
-            **stamp,
-        )
+        event = change.event(are_others=are_others, labellings=labellings)
+        count = None if change.labels_differ else len(concerned)
+        return cls.priced(state, event, change=change, count=count, table=concerned, **others)
 
     @property
     def tells_of_labels(self) -> bool:
@@ -913,22 +900,19 @@ class RowsRecord(_RowsChangedRecord):
 
     def columns(self) -> dict[str, Any]:
         """Return what was done to how many rows, but for labels."""
-        what = {"relabelled": "labels differ", "back": "as they were before"}.get(
-            self.change, f"{self.count} rows {self.change}"
-        )
+        what = self.change.words.format(count=self.count, name=self.change.name)
         return {"reason": f"{what}, {self.rows} rows from now on"}
 
     def apply(self, state: State) -> None:
         """Change the rows; the nats and the counts of questions stay."""
         super().apply(state)
-        if self.tells_of_labels:
-            state.assume(ASSUMED["relabelled"])
-        if self.change == "begun":
-            return
-        same = self.rows == state.rows  # with groups rows neither come nor go
-        state.grow(self.rows, self.fingerprint, state.units if same else None)
-        if self.change == "missing":
-            state.assume(ASSUMED["missing"])
+        relabelled = CHANGES["relabelled"] if self.tells_of_labels else None
+        if self.change.name != "begun":
+            same = self.rows == state.rows  # with groups rows neither come nor go
+            state.grow(self.rows, self.fingerprint, state.units if same else None)
+        for change in (relabelled, self.change):
+            if change is not None and change.assumption is not None:
+                state.assume(change.assumption)
 
     def touches(self, state: State) -> bool:
         """Return whether it revealed something."""

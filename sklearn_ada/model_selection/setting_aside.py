@@ -19,7 +19,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_real
 from sklearn_ada.data.labels import check_labels, n_rows, take_rows
 from sklearn_ada.digest.rows import id_hashes, labels_digest, part_of_each
-from sklearn_ada.holdout.changes import check_sides, check_unchanged, held_before, leave_other, place_of_rows
+from sklearn_ada.holdout.finding import check_sides, check_unchanged, held_before, leave_other, place_of_rows
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.model_selection.engines import folds_of_training_rows, take_for
 from sklearn_ada.model_selection.parameters import OWNER, Parameters

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn_ada._validation import check_real
 from sklearn_ada.data.labels import n_rows, take_rows
 from sklearn_ada.digest.rows import rows_digest
-from sklearn_ada.holdout.changes import check_hashes
+from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.terms.overlap import row_hashes
 
@@ -70,7 +70,7 @@ class ValidationSplit(Uncopied):
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield the one pair (rows to fit on, rows to guess from); no group is in both."""
         of_rows = row_hashes(X)
-        check_hashes(session_of(self._holdout), of_rows)
+        check_not_held_out(session_of(self._holdout), of_rows)
         fit, guess = split_rows(n_rows(X), y, self.validation, self._seed, groups)
         digest = rows_digest(take_rows(X, guess), take_rows(y, guess))
         if digest not in self._parts:

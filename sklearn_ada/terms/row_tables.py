@@ -1,4 +1,4 @@
-"""The rows of a holdout as its ledger knows them: keyed hashes of their ids and labels, in no order.
+"""The rows of a holdout as its ledger knows them, keyed hashes of ids and labels; and how rows change.
 
 Eight bytes an id, and four for an id with its label: two ids of a million rows agree with a probability of
 3e-8, and a changed label is missed with one of 2e-10. Without the ledger's secret nobody can test them for a
@@ -10,10 +10,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sklearn_ada.accounting.events import CodedRelease, Symbol
 
 Table = NDArray[np.void]
 """Sorted rows: a keyed hash of the id, and one of the id with its label."""
@@ -95,25 +98,104 @@ class Changes(NamedTuple):
         changed = np.unique(now["id"][before != now])
         return cls(old[~stayed], now[np.isin(now["id"], changed)], new[~known])
 
-    def steps(self, old: Table) -> list[tuple[str, Table, Table]]:
-        """Return the changes one by one: the name of each, the rows concerned, and the rows after it."""
+    def steps(self, old: Table) -> list[tuple[Change, Table, Table]]:
+        """Return the changes one by one: how rows change, the rows concerned, and all rows after it."""
         done = []
-        for change, rows in self._asdict().items():
+        for name, rows in self._asdict().items():
             if len(rows):
-                old = after(change, rows, old)
-                done.append((change, rows, old))
+                old = CHANGES[name].after(rows, old)
+                done.append((CHANGES[name], rows, old))
         return done
 
 
-def after(change: str, rows: Table, old: Table) -> Table:
-    """Return the rows after a recorded change of a table."""
-    if change == "back":
-        return rows
-    if change == "missing":
-        return old[~np.isin(old["id"], rows["id"])]
-    if change == "relabelled":
-        old = old[~np.isin(old["id"], rows["id"])]
-    return np.sort(np.concatenate([old, rows]))
+@dataclass(frozen=True)
+class Change:
+    """A way in which the rows of a holdout may change.
+
+    Attributes
+    ----------
+    name : str
+        As records have it.
+    keeps : {"all", "others", "none"}
+        Which of the rows before it stay: all, those of other ids than the rows concerned, none.
+    adds : bool, default=True
+        Whether the rows concerned are there after it.
+    labels_differ : bool, default=False
+        Whether it tells that labels are others than before. Then its record holds all rows after it, and how
+        many it is about stands nowhere: that would tell, for nothing, how often predictions err.
+    is_free : bool, default=False
+        Whether it tells nothing of labels that was not paid for: it leads back to rows that were there.
+    assumption : str or None, default=None
+        What every later certificate rests on.
+    words : str, default="{count} rows {name}"
+        What tables show of it.
+    """
+
+    name: str
+    keeps: Literal["all", "others", "none"]
+    adds: bool = True
+    labels_differ: bool = False
+    is_free: bool = False
+    assumption: str | None = None
+    words: str = "{count} rows {name}"
+
+    def after(self, rows: Table, old: Table) -> Table:
+        """Return all rows after it, which concerns ``rows``."""
+        if self.keeps == "others":
+            old = old[~np.isin(old["id"], rows["id"])]
+        kept = old[:0] if self.keeps == "none" else old
+        return np.sort(np.concatenate([kept, rows])) if self.adds else kept
+
+    def event(self, *, are_others: bool, labellings: int) -> CodedRelease | None:
+        """Return what is told of labels; None if nothing is.
+
+        Parameters
+        ----------
+        are_others : bool
+            Whether rows that are added have been there before, with other labels.
+        labellings : int
+            How many labels of rows with these ids are recorded then, these included: any of them may be the
+            ones that somebody passes later.
+        """
+        if self.is_free:
+            return None
+        symbols = [LABELS_DIFFER] if are_others or self.labels_differ else []
+        symbols.append(LABELS_HOLD)
+        if labellings > 1:
+            symbols.append(Symbol("which", 0, 1.0 / labellings))
+        return CodedRelease(tuple(symbols))
+
+
+LABELS_DIFFER = Symbol("relabelled", 1)
+LABELS_HOLD = Symbol("relabelled", 0)
+"""Paid in advance: that labels which are passed later are these."""
+
+CHANGES = {
+    each.name: each
+    for each in (
+        Change("begun", "none"),
+        Change("added", "all"),
+        Change(
+            "relabelled",
+            "others",
+            labels_differ=True,
+            assumption=(
+                "labels were corrected without looking at predictions, at times that depend on no record"
+            ),
+            words="labels differ",
+        ),
+        Change(
+            "missing",
+            "others",
+            adds=False,
+            assumption=(
+                "rows that are missing were left out by a rule that did not look at their labels or at "
+                "predictions"
+            ),
+        ),
+        Change("back", "none", is_free=True, words="as they were before"),
+    )
+}
 
 
 def _keyed(texts: list[bytes], secret: bytes, size: int, person: bytes) -> list[bytes]:

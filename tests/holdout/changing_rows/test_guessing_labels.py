@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, LedgerMismatchError, ReusableHoldoutCV
-from sklearn_ada.holdout import changes
+from sklearn_ada.holdout import finding
 from sklearn_ada.holdout import holdout as holdout_module
 from tests.holdout.changing_rows.test_rows_with_ids import ask, changes_of
 
@@ -194,7 +194,7 @@ def test_the_second_ledger_stays_open_where_the_first_one_refuses():
 @pytest.mark.filterwarnings("ignore")
 def test_rows_of_a_fold_outside_of_cross_validation_have_no_second_budget():
     """Whoever says that rows were dropped goes on with the first ledger, not with that of a fold."""
-    with mock.patch.object(changes, "within_cross_validation", return_value=True):
+    with mock.patch.object(finding, "within_cross_validation", return_value=True):
         fold = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
     first = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
     assert fold.ledger.path != first.ledger.path

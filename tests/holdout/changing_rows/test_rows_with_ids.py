@@ -28,11 +28,10 @@ from sklearn_ada import Holdout, LedgerMismatchError
 from sklearn_ada.cli import main
 from sklearn_ada.digest.rows import id_hashes, part_of_each
 from sklearn_ada.holdout import changes as changed_rows
-from sklearn_ada.holdout.changes import place_of_rows
-from sklearn_ada.holdout.records import ASSUMED
+from sklearn_ada.holdout.finding import place_of_rows
 from sklearn_ada.holdout.state import State
 from sklearn_ada.terms.genesis import Genesis
-from sklearn_ada.terms.row_tables import Changes, keyed_table
+from sklearn_ada.terms.row_tables import CHANGES, Changes, keyed_table
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -512,7 +511,7 @@ def test_ids_that_come_go_or_change_are_no_fresh_budget(ledger):
 
 
 def test_dropped_rows_without_a_path_are_told_of_once_and_have_a_ledger_of_their_own(monkeypatch):
-    monkeypatch.setattr("sklearn_ada._notices._said", set())
+    monkeypatch.setattr("sklearn_ada._notices._given", set())
     first = Holdout(X[OLD], Y[OLD], ids=IDS[OLD])
     with pytest.warns(UserWarning, match=r"193 of the 200 rows .*second budget.*missing='ignore'"):
         other = Holdout(X[7:N], Y[7:N], ids=IDS[7:N])
@@ -838,6 +837,6 @@ def test_a_state_that_is_restored_still_names_what_is_assumed(tmp_path):
     fresh = State(smaller.ledger.genesis)
     assert "assumed" not in fresh.to_dict()  # as in checkpoints of older ledgers
     fresh.restore(state)
-    assert fresh.assumed == [ASSUMED["missing"]]
+    assert fresh.assumed == [CHANGES["missing"].assumption]
     fresh.restore({name: value for name, value in state.items() if name != "assumed"})
     assert fresh.assumed == []

@@ -13,6 +13,7 @@ from sklearn_ada.holdout import changes as mean_weight
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.session import with_bare_errors
 from sklearn_ada.terms.models import Observation, OutputSummary
+from sklearn_ada.terms.overlap import row_hashes
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(200, 2))
@@ -90,7 +91,7 @@ def selects(holdout, models):
 
 
 def looks_for_overlap(holdout, models):
-    changes.overlaps(session_of(holdout), X[:50])
+    changes.overlaps(session_of(holdout), row_hashes(X[:50]))
 
 
 def releases_the_mean_weight(holdout, models):
