@@ -473,12 +473,10 @@ class Predictions(Given):
         self._classes = None if classes is None else _frozen(classes, "classes")
         hashed = None if ids is None else id_hashes(ids, "Predictions", len(self._values))
         self._ids: NDArray[np.bytes_] | None = hashed
-        if hashed is not None:
-            repeated = len(hashed) - len(np.unique(hashed))
-            if repeated:
-                raise bad_parameter(
-                    "ids", "Predictions", "one prediction for each row", f"{repeated} ids more than once"
-                )
+        repeated = 0 if hashed is None else len(hashed) - len(np.unique(hashed))
+        if repeated:
+            got = f"{repeated} ids more than once"
+            raise bad_parameter("ids", "Predictions", "one prediction for each row", got)
 
     @property
     def values(self) -> Any:
@@ -525,21 +523,21 @@ class Predictions(Given):
         order = self._order(data, owner)
         if isinstance(values, Column):
             labels = values.values
-            plain = self._known(labels, data, owner)
+            plain = self._checked(labels, data, owner)
             canonical: NDArray[Any] | Column = values.converted(partial(_as, plain.dtype), plain.dtype)
         else:
             labels, positions = np.unique(values[order], return_inverse=True)
-            canonical = self._known(labels, data, owner)[positions.ravel()]
+            canonical = self._checked(labels, data, owner)[positions.ravel()]
             canonical.flags.writeable = False
         made = object.__new__(type(self))
         vars(made).update(_values=canonical, _ids=None, _classes=None)
         return made
 
-    def _known(self, labels: NDArray[Any], data: HoldoutData, owner: str) -> NDArray[Any]:
+    def _checked(self, labels: NDArray[Any], data: HoldoutData, owner: str) -> NDArray[Any]:
         """Return labels, whatever number type they had, in one that is the same; raise if one is unknown."""
-        known = set(np.asarray(data.classes).tolist())
-        known |= set(() if self._classes is None else self._classes.tolist())
-        others = [label for label in labels.tolist() if label not in known]
+        named = () if self._classes is None else self._classes.tolist()
+        classes = {*np.asarray(data.classes).tolist(), *named}
+        others = [label for label in labels.tolist() if label not in classes]
         if others:
             shown = ", ".join(printable(repr(label)) for label in others[:_SHOWN])
             more = ", ..." if len(others) > _SHOWN else ""
@@ -548,19 +546,15 @@ class Predictions(Given):
                 f"{counted(len(others), 'other label')}: {shown}{more}",
                 "If they are meant, name them: Predictions(..., classes=[...]).",
             )  # fmt: skip
-        plain = labels.tolist()
-        if family(labels) == "numbers":
-            plain = [int(label) for label in plain]
+        plain = labels.tolist() if family(labels) != "numbers" else list(map(int, labels.tolist()))
         return of_one_type(np.array(plain, dtype=object), "values", owner)
 
     def _order(self, data: HoldoutData, owner: str) -> Any:
         """Return where the prediction for each row of the holdout stands."""
         if (self._ids is None) != (data.ids is None):
-            has, fix = (
-                ("the predictions", "Leave out ids=.")
-                if data.ids is None
-                else ("the holdout", "Give them: Predictions(labels, ids).")
-            )
+            has, fix = "the predictions", "Leave out ids=."
+            if self._ids is None:
+                has, fix = "the holdout", "Give them: Predictions(labels, ids)."
             raise _bad(owner, "known by ids as the holdout's rows are", f"ids of {has} alone", fix)
         if self._ids is None or data.ids is None:
             if len(self) != len(data):
@@ -583,11 +577,10 @@ def _check_answers_predictions(data: HoldoutData, policy: Policy) -> None:
     if not data.is_classification:
         raise _refused("y", "class labels", "numbers")
     if data.units is not None:
-        what = "weight_bound or sample_weight" if not data.has_groups else "groups, or an id more than once"
-        raise _refused(
-            "sample_weight" if not data.has_groups else "groups", "left out", what,
-            "Only means over independent rows of equal weight are certified.",
-        )  # fmt: skip
+        fix = "Only means over independent rows of equal weight are certified."
+        if data.has_groups:
+            raise _refused("groups", "left out", "groups, or an id more than once", fix)
+        raise _refused("sample_weight", "left out", "weight_bound or sample_weight", fix)
     if policy.class_mix != "priced":
         raise _refused(
             "class_mix", "'priced'", policy.class_mix,
