@@ -194,8 +194,8 @@ def _answer_record(
     """
     question, in_round = framed.question, state.open_round(framed.asked.round_name)
     event, memory = question.release(seen, share, draw)
-    is_certified = in_order and state.is_alone(in_round)
-    outcome = question.outcome(event, share, memory, transcript_of(state, event) if is_certified else None)
+    by_transcript = question.statistic is not None and in_order and state.is_alone(in_round)
+    outcome = question.outcome(event, share, memory, transcript_of(state, event) if by_transcript else None)
     kind: type[AnswerRecord] = AnswerRecord
     others: dict[str, Any] = {}
     if question.statistic is not None:

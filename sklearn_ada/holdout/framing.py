@@ -180,8 +180,7 @@ def _planned(session: Session, asked: Ask) -> Question:
     data, policy, subject, settings = session.data, session.policy, asked.subject, asked.settings
     owner = subject.owner
     check_option(asked.purpose, "purpose", "a question", PURPOSES)
-    _check_settings(settings, asked.purpose, owner)
-    kind: type[Question] = question_class(settings) or CodedQuestion
+    kind: type[Question] = _checked_class(settings, asked.purpose, owner) or CodedQuestion
     median = settings if kind is StableQuestion else None
     if subject.is_given:
         if median is not None:
@@ -331,12 +330,12 @@ def comparison(
     return Ask(subject, difference, "certify", guess, rows)
 
 
-def _check_settings(settings: object, purpose: str, owner: str) -> None:
-    """Raise ValueError unless these settings are of a mechanism for this purpose."""
+def _checked_class(settings: object, purpose: str, owner: str) -> type[Question] | None:
+    """Return the mechanism that settings ask for; None for None. Raise if it is none for this purpose."""
     kind = question_class(settings)
     is_word = isinstance(settings, str) and settings != FILL
     if settings is None or (kind is not None and purpose in kind.purposes and not is_word):
-        return
+        return kind
     if purpose == "certify":
         expected = "None or MedianSettings: a certify is the exact value or a stable median"
         raise bad_parameter("settings", owner, expected, settings)
