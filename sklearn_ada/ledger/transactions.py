@@ -10,7 +10,8 @@ ahead of its records. The signal is remembered instead and delivered at the end 
 something long goes on, a wait for a lock or the replay of a long ledger, there are points at which nothing is
 half done, and it is delivered there.
 
-To add a backend is to write one module: a `ChainedLedger` with a ``scheme`` of its own, and its `Connection`.
+To add a backend is to write one module, a `ChainedLedger` with a ``scheme`` of its own and its `Connection`,
+and to import it in `opening`.
 """
 
 from __future__ import annotations

@@ -163,32 +163,29 @@ def methods(given: Assumptions) -> tuple[Method, ...]:
 
 def solve(method: Method, n: int | None, n_questions: int | None, width: float | None) -> MethodPlan:
     """Return the row of a method, given two of the three: the third is solved for, rounded to be safe."""
-    note, vacuous, rows = method.note, False, float("nan")
-    questions = n_questions or 0
+    note, rows, questions, is_solved = method.note, n, n_questions or 0, True
     if n is None:
-        assert n_questions is not None
         assert width is not None
         block = method.block
         blocks = fewest_rows(lambda m: method.half_width(m * block, questions), width, MOST_ROWS // block)
-        found = None if blocks is None else blocks * block
-        rows, vacuous = (math.inf, True) if found is None else (found, False)
-        reached = width if found is None else method.half_width(found, questions)
-        note += f"; no number of records up to {MOST_ROWS:,} is enough" if vacuous else ""
+        rows, is_solved = blocks and blocks * block, blocks is not None
+        note += "" if is_solved else f"; no number of records up to {MOST_ROWS:,} is enough"
     elif n_questions is None:
         assert width is not None
         if method.certifies == ONE:
             questions = int(method.half_width(n, 1) <= width)
         else:
             questions = most_questions(lambda k: method.half_width(n, k), width)
-        rows, vacuous = n, questions == 0
-        reached = width if vacuous else method.half_width(n, questions)
+        is_solved = questions > 0
         note += f"; the search ends at {MOST_QUESTIONS:,}" if questions == MOST_QUESTIONS else ""
-    else:
-        rows, reached = n, method.half_width(n, questions)
-        vacuous = is_vacuous(reached)
+    reached = method.half_width(rows, questions) if is_solved and rows is not None else width
+    assert reached is not None
+    vacuous = not is_solved or (width is None and is_vacuous(reached))
+    if method.certifies == ONE:
+        questions = min(questions, 1)
     return MethodPlan(
-        method.name, rows, 1 if method.certifies == ONE and questions else questions, reached, method.unit,
-        method.certifies, method.adaptive, vacuous, note,
+        method.name, math.inf if rows is None else rows, questions, reached, method.unit, method.certifies,
+        method.adaptive, vacuous, note,
     )  # fmt: skip
 
 
