@@ -28,7 +28,7 @@ from benchmarks.validity.search_conversations import (
     SEARCHES,
     SEED,
     TRIALS,
-    State,
+    Conversation,
     optuna_version,
 )
 from benchmarks.validity.searches import AFTER
@@ -50,7 +50,7 @@ def measured(name: str, labels: str, conversations: int) -> dict[str, Any] | Non
     runs = []
     for seed in range(conversations):
         y = np.random.default_rng([SEED, 1, seed]).permutation(rows.y) if permuted else rows.y
-        one = State(candidates, SETS[name].n, y, seed)
+        one = Conversation(candidates, SETS[name].n, y, seed)
         runs.append({**one.naive(), **one.ours()})
     means = ("naive", "naive true", "ours", "ours true", "surprises")
     error = float(np.std([each["fresh"] for each in runs]))
