@@ -2,7 +2,7 @@
 
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.model_selection.scorers import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
-from sklearn_ada.model_selection.validation_split import ValidationSplit
+from sklearn_ada.model_selection.training_rows import ValidationSplit
 
 __all__ = [
     "LadderScorer",

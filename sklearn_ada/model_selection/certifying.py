@@ -26,6 +26,7 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.holdout.report import certifies_nothing, why_vacuous
 from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.metrics.metric import Metric
@@ -36,14 +37,22 @@ from sklearn_ada.model_selection.guesses import (
     guess_from_validation,
     tuned_by_validation,
 )
-from sklearn_ada.model_selection.notices import NO_PREDICT, UNSCORED_CHOICE, no_candidate_scored, why_unscored
 from sklearn_ada.model_selection.parameters import NO_METRIC, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
-from sklearn_ada.model_selection.validation_split import ValidationSplit, split_rows
+from sklearn_ada.model_selection.training_rows import ValidationSplit, split_rows
 from sklearn_ada.questions.coded import FILL
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.models import Subject
+
+_NO_PREDICT = (
+    "The best model has no predict, or whichever method the metric takes, and a question to the holdout is "
+    "about what that says. Give it one to have it certified."
+)
+_UNSCORED_CHOICE = (
+    "The candidate that the search's refit function chose has no score of its own, which would be the guess. "
+    "Mend its scores, or choose among those that have one."
+)
 
 
 @dataclass
@@ -78,11 +87,32 @@ class Winner:
     metric: Metric | None = None
     unasked: str = ""
 
-    @property
-    def params(self) -> dict[str, Any]:
-        """Parameters of the winner."""
-        params: dict[str, Any] = self.results["params"][self.index]
-        return params
+    def warn(self, holdout: Holdout, median: MedianSettings | None) -> None:
+        """Warn if nothing was asked, the winner failed or answers certify nothing: its own, or others."""
+        if self.answer is None:
+            kept = f"candidate {self.index}"
+            if self.unasked != _NO_PREDICT:
+                by_function = callable(self.search.get_params(deep=False).get("refit"))
+                kept += ", which its refit function chose," if by_function else ", an arbitrary one,"
+            warn_user(
+                f"{self.unasked} So {kept} is kept as the search keeps it: the holdout was not asked, "
+                "nothing was charged, and best_score_ is NaN."
+            )
+            return
+        if self.answer.verdict == "failed":
+            warn_user(
+                f"The best model failed on the holdout ({self.answer.reason}); its score is NaN, so nothing "
+                "is certified of it. The failure was recorded and paid for. Mend the model and search again."
+            )
+            return
+        vacuous = sum(map(certifies_nothing, self.answers))
+        if vacuous:
+            what = f"{vacuous} of the {len(self.answers)} answers of this search certify nothing."
+            if certifies_nothing(self.answer):
+                what = "The interval of best_score_ certifies nothing."
+            session = session_of(holdout)
+            n_subsamples = None if median is None else median.subsamples(session.data)
+            warn_user(f"{what} {why_vacuous(session, n_subsamples)}")
 
 
 @dataclass
@@ -291,7 +321,7 @@ def _ask_about_winners(run: Run) -> Winner:
     models = run.refit([results["params"][i] for i in chosen])
     able = [run.can_ask_about(model) for model in models]
     if not (why or hidden or any(able)):
-        why = NO_PREDICT
+        why = _NO_PREDICT
     if why:
         results.update(engines.columns_of([None] * len(scores)))
         return Winner(search, results, chosen[0], models[0], [], None, unasked=why)
@@ -354,15 +384,42 @@ def _chosen(
         return order[:1], NO_METRIC if run.given.scoring is None else ""
     by_function = callable(search.get_params(deep=False).get("refit"))
     if by_function and np.isfinite(scores).any() and not np.isfinite(scores[order[0]]):
-        return order[:1], UNSCORED_CHOICE
+        return order[:1], _UNSCORED_CHOICE
     scored = [index for index in order if np.isfinite(scores[index])]
     if scored:
         return scored, ""
     first = results["params"][order[0]] if order else {}
-    why, cause = why_unscored(search, name, run.metric, partial(run.validated, first))
+    why, cause = _why_unscored(search, name, run.metric, partial(run.validated, first))
     if run.given.asks_candidates or not order or isinstance(cause, BudgetExhaustedError):  # never a warning
-        raise no_candidate_scored(why) from cause
+        raise ValueError(f"{why} So nothing is certified, and the holdout was not asked.") from cause
     return order[:1], why
+
+
+def _why_unscored(
+    search: Any, name: str, metric: Metric, validated: Callable[[], tuple[Any, Any, Any]]
+) -> tuple[str, Exception | None]:
+    """Return why a fitted search has only NaN or infinite scores of this name, and the error behind it.
+
+    The cause is what its scorer says of a model of one part of the rows on the rest of them, which
+    ``validated`` returns: the search itself has turned it into NaN.
+    """
+    scorers = getattr(search, "scorer_", None)
+    scorer = scorers.get(name) if isinstance(scorers, dict) else scorers
+    why = (
+        "its scores are NaN or infinite. On folds of one row, or of one class, they may be undefined: pass "
+        "more rows, or give it a cv with fewer folds. With error_score='raise' it tells what failed, if "
+        "anything did"
+    )
+    cause: Exception | None = None
+    try:
+        (scorer if callable(scorer) else metric.score)(*validated())
+    except Exception as raised:
+        cause = raised
+        why = (
+            f"its scorer or model raises {type(cause).__name__}: {str(cause).rstrip('.')}. Mend its scoring "
+            "or its model; with error_score='raise' it tells by itself"
+        )
+    return f"No candidate got a score from the search itself, of those to be certified: {why}.", cause
 
 
 def _metric_and_guess(

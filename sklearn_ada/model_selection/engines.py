@@ -49,7 +49,7 @@ from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnav
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.scorers import HoldoutScorer
-from sklearn_ada.model_selection.validation_split import Uncopied, ValidationSplit
+from sklearn_ada.model_selection.training_rows import Uncopied, ValidationSplit
 
 
 def told_to_ask(search: Any, recording: RecordingScorer, cv: ValidationSplit) -> Any:

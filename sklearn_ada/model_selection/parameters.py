@@ -8,11 +8,14 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
+from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.holdout.report import is_chosen, median_notice, too_few_rows
+from sklearn_ada.holdout.rounds import is_told_in_cells, worst_question
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.model_selection.engines import (
     chooses_by_several,
@@ -24,9 +27,9 @@ from sklearn_ada.model_selection.engines import (
     own_scorings,
 )
 from sklearn_ada.model_selection.guesses import check_rule
-from sklearn_ada.model_selection.row_order import check_time_order
 from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mechanism, StableHoldoutScorer
-from sklearn_ada.model_selection.validation_split import ValidationSplit, is_share
+from sklearn_ada.model_selection.training_rows import ValidationSplit, check_time_order, is_share
+from sklearn_ada.questions.question import Question
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.policy import check_answers, check_name, check_promise
 
@@ -77,27 +80,27 @@ class Parameters:
 
     # What they say by themselves.
 
-    @property
+    @cached_property
     def asks_candidates(self) -> bool:
         """Whether the questions are about candidates, not about the winners of a search."""
         return self.ask == "candidates"
 
-    @property
+    @cached_property
     def purpose(self) -> str:
         """What the questions are for: "check" of candidates, "certify" of winners."""
         return "check" if self.asks_candidates else "certify"
 
-    @property
+    @cached_property
     def keeps_model(self) -> bool:
         """Whether there is a best model in the end: not for ``refit=False``, unless a metric is named."""
         return self.scoring is not None or self.search.get_params(deep=False).get("refit") is not False
 
-    @property
+    @cached_property
     def of_pairs(self) -> bool:
         """Whether X is a kernel or distance matrix."""
         return is_of_pairs(self.search)
 
-    @property
+    @cached_property
     def scorer(self) -> HoldoutScorer | None:
         """The scorer that is the mechanism, if one is."""
         return self.mechanism if isinstance(self.mechanism, HoldoutScorer) else None
@@ -107,7 +110,12 @@ class Parameters:
         """What the mechanism can do."""
         return MECHANISMS[self.mechanism] if self.scorer is None else Mechanism(type(self.scorer))
 
-    @property
+    @cached_property
+    def question(self) -> type[Question]:
+        """The class of the questions that are put about candidates."""
+        return self.how.scorer.question
+
+    @cached_property
     def given_holdout(self) -> Holdout | None:
         """The holdout that was made before, if one was; then all rows are for training."""
         holdout = self.holdout if self.scorer is None else self.scorer.holdout
@@ -159,7 +167,7 @@ class Parameters:
         check_option(self.reveal, "reveal", OWNER, ("all", "winner"))
         self._check_one_winner()
         check_rule(self.one_standard_error, search)
-        alone = self.ask in ("winner", 1) or self.how.draws_winner or self.how.scorer.improvements_only
+        alone = self.ask in ("winner", 1) or self.how.draws_winner or self.question.improvements_only
         if alone and self.one_standard_error is not False:
             raise bad_parameter(
                 "one_standard_error", OWNER, "False where one candidate is certified, or improvements only",
@@ -227,7 +235,7 @@ class Parameters:
                 "Its next candidates would depend on the scores of the last. Use ask='winner' or an integer, "
                 "or GridSearchCV or RandomizedSearchCV.",
             )  # fmt: skip
-        if self.reveal == "winner" and (self.scorer is not None or self.how.scorer.improvements_only):
+        if self.reveal == "winner" and (self.scorer is not None or self.question.improvements_only):
             raise bad_parameter(
                 "mechanism", OWNER, "'auto', 'thresholdout' or 'stable_median' when reveal='winner'",
                 self.mechanism, "It reveals more than the winner.",
@@ -278,7 +286,7 @@ class Parameters:
                 expected = f"None or {of_scorer.name}, the metric of the scorer that is its mechanism"
                 raise bad_parameter("scoring", OWNER, expected, scoring)
             return of_scorer
-        if self.how.is_chosen and self.how.scorer.needs_interval:
+        if self.how.is_chosen and self.question.needs_interval:
             _ = metric.rule  # raises if only a stable median can certify the metric
         return metric
 
@@ -295,7 +303,7 @@ class Parameters:
         ValueError
             If the metric has no interval on this holdout; it says why, and what to write.
         """
-        if not self.how.scorer.needs_interval:
+        if not self.question.needs_interval:
             settings = None if self.scorer is None else self.scorer.settings
             return settings if isinstance(settings, MedianSettings) else _usual_median(metric, holdout)
         winners = not self.how.is_chosen and (not self.asks_candidates or self.reveal == "winner")
@@ -321,6 +329,68 @@ class Parameters:
             return self.how.scorer(metric, holdout, validation=self.validation)
         return StableHoldoutScorer(
             metric, holdout, method=median.method, stratify=median.stratify, validation=self.validation
+        )
+
+    # What that means for the answers.
+
+    def warn_before_asking(self, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
+        """Warn of what the metric means for the answers, before anything is spent."""
+        self._warn_of_median(metric, holdout, median)
+        if median is None and (not self.asks_candidates or self.reveal == "winner"):
+            self._warn_of_exact_value(metric, holdout)
+        if median is None:
+            self._warn_of_tolerance(metric, holdout)
+
+    def _warn_of_median(self, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
+        """Warn that a median will be certified, unless the user wrote so, and whether it could be."""
+        if median is None or self.how.is_chosen or is_chosen(metric):
+            return
+        session = session_of(holdout)
+        notice = median_notice(metric, median, session.data, regression=is_regressor(self.search.estimator))
+        too_few = too_few_rows(session, worst_question(session, metric, self.purpose, None))
+        warn_user(f"{too_few}{notice}; or accept the median: mechanism='stable_median'.")
+
+    def _warn_of_exact_value(self, metric: Metric, holdout: Holdout) -> None:
+        """Warn, once a ledger and metric, that a ledger that answers in cells tells this metric exactly."""
+        session = session_of(holdout)
+        if not session.policy.seals_all or is_told_in_cells(session, metric):
+            return
+        written = repr(metric.name)
+        if metric.string is not None and metric.string != metric.name:
+            written = f"Metric({metric.string!r}, pos_label={metric.positive!r})"
+        way_out = (
+            "For many searches in a row, search by 'accuracy' or another mean of 0/1 scores, and certify "
+            f"{metric.name} of the model that is kept: holdout.certify(model, scoring={written}, "
+            "guess_from=(X_val, y_val))."
+        )
+        if metric.response.target == "numbers":
+            way_out = (
+                "No metric of numbers has cells: do with few searches, each over many candidates, or plan "
+                "for more rows (plan_holdout)."
+            )
+        warn_user(
+            f"{metric.name} has no cells, so the value of every winner is told exactly, at once. That "
+            f"reveals more than a cell does, and makes all later intervals of this ledger wider. {way_out}",
+            once=("exact", holdout.fingerprint, metric.name),
+        )
+
+    def _warn_of_tolerance(self, metric: Metric, holdout: Holdout) -> None:
+        """Warn, once a ledger and before anything is asked, that the tolerance admits fewer than expected."""
+        expected, session = self.expected_questions, session_of(holdout)
+        if self.tolerance is None or expected is None or not metric.has_interval:
+            return
+        if not session.data.has_interval(metric):
+            return
+        left = holdout.remaining(metric, purpose=self.purpose)
+        asked = session.ledger.read(lambda state: int(state.asked[self.purpose]))
+        if left is None or left == 0 or asked + left >= expected:  # of 0 the refusal will tell
+            return
+        warn_user(
+            f"{expected} questions are expected, and within the tolerance of {self.tolerance:g} this holdout "
+            f"answers about {asked + left} by {metric.name}, if guesses hold. Later ones will be refused. "
+            "Before the first answer, a larger tolerance is free to choose; or plan for more rows "
+            "(plan_holdout).",
+            once=("tolerance", holdout.fingerprint, metric.name),
         )
 
 

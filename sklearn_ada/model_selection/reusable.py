@@ -31,16 +31,10 @@ from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection import engines
 from sklearn_ada.model_selection.certifying import Run, Winner
 from sklearn_ada.model_selection.delegating import Delegates, hand_on, remember_rows, reporting
-from sklearn_ada.model_selection.notices import (
-    NOT_FINISHED,
-    warn_before_asking,
-    warn_of_outcome,
-    warn_of_unasked,
-)
 from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
-from sklearn_ada.model_selection.row_order import is_shuffled_for, warn_of_blocks
 from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.setting_aside import checked_rows, ids_of_rows, set_aside
+from sklearn_ada.model_selection.training_rows import is_shuffled_for, warn_of_blocks
 from sklearn_ada.terms.models import Subject, model_digest
 
 if TYPE_CHECKING:
@@ -51,6 +45,7 @@ _BEST = (
     "best_score_target_",
 )  # fmt: skip
 """Attributes of the best candidate."""
+_NOT_FINISHED = "The last call of fit did not end, so nothing is known to be asked about the best model."
 _CERTIFY = f"{OWNER}.certify"
 
 
@@ -306,7 +301,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         given = Parameters.of(self)
         given.check()
         self._asked = self._certified = None
-        self._unasked = NOT_FINISHED
+        self._unasked = _NOT_FINISHED
         X, y, ids, self._id_column = checked_rows(given, X, y, ids)
         without = given.why_no_metric()
         metric = None if without or (self.ask == "winner" and not given.keeps_model) else given.metric()
@@ -324,7 +319,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             self._search_only(X_train, y_train, params, cv, without)
             return self
         median = given.median(metric, self.holdout_)
-        warn_before_asking(given, metric, self.holdout_, median)
+        given.warn_before_asking(metric, self.holdout_, median)
         if not given.asks_candidates:  # else its cv looks at the same rows
             self.holdout_.check_overlap(X_train)
             self._warn_of_folds(given, cv, X_train, y_train, params.groups)
@@ -333,16 +328,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             given, self.holdout_, X_train, y_train, params, metric, median, cv, partial(reporting, self)
         )
         winner = run.winner()
-        self._keep(winner, given, metric)
-        if winner.answer is None:
-            if winner.unasked != NO_METRIC:  # a search whose winner a function chose by several has no score
-                self.best_score_, self.best_score_target_ = math.nan, ""
-                self.best_score_interval_ = metric.range or (-math.inf, math.inf)
-            warn_of_unasked(winner.unasked, self.search_, self.best_index_)
-        else:
-            number = winner.answer.index
-            self._asked = (run.digests[number], number) if number in run.digests else None
-            warn_of_outcome(self.answers_, winner.answer, self.holdout_, median)
+        self._keep(winner, given, metric, run.digests)
+        winner.warn(self.holdout_, median)
         if not isinstance(self.holdout, Holdout):  # else X has no row of it
             remember_rows(self, X, y)
         return self
@@ -376,17 +363,22 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
                 "certified. Use refit=True or the name of a score, or ReusableHoldoutCV(scoring=...)."
             )
 
-    def _keep(self, winner: Winner, given: Parameters, metric: Metric) -> None:
+    def _keep(self, winner: Winner, given: Parameters, metric: Metric, digests: dict[int, str]) -> None:
         """Set the attributes of search and winner, and take the holdout's scorer out of the search."""
         self._forget()
         search = self.search_ = winner.search
         self.cv_results_, self.answers_ = winner.results, winner.answers
-        self.best_index_, self.best_params_ = winner.index, winner.params
+        self.best_index_, self.best_params_ = winner.index, winner.results["params"][winner.index]
         if winner.model is not None:
             self.best_estimator_ = winner.model
         self._certified, self._unasked = winner.metric, winner.unasked
         if winner.answer is not None:
+            number = winner.answer.index
+            self._asked = (digests[number], number) if number in digests else None
             self._show_best(winner.answer)
+        elif winner.unasked != NO_METRIC:  # a search whose winner a function chose by several has no score
+            self.best_score_, self.best_score_target_ = math.nan, ""
+            self.best_score_interval_ = metric.range or (-math.inf, math.inf)
         own = getattr(search, "scorer_", None)  # as its search scores, so does this, if by one metric
         is_own = own is not None and self.scoring is None and given.scorer is None
         self.scorer_ = own if is_own and not given.asks_candidates else metric.score

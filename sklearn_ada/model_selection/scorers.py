@@ -33,12 +33,12 @@ from sklearn_ada.holdout.report import warn_if_vacuous
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Grid
 from sklearn_ada.metrics.metric import Metric, as_metric
-from sklearn_ada.model_selection.validation_split import Uncopied, ValidationSplit
-from sklearn_ada.questions.coded import FILL
-from sklearn_ada.questions.ladder_check import LadderSettings
+from sklearn_ada.model_selection.training_rows import Uncopied, ValidationSplit
+from sklearn_ada.questions.coded import FILL, CodedQuestion
+from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
 from sklearn_ada.questions.noisy import NoiseSettings
-from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows
-from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.questions.question import Guess, Question, guess_from_rows, median_guess_from_rows
+from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.models import Subject
 from sklearn_ada.terms.overlap import row_hashes
 
@@ -58,8 +58,7 @@ class HoldoutScorer(Uncopied, ABC):
         scikit-learn would silently pick the first.
     """
 
-    needs_interval: ClassVar[bool] = True
-    improvements_only: ClassVar[bool] = False
+    question: ClassVar[type[Question]] = CodedQuestion
     settings: Settings = None
 
     @abstractmethod
@@ -431,7 +430,7 @@ class StableHoldoutScorer(HoldoutScorer):
     True
     """
 
-    needs_interval = False
+    question = StableQuestion
 
     def __init__(
         self,
@@ -489,7 +488,7 @@ class LadderScorer(HoldoutScorer):
     True
     """
 
-    improvements_only = True
+    question = LadderQuestion
 
     def __init__(
         self,

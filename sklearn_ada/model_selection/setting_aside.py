@@ -23,8 +23,13 @@ from sklearn_ada.holdout.finding import check_sides, check_unchanged, held_befor
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.model_selection.engines import folds_of_training_rows, take_for
 from sklearn_ada.model_selection.parameters import OWNER, Parameters
-from sklearn_ada.model_selection.row_order import check_time_order, is_shuffled_for, shuffled
-from sklearn_ada.model_selection.validation_split import is_share, split_rows
+from sklearn_ada.model_selection.training_rows import (
+    check_time_order,
+    is_share,
+    is_shuffled_for,
+    shuffled,
+    split_rows,
+)
 
 _FIT = f"{OWNER}.fit"
 _POLICY = ("confidence_level", "tolerance", "expected_questions", "answers", "seal_key", "who")
@@ -43,7 +48,7 @@ def set_aside(
 
     With ``ids`` a share is chosen by them, each row by itself (`split_by_ids`).
 
-    The rows for training are in a random order where the search's cv does not mind (`row_order`). With a
+    The rows for training are in a random order where the search's cv does not mind (`training_rows`). With a
     given Holdout they stay in theirs: whoever split them has chosen it.
     """
     n = n_rows(X)

@@ -58,6 +58,7 @@ class LadderQuestion(RefinedCheck):
     step: float
     settings_type = LadderSettings
     names = ("ladder",)
+    improvements_only = True
 
     @classmethod
     def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:

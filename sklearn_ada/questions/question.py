@@ -77,6 +77,10 @@ class Question(ABC):
     """What settings of its own may be given for."""
     may_be_declared: ClassVar[bool] = False
     """Whether its interval may rest on a family of models that was declared beforehand."""
+    needs_interval: ClassVar[bool] = True
+    """Whether the metric must have an interval of its own."""
+    improvements_only: ClassVar[bool] = False
+    """Whether no more is released than by how much the best so far is beaten, if it is."""
     is_found_by_subject: ClassVar[bool] = False
     """Whether any record about model and metric is one of this question, whatever its guess was."""
 

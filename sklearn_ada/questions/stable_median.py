@@ -428,6 +428,7 @@ class StableQuestion(Question):
     family: str
     settings_type = MedianSettings
     names = ("median ",)
+    needs_interval = False
 
     @property
     def n_subsamples(self) -> int:  # type: ignore[override]

@@ -198,7 +198,7 @@ class Policy:
         check_option(self.class_mix, "class_mix", owner, CLASS_MIXES)
         if self.answers is not None:
             check_answers(self.answers, owner)
-        if self.answers == "cells" and self.is_private:
+        if self.seals_all and self.is_private:
             raise bad_parameter(
                 "answers", owner, f"'exact' or 'auto' where route={self.route!r}", self.answers,
                 "Where privacy certifies, answers have noise, and there is nothing to seal.",
@@ -233,6 +233,11 @@ class Policy:
     def seals(self) -> bool:
         """Whether counts are answered in cells, and all weights come from one purse."""
         return self.answers in ("auto", "cells")
+
+    @property
+    def seals_all(self) -> bool:
+        """Whether counts are answered in cells from the first on."""
+        return self.answers == "cells"
 
     @property
     def ln_sealed(self) -> float:

@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 )
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
-from sklearn_ada.model_selection.row_order import is_ordered_in_time
+from sklearn_ada.model_selection.training_rows import is_ordered_in_time
 
 N = 400
 SCORE = Metric("neg_mean_absolute_error", range=(-10, 0))
