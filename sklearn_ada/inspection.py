@@ -1,12 +1,10 @@
-"""What a display is made from: a holdout, or the report that a pickled search keeps in its place.
+"""Pictures of a holdout: what it answered, what it can still certify, and what it says of a search.
 
-`AnswersDisplay`: every answer of a ledger with its interval, beside the guess.
+- `AnswersDisplay`: every answer of a ledger with its interval, beside the guess.
+- `HoldoutBudgetDisplay`: how wide the next answers would be.
+- `CertifiedSearchDisplay`: what a search believed of its candidates, and what the holdout certifies.
 
-`HoldoutBudgetDisplay`: how wide the next answers would be.
-
-`CertifiedSearchDisplay`: what a search believed of its candidates, and what the holdout certifies.
-
-Pictures of a holdout: what it answered, what it can still certify, and what it says of a search.
+They are made from a holdout, or from the report that a pickled search keeps in its place.
 """
 
 from __future__ import annotations
@@ -23,8 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_ada._validation import bad_parameter, percent
 from sklearn_ada.answer import Answer
 from sklearn_ada.holdout.holdout import Holdout
+from sklearn_ada.holdout.notices import certifies_nothing
 from sklearn_ada.holdout.records import Entry
-from sklearn_ada.holdout.report import HoldoutReport, Targets, certifies_nothing
+from sklearn_ada.holdout.report import HoldoutReport, Targets
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.planning.display import axes_or_new, panels_or_new
 

@@ -147,13 +147,15 @@ def add_ledger_commands(commands: Any) -> None:
     pin.set_defaults(run=print_head)
     end = actions.add_parser("close", help="refuse new questions from now on; there is no way back")
     end.set_defaults(run=close_ledger)
-    told = actions.add_parser("unseal", help="tell sealed values, at the level of their asking")
-    told.set_defaults(run=unseal_ledger)
-    for writer in (end, told):
+    opened = actions.add_parser("unseal", help="tell sealed values, at the level of their asking")
+    opened.set_defaults(run=unseal_ledger)
+    for writer in (end, opened):
         writer.add_argument("file")
         writer.add_argument("--who", help="a name for the records")
-    told.add_argument("--key", metavar="KEYFILE", help="the private key, in PEM, of a ledger with a seal_key")
-    told.add_argument("numbers", nargs="*", type=count, help="of records; none: all, once it is closed")
+    opened.add_argument(
+        "--key", metavar="KEYFILE", help="the private key, in PEM, of a ledger with a seal_key"
+    )
+    opened.add_argument("numbers", nargs="*", type=count, help="of records; none: all, once it is closed")
 
 
 def show_ledger(arguments: argparse.Namespace) -> None:
@@ -161,7 +163,7 @@ def show_ledger(arguments: argparse.Namespace) -> None:
     ledger = _open(arguments.file, replay=arguments.limit is None)
     if arguments.limit is None:
         entries = [Entry.of(record) for record in ledger.records()]
-        told = ledger.read(
+        summary = ledger.read(
             lambda state: (
                 f"revealed {state.account.nats:.4g} nats in all; asked {state.asked}, refused {state.refused}"
             )
@@ -169,7 +171,7 @@ def show_ledger(arguments: argparse.Namespace) -> None:
     else:
         reached, records = ledger.tail(arguments.limit)
         entries = [Entry.of(record) for record in records]
-        told = f"the last {len(entries)} of {reached.count:,} records; those before them were not read"
+        summary = f"the last {len(entries)} of {reached.count:,} records; those before them were not read"
     if arguments.json:
         _print_json([entry.to_dict() for entry in entries])
     elif arguments.csv:
@@ -177,7 +179,7 @@ def show_ledger(arguments: argparse.Namespace) -> None:
     else:
         targets = Targets(entry.score_of for entry in entries)
         print(aligned(_HEAD, [_cells(entry, targets) for entry in entries], right=_NUMBERS))
-        print(told)
+        print(summary)
         print(*targets.lines, sep="\n", end="\n" if targets.lines else "")
 
 
@@ -221,7 +223,7 @@ def report_ledger(arguments: argparse.Namespace) -> None:
     if arguments.json:
         _print_json(report.to_dict())
     else:
-        print(_told_2(report))
+        print(_report_text(report))
 
 
 def close_ledger(arguments: argparse.Namespace) -> None:
@@ -234,12 +236,12 @@ def unseal_ledger(arguments: argparse.Namespace) -> None:
     """Tell sealed values and print them, one a line."""
     try:
         ledger, asker = open_ledger_to_write(arguments.file, State), Asker(arguments.who)
-        told = unseal(ledger, asker, arguments.numbers or None, arguments.key)
+        answers = unseal(ledger, asker, arguments.numbers or None, arguments.key)
     except (ImportError, ValueError) as error:
         raise LedgerError(str(error)) from error
-    for answer in told:
+    for answer in answers:
         print(f"{answer.index}: {answer}")
-    print(f"{counted(len(told), 'value')} unsealed")
+    print(f"{counted(len(answers), 'value')} unsealed")
 
 
 def _open(address: str, replay: bool = True) -> Ledger[State]:
@@ -299,7 +301,7 @@ def _cells(entry: Entry, targets: Targets) -> list[str]:
     ]
 
 
-def _told_2(report: HoldoutReport) -> str:
+def _report_text(report: HoldoutReport) -> str:
     counts = ", ".join(f"{purpose} {times}" for purpose, times in report.asked.items())
     people = ", ".join(
         f"{'nobody named' if who == '?' else printable(who)} ({times})"
@@ -339,8 +341,8 @@ def _told_2(report: HoldoutReport) -> str:
 
 
 def _confirmed(report: HoldoutReport) -> list[str]:
-    told = ", ".join(f"{what} {count}" for what, count in report.confirmed.items())
-    return [f"asked again, and the model said: {told}"] if any(report.confirmed.values()) else []
+    counts = ", ".join(f"{what} {count}" for what, count in report.confirmed.items())
+    return [f"asked again, and the model said: {counts}"] if any(report.confirmed.values()) else []
 
 
 def _print_json(body: Any) -> None:

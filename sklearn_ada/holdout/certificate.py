@@ -1,23 +1,19 @@
-"""What a holdout certified, as one document to hand over: ready for JSON, made from the ledger alone.
+"""What a holdout certified, as one document to hand over; writing it, and verifying one that was given.
 
-It tells what was asked, answered and revealed, on which theorems and assumptions the intervals rest, and the
-head of the ledger, which vouches for all of it: `ledger verify FILE --certificate` makes it again from the
-records (`sklearn_ada.holdout.certificate`). No rows, no secret, and nothing that is still sealed: it
-is made from answers, which hold none of these.
+The certificate is made from the ledger alone, ready for JSON. It tells what was asked, answered and revealed,
+on which theorems and assumptions the intervals rest, and the head of the ledger, which vouches for all of it.
+No rows, no secret, and nothing that is still sealed: it is made from answers, which hold none of these. The
+page to read and print is one file without scripts and links. All that stands in it came from records, where a
+name may be anything: every text is escaped.
 
-A certificate as a page to read and print, and writing it to a file.
-
-The page is one file without scripts and links. All that stands in it came from records, where a name may be
-anything: every text is escaped.
-
-Verifying a certificate: every interval is computed again from the ledger's records, and compared.
-
-An interval follows from what was released, the question's record and its level, the part of the failure
-probability that it may use; the level follows from the records before it. So whoever has the ledger can
-compute it again, without rows and models, wherever the number of rows is all that the interval takes of the
-data. The size of a ROC AUC or of a per-class mean depends on the class counts, and that of weighted or
-grouped rows on the weights, which no ledger holds; noise and medians are drawn. Those answers are compared
-with their records, which the hash chain protects, and counted apart.
+**Verifying** (`ledger verify FILE --certificate`) makes it again from the records, and computes every
+interval anew. An interval follows from what was released, the question's record and its level, the part of
+the failure probability that it may use; the level follows from the records before it. So whoever has the
+ledger can compute it again, without rows and models, wherever the number of rows is all that the interval
+takes of the data. The size of a ROC AUC or of a per-class mean depends on the class counts, and that of
+weighted or grouped rows on the weights, which no ledger holds; noise and medians are drawn. Those answers are
+compared with their records, which the hash chain protects, and counted apart, as are those of mechanisms that
+this release does not have.
 """
 
 from __future__ import annotations
@@ -54,7 +50,7 @@ from sklearn_ada.holdout.records import (
     read_record,
     row,
 )
-from sklearn_ada.holdout.report import answers_in
+from sklearn_ada.holdout.report import answers_in, letters
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
 from sklearn_ada.mechanisms.rounding import Cells
@@ -214,8 +210,8 @@ def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
         ("Exported", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_versions()}"),
     ]
     finals = set(published)
-    known = dict.fromkeys(each["reason"] for each in shown if each["value"] is None)
-    reasons = {reason: _letters(number) for number, reason in enumerate(known)}
+    without = dict.fromkeys(each["reason"] for each in shown if each["value"] is None)
+    reasons = {reason: letters(number) for number, reason in enumerate(without)}
     rows = "".join(_row(each, targets, reasons, finals) for each in shown)
     head = "".join(f"<th>{name}</th>" for name in _HEAD)
     return f"""<!DOCTYPE html>
@@ -229,7 +225,7 @@ def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
 <h2>What was asked and answered</h2>{cut}
 <div class="wide" tabindex="0" role="region" aria-label="Answers">
 <table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>
-{_listed("Why there is no value", known, "ol", ' type="a"')}
+{_listed("Why there is no value", without, "ol", ' type="a"')}
 {_listed("Targets: what the values are scores of", certificate["targets"], "ol")}
 {_listed("Theorems", certificate["theorems"], "ul")}
 {_listed("Assumptions, which nobody can check from the holdout alone", certificate["assumptions"], "ul")}
@@ -264,8 +260,8 @@ def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str],
         else f"none ({reasons[each['reason']]})"
     )
     is_final = each["index"] in finals
-    said = "PUBLISHED" if is_final else each["kind"] if each["kind"] in ("sealed", "unsealed") else ""
-    verdict = f"{said}: {each['verdict']}" if said else each["verdict"]
+    how = "PUBLISHED" if is_final else each["kind"] if each["kind"] in ("sealed", "unsealed") else ""
+    verdict = f"{how}: {each['verdict']}" if how else each["verdict"]
     cells = (
         each["index"],
         each["model"] or "",
@@ -285,12 +281,6 @@ def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str],
 def _listed(title: str, texts: Iterable[str], tag: str, kind: str = "") -> str:
     items = "".join(f"<li>{_e(text)}</li>" for text in texts)
     return f"<h2>{title}</h2><{tag}{kind}>{items}</{tag}>" if items else ""
-
-
-def _letters(number: int) -> str:
-    """Return a, b, ..., z, aa, ab, ... as browsers number a list."""
-    more, last = divmod(number, 26)
-    return (_letters(more - 1) if more else "") + chr(ord("a") + last)
 
 
 def _who(name: str, times: int) -> str:
@@ -421,12 +411,12 @@ def _compare(given: Any, made: Any, where: str) -> None:
     numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (given, made))
     if math.isclose(given, made, rel_tol=1e-9, abs_tol=1e-12) if numbers else given == made:
         return
-    said, told = _short(given), _short(made)
+    found, expected = _short(given), _short(made)
     if isinstance(made, list) and isinstance(given, list):
-        said, told = (counted(len(each), "entry") for each in (given, made))
+        found, expected = (counted(len(each), "entry") for each in (given, made))
     raise LedgerMismatchError(
-        f"The certificate was changed: at {where or 'its top'} it says {said}, the ledger's records "
-        f"give {told}. Trust the ledger, and export it again."
+        f"The certificate was changed: at {where or 'its top'} it says {found}, the ledger's records "
+        f"give {expected}. Trust the ledger, and export it again."
     )
 
 

@@ -362,8 +362,8 @@ def _paid_for_labels(address: str | os.PathLike[str]) -> str:
 def _check_crossed(editions: list[Table], ids: NDArray[np.bytes_], secret: bytes) -> None:
     if not editions:
         return
-    known = np.unique(np.concatenate([rows["id"] for rows in editions]))
-    crossed = int(np.isin(known, keyed_ids(ids, secret)).sum())
+    held = np.unique(np.concatenate([rows["id"] for rows in editions]))
+    crossed = int(np.isin(held, keyed_ids(ids, secret)).sum())
     if crossed:
         raise HoldoutLeakError(
             f"{crossed} of the ids of the training rows are those of rows of the holdout, now or before. "

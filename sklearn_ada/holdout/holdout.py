@@ -28,15 +28,9 @@ from sklearn_ada.holdout.changes import (
 from sklearn_ada.holdout.choice import select_model
 from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_of_rows
 from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
+from sklearn_ada.holdout.notices import warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.publishing import close, publish, unseal
-from sklearn_ada.holdout.report import (
-    HoldoutReport,
-    page_of_summary,
-    report_of,
-    summary_of,
-    warn_if_vacuous,
-    warn_of_median,
-)
+from sklearn_ada.holdout.report import HoldoutReport, page_of_summary, report_of, summary_of
 from sklearn_ada.holdout.rounds import check_together, declare_family, remaining_questions
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State

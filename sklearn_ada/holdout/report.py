@@ -1,23 +1,12 @@
-"""What people see of a holdout: what was asked, what it cost, and what is left.
+"""The report of a holdout: what was asked, what was answered, what is spent, and what is left.
 
-One record of a ledger in plain columns: what tables, reports and files of other programs show.
+**The outlook** says how wide the next intervals would be, from the records and the number of rows alone. It
+is shown for a mean of a bounded score over all rows, such as accuracy, as a share of its range. Other metrics
+rest on fewer independent terms and have wider intervals; `Holdout.remaining` counts for any metric.
 
-Warnings about answers that are worth less than they look.
-
-An answer is *vacuous* if its interval holds everything the metric can be. And a stable median is another
-quantity than the metric on all rows, which an asker should know who did not ask for it.
-
-The outlook: how wide the next intervals would be, computed from the records and the number of rows alone.
-
-It is shown for a mean of a bounded score over all rows, such as accuracy, as a share of its range. Other
-metrics rest on fewer independent terms and have wider intervals; `Holdout.remaining` counts for any metric.
-
-Marks such as [a] for the targets of the answers in a table, with the targets listed beneath it.
-
-A *target* is the population quantity that a value estimates, in words, often the same for many answers.
-Checks of a stable median differ in the steps to which their values are rounded; they share a mark.
-
-What was asked of a holdout, what was answered, what is spent and what is left.
+**Targets** are the population quantities that values estimate, in words, often the same for many answers: a
+table marks them [a], [b] and lists them beneath it. Checks of a stable median differ in the steps to which
+their values are rounded; they share a mark.
 """
 
 from __future__ import annotations
@@ -31,9 +20,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_regressor
 
-from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import counted, percent, printable
 from sklearn_ada.accounting.events import CodedRelease
 from sklearn_ada.answer import Answer
@@ -55,7 +42,7 @@ from sklearn_ada.holdout.records import (
     read_record,
 )
 from sklearn_ada.holdout.rounds import MANY, admitted_one_by_one, share_ahead
-from sklearn_ada.holdout.session import Session, as_closed
+from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.metrics.base import SCORERS
@@ -64,145 +51,11 @@ from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.noisy import by_default
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import in_cells
-from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.holdout_data import HoldoutData
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-
-_EVERY_LEVEL = 0.5  # a half-width in quantile levels
-
-
-def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
-    """Warn where a stable median will answer and the asker has not said that it should."""
-    if question.n_subsamples is None or is_chosen(question.metric):
-        return
-    told = median_notice(question.metric, MedianSettings(), session.data, regression=is_regressor(estimator))
-    warn_user(
-        f"{too_few_rows(session, question)}{told}; or accept the median: settings=MedianSettings().",
-        once=("median", session.fingerprint, question.metric.name),
-    )
-
-
-def too_few_rows(session: Session, question: Question) -> str:
-    """Return a sentence where the next answer of a stable median will be vacuous, whatever the rows say."""
-    if question.n_subsamples is None:
-        return ""
-    half, _ = session.ledger.read(
-        lambda state: foreseen_half_width(
-            state, question, state.share(question.purpose, at_once=question.at_once)
-        )
-    )
-    if half < _EVERY_LEVEL:
-        return ""
-    units = f"{session.data.n_units} {'groups' if session.data.has_groups else 'rows'}"
-    parts = f"{units} in {question.n_subsamples} subsamples"
-    return f"{parts} are too few: what will be paid for certifies nothing. "
-
-
-def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> None:
-    """Warn, once a process, of an answer that certifies nothing."""
-    if certifies_nothing(answer):
-        parts = question.n_subsamples
-        warn_user(
-            f"An answer of the holdout certifies nothing. {why_vacuous(session, parts)}",
-            once=("vacuous", session.fingerprint, "metric" if parts is None else "median"),
-        )
-
-
-def certifies_nothing(answer: Answer) -> bool:
-    """Return whether an answer has a value but a vacuous interval."""
-    return answer.answered and answer.certificate is not None and answer.certificate.vacuous
-
-
-def why_vacuous(session: Session, n_subsamples: int | None) -> str:
-    """Return why answers of a holdout are vacuous, from its size and the nats revealed so far.
-
-    Parameters
-    ----------
-    session : Session
-    n_subsamples : int or None
-        Of a stable median; None for a metric with an interval of its own.
-    """
-    data, policy = session.data, session.policy
-    nats = session.ledger.read(lambda state: state.account.nats)
-    units = f"{data.n_units} {'groups' if data.has_groups else 'rows'}"
-    if n_subsamples is not None:
-        units += f" in {n_subsamples} subsamples"
-    if policy.is_described:
-        what = f"with {nats:.3g} nats revealed"
-        fewer = "fewer surprises, as guesses that hold cost next to nothing"
-    else:
-        what, fewer = "for what privacy can certify", "fewer expected_questions, which means less noise"
-    if n_subsamples is not None:
-        fewer += "; or a metric with an interval of its own"
-    can_grow = policy.route == "description_length" and data.units is None
-    more = "more rows (top_up, or a larger holdout" if can_grow else "more rows (a larger holdout"
-    return (
-        "The interval is everything that the metric can be, because independent records are too few: "
-        f"{units}, {what}. What helps: {more}; plan_holdout says how many), or {fewer}."
-    )
-
-
-def is_chosen(metric: Metric) -> bool:
-    """Return whether the user has declared ``kind="general"`` for a metric with an interval of its own."""
-    return metric.chosen_general and metric.is_scorer_with_interval
-
-
-def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *, regression: bool) -> str:
-    """Return a text: the median of a metric is another quantity, and these metrics have an interval.
-
-    Parameters
-    ----------
-    metric : Metric
-    settings : MedianSettings
-    data : HoldoutData
-    regression : bool
-        Whether the model is a regressor, however few values y has.
-    """
-    name = metric.name
-    size = data.subsample_size(settings.subsamples(data), stratify=settings.stratify)
-    units = "groups" if data.has_groups else "records"
-    why = "has no interval of its own on this holdout"
-    if metric.has_interval_of_all_rows:
-        why = "has no interval of its own here (the winner's has, of rows that count alike: ask='winner')"
-    return (
-        f"{name} {why}. Its answers are the median of {name} over "
-        f"random subsamples of {size} {units}, which is another quantity than {name} on all rows and can be "
-        f"far from it. Use {_with_interval(metric, data, regression)}"
-    )
-
-
-def _with_interval(metric: Metric, data: HoldoutData, regression: bool) -> str:
-    of_class = _OF_ONE_CLASS.search(metric.name) if metric.string is None else None
-    if of_class is not None and not data.has_groups and data.weight is None:
-        label = _POS_LABEL.search(metric.name)
-        written = "" if label is None else f", pos_label={_quoted(label[1])}"
-        return f"Metric({of_class[1]!r}{written}), which is a scorer, too, and has an interval"
-    if metric.is_scorer_with_interval and metric.range is None:
-        return f"a metric with an interval, here {_here(metric.string)}"
-    if regression or data.classes is None:
-        return f"a metric with an interval, such as {_here('neg_mean_absolute_error')}"
-    names = ["roc_auc"] if len(data.classes) == 2 else []
-    known = [repr(n) for n in (*names, "balanced_accuracy", "accuracy") if data.has_interval(Metric(n))]
-    return f"a metric with an interval, such as {', '.join(known)}"
-
-
-_OF_ONE_CLASS = re.compile(r"^make_scorer\((f1|jaccard|precision|recall)_score\b(?!.*average)")
-_POS_LABEL = re.compile(r"pos_label=([^,)]+)")
-
-
-def _quoted(label: str) -> str:
-    """Return a label as it is written: a scorer's text does not quote words."""
-    is_number = label.removeprefix("-").replace(".", "", 1).isdigit()
-    return label if is_number or label in ("True", "False") else repr(label.strip("'\""))
-
-
-def _here(name: str | None) -> str:
-    """Return a metric with a range, and where it is written: a search of scikit-learn takes none."""
-    return f"Metric({name!r}, range=(low, 0)), as the scoring of a Holdout or of ReusableHoldoutCV"
 
 
 _AHEAD = (0, 1, 10, 100)
@@ -304,7 +157,7 @@ def _of_searches(state: State, probe: Question, worst: Question) -> list[Forecas
     later.asked["certify"] += 1
     assert later.purse is not None
     _, later.purse = later.purse.at_once()
-    return [first, *(_forecast(later, probe, probe, worst, n - 1, told=n) for n in _AHEAD[1:])]
+    return [first, *(_forecast(later, probe, probe, worst, n - 1, named=n) for n in _AHEAD[1:])]
 
 
 def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False) -> str:
@@ -364,27 +217,27 @@ def _of_cells(outlook: Outlook, tolerance: float | None) -> str:
         return f"No more searches are answered at +-{tolerance:g}: {rest}"
     if first.half_width >= _VACUOUS:
         return _NOTHING
-    told = f"The next search by accuracy is told the score of its winner at about +-{first.half_width:.2g}"
+    text = f"The next search by accuracy is told the score of its winner at about +-{first.half_width:.2g}"
     if left is not None:
-        told = f"You can still run {_many(left, 'search')} by accuracy; the next is told the "
-        told += f"score of its winner at about +-{first.half_width:.2g}"
+        text = f"You can still run {_many(left, 'search')} by accuracy; the next is told the "
+        text += f"score of its winner at about +-{first.half_width:.2g}"
     elif last.half_width < _VACUOUS:
-        told += f", after {last.after} more at +-{last.half_width:.2g}"
-    return f"{told}, if guesses hold; {publishing}" if kept else f"{told}, if guesses hold."
+        text += f", after {last.after} more at +-{last.half_width:.2g}"
+    return f"{text}, if guesses hold; {publishing}" if kept else f"{text}, if guesses hold."
 
 
 def _many(count: int, noun: str) -> str:
     """Return a count with its noun; one that was counted no further stands for any number."""
-    told = counted(count, noun)
-    return f"any number of {told.split(' ')[1]}" if count >= MANY else told
+    text = counted(count, noun)
+    return f"any number of {text.split(' ')[1]}" if count >= MANY else text
 
 
 def _forecast(
-    state: State, before: Question, probe: Question, worst: Question, after: int, told: int | None = None
+    state: State, before: Question, probe: Question, worst: Question, after: int, named: int | None = None
 ) -> Forecast:
-    """Return the forecast of a question that comes ``after`` so many like ``before``; named as ``told``."""
+    """Return the forecast of a question that comes ``after`` so many like ``before``; named as ``named``."""
     share = share_ahead(state, before, after, purpose=probe.purpose)
-    named = after if told is None else told
+    named = after if named is None else named
     try:
         share = certified(state, probe, share, after + 1)
     except RefusedError:
@@ -432,13 +285,13 @@ class Targets:
     def __init__(self, targets: Iterable[str | None] | Mapping[str, int]) -> None:
         self._counts: Counter[str] = Counter()
         self._steps: dict[str, set[float]] = {}
-        known = targets if isinstance(targets, Mapping) else Counter(each for each in targets if each)
-        for target, count in known.items():
+        counts = targets if isinstance(targets, Mapping) else Counter(each for each in targets if each)
+        for target, count in counts.items():
             self._counts[_kind(target)] += count
             steps = _STEPS.search(target)
             if steps is not None:
                 self._steps.setdefault(_kind(target), set()).add(float(steps[1]))
-        self._marks = {kind: f"[{_letters(number)}]" for number, kind in enumerate(self._counts)}
+        self._marks = {kind: f"[{letters(number)}]" for number, kind in enumerate(self._counts)}
 
     def mark(self, target: str | None) -> str:
         """Return what follows the name of the metric: a blank and the mark, or nothing without a target."""
@@ -469,10 +322,10 @@ def _kind(target: str) -> str:
     return _STEPS.sub(", rounded to steps of 0", target)
 
 
-def _letters(number: int) -> str:
+def letters(number: int) -> str:
     """Return a, b, ..., z, aa, ab, ..."""
     more, last = divmod(number, 26)
-    return (_letters(more - 1) if more else "") + chr(ord("a") + last)
+    return (letters(more - 1) if more else "") + chr(ord("a") + last)
 
 
 @dataclass(frozen=True)
@@ -588,18 +441,18 @@ class HoldoutReport:
             lines.append(f"  ... {counted(len(self.answers) - _SHOWN, 'earlier answer')}")
         targets = _targets(self.entries[-_SHOWN:])
         pairs = list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]
-        told: set[str | None] = set()
+        shown: set[str | None] = set()
         for pair, entry in pairs:
             answer = pair[1]
-            lines.append(_line(self, pair, entry, targets, answer.reason in told))
-            told |= set() if answer.answered else {answer.reason}
+            lines.append(_line(self, pair, entry, targets, answer.reason in shown))
+            shown |= set() if answer.answered else {answer.reason}
         return "\n".join([*lines, *(f"  {line}" for line in targets.lines)])
 
     def _repr_html_(self) -> str:
         targets = _targets(self.entries)
         rows = "".join(
             f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(entry.score_of).strip()}</td>"
-            f"<td>{html.escape(self._told(a))}</td>"
+            f"<td>{html.escape(self._in_a_line(a))}</td>"
             f"<td>{html.escape(_signature(entry))}</td></tr>"
             for (m, a), entry in zip(self.answers, self.entries, strict=True)
         )
@@ -612,11 +465,11 @@ class HoldoutReport:
             f"<p>{beneath}</p></details>"
         )
 
-    def _told(self, answer: Answer) -> str:
+    def _in_a_line(self, answer: Answer) -> str:
         """Return an answer in a line; of a sealed one where its exact value was told, if it was."""
         record = self.told_in.get(answer.index)
-        said = replace(answer, published=None).summary  # that width was foreseen when it was asked
-        return said if record is None else f"{said}, its exact value is in record {record}"
+        text = replace(answer, published=None).summary  # that width was foreseen when it was asked
+        return text if record is None else f"{text}, its exact value is in record {record}"
 
     def _summary(self) -> str:
         asked = ", ".join(counted(count, purpose) for purpose, count in self.asked.items())
@@ -668,10 +521,10 @@ def _line(
     """Return an answer in a line; a reason that stands above already is not repeated."""
     metric, answer = pair
     signature = _signature(entry)
-    said = f"{answer.verdict}, for the same reason" if again else report._told(answer)
-    told = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {said}"
-    told += f", {entry.model}" if entry.model else ""
-    return told + (f", asked by {signature}" if signature else "")
+    text = f"{answer.verdict}, for the same reason" if again else report._in_a_line(answer)
+    line = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {text}"
+    line += f", {entry.model}" if entry.model else ""
+    return line + (f", asked by {signature}" if signature else "")
 
 
 def _targets(entries: tuple[Entry, ...]) -> Targets:
@@ -757,10 +610,10 @@ def page_of_summary(ledger: Ledger[State], name: str) -> str:
 
 
 def _remark(state: State) -> str:
-    told = "counts are answered with cells and sealed"
+    remark = "counts are answered with cells and sealed"
     if state.policy.tolerance is not None:
-        told += "; a question is admitted by the width that its answer has if the guess holds"
-    return told + ("; closed: nothing new is answered" if state.closed else "")
+        remark += "; a question is admitted by the width that its answer has if the guess holds"
+    return remark + ("; closed: nothing new is answered" if state.closed else "")
 
 
 def _summary(state: State, genesis: Genesis) -> HoldoutReport:

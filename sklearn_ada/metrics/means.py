@@ -249,7 +249,7 @@ class RootMean(Measure):
 
 
 def by_bets(
-    mean: Mean, known: Foreseen, value: float, deviation: float, *, root: bool = False
+    mean: Mean, foreseen: Foreseen, value: float, deviation: float, *, root: bool = False
 ) -> RowsInterval:
     """Return the interval of the mean of a bounded score by betting (`sklearn_ada.guarantees.bets`).
 
@@ -258,19 +258,19 @@ def by_bets(
     Parameters
     ----------
     mean : Mean
-    known : Foreseen
+    foreseen : Foreseen
     value, deviation : float
         The mean, and the deviation of one score, as the guess has them.
     root : bool, default=False
         Whether the metric is ``-sqrt`` of the mean of the negated scores, as the RMSE.
     """
-    bottom, width, n = mean.limits[0], mean.width, len(known.y)
+    bottom, width, n = mean.limits[0], mean.width, len(foreseen.y)
     variance = min(max((deviation / width) ** 2, 1e-6), 0.25)
     # Of the grid of predictable bets, as shares of the range: the middle, and the guess's standard error.
     centre = float(f"{min(max((value - bottom) / width, 0.0), 1.0):.6g}")
-    error = float(f"{math.sqrt(variance) * known.error:.3g}")
+    error = float(f"{math.sqrt(variance) * foreseen.error:.3g}")
     variance = float(f"{variance:.3g}")
-    by_row = known.identical_rows and n <= MOST_ROWS_ONE_BY_ONE
+    by_row = foreseen.identical_rows and n <= MOST_ROWS_ONE_BY_ONE
     name = "predictable bets" if by_row else "fixed bets"
 
     def of_metric(low: float, high: float) -> Range:

@@ -165,7 +165,7 @@ class Metric:
     def _ask_of_class(self, label: Any) -> None:
         """Make this the metric of another class than 1."""
         if self.measure.scorer_of is None:
-            allowed = ", ".join(sorted(name for name, known in SCORERS.items() if known.scorer_of))
+            allowed = ", ".join(sorted(name for name, each in SCORERS.items() if each.scorer_of))
             fix = f"Leave it out; it is for {allowed}."
             raise bad_parameter("pos_label", "Metric", f"None for {self.string}", label, fix)
         self.name = f"{self.string} of {label!r}"

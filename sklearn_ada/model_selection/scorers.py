@@ -29,7 +29,7 @@ from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout.asking import put_once, put_question
 from sklearn_ada.holdout.framing import Ask, Settings, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, session_of
-from sklearn_ada.holdout.report import warn_if_vacuous
+from sklearn_ada.holdout.notices import warn_if_vacuous
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Grid
 from sklearn_ada.metrics.metric import Metric, as_metric

@@ -1,10 +1,8 @@
-"""What all questions have in common: the policy, what one of them may spend, and what an answer can be.
+"""The policy of a holdout, fixed before the first question; what one question may spend; and who asks.
 
-Who asks, from where, and when: recorded with a question, but no part of its identity.
-
-The share of one question: what it may spend of the failure probability of all intervals together.
-
-The policy of a holdout: what is fixed before the first question and kept in the ledger's first record.
+The policy stands in the ledger's first record. The share of a question is what it may spend of the failure
+probability of all intervals together. Who asks, from where, and when, is recorded with a question, but is no
+part of its identity.
 """
 
 from __future__ import annotations

@@ -185,10 +185,10 @@ class PrivacyAccount:
         """Return what is spent, ready for JSON."""
         return {"spent": self._filter.to_list(), "ended": self.ended}
 
-    def restore(self, told: dict[str, Any]) -> None:
-        """Go on from what `to_dict` told."""
-        self._filter.restore(told["spent"])
-        self.ended = told["ended"]
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Go on from what `to_dict` described."""
+        self._filter.restore(kept["spent"])
+        self.ended = kept["ended"]
 
     def end(self, reason: str) -> None:
         """End the route."""

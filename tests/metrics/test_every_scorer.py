@@ -17,11 +17,11 @@ from sklearn_ada.metrics.base import SCORERS
 
 pytestmark = pytest.mark.thorough
 
-REFUSED = {name for name, known in SCORERS.items() if known.is_refused}
+REFUSED = {name for name, each in SCORERS.items() if each.is_refused}
 NO_INTERVAL = {
-    name: known.reason
-    for name, known in SCORERS.items()
-    if not (known.value_is_enough or known.of_all_rows or known.is_refused)
+    name: each.reason
+    for name, each in SCORERS.items()
+    if not (each.value_is_enough or each.of_all_rows or each.is_refused)
 }
 THREE_CLASSES = {"top_k_accuracy", "f1_macro", "f1_weighted", "jaccard_macro", "roc_auc_ovr", "roc_auc_ovo"}
 N = 600

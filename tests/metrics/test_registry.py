@@ -35,15 +35,15 @@ from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 INSTALLED = get_scorer_names()
-REFUSED = {name: known.reason for name, known in SCORERS.items() if known.is_refused}
-WITH_INTERVAL = {name for name, known in SCORERS.items() if known.value_is_enough}
+REFUSED = {name: each.reason for name, each in SCORERS.items() if each.is_refused}
+WITH_INTERVAL = {name for name, each in SCORERS.items() if each.value_is_enough}
 NO_INTERVAL = {
-    name: known.reason
-    for name, known in SCORERS.items()
-    if not (known.value_is_enough or known.of_all_rows or known.is_refused)
+    name: each.reason
+    for name, each in SCORERS.items()
+    if not (each.value_is_enough or each.of_all_rows or each.is_refused)
 }
 KNOWN_RANGES = {
-    name: known.bounds for name, known in SCORERS.items() if not known.value_is_enough and known.bounds
+    name: each.bounds for name, each in SCORERS.items() if not each.value_is_enough and each.bounds
 }
 CLUSTERING = {
     "adjusted_mutual_info_score", "adjusted_rand_score", "completeness_score", "fowlkes_mallows_score",

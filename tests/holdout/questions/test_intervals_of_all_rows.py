@@ -144,7 +144,7 @@ def clip_of(name, law, n=200):
 
 
 AVERAGES = [
-    name for name, known in SCORERS.items() if known.of_all_rows and ("_macro" in name or "_weighted" in name)
+    name for name, each in SCORERS.items() if each.of_all_rows and ("_macro" in name or "_weighted" in name)
 ]
 CASES = {
     **{

@@ -32,7 +32,7 @@ NUMBERS = RNG.uniform(0.5, 3.0, N).round(1)
 CLOSE = (NUMBERS * RNG.uniform(0.8, 1.3, N)).round(1)
 MEDIAN = MedianSettings(SUBSAMPLES, UniformGrid(-1000.0, 100.0, 1_100_000_000_001), method="exact")
 
-RESPONSES = {name: known.response for name, known in SCORERS.items() if not known.is_refused}
+RESPONSES = {name: each.response for name, each in SCORERS.items() if not each.is_refused}
 INSTALLED = [name for name in get_scorer_names() if name not in SCORERS or name in RESPONSES]
 
 
