@@ -26,7 +26,7 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, session_of
-from sklearn_ada.holdout.report import certifies_nothing, why_vacuous
+from sklearn_ada.holdout.notices import certifies_nothing, why_vacuous
 from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.metrics.metric import Metric

@@ -14,7 +14,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
-from sklearn_ada.holdout.report import is_chosen, median_notice, too_few_rows
+from sklearn_ada.holdout.notices import is_chosen, median_notice, too_few_rows
 from sklearn_ada.holdout.rounds import is_told_in_cells, worst_question
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.model_selection.engines import (
