@@ -89,12 +89,13 @@ def _one_side() -> AbstractContextManager[Any]:
 
 
 def _no_share() -> AbstractContextManager[Any]:
-    return patch.object(weights, "ln_share", lambda purpose, share: 0.0)
+    return patch("sklearn_ada.holdout.state.ln_share", lambda purpose, share: 0.0)
 
 
 def _no_union() -> AbstractContextManager[Any]:
     real = weights.round_weight
-    return patch.object(weights, "round_weight", lambda p, first, size, k: size * real(p, first, size, k))
+    spent = lambda p, first, size, k: size * real(p, first, size, k)  # noqa: E731
+    return patch("sklearn_ada.holdout.state.round_weight", spent)
 
 
 def _no_price() -> AbstractContextManager[Any]:

@@ -35,12 +35,12 @@ from sklearn_ada.accounting.filters import RECORDS, Unit
 from sklearn_ada.answer import Answer, Certificate, Cost
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import ROW_BY_ROW
-from sklearn_ada.holdout.state import KINDS, LedgerRecord, State, on_disk
+from sklearn_ada.holdout.state import KINDS, LedgerRecord, State, finite, level_of, on_disk
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record
 from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.questions.question import Outcome
 from sklearn_ada.terms.genesis import Genesis
-from sklearn_ada.terms.policy import FailureBudget, finite, level_of
+from sklearn_ada.terms.policy import FailureBudget
 from sklearn_ada.terms.privacy_account import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.terms.row_tables import (
     CHANGES,
@@ -382,7 +382,7 @@ class AnswerRecord(ValueRecord):
             Its other fields.
         """
         taken = share.taken() if others["round_name"] is None else {}
-        ln_delta = share.ln_certified if math.isfinite(share.ln_certified) else -math.inf
+        ln_delta = level if math.isfinite(level := share.ln_certified) else -math.inf
         return cls(
             **_released(state, event, release),
             **taken,

@@ -20,20 +20,34 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
-from sklearn_ada._validation import LN_2
+from sklearn_ada._validation import LN_2, plain
 from sklearn_ada.accounting.codes import DescriptionLength
 from sklearn_ada.accounting.events import Event
 from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.guarantees import weights
-from sklearn_ada.guarantees.description_length import class_count_nats, ln_declared, ln_delta
+from sklearn_ada.guarantees import description_length, weights
+from sklearn_ada.guarantees.description_length import class_count_nats, ln_declared
 from sklearn_ada.guarantees.weights import Purse
 from sklearn_ada.terms.genesis import Genesis
-from sklearn_ada.terms.policy import FailureBudget, finite, level_of
+from sklearn_ada.terms.policy import FailureBudget
 from sklearn_ada.terms.privacy_account import PrivacyAccount, PrivateRelease
+
+# What a state passes on is checked already.
+ln_delta = plain(description_length.ln_delta)
+ln_share, round_weight = plain(weights.ln_share), plain(weights.round_weight)
 
 _PLAIN = ("fingerprint", "rows", "units", "refused", "top_ups", "mechanism_states", "is_untouched")
 _COUNTS = ("asked", "askers", "targets")
+
+
+def finite(ln_delta: float) -> float | None:
+    """Return a level as records keep it: None where nothing was left of the weights, as -inf is no JSON."""
+    return None if ln_delta == -math.inf else ln_delta
+
+
+def level_of(kept: float | None) -> float:
+    """Return the level that a record keeps."""
+    return -math.inf if kept is None else kept
 
 
 class RefusedError(Exception):
@@ -356,8 +370,8 @@ class State:
             at_once = at_once and size == 1 and not ahead and not self.has_certified
             return self._of_purse(self.purse.after(ahead), size, at_once=at_once, final=final)
         policy, nats = self.policy, self.account.nats
-        weight = weights.round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
-        ln_beta = policy.ln_beta + self._ln_undeclared + weights.ln_share(purpose, policy.check_share)
+        weight = round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
+        ln_beta = policy.ln_beta + self._ln_undeclared + ln_share(purpose, policy.check_share)
         return FailureBudget(ln_delta(ln_beta, weight, nats), nats)
 
     def _of_purse(self, purse: Purse, size: int, *, at_once: bool, final: bool) -> FailureBudget:

@@ -281,7 +281,9 @@ class Metric:
     @property
     def bounds(self) -> Range:
         """The range of a metric with an interval; ValueError for any other."""
-        return self.rule.limits
+        bounds = self.rule.bounds
+        assert bounds is not None  # `rule` has raised otherwise
+        return bounds
 
     @property
     def mix(self) -> str:

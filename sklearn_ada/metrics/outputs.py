@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -69,16 +69,17 @@ class Response:
         Methods of the estimator, of which the first that it has gives the outputs.
     target : {"classes", "numbers"} or None
         What y must hold; None where only the user's function knows.
+    needs_classes : bool
+        Whether the order of the estimator's ``classes_`` says what the outputs are of.
     """
 
     form: str
     methods: tuple[str, ...] = ("predict",)
     target: str | None = "classes"
+    needs_classes: bool = field(init=False, repr=False)
 
-    @property
-    def needs_classes(self) -> bool:
-        """Whether the order of the estimator's ``classes_`` says what the outputs are of."""
-        return self.form in ("scores", "positive probability", "probabilities", "class scores", "all scores")
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "needs_classes", self.form not in ("labels", "numbers", "any"))
 
     def unreduced(self) -> Response:
         """Return the response of a scorer that picks the positive class itself."""

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from sklearn_ada._validation import bad_parameter, check_real
+from sklearn_ada._validation import bad_parameter, check_real, plain
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.guarantees.cells import wilson_deviation
@@ -32,6 +32,7 @@ from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
 from sklearn_ada.terms.policy import FailureBudget, Policy
 
+_wilson_deviation = plain(wilson_deviation)  # of a guess that is checked already
 _COUNT_SCALE = 3.0  # how many buckets a ratio's denominator or a variance is expected to be off
 _VARIANCES = LogBuckets(1.05)
 _LEAST_VARIANCE = 1e-9
@@ -273,7 +274,7 @@ def foreseen_variance(
 
 def _deviations(guess: Guess, scaled: float, size: float, width: float) -> tuple[float, float]:
     """Return the deviation of a 0/1 score with the guess as mean, and the one that the guess suggests."""
-    spread = wilson_deviation(min(max(scaled, 0.0), 1.0), guess.size or size)
+    spread = _wilson_deviation(min(max(scaled, 0.0), 1.0), guess.size or size)
     given = guess.deviation
     return spread, spread if given is None else max(given / width, 1e-3 * spread)
 

@@ -61,16 +61,6 @@ def check_name(value: object, name: str, owner: str) -> None:
     raise bad_parameter(name, owner, f"a text of 1 to {_LONGEST} printable characters, or None", value)
 
 
-def finite(ln_delta: float) -> float | None:
-    """Return a level as records keep it: None where nothing was left of the weights, as -inf is no JSON."""
-    return None if ln_delta == -math.inf else ln_delta
-
-
-def level_of(kept: float | None) -> float:
-    """Return the level that a record keeps."""
-    return -math.inf if kept is None else kept
-
-
 @dataclass(frozen=True)
 class FailureBudget:
     """The part of the failure probability ``1 - confidence_level`` that one question may use, its share.
