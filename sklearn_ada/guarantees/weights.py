@@ -27,7 +27,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-from sklearn_ada._validation import checked, checked_fields, option
+from sklearn_ada._validation import checked, checked_fields, option, plain
 
 __all__ = ["Purse", "ln_share", "log_weight", "rank_weight", "round_weight"]
 
@@ -180,7 +180,7 @@ class Purse:
     def question(self) -> tuple[float, Self]:
         """Take what one question gets by default: ``.3 u_j`` if no final came before it."""
         j = self.taken + 1
-        return self.take(EXPLORING * log_weight(j) / _unspent(j))
+        return self.take(EXPLORING * plain(log_weight)(j) / _unspent(j))
 
     @checked(size="integer >= 1")
     def round(self, size: int) -> tuple[float, Self]:

@@ -29,7 +29,7 @@ from sklearn_ada.holdout.session import Session
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Difference, Metric, undefined_metric
 from sklearn_ada.questions.coded import FILL, CodedQuestion, RefinedCheck
-from sklearn_ada.questions.noisy import by_default
+from sklearn_ada.questions.noisy import GaussianQuestion
 from sklearn_ada.questions.of_rows import of_rows
 from sklearn_ada.questions.question import (
     Guess,
@@ -54,6 +54,7 @@ from sklearn_ada.terms.models import (
     subject_key,
 )
 from sklearn_ada.terms.overlap import row_hashes
+from sklearn_ada.terms.policy import Policy
 
 Settings = Any
 """None, a number, "fill", or what a class of questions registers (`sklearn_ada.questions.question`)."""
@@ -217,9 +218,18 @@ def _planned(session: Session, asked: Ask) -> Question:
         coded = replace(coded, target=on_these_rows(metric), given_rows=True)
     if refined is not None:
         return refined.refine(coded, settings, data, policy)
-    if settings is None and policy.is_private:
-        return by_default(coded, data, policy)
-    return coded
+    return by_default(coded, data, policy) if settings is None else coded
+
+
+def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> Question:
+    """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
+
+    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
+    answered by cells without noise, which end the privacy route.
+    """
+    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
+        return coded
+    return GaussianQuestion.plan(coded, data, policy)
 
 
 def in_form(session: Session, asked: Ask, question: Question) -> Question:

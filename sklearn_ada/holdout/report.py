@@ -31,6 +31,7 @@ from sklearn_ada.holdout.asking import (
     final_half_width,
     foreseen_half_width,
 )
+from sklearn_ada.holdout.framing import by_default
 from sklearn_ada.holdout.records import (
     OUTCOMES,
     Entry,
@@ -48,7 +49,6 @@ from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.metrics.base import SCORERS
 from sklearn_ada.metrics.metric import OF_TWO, Metric
 from sklearn_ada.questions.coded import CodedQuestion
-from sklearn_ada.questions.noisy import by_default
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.terms.genesis import Genesis

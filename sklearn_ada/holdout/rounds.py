@@ -55,6 +55,7 @@ from sklearn_ada.holdout.framing import (
     Ask,
     Framed,
     Settings,
+    by_default,
     meaning_of,
     plan_question,
 )
@@ -63,7 +64,6 @@ from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
-from sklearn_ada.questions.noisy import by_default
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion

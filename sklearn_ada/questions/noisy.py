@@ -99,17 +99,6 @@ class NoiseSettings:
         return _DEFAULT_HITS if self.noise == "laplace" else math.inf
 
 
-def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> CodedQuestion | GaussianQuestion:
-    """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
-
-    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
-    answered by cells without noise, which end the privacy route.
-    """
-    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
-        return coded
-    return GaussianQuestion.plan(coded, data, policy)
-
-
 @dataclass(frozen=True)
 class NoisyQuestion(RefinedCheck):
     """A question whose released cell holds the holdout's value plus noise.

@@ -18,6 +18,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Self
 
+from sklearn_ada._validation import plain
 from sklearn_ada.accounting.codes import CountCode, largest_unsealing_nats
 from sklearn_ada.accounting.events import CountSymbol
 from sklearn_ada.guarantees.description_length import question_interval
@@ -26,6 +27,8 @@ from sklearn_ada.mechanisms.rounding import CountCells, guess_error
 from sklearn_ada.metrics.base import Measured
 
 Ends = tuple[float, float]
+# Counts of cells are checked where the cells are made.
+_guess_error, _question_interval = plain(guess_error), plain(question_interval)
 _FINE = 10_000.0  # points to a standard error, so that the width of a cell is whole
 
 
@@ -75,7 +78,7 @@ class LossCount:
         """Fix cells and code from a guess made on ``size`` rows; ``width`` is half a cell in its errors."""
         rows = max(round(size), 1)
         cells = CountCells.around(n, guess=guess, guess_rows=rows, width=width)
-        return cls(n, cells.base, cells.width, n * guess, guess_error(n, guess, rows), width, identical_rows)
+        return cls(n, cells.base, cells.width, n * guess, _guess_error(n, guess, rows), width, identical_rows)
 
     @classmethod
     def described(cls, mechanism: dict[str, Any]) -> Self:
@@ -149,7 +152,7 @@ class LossCount:
         """Return Clopper and Pearson's interval; the whole range where nothing is left of the level."""
         if ln_delta == -math.inf:
             return 0.0, 1.0
-        return question_interval(low, high, self.n, ln_beta=ln_delta, weight=1.0, nats=0.0)
+        return _question_interval(low, high, self.n, ln_beta=ln_delta, weight=1.0, nats=0.0)
 
     def transcript_interval(self, low: int, high: int, ln_beta: float, nats: float) -> Ends:
         """Return the binomial tails from the cell's edges or, of identical rows, the cell's probability."""

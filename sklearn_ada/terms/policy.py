@@ -12,7 +12,7 @@ import math
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_option, check_real
+from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_option, check_real, plain
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.guarantees.cells import choose_half_cell
@@ -182,8 +182,9 @@ class Policy:
         owner = "Holdout"
         checked = check_promise(self.confidence_level, self.tolerance, self.expected_questions, owner)
         checked["check_share"] = check_real(self.check_share, "check_share", owner, low=0.0, high=1.0)
-        check_option(self.route, "route", owner, ROUTES)
-        check_option(self.class_mix, "class_mix", owner, CLASS_MIXES)
+        for name, words in (("route", ROUTES), ("class_mix", CLASS_MIXES)):
+            if getattr(self, name) not in words:  # a policy is read from its ledger again and again
+                check_option(getattr(self, name), name, owner, words)
         if self.answers is not None:
             check_answers(self.answers, owner)
         if self.seals_all and self.is_private:
@@ -268,14 +269,14 @@ class Policy:
         ``unit`` is what is replaced between neighbouring data sets: a record, or one of m subsamples.
         """
         planned = planned_questions(self.expected_questions)
-        check, _ = planned_ln_deltas(self.ln_gap, self.check_share, self.expected_questions)
+        check, _ = plain(planned_ln_deltas)(self.ln_gap, self.check_share, self.expected_questions)
         if unit.parts == 0:
             return records_budget(n, planned, self.ln_gap, check)
         return subsamples_budget(unit.parts, planned, GRID_POINTS, self.ln_gap, check)
 
     def planned_ln_delta(self, purpose: str) -> float:
         """Return ln delta of the last expected check or of the first certify, with nothing revealed yet."""
-        check, certify = planned_ln_deltas(self.ln_beta, self.check_share, self.expected_questions)
+        check, certify = plain(planned_ln_deltas)(self.ln_beta, self.check_share, self.expected_questions)
         return check if purpose == "check" else certify
 
     def half_cell(self, error: float, deviation: float, size: float) -> float:
@@ -288,7 +289,7 @@ class Policy:
         deviation, size : float
             Standard deviation of one record's score, and number of independent records behind the interval.
         """
-        check, certify = planned_ln_deltas(self.ln_beta, self.check_share, self.expected_questions)
+        check, certify = plain(planned_ln_deltas)(self.ln_beta, self.check_share, self.expected_questions)
         error, deviation, size = (float(f"{number:.3g}") for number in (error, deviation, size))
         planned = planned_questions(self.expected_questions)
         return choose_half_cell(planned, error, deviation, size, check, certify, self.code)
