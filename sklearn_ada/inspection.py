@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._validation import bad_parameter, percent
 from sklearn_ada.answer import Answer
+from sklearn_ada.holdout.asking import certifies_nothing
 from sklearn_ada.holdout.holdout import Holdout
-from sklearn_ada.holdout.notices import certifies_nothing
 from sklearn_ada.holdout.records import Entry
 from sklearn_ada.holdout.report import HoldoutReport, Targets
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV

@@ -35,13 +35,12 @@ from benchmarks.validity.kernels import (
 from benchmarks.validity.populations import COINS, HUNDRED_CLASSES, Population
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.accounting.codes import DescriptionLength, ln_count_prior, symbols_of
-from sklearn_ada.guarantees import weights
-from sklearn_ada.guarantees.description_length import ln_delta
+from sklearn_ada.guarantees.description_length import PURPOSES, ln_delta, round_weight
 from sklearn_ada.holdout.state import RefusedError
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.statistic import Transcript
+from sklearn_ada.questions.sealed import Transcript
 
 __all__ = ["MUTANTS", "Mutant", "coins"]
 
@@ -57,10 +56,10 @@ def coins(rng: np.random.Generator, *, batch: int = 50, beta: float = 0.1) -> bo
     """
     holdout = SimulatedHoldout.of_counts(_COIN_ROWS, confidence_level=1.0 - beta, check_share=0.5)
     half = Guess(0.5, _COIN_ROWS)
-    for purpose in weights.PURPOSES:  # both, before any answer is seen
+    for purpose in PURPOSES:  # both, before any answer is seen
         holdout.open_round(batch, purpose, purpose)
     counts = rng.binomial(_COIN_ROWS, 0.5, (2, batch))
-    for purpose, finest, row in zip(weights.PURPOSES, (0.5 / _COIN_ROWS, None), counts, strict=True):
+    for purpose, finest, row in zip(PURPOSES, (0.5 / _COIN_ROWS, None), counts, strict=True):
         for count in row:
             low, high = holdout.ask_count(
                 int(count), purpose, half, settings=finest, round_name=purpose
@@ -93,7 +92,7 @@ def _no_share() -> AbstractContextManager[Any]:
 
 
 def _no_union() -> AbstractContextManager[Any]:
-    real = weights.round_weight
+    real = round_weight
     spent = lambda p, first, size, k: size * real(p, first, size, k)  # noqa: E731
     return patch("sklearn_ada.holdout.state.round_weight", spent)
 

@@ -11,8 +11,8 @@ and both only cost nats:
 
 So what can cheaply be told apart is told apart, and what predictions do not depend on is left out: how many
 threads work, what is printed, how long it took, caches that are filled after fit
-(`sklearn_ada.digest.left_out`). A model with a part that cannot be read, such as a function that a user's own
-extension module compiled, has no digest and is a new question each time.
+(`sklearn_ada.digest.canonical`). A model with a part that cannot be read, such as a function that a user's
+own extension module compiled, has no digest and is a new question each time.
 
 The digest of the labels tells whether a ledger belongs to a holdout.
 """

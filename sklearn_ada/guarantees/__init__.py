@@ -21,7 +21,6 @@ from sklearn_ada.guarantees import (
     noise,
     transcript,
     transfer,
-    weights,
 )
 from sklearn_ada.guarantees.baselines import *
 from sklearn_ada.guarantees.bets import *
@@ -34,7 +33,6 @@ from sklearn_ada.guarantees.medians import *
 from sklearn_ada.guarantees.noise import *
 from sklearn_ada.guarantees.transcript import *
 from sklearn_ada.guarantees.transfer import *
-from sklearn_ada.guarantees.weights import *
 
 __all__ = ["Certificate", "smallest_integer", "urn_nats"]
 __all__ += baselines.__all__
@@ -48,4 +46,3 @@ __all__ += medians.__all__
 __all__ += noise.__all__
 __all__ += transcript.__all__
 __all__ += transfer.__all__
-__all__ += weights.__all__

@@ -30,8 +30,15 @@ from scipy.stats import poisson
 
 from sklearn_ada._validation import LN_2, checked, checked_fields
 from sklearn_ada.accounting.codes import URN_WEIGHT, Code, CountCode, urn_nats
-from sklearn_ada.guarantees.description_length import SEALED_SHARE, TRANSCRIPT_SHARE, planned_ln_deltas
-from sklearn_ada.guarantees.weights import CHECK_SHARE, Purse, ln_share, round_weight
+from sklearn_ada.guarantees.description_length import (
+    CHECK_SHARE,
+    SEALED_SHARE,
+    TRANSCRIPT_SHARE,
+    Purse,
+    ln_share,
+    planned_ln_deltas,
+    round_weight,
+)
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH
 
 __all__ = [
@@ -39,7 +46,6 @@ __all__ = [
     "choose_half_cell",
     "plan_certifies",
     "plan_checks",
-    "wilson_deviation",
 ]
 
 HalfWidth = Callable[[float, float], float]
@@ -108,37 +114,6 @@ def choose_half_cell(
     )
     cost = half_cells + chance @ half_widths
     return float(f"{half_cells[int(np.argmin(cost))]:.3g}")
-
-
-@checked(value="[0, 1]", size="> 0")
-def wilson_deviation(value: float, size: float) -> float:
-    """Return the standard deviation of one 0/1 record behind a share, which may be near 0 or 1 by luck.
-
-    At Wilson's centre, four standard errors towards 1/2; no variable in [0, 1] with such a mean has more.
-
-    Parameters
-    ----------
-    value : float
-        The share seen, in [0, 1].
-    size : float
-        How many records it is the mean of, positive.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> round(wilson_deviation(0.85, 1000), 4), round(wilson_deviation(1.0, 1000), 4)
-    (0.3624, 0.0884)
-    """
-    centre = (value * size + 8.0) / (size + 16.0)
-    return math.sqrt(centre * (1.0 - centre))
 
 
 @checked(

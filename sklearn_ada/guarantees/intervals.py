@@ -44,6 +44,7 @@ __all__ = [
     "hoeffding",
     "hoeffding_half_width",
     "kish_size",
+    "wilson_deviation",
 ]
 
 Array = NDArray[np.float64]
@@ -564,6 +565,37 @@ def bounded_weight_size(n: int, mean_weight: float, weight_bound: float) -> floa
     250.0
     """
     return n * _share_of_bound(mean_weight, weight_bound, "bounded_weight_size") ** 2
+
+
+@checked(value="[0, 1]", size="> 0")
+def wilson_deviation(value: float, size: float) -> float:
+    """Return the standard deviation of one 0/1 record behind a share, which may be near 0 or 1 by luck.
+
+    At Wilson's centre, four standard errors towards 1/2; no variable in [0, 1] with such a mean has more.
+
+    Parameters
+    ----------
+    value : float
+        The share seen, in [0, 1].
+    size : float
+        How many records it is the mean of, positive.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> round(wilson_deviation(0.85, 1000), 4), round(wilson_deviation(1.0, 1000), 4)
+    (0.3624, 0.0884)
+    """
+    centre = (value * size + 8.0) / (size + 16.0)
+    return math.sqrt(centre * (1.0 - centre))
 
 
 @checked(n="integer >= 1", ln_delta="<= 0", expected_value="(0, 1) or None", reach=">= 0")

@@ -55,21 +55,27 @@ proposed and confirmed like any other. A question that is new each time would ma
 again pay for all of them, while the urn makes repeated mismatches cheap.
 
 Records of older releases keep nothing to compare with. Their questions are asked again, as a new version.
+
+**Warnings** are of answers that are worth less than they look. An answer is *vacuous* if its interval holds
+everything the metric can be. And a stable median is another quantity than the metric on all rows, which an
+asker should know who did not ask for it.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import is_regressor
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada.accounting.events import FAILURES, Event, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.code import has_own_code
-from sklearn_ada.guarantees.description_length import ln_delta
-from sklearn_ada.guarantees.weights import Purse
+from sklearn_ada.guarantees.description_length import Purse, ln_delta
 from sklearn_ada.holdout.framing import Ask, Framed, frame
 from sklearn_ada.holdout.records import (
     AnswerRecord,
@@ -81,10 +87,17 @@ from sklearn_ada.holdout.records import (
 from sklearn_ada.holdout.session import Session, held_interrupts, look, with_bare_errors
 from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw, Question
-from sklearn_ada.questions.statistic import LossCount, Transcript
+from sklearn_ada.questions.sealed import LossCount, Transcript
+from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
 from sklearn_ada.terms.policy import FailureBudget
+
+if TYPE_CHECKING:
+    pass
+_EVERY_LEVEL = 0.5  # a half-width in quantile levels
 
 
 def put_question(session: Session, asked: Ask, question: Question) -> Answer:
@@ -468,3 +481,134 @@ def final_half_width(
     level = ln_delta(state.policy.ln_sealed, weight, nats) if weight > 0.0 else -math.inf
     low, high = statistic.fixed_interval(statistic.expected, statistic.expected, level)
     return (high - low) / 2.0
+
+
+def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
+    """Warn where a stable median will answer and the asker has not said that it should."""
+    if question.n_subsamples is None or is_chosen(question.metric):
+        return
+    is_regression = is_regressor(estimator)
+    notice = median_notice(question.metric, MedianSettings(), session.data, regression=is_regression)
+    warn_user(
+        f"{too_few_rows(session, question)}{notice}; or accept the median: settings=MedianSettings().",
+        once=("median", session.fingerprint, question.metric.name),
+    )
+
+
+def too_few_rows(session: Session, question: Question) -> str:
+    """Return a sentence where the next answer of a stable median will be vacuous, whatever the rows say."""
+    if question.n_subsamples is None:
+        return ""
+    half, _ = session.ledger.read(
+        lambda state: foreseen_half_width(
+            state, question, state.share(question.purpose, at_once=question.at_once)
+        )
+    )
+    if half < _EVERY_LEVEL:
+        return ""
+    units = f"{session.data.n_units} {'groups' if session.data.has_groups else 'rows'}"
+    parts = f"{units} in {question.n_subsamples} subsamples"
+    return f"{parts} are too few: what will be paid for certifies nothing. "
+
+
+def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> None:
+    """Warn, once a process, of an answer that certifies nothing."""
+    if certifies_nothing(answer):
+        parts = question.n_subsamples
+        warn_user(
+            f"An answer of the holdout certifies nothing. {why_vacuous(session, parts)}",
+            once=("vacuous", session.fingerprint, "metric" if parts is None else "median"),
+        )
+
+
+def certifies_nothing(answer: Answer) -> bool:
+    """Return whether an answer has a value but a vacuous interval."""
+    return answer.answered and answer.certificate is not None and answer.certificate.vacuous
+
+
+def why_vacuous(session: Session, n_subsamples: int | None) -> str:
+    """Return why answers of a holdout are vacuous, from its size and the nats revealed so far.
+
+    Parameters
+    ----------
+    session : Session
+    n_subsamples : int or None
+        Of a stable median; None for a metric with an interval of its own.
+    """
+    data, policy = session.data, session.policy
+    nats = session.ledger.read(lambda state: state.account.nats)
+    units = f"{data.n_units} {'groups' if data.has_groups else 'rows'}"
+    if n_subsamples is not None:
+        units += f" in {n_subsamples} subsamples"
+    if policy.is_described:
+        what = f"with {nats:.3g} nats revealed"
+        fewer = "fewer surprises, as guesses that hold cost next to nothing"
+    else:
+        what, fewer = "for what privacy can certify", "fewer expected_questions, which means less noise"
+    if n_subsamples is not None:
+        fewer += "; or a metric with an interval of its own"
+    can_grow = policy.route == "description_length" and data.units is None
+    more = "more rows (top_up, or a larger holdout" if can_grow else "more rows (a larger holdout"
+    return (
+        "The interval is everything that the metric can be, because independent records are too few: "
+        f"{units}, {what}. What helps: {more}; plan_holdout says how many), or {fewer}."
+    )
+
+
+def is_chosen(metric: Metric) -> bool:
+    """Return whether the user has declared ``kind="general"`` for a metric with an interval of its own."""
+    return metric.chosen_general and metric.is_scorer_with_interval
+
+
+def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *, regression: bool) -> str:
+    """Return a text: the median of a metric is another quantity, and these metrics have an interval.
+
+    Parameters
+    ----------
+    metric : Metric
+    settings : MedianSettings
+    data : HoldoutData
+    regression : bool
+        Whether the model is a regressor, however few values y has.
+    """
+    name = metric.name
+    size = data.subsample_size(settings.subsamples(data), stratify=settings.stratify)
+    units = "groups" if data.has_groups else "records"
+    why = "has no interval of its own on this holdout"
+    if metric.has_interval_of_all_rows:
+        why = "has no interval of its own here (the winner's has, of rows that count alike: ask='winner')"
+    return (
+        f"{name} {why}. Its answers are the median of {name} over "
+        f"random subsamples of {size} {units}, which is another quantity than {name} on all rows and can be "
+        f"far from it. Use {_with_interval(metric, data, regression)}"
+    )
+
+
+def _with_interval(metric: Metric, data: HoldoutData, regression: bool) -> str:
+    of_class = _OF_ONE_CLASS.search(metric.name) if metric.string is None else None
+    if of_class is not None and not data.has_groups and data.weight is None:
+        label = _POS_LABEL.search(metric.name)
+        written = "" if label is None else f", pos_label={_quoted(label[1])}"
+        return f"Metric({of_class[1]!r}{written}), which is a scorer, too, and has an interval"
+    if metric.is_scorer_with_interval and metric.range is None:
+        return f"a metric with an interval, here {_here(metric.string)}"
+    if regression or data.classes is None:
+        return f"a metric with an interval, such as {_here('neg_mean_absolute_error')}"
+    names = ["roc_auc"] if len(data.classes) == 2 else []
+    served = [repr(n) for n in (*names, "balanced_accuracy", "accuracy") if data.has_interval(Metric(n))]
+    return f"a metric with an interval, such as {', '.join(served)}"
+
+
+_OF_ONE_CLASS = re.compile(r"^make_scorer\((f1|jaccard|precision|recall)_score\b(?!.*average)")
+_POS_LABEL = re.compile(r"pos_label=([^,)]+)")
+
+
+def _quoted(label: str) -> str:
+    """Return a label as it is written: a scorer's text does not quote words."""
+    is_number = label.removeprefix("-").replace(".", "", 1).isdigit()
+    return label if is_number or label in ("True", "False") else repr(label.strip("'\""))
+
+
+def _here(name: str | None) -> str:
+    """Return a metric with a range, and where it is written: a search of scikit-learn takes none."""
+    return f"Metric({name!r}, range=(low, 0)), as the scoring of a Holdout or of ReusableHoldoutCV"

@@ -57,9 +57,8 @@ from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.statistic import LossCount
-from sklearn_ada.terms.genesis import Genesis
-from sklearn_ada.terms.policy import FailureBudget
+from sklearn_ada.questions.sealed import LossCount
+from sklearn_ada.terms.policy import FailureBudget, Genesis
 
 FORMAT = "sklearn_ada certificate 1"
 """What a certificate of this kind begins with. Meanings never change."""

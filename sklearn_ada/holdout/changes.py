@@ -78,6 +78,7 @@ from sklearn_ada._notices import is_called_by_function, warn_user
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.data.labels import stack_rows
+from sklearn_ada.digest.rows import is_leak
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.holdout.records import (
     LabelsRecord,
@@ -90,7 +91,6 @@ from sklearn_ada.holdout.session import Session, with_bare_errors
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.overlap import is_leak
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.row_tables import CHANGES, Changes, Table, fingerprint_of
 

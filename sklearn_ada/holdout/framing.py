@@ -23,7 +23,8 @@ import numpy as np
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_option
-from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.digest.rows import row_hashes
+from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.metrics.base import UndefinedMetricError
@@ -53,7 +54,6 @@ from sklearn_ada.terms.models import (
     question_key,
     subject_key,
 )
-from sklearn_ada.terms.overlap import row_hashes
 from sklearn_ada.terms.policy import Policy
 
 Settings = Any

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import check_labels
-from sklearn_ada.digest.rows import id_hashes
+from sklearn_ada.digest.rows import id_hashes, row_hashes
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
-from sklearn_ada.holdout.asking import put_question
+from sklearn_ada.holdout.asking import put_question, warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.certificate import export_certificate
 from sklearn_ada.holdout.changes import (
     as_edition,
@@ -28,7 +28,6 @@ from sklearn_ada.holdout.changes import (
 from sklearn_ada.holdout.choice import select_model
 from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_of_rows
 from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
-from sklearn_ada.holdout.notices import warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.publishing import close, publish, unseal
 from sklearn_ada.holdout.report import HoldoutReport, page_of_summary, report_of, summary_of
 from sklearn_ada.holdout.rounds import check_together, declare_family, remaining_questions
@@ -39,7 +38,6 @@ from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Subject
-from sklearn_ada.terms.overlap import row_hashes
 from sklearn_ada.terms.policy import Asker, Policy
 from sklearn_ada.terms.seal_key import public_key_text
 

@@ -27,8 +27,8 @@ from sklearn_ada._validation import bad_parameter, counted
 from sklearn_ada.accounting.events import CodedRelease, CountRelease, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError
+from sklearn_ada.guarantees.description_length import FINAL as FINAL_SHARE
 from sklearn_ada.guarantees.description_length import intersection
-from sklearn_ada.guarantees.weights import FINAL as FINAL_SHARE
 from sklearn_ada.holdout.asking import answer_to, put_question
 from sklearn_ada.holdout.framing import FINAL, Ask, Framed, in_form
 from sklearn_ada.holdout.records import (
@@ -46,10 +46,8 @@ from sklearn_ada.holdout.session import Session, as_closed, with_bare_errors
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.questions.question import Guess, Outcome, Question
-from sklearn_ada.questions.sealed import as_recorded
-from sklearn_ada.questions.statistic import LossCount
-from sklearn_ada.terms.genesis import Genesis
-from sklearn_ada.terms.policy import Asker, FailureBudget
+from sklearn_ada.questions.sealed import LossCount, as_recorded
+from sklearn_ada.terms.policy import Asker, FailureBudget, Genesis
 from sklearn_ada.terms.seal_key import check_private_key, opened_with
 
 _OWNER = "Holdout.unseal"

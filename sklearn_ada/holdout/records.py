@@ -39,8 +39,7 @@ from sklearn_ada.holdout.state import KINDS, LedgerRecord, State, finite, level_
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record
 from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.questions.question import Outcome
-from sklearn_ada.terms.genesis import Genesis
-from sklearn_ada.terms.policy import FailureBudget
+from sklearn_ada.terms.policy import FailureBudget, Genesis
 from sklearn_ada.terms.privacy_account import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.terms.row_tables import (
     CHANGES,

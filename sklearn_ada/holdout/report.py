@@ -25,7 +25,7 @@ from sklearn_ada._validation import counted, percent, printable
 from sklearn_ada.accounting.events import CodedRelease
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import (
     certified,
     final_half_width,
@@ -51,8 +51,8 @@ from sklearn_ada.metrics.metric import OF_TWO, Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import in_cells
-from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.policy import Genesis
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -49,7 +49,7 @@ from sklearn_ada._validation import bad_parameter, check_integer, check_option, 
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.guarantees.weights import PURPOSES
+from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import certified, foreseen_half_width, put_question
 from sklearn_ada.holdout.framing import (
     Ask,
@@ -292,7 +292,7 @@ def admitted_at_once(state: State, probe: Question, most: int, alternatives: int
         share = state.share(probe.purpose, size, at_once=probe.at_once).among(alternatives)
         return _admits(state, probe, share, size)
 
-    return largest_integer(admits, most)
+    return most if admits(most) else largest_integer(admits, most - 1)
 
 
 def admitted_one_by_one(state: State, probe: Question) -> int:

@@ -69,11 +69,10 @@ from sklearn_ada.ledger.opening import is_of_session, open_ledger
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.outputs import UnusableOutputsError
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.statistic import LossCount
-from sklearn_ada.terms.genesis import Genesis
+from sklearn_ada.questions.sealed import LossCount
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
-from sklearn_ada.terms.policy import Asker, Policy
+from sklearn_ada.terms.policy import Asker, Genesis, Policy
 from sklearn_ada.terms.seal_key import check_library, sealed_for
 
 Result = TypeVar("Result")
@@ -139,7 +138,7 @@ class Session:
         ImportError
             If it seals with a key, and the library for that is missing.
         """
-        data.check_policy(policy)
+        policy.check_rows(data)
         seed, durable = _seed(random_state), not is_of_session(address)
 
         def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -25,16 +25,14 @@ from sklearn_ada.accounting.codes import DescriptionLength
 from sklearn_ada.accounting.events import Event
 from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.guarantees import description_length, weights
-from sklearn_ada.guarantees.description_length import class_count_nats, ln_declared
-from sklearn_ada.guarantees.weights import Purse
-from sklearn_ada.terms.genesis import Genesis
-from sklearn_ada.terms.policy import FailureBudget
+from sklearn_ada.guarantees import description_length
+from sklearn_ada.guarantees.description_length import Purse, class_count_nats, ln_declared
+from sklearn_ada.terms.policy import FailureBudget, Genesis
 from sklearn_ada.terms.privacy_account import PrivacyAccount, PrivateRelease
 
 # What a state passes on is checked already.
 ln_delta = plain(description_length.ln_delta)
-ln_share, round_weight = plain(weights.ln_share), plain(weights.round_weight)
+ln_share, round_weight = (plain(description_length.ln_share), plain(description_length.round_weight))
 
 _PLAIN = ("fingerprint", "rows", "units", "refused", "top_ups", "mechanism_states", "is_untouched")
 _COUNTS = ("asked", "askers", "targets")
@@ -130,7 +128,7 @@ class State:
             else None
         )
         self.fingerprint, self.rows, self.units = begun.fingerprint, begun.rows, units
-        self.asked = dict.fromkeys(weights.PURPOSES, 0)
+        self.asked = dict.fromkeys(description_length.PURPOSES, 0)
         self.refused = 0
         self.top_ups = 0
         self.assumed: list[str] = []

@@ -2,46 +2,54 @@
 
 Candidates are fitted on one part of the rows, and each is checked with its score on the rest as the guess.
 The winner of a search, or its best few, are asked about once the search is done.
+
+**The guess** of a winner comes from the search's own folds, or from rows set aside for it.
+
+**The one-standard-error rule** takes, of the candidates that are as good as the best, the simplest. A
+standard error is read off the certified interval: its half-width over the normal quantile of its failure
+probability. So it is made of released answers only, and is never smaller than what they certify.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri_exp
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._notices import tell, warn_user, with_bar
-from sklearn_ada._validation import counted
+from sklearn_ada._validation import LN_2, bad_parameter, counted
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout.asking import put_question
+from sklearn_ada.holdout.asking import certifies_nothing, put_question, why_vacuous
 from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, session_of
-from sklearn_ada.holdout.notices import certifies_nothing, why_vacuous
 from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection import engines
-from sklearn_ada.model_selection.guesses import (
-    best_of,
-    guess_from_folds,
-    guess_from_validation,
-    tuned_by_validation,
-)
-from sklearn_ada.model_selection.parameters import NO_METRIC, Parameters
+from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.training_rows import ValidationSplit, split_rows
 from sklearn_ada.questions.coded import FILL
-from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.question import (
+    Guess,
+    guess_from_rows,
+    median_guess_from_rows,
+    tuned_metric,
+)
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.models import Subject
 
@@ -53,6 +61,7 @@ _UNSCORED_CHOICE = (
     "The candidate that the search's refit function chose has no score of its own, which would be the guess. "
     "Mend its scores, or choose among those that have one."
 )
+_OWN_FOLDS = "the search's own folds"  # of the rows that the model was fitted on, so they need no digest
 
 
 @dataclass
@@ -448,3 +457,133 @@ def _metric_and_guess(
     if guess is None:
         guess = guess_from_validation(validated, run.metric, t)
     return run.metric, guess
+
+
+def guess_from_folds(
+    over_folds: np.ndarray,
+    scores: np.ndarray,
+    index: int,
+    n: int,
+    folds: int,
+    metric: Metric,
+    subsample_size: int | None,
+) -> Guess | None:
+    """Return a candidate's out-of-fold score as a guess, or None if it has none.
+
+    For a stable median of subsamples of ``subsample_size`` rows its deviation over the folds is scaled to
+    them.
+    """
+    if not np.isfinite(scores[index]):
+        return None
+    value = float(scores[index])
+    if subsample_size is None:
+        low, high = metric.bounds  # one record's score is clipped, so the mean of others may be outside
+        return Guess(min(max(value, low), high), size=float(n), rows=_OWN_FOLDS)
+    spread = float(over_folds[index]) * (n / folds / subsample_size) ** 0.5 or abs(value) or 1.0
+    return Guess(value, size=float(folds), deviation=spread, rows=_OWN_FOLDS)
+
+
+def tuned_by_validation(
+    validated: Callable[[], tuple[Any, Any, Any]], metric: Metric, y: Any
+) -> tuple[Metric, Guess | None]:
+    """Return a metric tuned by a part of the rows, and a guess from it.
+
+    Its range, if it lacks one, or what an interval of all rows needs. Where the rows are too few to leave
+    some of them out, a model that knows nothing of X tunes it: that y has this scale.
+
+    Raises
+    ------
+    ValueError
+        If that cannot be either.
+    """
+    try:
+        rows = validated()
+        tuned = tuned_metric(metric, *rows)
+        return tuned, guess_from_rows(tuned, *rows)
+    except Exception:  # too few rows, a class is missing, ...
+        if metric.has_interval_of_all_rows and not metric.measure.needs_rows:
+            return metric.of_all_rows(), None
+        rows = _without_features(metric, y)
+        tuned = tuned_metric(metric, *rows)
+        return tuned, guess_from_rows(tuned, *rows)
+
+
+def guess_from_validation(
+    validated: Callable[[], tuple[Any, Any, Any]], metric: Metric, subsample_size: int | None
+) -> Guess | None:
+    """Return a guess from a model of one part of the rows, taken on the rest: what ``validated`` returns.
+
+    It raises nothing: the search's choice may be paid for by now, and without a guess the answer is as good.
+    """
+    try:
+        if subsample_size is None:
+            return guess_from_rows(metric, *validated())
+        return median_guess_from_rows(metric, *validated(), subsample_size)
+    except Exception:  # too few rows, a class is missing, ...: only the price suffers
+        return None if subsample_size is None else Guess(0.0, deviation=1.0)
+
+
+def _without_features(metric: Metric, y: Any) -> tuple[Any, Any, Any]:
+    """Return a model that says the same of all rows, and rows with these labels."""
+    of_numbers = metric.response.target == "numbers" or type_of_target(y).startswith("continuous")
+    dummy = DummyRegressor() if of_numbers else DummyClassifier()
+    nothing = np.zeros((len(y), 1))
+    return dummy.fit(nothing, y), nothing, y
+
+
+def standard_error(answer: Answer) -> float:
+    """Return the standard error behind a certified interval; infinite where that is unbounded.
+
+    Examples
+    --------
+    >>> import math
+    >>> from sklearn_ada import Answer, Certificate
+    >>> from sklearn_ada.answer import Cost
+    >>> certificate = Certificate("", 0.95, math.log(0.05), "", (), False)
+    >>> answer = Answer(0.8, (0.8 - 0.0196, 0.8 + 0.0196), "exact", Cost(4.0), certificate, 1)
+    >>> round(standard_error(answer), 5)
+    0.01
+    """
+    assert answer.certificate is not None  # it has a value
+    return answer.half_width / -float(ndtri_exp(answer.certificate.ln_delta - LN_2))
+
+
+def best_of(
+    answers: Mapping[int, Answer] | Sequence[Answer | None],
+    may_win: Sequence[int],
+    candidates: Sequence[dict[str, Any]],
+    rule: Any,
+) -> int:
+    """Return the number of the candidate that wins; the first of those that may if none has a value.
+
+    Parameters
+    ----------
+    answers : mapping or sequence
+        The answer about each candidate, by its number.
+    may_win : sequence of int
+        Numbers of candidates; of equals the first is better.
+    candidates : sequence of dict
+        The parameters of all candidates of the search.
+    rule : bool, str or callable
+        ``one_standard_error`` of `ReusableHoldoutCV`.
+    """
+    given = {number: answers[number] for number in may_win}
+    answered = {n: answer for n, answer in given.items() if answer is not None and answer.answered}
+    if not answered:
+        return may_win[0]
+    best = max(answered, key=lambda number: answered[number].value)
+    if rule is False:
+        return best
+    least = answered[best].value - standard_error(answered[best])
+    good = [number for number, answer in answered.items() if answer.value >= least]
+    return min(good, key=lambda n: (_complexity(rule, n, candidates[n]), -answered[n].value))
+
+
+def _complexity(rule: Any, number: int, params: dict[str, Any]) -> float:
+    """Return how complex a candidate is: the least is the simplest."""
+    if rule is True:
+        return number
+    value, what = (params[rule], rule) if isinstance(rule, str) else (rule(params), "its value")
+    if not isinstance(value, Real) or value != value:
+        raise bad_parameter("one_standard_error", OWNER, f"such that {what} is a number", value)
+    return float(value)

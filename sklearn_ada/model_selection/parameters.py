@@ -9,12 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.holdout.asking import is_chosen, median_notice, too_few_rows
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
-from sklearn_ada.holdout.notices import is_chosen, median_notice, too_few_rows
 from sklearn_ada.holdout.rounds import is_told_in_cells, worst_question
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.model_selection.engines import (
@@ -26,7 +27,6 @@ from sklearn_ada.model_selection.engines import (
     n_candidates,
     own_scorings,
 )
-from sklearn_ada.model_selection.guesses import check_rule
 from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mechanism, StableHoldoutScorer
 from sklearn_ada.model_selection.training_rows import ValidationSplit, check_time_order, is_share
 from sklearn_ada.questions.question import Question
@@ -166,13 +166,31 @@ class Parameters:
         self._check_search(own)
         check_option(self.reveal, "reveal", OWNER, ("all", "winner"))
         self._check_one_winner()
-        check_rule(self.one_standard_error, search)
+        self._check_rule()
         alone = self.ask in ("winner", 1) or self.how.draws_winner or self.question.improvements_only
         if alone and self.one_standard_error is not False:
             raise bad_parameter(
                 "one_standard_error", OWNER, "False where one candidate is certified, or improvements only",
                 self.one_standard_error, "Use ask=5, say, or ask='candidates'.",
             )  # fmt: skip
+
+    def _check_rule(self) -> None:
+        """Raise unless ``one_standard_error`` says which candidates of this search are simpler."""
+        rule, fix = self.one_standard_error, ""
+        if isinstance(rule, bool):
+            if not rule or type(self.search) is GridSearchCV:
+                return
+            expected = f"the name of a parameter or a function for {type(self.search).__name__}"
+            fix = "Only a grid has an order; True takes the earlier of its candidates for the simpler."
+        elif isinstance(rule, str):
+            if rule in self.search.estimator.get_params():
+                return
+            expected = "the name of a parameter of the estimator"
+        elif callable(rule):
+            return
+        else:
+            expected = "True, False, the name of a parameter or a function of the parameters"
+        raise bad_parameter("one_standard_error", OWNER, expected, rule, fix)
 
     def _check_scorers(self, own: dict[str, Any]) -> None:
         """Raise unless the scorer that asks a holdout is the mechanism, and its holdout the only one."""

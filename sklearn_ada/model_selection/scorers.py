@@ -25,11 +25,11 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_option, check_real
 from sklearn_ada.answer import Answer
+from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
-from sklearn_ada.holdout.asking import put_once, put_question
+from sklearn_ada.holdout.asking import put_once, put_question, warn_if_vacuous
 from sklearn_ada.holdout.framing import Ask, Settings, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, session_of
-from sklearn_ada.holdout.notices import warn_if_vacuous
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Grid
 from sklearn_ada.metrics.metric import Metric, as_metric
@@ -40,7 +40,6 @@ from sklearn_ada.questions.noisy import NoiseSettings
 from sklearn_ada.questions.question import Guess, Question, guess_from_rows, median_guess_from_rows
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.models import Subject
-from sklearn_ada.terms.overlap import row_hashes
 
 
 class HoldoutScorer(Uncopied, ABC):

@@ -42,10 +42,9 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_real
 from sklearn_ada.data.labels import n_rows, take_rows
-from sklearn_ada.digest.rows import id_hashes, part_of_each, rows_digest
+from sklearn_ada.digest.rows import id_hashes, part_of_each, row_hashes, rows_digest
 from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.holdout import Holdout, session_of
-from sklearn_ada.terms.overlap import row_hashes
 
 # Whether rows are all among those that guesses come from, and all among those that models are fitted on.
 _ORIGINS = {"validation": (True, False), "both": (True, True), "fit": (False, True)}

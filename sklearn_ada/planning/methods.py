@@ -24,10 +24,9 @@ from sklearn_ada.guarantees.cells import (
     PlannedChecks,
     plan_certifies,
     plan_checks,
-    wilson_deviation,
 )
 from sklearn_ada.guarantees.description_length import ln_declared
-from sklearn_ada.guarantees.intervals import difference_half_width, expected_half_width
+from sklearn_ada.guarantees.intervals import difference_half_width, expected_half_width, wilson_deviation
 from sklearn_ada.guarantees.mechanisms import thresholdout_direct
 from sklearn_ada.guarantees.medians import (
     DRAWN_POINTS,

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from sklearn_ada._validation import bad_parameter, check_real, plain
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
-from sklearn_ada.guarantees.cells import wilson_deviation
-from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein
+from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein, wilson_deviation
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
 from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric

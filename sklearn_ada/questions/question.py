@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +36,13 @@ from sklearn_ada.guarantees import transfer as direct_transfer
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric, undefined_metric
 from sklearn_ada.metrics.outputs import StoredOutputs
-from sklearn_ada.questions.statistic import LossCount, Transcript
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation
 from sklearn_ada.terms.policy import FailureBudget
 from sklearn_ada.terms.privacy_account import PrivateRelease, TransferShare
+
+if TYPE_CHECKING:  # what is sealed refines a question
+    from sklearn_ada.questions.sealed import LossCount, Transcript
 
 
 class Question(ABC):

@@ -19,11 +19,9 @@ from sklearn_ada._validation import bad_parameter
 from sklearn_ada.data.columns import Column, column_of, is_dask, lies_elsewhere
 from sklearn_ada.data.labels import Subsamples, Units, check_labels, n_rows, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
-from sklearn_ada.digest.rows import content_digest, labels_digest
+from sklearn_ada.digest.rows import content_digest, labels_digest, row_hashes
 from sklearn_ada.metrics.base import Measure
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.terms.overlap import row_hashes
-from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.row_tables import Table, fingerprint_of, keyed_table
 from sklearn_ada.terms.transport import Parcel, as_ray_sends, in_this_process, unpacked_once
 
@@ -263,22 +261,6 @@ class HoldoutData:
                 "Use such a scorer, as scoring(estimator, X, y, sample_weight=None), or a Holdout without "
                 "sample_weight.",
             )  # fmt: skip
-
-    def check_policy(self, policy: Policy) -> None:
-        """Raise ValueError if a policy cannot be kept on these rows."""
-        if policy.class_mix == "priced" and not self.is_classification:
-            raise bad_parameter(
-                "class_mix", "Holdout", "'conditional' where y holds numbers", policy.class_mix
-            )
-        if policy.is_private and self.units is not None and self.units.bound is not None:
-            raise bad_parameter(
-                "weight_bound", "Holdout", f"None where route={policy.route!r}", self.units.bound,
-                "The mean weight is released without noise.",
-            )  # fmt: skip
-
-    def describe_classes(self, policy: Policy) -> dict[str, Any]:
-        """Return what the ledger's first record says of class counts: nothing unless they are paid for."""
-        return {"class_counts": self.class_counts.tolist()} if policy.class_mix == "priced" else {}
 
     def describe_units(self, secret: bytes) -> dict[str, Any]:
         """Return what the ledger's first record says of weights and groups; nothing if there are none."""

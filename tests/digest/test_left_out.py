@@ -16,8 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 
-from sklearn_ada.digest.canonical import canonical_digest
-from sklearn_ada.digest.left_out import counted_state, names_left_out, reader_of
+from sklearn_ada.digest.canonical import canonical_digest, counted_state, names_left_out, reader_of
 from tests.ledger.fitted_models import X, Y
 
 

@@ -30,7 +30,7 @@ from sklearn_ada.guarantees import (
     verdict_half_width,
     zcdp_gap,
 )
-from sklearn_ada.guarantees.weights import EXPECTED_CHECKS
+from sklearn_ada.guarantees.description_length import EXPECTED_CHECKS
 from sklearn_ada.mechanisms import Ladder, Thresholdout
 
 LN_BETA = math.log(0.05)

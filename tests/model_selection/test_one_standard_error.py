@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
-from sklearn_ada.model_selection.guesses import best_of, standard_error
+from sklearn_ada.model_selection.certifying import best_of, standard_error
 
 DEPTHS = [1, 2, 3, 4, 6, 8]
 

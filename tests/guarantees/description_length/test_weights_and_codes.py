@@ -19,7 +19,7 @@ from sklearn_ada.accounting.events import (
 )
 from sklearn_ada.exceptions import UnsupportedEventError
 from sklearn_ada.guarantees.cells import choose_half_cell
-from sklearn_ada.guarantees.weights import round_weight
+from sklearn_ada.guarantees.description_length import round_weight
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)

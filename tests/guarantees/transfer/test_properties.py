@@ -106,7 +106,7 @@ CALLS = [
             "surprise_rate": 0.1,
         },
     ),
-    (cells.wilson_deviation, {"value": 0.8, "size": 100.0}),
+    (intervals.wilson_deviation, {"value": 0.8, "size": 100.0}),
     (
         transfer.pure_dp_interval,
         {"low_value": 0.8, "high_value": 0.9, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA},

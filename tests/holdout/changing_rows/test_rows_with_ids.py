@@ -30,7 +30,7 @@ from sklearn_ada.digest.rows import id_hashes, part_of_each
 from sklearn_ada.holdout import changes as changed_rows
 from sklearn_ada.holdout.finding import place_of_rows
 from sklearn_ada.holdout.state import State
-from sklearn_ada.terms.genesis import Genesis
+from sklearn_ada.terms.policy import Genesis
 from sklearn_ada.terms.row_tables import CHANGES, Changes, keyed_table
 
 N = 200

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import BudgetExhaustedError, Holdout, HoldoutLeakError, LedgerMismatchError
+from sklearn_ada.guarantees.description_length import round_weight
 from sklearn_ada.guarantees.intervals import hoeffding_half_width
-from sklearn_ada.guarantees.weights import round_weight
 from tests import asking
 
 OLD = 150

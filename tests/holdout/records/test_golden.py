@@ -20,7 +20,7 @@ from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.records import read_record
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash
-from sklearn_ada.terms.genesis import Genesis
+from sklearn_ada.terms.policy import Genesis
 from tests.holdout.records.make_golden import dump
 from tests.ledger.ledger_backends import Tally
 

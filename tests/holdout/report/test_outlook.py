@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn_ada import Holdout
 from sklearn_ada.accounting.codes import Code, DescriptionLength
 from sklearn_ada.accounting.events import CodedRelease, SelfComposedEvent, Symbol
-from sklearn_ada.guarantees.weights import round_weight
+from sklearn_ada.guarantees.description_length import round_weight
 from tests import asking
 
 ROWS = 2000

@@ -10,9 +10,9 @@ from scipy import sparse
 from scipy.stats import binom, binomtest
 
 from sklearn_ada import Holdout, HoldoutLeakError
+from sklearn_ada.digest.rows import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
 from sklearn_ada.holdout import changes
 from sklearn_ada.holdout.changes import is_whole
-from sklearn_ada.terms.overlap import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
 
 
 def test_no_false_alarm_on_discrete_rows_split_at_random():

@@ -7,13 +7,13 @@ import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.accounting.events import Event
+from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerUnavailableError
 from sklearn_ada.holdout import asking, changes, choice
 from sklearn_ada.holdout import changes as mean_weight
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.session import with_bare_errors
 from sklearn_ada.terms.models import Observation, OutputSummary
-from sklearn_ada.terms.overlap import row_hashes
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(200, 2))

@@ -14,9 +14,8 @@ from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.noisy import GaussianQuestion
 from sklearn_ada.questions.question import Draw, Guess
-from sklearn_ada.terms.genesis import Genesis
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.policy import Policy
+from sklearn_ada.terms.policy import Genesis, Policy
 from sklearn_ada.terms.privacy_account import PrivacyAccount
 
 ROWS = 400
