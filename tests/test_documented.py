@@ -12,10 +12,12 @@ import re
 import pytest
 
 import sklearn_ada
+from sklearn_ada.holdout import Cost, HoldoutReport
 
 SECTIONS = re.MULTILINE | re.DOTALL
 FLOORS = ("accounting", "guarantees", "mechanisms", "planning")
 TOP = {name: getattr(sklearn_ada, name) for name in sklearn_ada.__all__}
+RETURNED = {"holdout.Cost": Cost, "holdout.HoldoutReport": HoldoutReport}
 ALONE = {
     f"{floor}.{name}": getattr(importlib.import_module(f"sklearn_ada.{floor}"), name)
     for floor in FLOORS
@@ -42,7 +44,7 @@ DEFINITIONS = {
 }
 """What states nothing that would need a source: a price by its formula, a plan, a plain computation."""
 
-PUBLIC = {**TOP, **ALONE}
+PUBLIC = {**TOP, **RETURNED, **ALONE}
 
 
 def is_error(item):

@@ -10,14 +10,8 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import (
-    BudgetExhaustedError,
-    Holdout,
-    Metric,
-    ReusableHoldoutCV,
-    ThresholdoutScorer,
-    plan_holdout,
-)
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer, plan_holdout
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 X, Y = make_classification(600, 5, random_state=0)
 SOURCES = sorted(pathlib.Path(__file__).parent.parent.joinpath("sklearn_ada").rglob("*.py"))

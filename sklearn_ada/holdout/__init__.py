@@ -57,6 +57,7 @@ vacuous
     Said of an interval that holds everything the metric can be.
 """
 
+from sklearn_ada.answer import Answer, Certificate, Cost
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.holdout.report import HoldoutReport
 from sklearn_ada.questions.ladder_check import LadderSettings
@@ -66,6 +67,9 @@ from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.models import Predictions
 
 __all__ = [
+    "Answer",
+    "Certificate",
+    "Cost",
     "Guess",
     "Holdout",
     "HoldoutReport",

@@ -15,8 +15,9 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 
-from sklearn_ada import LedgerMismatchError, ReusableHoldoutCV, _notices
+from sklearn_ada import ReusableHoldoutCV, _notices
 from sklearn_ada import _notices as _session_token
+from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
 

@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 
 import sklearn_ada
-from sklearn_ada import Holdout, LedgerError, ReusableHoldoutCV
+from sklearn_ada import Holdout, ReusableHoldoutCV
+from sklearn_ada.exceptions import LedgerError
 
 ADVICE = re.compile(
     r"another path|another book|another ledger|ledger=None|ledger='holdout\.db'|new holdout|new ledger"

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sklearn_ada import Holdout, LedgerUnavailableError
+from sklearn_ada import Holdout
+from sklearn_ada.exceptions import LedgerUnavailableError
 
 X = np.arange(24.0).reshape(12, 2)
 Y = np.tile([0, 1], 6)

@@ -15,7 +15,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, LedgerDamagedError, LedgerMismatchError, ReusableHoldoutCV, plan_holdout
+from sklearn_ada import Holdout, ReusableHoldoutCV, plan_holdout
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.terms.policy import Policy
 

@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import HoldoutLeakError, LadderScorer, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.exceptions import HoldoutLeakError
 from tests.ledger.fitted_models import Constant
 
 TREE = DecisionTreeClassifier(random_state=0)

@@ -9,7 +9,8 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import CertifiedSearchDisplay, Holdout, HoldoutLeakError, Metric, ReusableHoldoutCV
+from sklearn_ada import CertifiedSearchDisplay, Holdout, Metric, ReusableHoldoutCV
+from sklearn_ada.exceptions import HoldoutLeakError
 
 X, Y = make_classification(3000, flip_y=0.1, random_state=0)
 GRID = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]})

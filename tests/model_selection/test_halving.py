@@ -8,7 +8,8 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import HalvingGridSearchCV, HalvingRandomSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import BudgetExhaustedError, Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3, 4]}

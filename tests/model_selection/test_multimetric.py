@@ -5,13 +5,8 @@ import pytest
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import (
-    BudgetExhaustedError,
-    Holdout,
-    ReusableHoldoutCV,
-    StableHoldoutScorer,
-    ThresholdoutScorer,
-)
+from sklearn_ada import Holdout, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3]}

@@ -15,14 +15,8 @@ from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, LeaveOneO
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.metaestimators import available_if
 
-from sklearn_ada import (
-    BudgetExhaustedError,
-    CertifiedSearchDisplay,
-    Holdout,
-    Metric,
-    ReusableHoldoutCV,
-    StableHoldoutScorer,
-)
+from sklearn_ada import CertifiedSearchDisplay, Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 GRID = {"alpha": [1.0, 0.1, 10.0]}
 ARBITRARY = r"No candidate got a score from the search itself.+arbitrary.+not asked, nothing was charged.+NaN"

@@ -7,7 +7,8 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import BudgetExhaustedError, Holdout, LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 TREE = DecisionTreeClassifier(random_state=0)
 

@@ -11,7 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Holdout, LedgerMismatchError, LedgerUnavailableError, ReusableHoldoutCV
+from sklearn_ada import Holdout, ReusableHoldoutCV
+from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
 
 
 class Fitless(ClassifierMixin, BaseEstimator):

@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import BudgetExhaustedError, Holdout, ReusableHoldoutCV
+from sklearn_ada import Holdout, ReusableHoldoutCV
+from sklearn_ada.exceptions import BudgetExhaustedError
 from tests import asking
 
 DEPTHS = {"max_depth": list(range(1, 41))}

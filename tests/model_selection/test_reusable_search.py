@@ -20,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_ada import HoldoutLeakError, LedgerMismatchError, Metric, ReusableHoldoutCV
+from sklearn_ada import Metric, ReusableHoldoutCV
+from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.model_selection.engines import ranked
 from tests.ledger.fitted_models import FirstRule
 

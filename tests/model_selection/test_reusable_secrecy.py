@@ -11,7 +11,8 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_ada import Holdout, HoldoutReport, Metric, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada.holdout import HoldoutReport
 
 MARKER = 987654.125
 BYTES = struct.pack("<d", MARKER)

@@ -11,7 +11,8 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_ada import BudgetExhaustedError, Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 HOLDOUT = np.random.default_rng(1).random(400) < 0.34
 GRID = {"max_depth": [1, 2, 3, 5], "min_samples_leaf": [1, 7]}

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, TimeSeriesSplit, cross_validate
 
-from sklearn_ada import Holdout, HoldoutLeakError, LedgerMismatchError, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.model_selection import setting_aside
 
 N = 300

@@ -14,14 +14,8 @@ from sklearn.model_selection import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import (
-    BudgetExhaustedError,
-    Holdout,
-    HoldoutLeakError,
-    Metric,
-    StableHoldoutScorer,
-    ThresholdoutScorer,
-)
+from sklearn_ada import Holdout, Metric, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": list(range(1, 13))}

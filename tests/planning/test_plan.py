@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ada import Holdout, HoldoutPlan, plan_holdout
+from sklearn_ada import Holdout, plan_holdout
+from sklearn_ada.planning import HoldoutPlan
 from sklearn_ada.planning.methods import MOST_QUESTIONS, Assumptions, methods
 
 NAMES = [method.name for method in methods(Assumptions())]

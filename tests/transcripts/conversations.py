@@ -18,7 +18,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import (
-    BudgetExhaustedError,
     Holdout,
     LadderScorer,
     Metric,
@@ -26,6 +25,7 @@ from sklearn_ada import (
     StableHoldoutScorer,
     ThresholdoutScorer,
 )
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 ROWS_EACH = 600  # of the holdout, and of the rows that guesses come from
 QUESTIONS = 200

@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import BudgetExhaustedError, Holdout, MedianSettings
+from sklearn_ada import Holdout, MedianSettings
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 X, Y = load_breast_cancer(return_X_y=True)
 TREES = [DecisionTreeClassifier(max_depth=d, random_state=0).fit(X[:200], Y[:200]) for d in (1, 2, 3, 4)]

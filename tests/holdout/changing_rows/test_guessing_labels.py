@@ -14,7 +14,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, LedgerMismatchError, ReusableHoldoutCV
+from sklearn_ada import Holdout, ReusableHoldoutCV
+from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout import finding
 from sklearn_ada.holdout import holdout as holdout_module
 from tests.holdout.changing_rows.test_rows_with_ids import ask, changes_of

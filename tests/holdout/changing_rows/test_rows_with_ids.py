@@ -24,9 +24,10 @@ from sklearn.model_selection import (
     cross_validate,
 )
 
-from sklearn_ada import Holdout, LedgerMismatchError
+from sklearn_ada import Holdout
 from sklearn_ada.cli import main
 from sklearn_ada.digest.rows import id_hashes, part_of_each
+from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout import changes as changed_rows
 from sklearn_ada.holdout.finding import place_of_rows
 from sklearn_ada.holdout.state import State

@@ -11,7 +11,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import BudgetExhaustedError, Holdout, HoldoutLeakError, LedgerMismatchError
+from sklearn_ada import Holdout
+from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.guarantees.description_length import round_weight
 from sklearn_ada.guarantees.intervals import hoeffding_half_width
 from tests import asking

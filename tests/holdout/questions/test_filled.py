@@ -7,7 +7,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada import BudgetExhaustedError, Guess, Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada import Guess, Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 N, TOLERANCE = 2000, 0.1
 

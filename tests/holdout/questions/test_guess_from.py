@@ -6,7 +6,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, make_classificat
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer
 
-from sklearn_ada import Holdout, HoldoutLeakError, MedianSettings, Metric
+from sklearn_ada import Holdout, MedianSettings, Metric
+from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.questions.question import guess_from_rows
 
 GENERAL = Metric("matthews_corrcoef", kind="general")

@@ -344,7 +344,7 @@ def test_reusable_holdout_takes_a_scorer(kind, classification, tmp_path):
 
 
 def test_a_refused_candidate_is_raised_in_the_parent(classification, tmp_path):
-    from sklearn_ada import BudgetExhaustedError
+    from sklearn_ada.exceptions import BudgetExhaustedError
 
     X, y = classification
     holdout = Holdout(X[400:], 1 - y[400:], ledger=tmp_path / "ledger.db", random_state=0)  # guesses all fail

@@ -12,8 +12,9 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, HoldoutLeakError, LedgerMismatchError, ReusableHoldoutCV
+from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.digest.rows import content_digest, labels_digest
+from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.ledger.hash_chain import genesis_row
 from sklearn_ada.terms.holdout_data import HoldoutData
 

@@ -9,8 +9,9 @@ import pytest
 from scipy import sparse
 from scipy.stats import binom, binomtest
 
-from sklearn_ada import Holdout, HoldoutLeakError
+from sklearn_ada import Holdout
 from sklearn_ada.digest.rows import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
+from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.holdout import changes
 from sklearn_ada.holdout.changes import is_whole
 
