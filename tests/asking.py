@@ -4,7 +4,7 @@ from sklearn_ada.holdout.asking import answer_to, put_question
 from sklearn_ada.holdout.framing import Ask, Framed, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.rounds import open_round as open_round_of_session
-from sklearn_ada.metrics.metric import as_metric
+from sklearn_ada.metrics import as_metric
 from sklearn_ada.terms.models import Subject
 
 __all__ = ["ask", "asked", "open_round", "plan", "put"]

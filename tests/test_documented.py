@@ -164,10 +164,7 @@ class Lonely:
 
 @pytest.mark.parametrize(
     ("item", "gaps"),
-    [
-        (bare, ["x: docstring", "x: example", "x: parameter width"]),
-        (partly, ["x: parameter height"]),
-    ],
+    [(bare, ["x: docstring", "x: example", "x: parameter width"]), (partly, ["x: parameter height"])],
 )
 def test_what_is_missing_is_found(item, gaps):
     assert gaps_of("x", item) == gaps

@@ -140,5 +140,5 @@ def test_all_that_is_asked_in_one_run_is_the_same_job(tmp_path):
 
 def test_the_naive_holdout_is_called_fine_only_where_its_interval_holds():
     assert [real_searches.how_fine(missed, 100) for missed in (0, 5, 6, 11, 12, 50)] == [
-        *("yes", "yes", "nearly", "nearly", "no", "no"),
+        *("yes", "yes", "nearly", "nearly", "no", "no")
     ]

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sklearn_ada
-from sklearn_ada._solving import enclosed_root, largest_integer, root, smallest_integer
+from sklearn_ada._solving import enclosed_root, largest_integer, root
+from sklearn_ada.guarantees import smallest_integer
 
 
 def bisection(function, low, high, rising, halvings=50):

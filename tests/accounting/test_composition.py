@@ -33,10 +33,7 @@ def test_reference(reference):
         for column, value in [
             ("advanced_lecture11", advanced_composition(k, epsilon, slack=delta).epsilon),
             ("advanced_lecture19", advanced_composition_simple(k, epsilon, slack=delta).epsilon),
-            (
-                "advanced_feldman_steinke_2_5",
-                heterogeneous_composition([epsilon] * k, slack=delta).epsilon,
-            ),
+            ("advanced_feldman_steinke_2_5", heterogeneous_composition([epsilon] * k, slack=delta).epsilon),
             ("optimal_kov", optimal_composition_epsilon(delta, k, epsilon)),
             ("zcdp_pure", zcdp_epsilon(k * epsilon**2 / 2, delta)),
             (

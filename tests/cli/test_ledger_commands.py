@@ -13,12 +13,11 @@ import sys
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from sklearn_ada import Holdout
+from sklearn_ada import Holdout, MedianSettings
 from sklearn_ada.accounting.events import event_from_dict
 from sklearn_ada.cli import main
 from sklearn_ada.ledger import SQLiteLedger
-from sklearn_ada.mechanisms.rounding import UniformGrid
-from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.mechanisms import UniformGrid
 from tests import asking
 from tests.ledger.ledger_backends import Tally
 from tests.ledger.postgresql_server import PASSWORD

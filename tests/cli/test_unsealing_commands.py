@@ -2,8 +2,8 @@
 
 import pytest
 
+from sklearn_ada import Guess
 from sklearn_ada.cli import main
-from sklearn_ada.questions.question import Guess
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of
 
 

@@ -172,10 +172,7 @@ DIFFERENT_CODE = {
         "def f(X):\n try:\n  X = g(X)\n  X = h(X)\n except KeyError: pass\n return X",
         "def f(X):\n X = g(X)\n try:\n  X = h(X)\n except KeyError: pass\n return X",
     ),
-    "method": (
-        "class f:\n def transform(self, X): return X",
-        "class f:\n def transform(self, X): return -X",
-    ),
+    "method": ("class f:\n def transform(self, X): return X", "class f:\n def transform(self, X): return -X"),
     "inherited method": (
         "class b:\n def t(self, X): return X\nclass f(b): pass",
         "class b:\n def t(self, X): return -X\nclass f(b): pass",
@@ -186,10 +183,7 @@ DIFFERENT_CODE = {
         "class f:\n @staticmethod\n def t(X): return -X",
     ),
     "property": ("class f:\n p = property(lambda self: 1)", "class f:\n p = property(lambda self: 2)"),
-    "partial": (
-        "f = functools.partial(np.power, 1)",
-        "f = functools.partial(np.power, 2)",
-    ),
+    "partial": ("f = functools.partial(np.power, 1)", "f = functools.partial(np.power, 2)"),
     "decorated": (
         "def d(g):\n @functools.wraps(g)\n def w(X): return g(X)\n return w\n@d\ndef f(X): return X",
         "def d(g):\n @functools.wraps(g)\n def w(X): return g(X)\n return w\n@d\ndef f(X): return -X",
@@ -197,10 +191,7 @@ DIFFERENT_CODE = {
     "vectorized": ("f = np.vectorize(lambda x: x + 1)", "f = np.vectorize(lambda x: x + 2)"),
 }
 FALSE_MATCHES = {
-    "cached": (
-        "@functools.cache\ndef f(X): return X",
-        "@functools.cache\ndef f(X): return -X",
-    ),
+    "cached": ("@functools.cache\ndef f(X): return X", "@functools.cache\ndef f(X): return -X"),
     "calls a cached function": (
         "@functools.cache\ndef g(k): return k\ndef f(X): return X * g(2)",
         "@functools.cache\ndef g(k): return -k\ndef f(X): return X * g(2)",
@@ -209,18 +200,9 @@ FALSE_MATCHES = {
         "f = np.frompyfunc(lambda x: x + 1, 1, 1)",
         "f = np.frompyfunc(lambda x: x + 2, 1, 1)",
     ),
-    "bound method of a builtin": (
-        "f = {0: 1}.get",
-        "f = {0: 2}.get",
-    ),
-    "attribute of the function": (
-        "def f(X): return X * f.k\nf.k = 1",
-        "def f(X): return X * f.k\nf.k = 2",
-    ),
-    "kind of argument": (
-        "def f(X, k): return X",
-        "def f(X, *k): return X",
-    ),
+    "bound method of a builtin": ("f = {0: 1}.get", "f = {0: 2}.get"),
+    "attribute of the function": ("def f(X): return X * f.k\nf.k = 1", "def f(X): return X * f.k\nf.k = 2"),
+    "kind of argument": ("def f(X, k): return X", "def f(X, *k): return X"),
     "metaclass": (
         "class M(type):\n def __call__(cls): return 1\nclass f(metaclass=M): pass",
         "class M(type):\n def __call__(cls): return 2\nclass f(metaclass=M): pass",
@@ -241,8 +223,7 @@ def test_the_same_code_run_again_makes_the_same_model(sources):
 
 
 @pytest.mark.parametrize(
-    "sources",
-    [pytest.param((first, second), id=name) for name, (first, second) in FALSE_MATCHES.items()],
+    "sources", [pytest.param((first, second), id=name) for name, (first, second) in FALSE_MATCHES.items()]
 )
 def test_other_code_is_never_taken_for_the_same(sources):
     assert unlike(*map(made, sources))
@@ -428,10 +409,7 @@ def test_padding_bytes_inside_a_nested_structure_do_not_matter():
 EQUAL = {
     "memory order": (np.arange(6).reshape(2, 3), np.asfortranarray(np.arange(6).reshape(2, 3))),
     "a view": (np.arange(3), np.arange(6)[::2] // 2),
-    "order of attributes": (
-        types.SimpleNamespace(a=1, b=[2]),
-        types.SimpleNamespace(b=[2], a=1),
-    ),
+    "order of attributes": (types.SimpleNamespace(a=1, b=[2]), types.SimpleNamespace(b=[2], a=1)),
     "order of parameters": (Constant(1).set_params(answer=2).fit(X, Y), Constant(2).fit(X, Y)),
     "a dict written twice": ({"a": 1, "b": [2]}, {"a": 1, "b": [2]}),
     "sparse format": (sparse.csr_matrix(np.eye(3)), sparse.csc_matrix(np.eye(3))),

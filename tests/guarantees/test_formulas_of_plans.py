@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sklearn_ada.accounting.codes import Code
+from sklearn_ada.accounting import Code
 from sklearn_ada.guarantees import (
     bassily_2016,
     blum_hardt_2015,

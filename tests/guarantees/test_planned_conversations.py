@@ -64,10 +64,7 @@ def test_verdicts_that_choose_the_next_question():
     n, k = 1_000, 200
     rng = np.random.default_rng(1)
     misses = {"counted": 0, "naive": 0}
-    widths = {
-        "counted": verdict_half_width(n, k, LN_BETA),
-        "naive": nonadaptive_half_width(n, k, LN_BETA),
-    }
+    widths = {"counted": verdict_half_width(n, k, LN_BETA), "naive": nonadaptive_half_width(n, k, LN_BETA)}
     for _ in range(RUNS):
         right = coins(n, k, rng)
         bits = np.where(right.mean(axis=0) > 0.5, 1, -1)  # told: above 1/2 or not

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from sklearn_ada import Holdout
+from sklearn_ada import Holdout, MedianSettings
 from sklearn_ada.guarantees import class_count_nats
-from sklearn_ada.questions.stable_median import MedianSettings
 
 
 @pytest.mark.parametrize(("n", "n_classes"), [(5, 1), (6, 3), (12, 4)])

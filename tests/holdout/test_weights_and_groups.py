@@ -8,11 +8,16 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score, get_scorer, recall_score, roc_auc_score
 
-from sklearn_ada import Holdout, Metric, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada import (
+    Holdout,
+    MedianSettings,
+    Metric,
+    NoiseSettings,
+    StableHoldoutScorer,
+    ThresholdoutScorer,
+)
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.questions.noisy import NoiseSettings
-from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 N = 250

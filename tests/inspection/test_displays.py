@@ -12,18 +12,20 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import (
+    Answer,
     AnswersDisplay,
+    Guess,
     Holdout,
     HoldoutBudgetDisplay,
     LadderScorer,
+    MedianSettings,
     ReusableHoldoutCV,
     plan_holdout,
 )
-from sklearn_ada.answer import VERDICTS, Answer, Cost
+from sklearn_ada.answer import VERDICTS
 from sklearn_ada.cli import main
+from sklearn_ada.holdout import Cost
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.stable_median import MedianSettings
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 

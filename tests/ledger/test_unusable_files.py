@@ -52,13 +52,7 @@ def foreign_database(path, journal):
         return file.read()
 
 
-@pytest.mark.parametrize(
-    "journal",
-    [
-        "DELETE",
-        pytest.param("WAL"),
-    ],
-)
+@pytest.mark.parametrize("journal", ["DELETE", pytest.param("WAL")])
 def test_a_database_of_somebody_else_is_refused_and_left_alone(path, journal):
     content = foreign_database(path, journal)
     with pytest.raises(LedgerDamagedError, match="not a ledger"):

@@ -46,10 +46,7 @@ CASES = {
         lambda mechanism, x, rng: mechanism.ask([x, 1.0 - x, 0.0], 0.7 * x, rng),
     ),
     "ladder": (lambda: Ladder(0.1), lambda mechanism, x, rng: mechanism.ask(x)),
-    "parameter_free_ladder": (
-        ParameterFreeLadder,
-        lambda mechanism, x, rng: mechanism.ask(SAMPLE * x),
-    ),
+    "parameter_free_ladder": (ParameterFreeLadder, lambda mechanism, x, rng: mechanism.ask(SAMPLE * x)),
     "sample_splitting": (
         lambda: SampleSplitting(30),
         lambda mechanism, x, rng: mechanism.ask(lambda i: x, ROUNDING),

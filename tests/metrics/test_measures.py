@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.metrics import get_scorer_names
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.metrics.base import SCORERS, Foreseen, Measure, register
+from sklearn_ada.metrics import Foreseen, Measure
+from sklearn_ada.metrics.base import SCORERS, register
 from sklearn_ada.metrics.means import Mean
 
 LN_DELTAS = (math.log(0.3), math.log(0.05), -30.0)

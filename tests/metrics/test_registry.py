@@ -25,13 +25,19 @@ from sklearn.metrics import (
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada import (
+    Guess,
+    Holdout,
+    MedianSettings,
+    Metric,
+    ReusableHoldoutCV,
+    StableHoldoutScorer,
+    ThresholdoutScorer,
+)
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.metrics import classify_scorers
-from sklearn_ada.metrics.base import SCORERS, Measure
-from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.metrics import Measure, classify_scorers
+from sklearn_ada.metrics.base import SCORERS
 from tests import asking
 
 INSTALLED = get_scorer_names()

@@ -6,10 +6,8 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer
+from sklearn_ada import Guess, Holdout, MedianSettings, Metric, ReusableHoldoutCV, StableHoldoutScorer
 from sklearn_ada.metrics import as_metric
-from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.stable_median import MedianSettings
 
 OF_ONE_CLASS = ["average_precision", "f1", "jaccard", "precision", "recall"]
 FOR_SEVERAL = {

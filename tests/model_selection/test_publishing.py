@@ -16,8 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
-from sklearn_ada.guarantees import clopper_pearson
-from sklearn_ada.guarantees.description_length import Purse
+from sklearn_ada.guarantees import Purse, clopper_pearson
 
 X, Y = make_classification(1600, 6, n_informative=4, flip_y=0.1, random_state=3)
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)

@@ -204,10 +204,7 @@ def test_y_none_is_refused(numbered, tmp_path, sentence):
         search.fit(numbered[0])
 
 
-BAD_LABELS = {
-    "a table": lambda y: np.c_[y, y],
-    "short": lambda y: y[:-1],
-}
+BAD_LABELS = {"a table": lambda y: np.c_[y, y], "short": lambda y: y[:-1]}
 
 
 @pytest.mark.parametrize("case", BAD_LABELS)

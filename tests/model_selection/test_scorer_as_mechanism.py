@@ -30,10 +30,7 @@ MISPLACED = {
     "another holdout": ("holdout", lambda s, h: {"mechanism": s, "holdout": h}),
     "a share beside it": ("holdout", lambda s, h: {"mechanism": s, "holdout": 0.3}),
     "another metric": ("scoring", lambda s, h: {"mechanism": s, "scoring": "f1"}),
-    "another kind": (
-        "scoring",
-        lambda s, h: {"mechanism": s, "scoring": Metric("accuracy", kind="general")},
-    ),
+    "another kind": ("scoring", lambda s, h: {"mechanism": s, "scoring": Metric("accuracy", kind="general")}),
 }
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada import plan_holdout
-from sklearn_ada.questions.question import Guess
+from sklearn_ada import Guess, plan_holdout
 
 
 def half_width(answer):
@@ -113,8 +112,7 @@ def test_a_guessed_median_of_a_real_holdout(tmp_path):
     """Levels of the last exact median, and of one whose guesses hold."""
     from sklearn.base import BaseEstimator
 
-    from sklearn_ada import Holdout
-    from sklearn_ada.questions.stable_median import MedianSettings
+    from sklearn_ada import Holdout, MedianSettings
 
     class Shifted(BaseEstimator):
         def __init__(self, shift=0.0):

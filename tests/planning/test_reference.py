@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from sklearn_ada import plan_holdout
-from sklearn_ada.guarantees import plan_checks, wilson_deviation
-from sklearn_ada.guarantees.intervals import expected_half_width
+from sklearn_ada.guarantees import expected_half_width, plan_checks, wilson_deviation
 from sklearn_ada.planning.methods import Assumptions, methods, solve
 
 REFERENCE = Path(__file__).parents[1] / "reference"

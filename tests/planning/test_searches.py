@@ -12,12 +12,11 @@ import pytest
 
 from benchmarks.validity.searches import single_use
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada import plan_holdout
+from sklearn_ada import Guess, plan_holdout
 from sklearn_ada.cli import main
 from sklearn_ada.guarantees.cells import PlannedCells, _nats
 from sklearn_ada.planning import plan as planner
 from sklearn_ada.planning.plan import splitting_wins
-from sklearn_ada.questions.question import Guess
 from tests.holdout.asking.sealed.counts import ask, holdout_of
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "sequence.csv"
@@ -103,8 +102,7 @@ def test_the_reference_sequence():
 
 
 def test_the_nats_are_those_of_an_urn():
-    from sklearn_ada.accounting import PolyaUrn
-    from sklearn_ada.accounting.codes import CountCode
+    from sklearn_ada.accounting import CountCode, PolyaUrn
 
     code, urn, paid = CountCode(-0.5, 10_000.0), PolyaUrn(), 0.0
     ends = {0: (-25_000, 24_999), 1: (25_000, 74_999), -1: (-75_000, -25_001)}

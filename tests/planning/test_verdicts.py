@@ -10,8 +10,7 @@ from scipy.stats import binom
 
 from sklearn_ada import plan_holdout
 from sklearn_ada.cli import main
-from sklearn_ada.guarantees import difference_half_width, verdict_half_width
-from sklearn_ada.guarantees.intervals import hoeffding_half_width
+from sklearn_ada.guarantees import difference_half_width, hoeffding_half_width, verdict_half_width
 
 LN_BETA = math.log(0.05)
 ASKED = {"n_questions": 32, "width": 0.1, "confidence_level": 0.98, "verdicts": True}

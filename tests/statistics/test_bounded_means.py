@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from sklearn_ada.guarantees.bets import betting_fixed, betting_predictable
-from sklearn_ada.guarantees.class_tables import class_mean_interval
-from sklearn_ada.guarantees.intervals import bentkus
+from sklearn_ada.guarantees import bentkus, betting_fixed, betting_predictable, class_mean_interval
 
 FALSE_ALARM = 1e-6
 RUNS = 2000

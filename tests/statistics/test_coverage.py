@@ -15,9 +15,7 @@ from benchmarks.validity.coverage import consistent, misses, naive_misses
 from benchmarks.validity.inquiries import MECHANISMS, Inquiry
 from benchmarks.validity.populations import HUNDRED_CLASSES, POPULATIONS, Classifier
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada import Holdout
-from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada import Guess, Holdout, MedianSettings
 from tests import asking
 
 ADAPTIVE = [name for name, analyst in ANALYSTS.items() if analyst.adaptive]

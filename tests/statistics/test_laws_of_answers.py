@@ -20,11 +20,9 @@ from benchmarks.validity.kernels import (
     search_times,
     selection_times,
 )
-from sklearn_ada import Holdout
-from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.mechanisms.quantiles import exponential_quantile, noisy_search
-from sklearn_ada.questions.noisy import NoiseSettings
-from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada import Holdout, MedianSettings, NoiseSettings
+from sklearn_ada.mechanisms import UniformGrid, exponential_quantile
+from sklearn_ada.mechanisms.quantiles import noisy_search
 from tests import asking
 from tests.ledgers_in_memory import forget_ledgers_in_memory
 

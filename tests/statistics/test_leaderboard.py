@@ -8,8 +8,7 @@ from scipy.stats import binom
 
 from benchmarks.validity.leaderboard import TRUTH, labels_of, leaderboard, majority, participate
 from sklearn_ada import Holdout, Predictions
-from sklearn_ada.guarantees import clopper_pearson
-from sklearn_ada.guarantees.intervals import binomial_tail_ends
+from sklearn_ada.guarantees import binomial_tail_ends, clopper_pearson
 
 ROWS = 80
 

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.validity.guess_and_check import answers_all, smallest_tau
 from benchmarks.validity.model_selection import CELLS, comparison, default_settings, draw
-from sklearn_ada.guarantees.intervals import chernoff_kl
+from sklearn_ada.guarantees import chernoff_kl
 
 # tau of Guess-and-Check in this scenario, computed elsewhere (mean of 8 runs)
 PUBLISHED = {(1_000, 100): 0.106, (10_000, 100): 0.032, (10_000, 1_000): 0.0396, (100_000, 100): 0.0099}

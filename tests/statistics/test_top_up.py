@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada.accounting.codes import DescriptionLength
+from sklearn_ada import Guess
+from sklearn_ada.accounting import DescriptionLength
 from sklearn_ada.holdout.state import State
-from sklearn_ada.questions.question import Guess
 
 OLD, NEW, PREDICTORS, BETA = 500, 125, 150, 0.05
 

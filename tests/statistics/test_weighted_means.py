@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from sklearn_ada.guarantees.intervals import bounded_weight_size, hoeffding, kish_size
+from sklearn_ada.guarantees import bounded_weight_size, hoeffding, kish_size
 from sklearn_ada.metrics import Metric, Units
 
 FALSE_ALARM = 1e-6

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ada.accounting.codes import Code, DescriptionLength, ln_cauchy, ln_geometric, urn_nats
+from sklearn_ada.accounting import Code, DescriptionLength
+from sklearn_ada.accounting.codes import ln_cauchy, ln_geometric
 from sklearn_ada.accounting.events import (
     FAILURES,
     MOST_OFFSET,
@@ -18,8 +19,7 @@ from sklearn_ada.accounting.events import (
     Symbol,
 )
 from sklearn_ada.exceptions import UnsupportedEventError
-from sklearn_ada.guarantees.cells import choose_half_cell
-from sklearn_ada.guarantees.description_length import round_weight
+from sklearn_ada.guarantees import choose_half_cell, round_weight, urn_nats
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)

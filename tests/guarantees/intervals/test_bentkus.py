@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.guarantees.intervals import bentkus, chernoff_kl
+from sklearn_ada.guarantees import bentkus, chernoff_kl
 
 REFERENCE = Path(__file__).parents[2] / "reference" / "auc_bentkus.csv"
 AUCS = list(csv.DictReader(REFERENCE.open()))

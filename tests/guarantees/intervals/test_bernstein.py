@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.guarantees import chernoff_kl
-from sklearn_ada.guarantees.intervals import empirical_bernstein
+from sklearn_ada.guarantees import chernoff_kl, empirical_bernstein
 
 
 @pytest.mark.parametrize("delta", [0.5, 0.01, 1e-9])

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sklearn_ada.guarantees.bets import betting_fixed, betting_half_width, betting_predictable
+from sklearn_ada.guarantees import betting_fixed, betting_predictable
+from sklearn_ada.guarantees.bets import betting_half_width
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 DATA: dict[str, list[float]] = {}

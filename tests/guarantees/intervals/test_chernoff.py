@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from sklearn_ada.guarantees.intervals import bernoulli_kl, chernoff_kl
+from sklearn_ada.guarantees import bernoulli_kl, chernoff_kl
 
 
 def test_kl_solves_its_own_equation():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from sklearn_ada.guarantees.intervals import clopper_pearson
+from sklearn_ada.guarantees import clopper_pearson
 
 
 @pytest.mark.parametrize("count", [2, 3, 25, 48, 50])

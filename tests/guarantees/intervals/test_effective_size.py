@@ -2,7 +2,7 @@
 
 import pytest
 
-from sklearn_ada.guarantees.intervals import class_mean_size
+from sklearn_ada.guarantees import class_mean_size
 
 
 def test_class_mean_size_is_the_variance_bound():

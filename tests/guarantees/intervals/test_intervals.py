@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ada.guarantees.intervals import chernoff_kl, clopper_pearson, hoeffding, hoeffding_half_width
+from sklearn_ada.guarantees import chernoff_kl, clopper_pearson, hoeffding, hoeffding_half_width
 
 REFERENCE = Path(__file__).parents[2] / "reference" / "intervals.csv"
 ROWS = list(csv.DictReader(REFERENCE.open()))

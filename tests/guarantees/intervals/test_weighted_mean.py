@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.guarantees.intervals import (
+from sklearn_ada.guarantees import (
     bounded_weight_size,
     bounded_weights_kl,
     chernoff_kl,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.guarantees.medians import median_is_covered, outer_levels, quantile_interval
+from sklearn_ada.guarantees import median_is_covered, outer_levels, quantile_interval
 
 
 @pytest.mark.parametrize("m", [5, 20, 101, 400])

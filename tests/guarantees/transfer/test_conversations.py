@@ -6,15 +6,21 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from sklearn_ada.guarantees.baselines import (
+from sklearn_ada.guarantees import (
+    gaussian_direct,
+    gaussian_jung,
+    gaussian_rogers,
+    laplace_tail_mean,
+    median_level_direct,
+    median_rank_error,
     nonadaptive_half_width,
+    private_learner_sample_size,
+    pure_dp_interval,
     rounding_half_width,
     sample_splitting_half_width,
+    stable_median_plan,
+    zcdp_gap,
 )
-from sklearn_ada.guarantees.mechanisms import private_learner_sample_size
-from sklearn_ada.guarantees.medians import median_level_direct, median_rank_error, stable_median_plan
-from sklearn_ada.guarantees.noise import gaussian_direct, gaussian_jung, gaussian_rogers
-from sklearn_ada.guarantees.transfer import laplace_tail_mean, pure_dp_interval, zcdp_gap
 
 BETA = 0.05
 FALSE_ALARM = 1e-6

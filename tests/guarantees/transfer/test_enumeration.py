@@ -8,25 +8,22 @@ import pytest
 from scipy.special import logsumexp, ndtr
 from scipy.stats import binom
 
-from sklearn_ada.guarantees.intervals import bernoulli_kl
-from sklearn_ada.guarantees.medians import (
+from sklearn_ada.guarantees import (
+    approximate_dp_gap,
+    bernoulli_kl,
+    dwork_2015_max_information,
     feldman_steinke_2017_theorem_4_6,
     feldman_steinke_2017_theorem_4_7,
+    gaussian_dp_gap,
+    joined_nats,
     median_level_direct,
     median_level_jung,
     median_rank_error,
-)
-from sklearn_ada.guarantees.transfer import (
-    approximate_dp_gap,
-    direct_transfer,
-    dwork_2015_max_information,
-    gaussian_dp_gap,
-    joined_nats,
-    max_information,
     pure_dp_half_width,
     pure_dp_interval,
     zcdp_gap,
 )
+from sklearn_ada.guarantees.transfer import direct_transfer, max_information
 
 ORDERS = 1.0 + np.exp(np.linspace(-6.0, 6.0, 60))
 

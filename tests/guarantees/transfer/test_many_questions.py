@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from sklearn_ada.guarantees.baselines import nonadaptive_half_width
-from sklearn_ada.guarantees.mechanisms import (
+from sklearn_ada.guarantees import (
     multiplicative_weights_direct,
     multiplicative_weights_median_level,
     multiplicative_weights_records,
+    nonadaptive_half_width,
     verification_levels,
     verification_plan,
 )

@@ -9,18 +9,22 @@ from scipy.special import ndtri
 
 from sklearn_ada import guarantees
 from sklearn_ada.guarantees import (
+    PlannedChecks,
+    TransferBound,
     baselines,
-    cells,
+    expected_half_width,
     gaussian_direct,
     gaussian_jung,
     gaussian_rogers,
-    intervals,
+    is_vacuous,
     mechanisms,
     medians,
     noise,
+    plan_certifies,
+    plan_checks,
     transfer,
+    wilson_deviation,
 )
-from sklearn_ada.guarantees.transfer import TransferBound, is_vacuous
 
 LN_BETA = math.log(0.05)
 
@@ -38,10 +42,7 @@ CALLS = [
         {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "passes": 3, "disagreement": 0.2},
     ),
     (transfer.approximate_dp_gap, {"epsilon": 0.1, "delta": 1e-6, "beta": 0.05}),
-    (
-        transfer.direct_transfer,
-        {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "delta": 1e-6, "failure": 0.05},
-    ),
+    (transfer.direct_transfer, {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "delta": 1e-6, "failure": 0.05}),
     (transfer.gaussian_dp_gap, {"mu": 0.1, "ln_beta": LN_BETA}),
     (transfer.zcdp_gap, {"rho": 0.1, "ln_beta": LN_BETA}),
     (transfer.gaussian_tail_mean, {"n_questions": 10, "noise_scale": 0.1, "ln_beta": LN_BETA}),
@@ -71,31 +72,19 @@ CALLS = [
         medians.feldman_steinke_2017_theorem_4_7,
         {"n_subsamples": 100, "n_questions": 10, "epsilon": 0.1, "delta": 1e-9, "beta": 0.05},
     ),
-    (
-        intervals.expected_half_width,
-        {"n": 1000, "ln_delta": LN_BETA, "expected_value": 0.8, "reach": 0.1},
-    ),
+    (expected_half_width, {"n": 1000, "ln_delta": LN_BETA, "expected_value": 0.8, "reach": 0.1}),
     (noise.gaussian_bassily, {"n": 10**6, "n_questions": 10, "ln_beta": LN_BETA}),
     (gaussian_direct, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
     (gaussian_jung, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
-    (
-        gaussian_rogers,
-        {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1},
-    ),
+    (gaussian_rogers, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
     (baselines.ladder_transcripts, {"n_questions": 10, "step": 0.1}),
     (baselines.blum_hardt_2015, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "step": 0.1}),
     (transfer.max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
     (transfer.dwork_2015_max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
+    (transfer.joined_nats, {"nats": 3.0, "epsilon": 0.01, "n": 1000, "ln_slack": LN_BETA, "weight": 0.5}),
+    (plan_certifies, {"n_questions": 10, "scale": 20.0, "ln_beta": LN_BETA, "check_share": 0.1}),
     (
-        transfer.joined_nats,
-        {"nats": 3.0, "epsilon": 0.01, "n": 1000, "ln_slack": LN_BETA, "weight": 0.5},
-    ),
-    (
-        cells.plan_certifies,
-        {"n_questions": 10, "scale": 20.0, "ln_beta": LN_BETA, "check_share": 0.1},
-    ),
-    (
-        cells.plan_checks,
+        plan_checks,
         {
             "n_questions": 10,
             "standard_error": 0.01,
@@ -106,7 +95,7 @@ CALLS = [
             "surprise_rate": 0.1,
         },
     ),
-    (intervals.wilson_deviation, {"value": 0.8, "size": 100.0}),
+    (wilson_deviation, {"value": 0.8, "size": 100.0}),
     (
         transfer.pure_dp_interval,
         {"low_value": 0.8, "high_value": 0.9, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA},
@@ -151,10 +140,7 @@ CALLS = [
         transfer.bassily_2016,
         {"alpha": 0.1, "beta": 1e-6, "n_questions": 10, "epsilon": 0.1, "delta": 1e-6, "n": 5000},
     ),
-    (
-        transfer.jung_2020,
-        {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "delta": 1e-6, "c": 0.01, "d": 0.01},
-    ),
+    (transfer.jung_2020, {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "delta": 1e-6, "c": 0.01, "d": 0.01}),
     (
         transfer.jung_2020_best,
         {"alpha": 0.1, "ln_beta": -15.0, "epsilon": 0.1, "ln_delta": -15.0, "ln_failure": LN_BETA},
@@ -223,7 +209,7 @@ def test_every_public_function_is_tested_for_bad_input(function, arguments):
 
 
 def _numbers(result):
-    if isinstance(result, cells.PlannedChecks):
+    if isinstance(result, PlannedChecks):
         return [result.half_cell, result.surprise, result.ln_check, result.ln_certify]
     if isinstance(result, noise.GaussianBound):
         return [result.half_width, result.noise_scale]
@@ -370,11 +356,7 @@ def test_low_sensitivity_formula():
 
 
 def test_half_widths_are_monotone():
-    for bound_of in (
-        gaussian_direct,
-        gaussian_jung,
-        gaussian_rogers,
-    ):
+    for bound_of in (gaussian_direct, gaussian_jung, gaussian_rogers):
         base = bound_of(10_000, 100, LN_BETA).half_width
         assert bound_of(20_000, 100, LN_BETA).half_width < base
         assert bound_of(10_000, 200, LN_BETA).half_width > base

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from sklearn_ada.guarantees.baselines import (
-    nonadaptive_half_width,
-    rounding_half_width,
-    sample_splitting_half_width,
-)
-from sklearn_ada.guarantees.medians import (
+from sklearn_ada.guarantees import (
     feldman_steinke_2017_corollary_3_3,
     feldman_steinke_2017_theorem_3_1,
     feldman_steinke_2017_theorem_4_3,
+    gaussian_direct,
+    gaussian_jung,
+    gaussian_rogers,
+    nonadaptive_half_width,
+    rounding_half_width,
+    sample_splitting_half_width,
     stable_median_plan,
 )
-from sklearn_ada.guarantees.noise import gaussian_direct, gaussian_jung, gaussian_rogers
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 LN_BETA = math.log(0.05)

@@ -8,15 +8,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_ada import Holdout, LadderScorer, ThresholdoutScorer
+from sklearn_ada import (
+    Guess,
+    Holdout,
+    LadderScorer,
+    LadderSettings,
+    MedianSettings,
+    NoiseSettings,
+    ThresholdoutScorer,
+)
 from sklearn_ada.accounting.events import FAILURES, Symbol
 from sklearn_ada.holdout import asking as one_question
 from sklearn_ada.holdout import choice
 from sklearn_ada.questions.coded import CodedQuestion
-from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
-from sklearn_ada.questions.noisy import GaussianQuestion, NoiseSettings, NoisyCheck
-from sklearn_ada.questions.question import Guess, Outcome
-from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
+from sklearn_ada.questions.ladder_check import LadderQuestion
+from sklearn_ada.questions.noisy import GaussianQuestion, NoisyCheck
+from sklearn_ada.questions.question import Outcome
+from sklearn_ada.questions.stable_median import StableQuestion
 from tests import asking
 
 UNCODED = FAILURES[6]

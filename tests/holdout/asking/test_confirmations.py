@@ -21,13 +21,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import AnswersDisplay, Holdout, Metric, ReusableHoldoutCV, _notices
+from sklearn_ada import AnswersDisplay, Holdout, MedianSettings, Metric, ReusableHoldoutCV, _notices
 from sklearn_ada.accounting.events import FAILURES
-from sklearn_ada.cli.commands import main
+from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.state import State
-from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 RNG = np.random.default_rng(7)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada import Holdout
+from sklearn_ada import Guess, Holdout
 from sklearn_ada.holdout.state import State
-from sklearn_ada.questions.question import Guess
 
 ROWS, MODELS, BETA = 200, 40, 0.05
 

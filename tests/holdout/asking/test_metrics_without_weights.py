@@ -5,10 +5,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import fbeta_score, get_scorer, get_scorer_names, make_scorer, max_error
 
-from sklearn_ada import Holdout, Metric, StableHoldoutScorer
+from sklearn_ada import Holdout, MedianSettings, Metric, StableHoldoutScorer
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics.base import SCORERS
-from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 WITHOUT = {

@@ -8,14 +8,18 @@ import pytest
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada import (
+    Holdout,
+    LadderSettings,
+    MedianSettings,
+    NoiseSettings,
+    ReusableHoldoutCV,
+    ThresholdoutScorer,
+)
 from sklearn_ada.accounting import gaussian_zcdp
 from sklearn_ada.accounting.events import ComposedEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout.asking import certified
-from sklearn_ada.questions.ladder_check import LadderSettings
-from sklearn_ada.questions.noisy import NoiseSettings
-from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.policy import FailureBudget
 from sklearn_ada.terms.privacy_account import TransferShare
 from tests import asking

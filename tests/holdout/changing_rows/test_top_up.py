@@ -13,8 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
-from sklearn_ada.guarantees.description_length import round_weight
-from sklearn_ada.guarantees.intervals import hoeffding_half_width
+from sklearn_ada.guarantees import hoeffding_half_width, round_weight
 from tests import asking
 
 OLD = 150

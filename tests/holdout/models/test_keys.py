@@ -125,10 +125,7 @@ def test_asking_does_not_change_the_model(holdout, model):
 
 @pytest.mark.parametrize(
     "candidate",
-    [
-        DecisionTreeClassifier(random_state=0),
-        pytest.param(KNeighborsClassifier(algorithm="kd_tree")),
-    ],
+    [DecisionTreeClassifier(random_state=0), pytest.param(KNeighborsClassifier(algorithm="kd_tree"))],
     ids=["tree", "kd_tree"],
 )
 def test_train_scores_of_a_drop_in_search_are_no_questions(holdout, candidate):

@@ -9,8 +9,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer
-from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada import Holdout, MedianSettings, Metric, ReusableHoldoutCV, StableHoldoutScorer
 from tests import asking
 
 

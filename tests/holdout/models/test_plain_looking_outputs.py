@@ -6,9 +6,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 
-from sklearn_ada import Holdout, Metric
+from sklearn_ada import Holdout, MedianSettings, Metric
 from sklearn_ada.metrics import outputs
-from sklearn_ada.questions.stable_median import MedianSettings
 
 N = 400
 

@@ -10,8 +10,7 @@ import pytest
 
 from sklearn_ada import Holdout, LadderSettings, MedianSettings, NoiseSettings, Predictions
 from sklearn_ada.cli import main
-from sklearn_ada.guarantees import clopper_pearson
-from sklearn_ada.guarantees.intervals import binomial_tail_ends
+from sklearn_ada.guarantees import binomial_tail_ends, clopper_pearson
 
 N = 200
 TARGET = "expected accuracy on these rows of X, over labels drawn anew given X"

@@ -5,10 +5,9 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
 
-from sklearn_ada import Holdout, Metric
+from sklearn_ada import Holdout, MedianSettings, Metric
 from sklearn_ada.accounting.events import FAILURES
 from sklearn_ada.questions.question import guess_from_rows, median_guess_from_rows
-from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 RNG = np.random.default_rng(0)

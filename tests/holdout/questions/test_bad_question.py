@@ -17,12 +17,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer
-from sklearn_ada.mechanisms.rounding import UniformGrid
-from sklearn_ada.questions.ladder_check import LadderSettings
-from sklearn_ada.questions.noisy import NoiseSettings
-from sklearn_ada.questions.question import Guess, median_guess_from_rows
-from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada import (
+    Guess,
+    Holdout,
+    LadderSettings,
+    MedianSettings,
+    Metric,
+    NoiseSettings,
+    ReusableHoldoutCV,
+    ThresholdoutScorer,
+)
+from sklearn_ada.mechanisms import UniformGrid
+from sklearn_ada.questions.question import median_guess_from_rows
 from tests import asking
 
 BAD_GUESSES = [None, np.nan, np.inf, -0.01, 1.01, "0.9", True, [0.9], Guess(np.nan), Guess(2.0)]

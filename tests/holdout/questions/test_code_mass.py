@@ -7,11 +7,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sklearn_ada import Holdout
+from sklearn_ada import Guess, Holdout, LadderSettings, MedianSettings
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.questions.ladder_check import LadderSettings
-from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 ROWS, FAILED = 20, 12

@@ -40,8 +40,7 @@ def test_it_answers_more_questions_than_cells_fixed_for_as_many():
 
 def test_intervals_are_those_of_the_edges_of_the_cell_that_was_told():
     """The value is within half a cell of what was told, and the cell is what the width leaves over."""
-    from sklearn_ada.guarantees import clopper_pearson
-    from sklearn_ada.guarantees.intervals import hoeffding_half_width
+    from sklearn_ada.guarantees import clopper_pearson, hoeffding_half_width
 
     (answer,) = _asked("fill", most=1)
     ln_delta = answer.certificate.ln_delta

@@ -8,12 +8,11 @@ from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from sklearn_ada import Holdout, Metric
+from sklearn_ada import Guess, Holdout, Metric
 from sklearn_ada.holdout.asking import answer_to
 from sklearn_ada.holdout.framing import Framed, in_form, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.questions.coded import CodedQuestion
-from sklearn_ada.questions.question import Guess
 from tests import asking
 
 

@@ -7,10 +7,8 @@ import pytest
 from scipy import integrate, stats
 from sklearn.dummy import DummyClassifier
 
-from sklearn_ada import Holdout
+from sklearn_ada import Holdout, MedianSettings, NoiseSettings
 from sklearn_ada.guarantees import zcdp_gap
-from sklearn_ada.questions.noisy import NoiseSettings
-from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.privacy_account import TransferShare
 from tests import asking
 

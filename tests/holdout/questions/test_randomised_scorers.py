@@ -9,14 +9,23 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada import (
+    Guess,
+    Holdout,
+    LadderScorer,
+    LadderSettings,
+    NoiseSettings,
+    ReusableHoldoutCV,
+    StableHoldoutScorer,
+    ThresholdoutScorer,
+)
 from sklearn_ada.accounting import exponential_mechanism_zcdp, gaussian_zcdp, thresholdout_epsilon
 from sklearn_ada.accounting.events import Symbol
 from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.coded import CodedQuestion
-from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
-from sklearn_ada.questions.noisy import NoiseSettings, NoisyCheck
-from sklearn_ada.questions.question import Draw, Guess, median_guess_from_rows
+from sklearn_ada.questions.ladder_check import LadderQuestion
+from sklearn_ada.questions.noisy import NoisyCheck
+from sklearn_ada.questions.question import Draw, median_guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import FailureBudget, Policy
 from tests import asking

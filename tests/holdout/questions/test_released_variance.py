@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_ada import Holdout
+from sklearn_ada import Guess, Holdout
 from sklearn_ada.guarantees import chernoff_kl
 from sklearn_ada.metrics import Measured, Metric
 from sklearn_ada.questions.coded import CodedQuestion
-from sklearn_ada.questions.question import Guess, guess_from_rows
+from sklearn_ada.questions.question import guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import FailureBudget, Policy
 

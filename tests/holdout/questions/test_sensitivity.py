@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
-from sklearn_ada import Holdout, Metric
+from sklearn_ada import Holdout, Metric, NoiseSettings
 from sklearn_ada.holdout import choice
-from sklearn_ada.questions.noisy import NoiseSettings
 from tests import asking
 
 Y = np.array([0, 0, 0, 0, 0, 1, 1, 1])

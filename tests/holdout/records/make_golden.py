@@ -8,11 +8,10 @@ import tempfile
 
 import numpy as np
 
-from sklearn_ada import Holdout
+from sklearn_ada import Holdout, MedianSettings
 from sklearn_ada.accounting.events import SCHEMA_VERSION
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import SQLiteLedger
-from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 from tests.ledger.fitted_models import Constant
 

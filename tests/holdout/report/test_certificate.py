@@ -179,10 +179,7 @@ def another_level(certificate):
     ("change", "where"),
     [
         (changed_interval, r"at answers\[\d+\]\.interval\[0\] it says"),
-        (
-            changed_target,
-            r"at answers\[\d+\]\.target it says 'population accuracy', the ledger",
-        ),
+        (changed_target, r"at answers\[\d+\]\.target it says 'population accuracy', the ledger"),
         (dropped_refusal, r"at answers it says"),
         (fewer_nats, r"at revealed\.nats"),
         (fewer_assumptions, r"at assumptions"),

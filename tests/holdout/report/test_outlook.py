@@ -9,9 +9,9 @@ from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_ada import Holdout
-from sklearn_ada.accounting.codes import Code, DescriptionLength
+from sklearn_ada.accounting import Code, DescriptionLength
 from sklearn_ada.accounting.events import CodedRelease, SelfComposedEvent, Symbol
-from sklearn_ada.guarantees.description_length import round_weight
+from sklearn_ada.guarantees import round_weight
 from tests import asking
 
 ROWS = 2000

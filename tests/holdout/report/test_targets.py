@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_ada import Holdout
+from sklearn_ada import Guess, Holdout, MedianSettings
 from sklearn_ada.holdout.report import Targets
-from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.stable_median import MedianSettings
 
 ACCURACY = "population accuracy at the holdout's class mix"
 SETTINGS = MedianSettings(method="exact")

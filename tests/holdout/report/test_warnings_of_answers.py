@@ -11,9 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import fbeta_score, make_scorer
 
-from sklearn_ada import Holdout, Metric
-from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada import Guess, Holdout, MedianSettings, Metric
 from tests import asking
 
 GUESS = Guess(0.8, 100.0, 0.1)

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from sklearn_ada import Holdout, Metric
+from sklearn_ada import Holdout, MedianSettings, Metric
 from sklearn_ada.data.labels import check_labels
-from sklearn_ada.questions.stable_median import MedianSettings
 
 N = 120
 X = np.random.default_rng(0).normal(size=(N, 3))

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Holdout, StableHoldoutScorer
+from sklearn_ada import Holdout, MedianSettings, StableHoldoutScorer
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.metrics import Metric, blocks
 from sklearn_ada.metrics import outputs as asking
-from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.holdout_data import HoldoutData
 
 seeds = st.integers(0, 2**32 - 1)

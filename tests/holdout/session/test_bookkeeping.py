@@ -8,9 +8,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout
-from sklearn_ada.accounting.codes import Code
+from sklearn_ada.accounting import Code
 from sklearn_ada.accounting.events import FAILURES, Symbol
-from sklearn_ada.guarantees.description_length import round_weight
+from sklearn_ada.guarantees import round_weight
 from sklearn_ada.questions.question import Outcome
 from tests import asking
 

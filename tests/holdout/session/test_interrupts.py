@@ -14,11 +14,10 @@ import types
 import numpy as np
 import pytest
 
-from sklearn_ada import Holdout
+from sklearn_ada import Holdout, MedianSettings
 from sklearn_ada.accounting.events import FAILURES
 from sklearn_ada.holdout.session import Interrupts
 from sklearn_ada.metrics import Metric
-from sklearn_ada.questions.stable_median import MedianSettings
 
 PRICE = math.log(2.0) - math.log(0.001 / len(FAILURES))  # another error, and whether it is an interrupt
 

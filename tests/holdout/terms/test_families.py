@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from sklearn_ada import Holdout
+from sklearn_ada import Holdout, MedianSettings
 from sklearn_ada.accounting import exponential_mechanism_zcdp
 from sklearn_ada.accounting.filters import (
     RECORDS,
@@ -20,7 +20,6 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.transfer import FAMILY_WEIGHTS, family_weight
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.metrics import Metric
-from sklearn_ada.questions.stable_median import MedianSettings
 from tests import asking
 
 ROWS = 20_000

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sklearn_ada import Guess
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.asking import certified
 from sklearn_ada.holdout.records import AnswerRecord
@@ -13,7 +14,7 @@ from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.noisy import GaussianQuestion
-from sklearn_ada.questions.question import Draw, Guess
+from sklearn_ada.questions.question import Draw
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Genesis, Policy
 from sklearn_ada.terms.privacy_account import PrivacyAccount

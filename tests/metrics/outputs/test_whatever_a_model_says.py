@@ -14,12 +14,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import brier_score_loss, f1_score, get_scorer, get_scorer_names, make_scorer
 
-from sklearn_ada import Holdout, Metric
+from sklearn_ada import Holdout, MedianSettings, Metric
 from sklearn_ada.accounting.events import FAILURES
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics.base import SCORERS
-from sklearn_ada.questions.stable_median import MedianSettings
 
 N, SUBSAMPLES, STEP = 75, 5, 1e-9
 RNG = np.random.default_rng(3)

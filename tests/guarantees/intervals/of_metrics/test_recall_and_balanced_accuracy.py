@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sklearn_ada.guarantees.class_tables import class_mean_interval, counts_are_narrower
-from sklearn_ada.guarantees.intervals import class_mean_size, hoeffding
+from sklearn_ada.guarantees import class_mean_interval, class_mean_size, hoeffding
+from sklearn_ada.guarantees.class_tables import counts_are_narrower
 
 REFERENCE = Path(__file__).parents[3] / "reference" / "recall_balanced.csv"
 CLASSES = list(csv.DictReader(REFERENCE.open()))

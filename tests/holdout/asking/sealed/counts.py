@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from sklearn_ada import Holdout
-from sklearn_ada.questions.question import Guess
+from sklearn_ada import Guess, Holdout
 
 __all__ = ["RightOn", "ask", "holdout_of", "rows"]
 

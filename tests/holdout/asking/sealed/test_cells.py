@@ -15,12 +15,11 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from sklearn_ada import Holdout
+from sklearn_ada import Guess, Holdout
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval, transcript_interval
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
-from sklearn_ada.questions.question import Guess
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 
 REFERENCE = Path(__file__).parents[3] / "reference" / "sequence.csv"

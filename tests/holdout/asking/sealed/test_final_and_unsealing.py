@@ -10,13 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sklearn_ada import Holdout
+from sklearn_ada import Guess, Holdout
 from sklearn_ada.accounting import CountCode, unsealing_nats
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerDamagedError
-from sklearn_ada.guarantees import clopper_pearson, question_interval
-from sklearn_ada.guarantees.description_length import Purse
+from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval
 from sklearn_ada.holdout.state import State
-from sklearn_ada.questions.question import Guess
 from tests import asking
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 

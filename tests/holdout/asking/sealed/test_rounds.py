@@ -8,14 +8,13 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import ReusableHoldoutCV
+from sklearn_ada import Guess, ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import Purse, question_interval, transcript_interval
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.session import close_round
 from sklearn_ada.holdout.state import State
-from sklearn_ada.mechanisms.rounding import CountCells, candidate_width
-from sklearn_ada.questions.question import Guess
+from sklearn_ada.mechanisms import CountCells, candidate_width
 from tests import asking
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of
 

@@ -13,12 +13,11 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import ReusableHoldoutCV
+from sklearn_ada import Guess, ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.records import shown
-from sklearn_ada.questions.question import Guess
 from sklearn_ada.terms import seal_key as seal_keys
 from sklearn_ada.terms.models import _LAYOUT, OutputSummary, _padded
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows

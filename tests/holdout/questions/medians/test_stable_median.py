@@ -5,12 +5,11 @@ import pytest
 from scipy import stats
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from sklearn_ada import Holdout, Metric
-from sklearn_ada.guarantees.medians import outer_levels, quantile_interval
+from sklearn_ada import Guess, Holdout, MedianSettings, Metric
+from sklearn_ada.guarantees import outer_levels, quantile_interval
 from sklearn_ada.mechanisms import ExplicitGrid, LogGrid, UniformGrid
 from sklearn_ada.metrics import as_metric
-from sklearn_ada.questions.question import Guess, median_guess_from_rows
-from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.questions.question import median_guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
 from tests import asking
 
