@@ -230,11 +230,11 @@ def plain(function: Callable[P, R]) -> Callable[P, R]:
     return unchecked
 
 
-def checked_fields(**checks: Check | str) -> Callable[[type[T]], type[T]]:
+def checked_fields(owner: str = "", /, **checks: Check | str) -> Callable[[type[T]], type[T]]:
     """Check the named fields of a dataclass when it is made; stands below ``@dataclass``.
 
-    Fields become what their checks return, before the class's own ``__post_init__``. Errors name the class
-    of the object, which may be a subclass.
+    Fields become what their checks return, before the class's own ``__post_init__``. Errors name ``owner``,
+    or else the class of the object, which may be a subclass.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def checked_fields(**checks: Check | str) -> Callable[[type[T]], type[T]]:
         def check_all(self: T) -> None:
             for name, check in plan:
                 given = getattr(self, name)
-                value = check(given, name, type(self).__name__)
+                value = check(given, name, owner or type(self).__name__)
                 if value is not given:
                     object.__setattr__(self, name, value)
             if after is not None:

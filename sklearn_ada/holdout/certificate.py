@@ -124,7 +124,7 @@ def certificate_of(prefix: Prefix) -> dict[str, Any]:
             "the ledger's secret, all intervals below contain their targets at once, however the questions "
             "were chosen."
         ),
-        "holdout": {name: genesis.to_dict().get(name) for name in _FIXED} | {"rows_now": state.rows},
+        "holdout": {name: genesis.body.get(name) for name in _FIXED} | {"rows_now": state.rows},
         "asked": {**state.asked, "refused": state.refused, "asked by": dict(state.askers)},
         "revealed": {"nats": state.account.nats, "published": state.finals, "closed": state.closed},
         "theorems": list(dict.fromkeys(each["theorem"] for each in given)),

@@ -207,7 +207,7 @@ def _planned(session: Session, asked: Ask) -> Question:
             "Take it from validation data, or give those: guess_from=(X_val, y_val).",
         )  # fmt: skip
     refined = kind if issubclass(kind, RefinedCheck) else None
-    half_cell: Any = settings if refined is None else refined.half_cell_of(settings)
+    half_cell: Any = settings if refined is None else getattr(settings, "threshold", None)
     with meaning_of(metric, data):
         coded = CodedQuestion.plan(
             asked.purpose, metric, guess, data, policy,

@@ -143,7 +143,7 @@ class Session:
 
         def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
             decided = policy.of_found(found, durable=durable)
-            return Genesis.of(data, decided, split or {}, secret, seed, found).to_dict()
+            return Genesis.of(data, decided, split or {}, secret, seed, found).body
 
         opened = open_ledger(address, genesis, State, secret=seed, of_found=genesis)
         begun = Genesis(opened.genesis)  # which was compared

@@ -286,6 +286,12 @@ class Metric:
         return bounds
 
     @property
+    def width(self) -> float:
+        """How wide this range is."""
+        low, high = self.bounds
+        return high - low
+
+    @property
     def mix(self) -> str:
         """What a target calls the counts of the values of y, which are no classes where y holds numbers."""
         return "mix of values of y" if self.response.target == "numbers" else "class mix"

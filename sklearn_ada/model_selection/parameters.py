@@ -12,7 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada._validation import bad_parameter, check_integer, check_option, check_real
+from sklearn_ada._validation import as_check, bad_parameter, check_integer, check_option, check_real
 from sklearn_ada.holdout.asking import is_chosen, median_notice, too_few_rows
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
@@ -31,7 +31,7 @@ from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mecha
 from sklearn_ada.model_selection.training_rows import ValidationSplit, check_time_order, is_share
 from sklearn_ada.questions.question import Question
 from sklearn_ada.questions.stable_median import MedianSettings
-from sklearn_ada.terms.policy import check_answers, check_name, check_promise
+from sklearn_ada.terms.policy import PROMISE, check_answers, check_name
 
 OWNER = "ReusableHoldoutCV"
 NO_METRIC = (
@@ -140,9 +140,10 @@ class Parameters:
                 "It says among how many of the search's best to choose.",
             )  # fmt: skip
         check_real(self.validation, "validation", OWNER, low=0.0, high=1.0)
-        check_promise(self.confidence_level, self.tolerance, self.expected_questions, OWNER)
+        for name, check in PROMISE.items():
+            as_check(check)(getattr(self, name), name, OWNER)
         check_option(self.missing, "missing", OWNER, ("raise", "ignore"))
-        check_answers(self.answers, OWNER)
+        check_answers(self.answers, "answers", OWNER)
         check_name(self.who, "who", OWNER)
         if not isinstance(self.verbose, bool):  # as scikit-learn has it
             check_integer(self.verbose, "verbose", OWNER, low=0)

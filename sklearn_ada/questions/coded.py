@@ -26,7 +26,7 @@ from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein, w
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
 from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.questions.question import Draw, Guess, Outcome, Question
+from sklearn_ada.questions.question import Draw, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
 from sklearn_ada.terms.policy import FailureBudget, Policy
@@ -107,8 +107,7 @@ class CodedQuestion(Question):
         ``class_mix`` says whether the interval is for the population at the holdout's class proportions.
         `UndefinedMetricError` if the labels do not allow the metric.
         """
-        low, high = metric.bounds
-        width = high - low
+        (low, high), width = metric.bounds, metric.width
         if guess is None:
             guess = Guess((low + high) / 2.0)
         rule = data.rule(metric)
@@ -129,24 +128,18 @@ class CodedQuestion(Question):
         error = deviation * math.sqrt(1.0 / size + 1.0 / behind)
         if purpose == "certify":
             if rule.counts:  # each cell holds exactly one count
-                scale, cells = (
-                    error * size,
-                    Cells(low + width * round(scaled * size) / size, width * 0.5 / size),
-                )
+                scale = error * size
+                cells = Cells(low + width * round(scaled * size) / size, width * 0.5 / size)
             else:  # a tenth of a standard error: finer would cost more and say no more
                 scale, cells = 10.0, Cells(guess.value, width * max(error / 20.0, LEAST_CELL))
             scale = float(f"{max(scale, 0.5):.3g}")
             variance = foreseen_variance(rule, guess, (low, high), size, policy)
             return cls(purpose, metric, rule, guess, cells, "lattice", scale, size, target, variance)
         if half_cell is not None:
-            least = width * LEAST_CELL
-            half_cell = check_real(half_cell, "threshold", "a check", low=least, closed="low")
-            cells = Cells(guess.value, half_cell)
-            return cls(purpose, metric, rule, guess, cells, "cells", 0.0, size, target, is_chosen=True)
-        half_cell = max(policy.half_cell(error, spread, size), LEAST_CELL)
-        return cls(
-            purpose, metric, rule, guess, Cells(guess.value, width * half_cell), "cells", 0.0, size, target
-        )
+            half_cell = check_real(half_cell, "threshold", "a check", low=width * LEAST_CELL, closed="low")
+        wide = half_cell or width * max(policy.half_cell(error, spread, size), LEAST_CELL)
+        cells, is_chosen = Cells(guess.value, wide), half_cell is not None
+        return cls(purpose, metric, rule, guess, cells, "cells", 0.0, size, target, is_chosen=is_chosen)
 
     @property
     def may_use_all_rows(self) -> bool:
@@ -194,9 +187,7 @@ class CodedQuestion(Question):
         more = self.rule.size_is_released or self.variance is not None
         return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
 
-    def release(
-        self, seen: tuple[Symbol, ...], share: FailureBudget, draw: Draw
-    ) -> tuple[CodedRelease, dict[str, Any]]:
+    def release(self, seen: tuple[Symbol, ...], share: FailureBudget, draw: Draw) -> Released:
         """Return the event of releasing these symbols; nothing is drawn and nothing remembered."""
         return CodedRelease(seen), {}
 
@@ -205,11 +196,9 @@ class CodedQuestion(Question):
 
         That of a ratio is taken at the denominator that the guess suggests.
         """
-        low, high = self.metric.bounds
-        width = high - low
         ln_delta = share.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
         size = self._size_of(0) if self.rule.size_is_released else self.size
-        return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta), width
+        return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta), self.metric.width
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
@@ -236,7 +225,7 @@ class CodedQuestion(Question):
         usual = self.rule.interval(known, self.size, ln_delta + _LN_FALLBACK)
         low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
         variance = _VARIANCES.high(_VARIANCES.index(self.variance) + int(symbols[1].value))
-        variance *= (bounds[1] - bounds[0]) ** 2
+        variance *= self.metric.width**2
         ln_rest = ln_delta + math.log1p(-math.exp(_LN_FALLBACK))
         narrow = empirical_bernstein(low, high, variance, int(self.size), ln_rest, bounds)
         interval = (max(usual[0], narrow[0]), min(usual[1], narrow[1]))
@@ -244,8 +233,7 @@ class CodedQuestion(Question):
 
     def _variance_bucket(self, deviation: float) -> int:
         """Return the bucket of the unbiased variance of the scores, in units of the squared range."""
-        low, high = self.metric.bounds
-        unbiased = (deviation / (high - low)) ** 2 * self.size / (self.size - 1.0)
+        unbiased = (deviation / self.metric.width) ** 2 * self.size / (self.size - 1.0)
         return _VARIANCES.index(max(unbiased, _LEAST_VARIANCE))
 
     def _size_of(self, offset: int) -> float:
@@ -315,11 +303,6 @@ class RefinedCheck(Question):
         return self.coded.metric
 
     @classmethod
-    def half_cell_of(cls, settings: Any) -> float | None:
-        """Return half the width of a cell of the question without noise that settings name, or None."""
-        return None
-
-    @classmethod
     def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
         """Return the question that these settings make of one without noise; ValueError if they cannot."""
         raise NotImplementedError  # of a mechanism that no settings ask for
@@ -359,22 +342,22 @@ class FilledCheck(RefinedCheck):
             raise bad_parameter(
                 "settings", "Holdout.check", "something else on a holdout without a tolerance", FILL, fix
             )
-        low, high = coded.metric.bounds
-        return cls(coded, policy.tolerance * (high - low))
+        return cls(coded, policy.tolerance * coded.metric.width)
 
     def of_share(self, share: FailureBudget) -> CodedQuestion:
         """Return the check with the cells that it has at this share.
 
         The half cell is rounded down to seven digits, so that it is the same on every machine.
         """
-        low, high = self.coded.metric.bounds
-        least = (high - low) * max(LEAST_CELL, 0.5 / self.coded.size)
+        least = self.metric.width * max(LEAST_CELL, 0.5 / self.coded.size)
         narrowest = replace(self.coded, cells=Cells(self.coded.guess.value, least))
         half_width, _ = narrowest.half_width_bound(share)
         half_cell = float(f"{(self.room - half_width + least) * (1.0 - 1e-6):.7g}")
-        if half_cell <= least:
-            return narrowest
-        return replace(self.coded, cells=Cells(self.coded.guess.value, half_cell))
+        return (
+            narrowest
+            if half_cell <= least
+            else replace(self.coded, cells=Cells(self.coded.guess.value, half_cell))
+        )
 
     def describe(self) -> dict[str, Any]:
         """Return what is fixed by the question alone; earlier records fix the rest."""
@@ -385,7 +368,7 @@ class FilledCheck(RefinedCheck):
         measured, outputs = self.coded.measure(estimator, data)
         return observed(self.metric, measured, outputs, measured.value)
 
-    def release(self, seen: Any, share: FailureBudget, draw: Draw) -> tuple[Event, dict[str, Any]]:
+    def release(self, seen: Any, share: FailureBudget, draw: Draw) -> Released:
         """Return the event of telling the cell; nothing is drawn and nothing remembered."""
         is_failure = isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen)
         return CodedRelease(seen if is_failure else self.of_share(share).symbols_of(seen)), {}

@@ -19,7 +19,7 @@ from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.mechanisms.ladder import Ladder
 from sklearn_ada.mechanisms.rounding import LEAST_CELL
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
-from sklearn_ada.questions.question import Draw, Outcome
+from sklearn_ada.questions.question import Draw, Failure, Outcome, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import metric_identity
 from sklearn_ada.terms.policy import FailureBudget, Policy
@@ -67,13 +67,11 @@ class LadderQuestion(RefinedCheck):
             raise bad_parameter(
                 "scoring", "LadderScorer", "a mean, an AUC or a per-class mean", coded.metric.name
             )
-        low, high = coded.metric.bounds
         if isinstance(settings.step, str):
             return cls(coded, float(f"{min(1.0 / math.sqrt(coded.size), 1.0):.3g}"))
-        width = high - low
-        step = check_real(
-            settings.step, "step", "LadderScorer", low=width * LEAST_CELL, high=width, closed="low"
-        )
+        width = coded.metric.width
+        least = width * LEAST_CELL
+        step = check_real(settings.step, "step", "LadderScorer", low=least, high=width, closed="low")
         return cls(coded, step / width)
 
     @cached_property  # a metric whose code cannot be read gets a random key each time, and so its own Ladder
@@ -85,9 +83,7 @@ class LadderQuestion(RefinedCheck):
         """Return a JSON-ready description of everything that is fixed."""
         return {**self.coded.describe(), "name": "ladder", "step": self.step}
 
-    def release(
-        self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
-    ) -> tuple[Event, dict[str, Any]]:
+    def release(self, seen: float | Failure, share: FailureBudget, draw: Draw) -> Released:
         """Return by how many steps the best loss fell, and the new best."""
         best = draw.state.get("best")
         stream, scale = (self.stream, self.scale) if best is not None else ("lattice", self._spread)
@@ -97,18 +93,15 @@ class LadderQuestion(RefinedCheck):
         ladder = Ladder(self.step, best)
         ladder.ask(self._loss(seen))
         assert ladder.best is not None
-        if best is None:  # the first answer is a value, coded around the guess
-            expected = round(self._loss(self.coded.cells.guess) / self.step)
-            offset = ladder.best - expected
-        else:
-            offset = best - ladder.best
+        expected = round(self._loss(self.coded.cells.guess) / self.step)
+        # The first answer is a value, coded around the guess.
+        offset = ladder.best - expected if best is None else best - ladder.best
         return CodedRelease((Symbol(stream, offset, scale),)), {"best": ladder.best}
 
     def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of an improvement (of anything else only one side is certified)."""
-        low, high = self.metric.bounds
-        half = self.step * (high - low)
-        return self.coded.rule.half_width_bound(half, self.coded.size, share.ln_delta), high - low
+        half, width = self.step * self.metric.width, self.metric.width
+        return self.coded.rule.half_width_bound(half, self.coded.size, share.ln_delta), width
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return an interval for a model that improves, and only an upper end for any other."""
@@ -116,8 +109,8 @@ class LadderQuestion(RefinedCheck):
         symbol = symbols_of(event)[0]
         if isinstance(symbol.value, str):
             return Outcome.failed(symbol.value, (low, high), target)
-        best = high - state["best"] * self.step * self._width
-        reach = self.step * self._width
+        best = high - state["best"] * self.step * self.metric.width
+        reach = self.step * self.metric.width
         improved = symbol.stream == "lattice" or symbol.value > 0
         known = (best - reach if improved else low, best + reach)
         interval = self.coded.rule.interval(known, self.coded.size, share.ln_delta)
@@ -133,12 +126,7 @@ class LadderQuestion(RefinedCheck):
     @property
     def _spread(self) -> float:
         """Return how many steps the first answer is expected to be from the guess."""
-        return float(f"{max(self.coded.cells.half_cell / self._width / self.step, 0.5):.3g}")
-
-    @property
-    def _width(self) -> float:
-        low, high = self.metric.bounds
-        return high - low
+        return float(f"{max(self.coded.cells.half_cell / self.metric.width / self.step, 0.5):.3g}")
 
     def _loss(self, value: float) -> float:
-        return min(max((self.metric.bounds[1] - value) / self._width, 0.0), 1.0)
+        return min(max((self.metric.bounds[1] - value) / self.metric.width, 0.0), 1.0)

@@ -37,13 +37,13 @@ from sklearn_ada.accounting.events import (
     Symbol,
     ThresholdoutEvent,
 )
-from sklearn_ada.accounting.filters import RECORDS, Unit
+from sklearn_ada.accounting.filters import RECORDS
 from sklearn_ada.guarantees.description_length import planned_questions
 from sklearn_ada.mechanisms.noise import with_normal
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.mechanisms.thresholdout import gaussian_correction, laplace_correction, laplace_threshold
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
-from sklearn_ada.questions.question import Draw, Outcome
+from sklearn_ada.questions.question import Draw, Failure, Outcome, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import metric_identity
 from sklearn_ada.terms.policy import FailureBudget, Policy
@@ -112,16 +112,6 @@ class NoisyQuestion(RefinedCheck):
     coded: CodedQuestion
 
     @property
-    def family(self) -> str:
-        """Name of the questions that have their gap in common with this one."""
-        return self.coded.rule.family
-
-    @property
-    def unit(self) -> Unit:
-        """What is replaced between the neighbouring data sets for which the noise is made."""
-        return self.coded.rule.unit
-
-    @property
     @abstractmethod
     def half_cell(self) -> float:
         """Half the width of the cell that a symbol names."""
@@ -140,9 +130,8 @@ class NoisyQuestion(RefinedCheck):
 
     def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer and the width of the range."""
-        low, high = self.metric.bounds
         reach, rule = self.half_cell + self.allowance(share.ln_noise), self.coded.rule
-        return rule.half_width_bound(reach, self.coded.size, share.ln_delta - LN_2), high - low
+        return rule.half_width_bound(reach, self.coded.size, share.ln_delta - LN_2), self.metric.width
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what description length certifies: half of delta is for sampling, half for noise."""
@@ -155,9 +144,8 @@ class NoisyQuestion(RefinedCheck):
 
     def private_half_width(self, transfer: TransferShare) -> float:
         """Return the worst half-width by the privacy route."""
-        low, high = self.metric.bounds
         reach = self.allowance(self._ln_tail(transfer))
-        return min(self.half_cell + reach + self._gap(transfer), (high - low) / 2.0)
+        return min(self.half_cell + reach + self._gap(transfer), self.metric.width / 2.0)
 
     def read_private(self, event: Event, share: FailureBudget) -> Outcome:
         """Return what the transfer theorem certifies: the noise and the gap, to both sides."""
@@ -169,13 +157,16 @@ class NoisyQuestion(RefinedCheck):
         interval = (max(known[0] - gap, low), min(known[1] + gap, high))
         return self._outcome(event, interval, "tail of the noise")
 
+    def _priced(self, event: Event) -> PrivateRelease:
+        """Return a release with what is replaced between data sets, and with whom it shares its gap."""
+        return PrivateRelease(event, self.coded.rule.unit, self.coded.rule.family)
+
     def _gap(self, transfer: TransferShare) -> float:
         return transfer.gap * self._unit_of_gap
 
     @property
     def _unit_of_gap(self) -> float:
-        low, high = self.metric.bounds
-        return self.coded.rule.influence * (high - low)
+        return self.coded.rule.influence * self.metric.width
 
     def _ln_tail(self, transfer: TransferShare) -> float:
         """Return the logarithm of the probability at which noise is allowed for (`TransferShare.ln_tail`).
@@ -196,12 +187,10 @@ class NoisyQuestion(RefinedCheck):
 
     def _outcome(self, event: Event, interval: tuple[float, float], theorem: str) -> Outcome:
         (low, high), symbol = self.metric.bounds, symbols_of(event)[0].value
-        assert isinstance(symbol, int)
-        centre = sum(self.known(symbol)) / 2.0
         vacuous = interval[0] <= low and interval[1] >= high
         # Noise may leave the range; what is left of the interval is then one end of the range.
         ends = (min(max(interval[0], low), high), max(min(interval[1], high), low))
-        value = min(max(centre, low), high)
+        value = min(max(sum(self.known(symbol)) / 2.0, low), high)
         return Outcome(value, ends, self.verdict(symbol), theorem, self.coded.target, vacuous)
 
 
@@ -257,21 +246,13 @@ class GaussianQuestion(NoisyQuestion):
         if coded.purpose == "check" and policy.is_described:
             half_cell = math.hypot(coded.cells.half_cell, 3.0 * deviation)
             return cls(coded, multiplier, deviation, Cells(guess, half_cell), 0.0)
-        low, high = coded.metric.bounds
-        spread = math.hypot(0.5 * (high - low) / math.sqrt(coded.size), deviation)
+        spread = math.hypot(0.5 * coded.metric.width / math.sqrt(coded.size), deviation)
         half_cell = deviation / 10.0
         scale = float(f"{max(spread / (2.0 * half_cell), 0.5):.3g}")
         return cls(coded, multiplier, deviation, Cells(guess, half_cell), scale)
 
-    @property
-    def stream(self) -> str:  # type: ignore[override]
-        """Which code prices the number of the cell (`sklearn_ada.accounting.codes`)."""
-        return "lattice" if self.symbol_scale else "cells"
-
-    @property
-    def scale(self) -> float:  # type: ignore[override]
-        """How large that number is expected to be; 0 in the code "cells"."""
-        return self.symbol_scale
+    scale = property(lambda self: self.symbol_scale)
+    stream = property(lambda self: "lattice" if self.symbol_scale else "cells")
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
@@ -283,9 +264,7 @@ class GaussianQuestion(NoisyQuestion):
             "noise": self.deviation,
         }
 
-    def release(
-        self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
-    ) -> tuple[Event, dict[str, Any]]:
+    def release(self, seen: float | Failure, share: FailureBudget, draw: Draw) -> Released:
         """Add the noise of this question and return the cell of the sum."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
@@ -295,12 +274,9 @@ class GaussianQuestion(NoisyQuestion):
 
     def private_release(self, state: dict[str, Any]) -> PrivateRelease:
         """Return the privacy cost, the same whatever the answer."""
-        return PrivateRelease(GaussianEvent(self.multiplier), self.unit, self.family)
+        return self._priced(GaussianEvent(self.multiplier))
 
-    @property
-    def half_cell(self) -> float:
-        """Half the width of a cell."""
-        return self.cells.half_cell
+    half_cell = property(lambda self: self.cells.half_cell)
 
     def known(self, symbol: int) -> tuple[float, float]:
         """Return the ends of a cell."""
@@ -315,7 +291,7 @@ class GaussianQuestion(NoisyQuestion):
 
     def allowance(self, ln_noise: float) -> float:
         """Return the two-sided normal quantile: noise is larger with this failure probability."""
-        return -self.deviation * float(ndtri_exp(ln_noise - math.log(2.0)))
+        return -self.deviation * float(ndtri_exp(ln_noise - LN_2))
 
 
 @dataclass(frozen=True)
@@ -332,12 +308,6 @@ class NoisyCheck(NoisyQuestion):
     names = ("thresholdout ",)
 
     @classmethod
-    def half_cell_of(cls, settings: Any) -> float | None:
-        """Return the threshold, if one was given."""
-        threshold: float | None = settings.threshold
-        return threshold
-
-    @classmethod
     def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
         """Fix threshold, scale and sensitivity; metrics without bounded sensitivity are refused.
 
@@ -345,21 +315,18 @@ class NoisyCheck(NoisyQuestion):
         first of them, covers them all.
         """
         sensitivity = bounded_sensitivity(coded, data, "ThresholdoutScorer", "use noise='none'.")
-        low, high = coded.metric.bounds
+        width, threshold = coded.metric.width, settings.threshold
         if not isinstance(settings.scale, str):
-            scale = check_real(
-                settings.scale, "noise_scale", "ThresholdoutScorer",
-                low=_LEAST_SCALE * (high - low), high=(high - low) / _LEAST_SCALE, closed="both",
-            )  # fmt: skip
-            return cls(coded, settings, scale, sensitivity)
-        if policy.is_private:
-            return cls(
-                coded, settings, _private_scale(settings, sensitivity, data.n_units, policy), sensitivity
-            )
-        threshold = settings.threshold
-        if threshold is None:  # that of the least certain guess: the scale must not depend on the guess
-            threshold = (high - low) * policy.half_cell(0.5 * math.sqrt(2.0 / coded.size), 0.5, coded.size)
-        return cls(coded, settings, _DEFAULT_SCALE * threshold, sensitivity)
+            least, most = _LEAST_SCALE * width, width / _LEAST_SCALE
+            owner = "ThresholdoutScorer"
+            scale = check_real(settings.scale, "noise_scale", owner, low=least, high=most, closed="both")
+        elif policy.is_private:
+            scale = _private_scale(settings, sensitivity, data.n_units, policy)
+        else:
+            if threshold is None:  # that of the least certain guess: the scale must not depend on the guess
+                threshold = width * policy.half_cell(0.5 * math.sqrt(2.0 / coded.size), 0.5, coded.size)
+            scale = _DEFAULT_SCALE * threshold
+        return cls(coded, settings, scale, sensitivity)
 
     @cached_property  # a metric whose code cannot be read gets a random key each time, and its own budget
     def state_name(self) -> str:  # type: ignore[override]
@@ -383,23 +350,17 @@ class NoisyCheck(NoisyQuestion):
             return f"all {self.settings.hits} hits of this Thresholdout are used"
         return None
 
-    def release(
-        self, seen: float | tuple[Symbol, ...], share: FailureBudget, draw: Draw
-    ) -> tuple[Event, dict[str, Any]]:
+    def release(self, seen: float | Failure, share: FailureBudget, draw: Draw) -> Released:
         """Compare with noise and return what is released, and what is remembered."""
-        state = {
-            "opened": draw.state.get("opened", False),
-            "hits": draw.state.get("hits", 0),
-        }
+        state = {"opened": False, "hits": 0, **draw.state}
         if isinstance(seen, tuple):
             return CodedRelease(seen), state
-        rng, scale, threshold = draw.question(), self.scale_of_noise, self.coded.cells.half_cell
-        value, guess = seen, self.coded.cells.guess
-        if self.settings.noise == "laplace":
+        rng, scale, threshold = draw.question(), self.scale_of_noise, self.half_cell
+        is_laplace, guess = self.settings.noise == "laplace", self.coded.cells.guess
+        if is_laplace:
             threshold = laplace_threshold(threshold, scale, draw.run(self.state_name, state["hits"]))
-            corrected = laplace_correction(guess, value, threshold, scale, rng)
-        else:
-            corrected = gaussian_correction(guess, value, threshold, scale, rng)
+        correction = laplace_correction if is_laplace else gaussian_correction
+        corrected = correction(guess, seen, threshold, scale, rng)
         hit = corrected is not None
         symbols = (Symbol(self.stream, 0 if corrected is None else self._cell(corrected), self.scale),)
         event = self._event(symbols, hit=hit, opened=state["opened"])
@@ -411,14 +372,12 @@ class NoisyCheck(NoisyQuestion):
         With Laplace noise the first question pays for all later ones; with Gaussian noise a hit costs two
         Gaussian releases.
         """
-        event = self._event(
-            (Symbol(self.stream, 0, self.scale),), hit=True, opened=state.get("opened", False)
-        )
-        return PrivateRelease(event, self.unit, self.family)
+        symbols, opened = (Symbol(self.stream, 0, self.scale),), state.get("opened", False)
+        return self._priced(self._event(symbols, hit=True, opened=opened))
 
     def known(self, symbol: int) -> tuple[float, float]:
         """Return the ends of a cell: number j > 0 is [2h(j-1), 2hj] above the guess; 0 means "agrees"."""
-        half, guess = self.coded.cells.half_cell, self.coded.cells.guess
+        half, guess = self.half_cell, self.coded.cells.guess
         centre = guess + half * (2 * symbol - (symbol > 0) + (symbol < 0))
         return centre - half, centre + half
 
@@ -426,10 +385,7 @@ class NoisyCheck(NoisyQuestion):
         """Return whether the guess held."""
         return "differs" if symbol else "agrees"
 
-    @property
-    def half_cell(self) -> float:
-        """Half the width of a cell, and the threshold."""
-        return self.coded.cells.half_cell
+    half_cell = property(lambda self: self.coded.cells.half_cell)  # and the threshold
 
     def allowance(self, ln_noise: float) -> float:
         """Return how far noise can have moved any answer, at this failure probability.
@@ -446,7 +402,7 @@ class NoisyCheck(NoisyQuestion):
     def _cell(self, corrected: float) -> int:
         """Return the number of the cell of a corrected value, never 0."""
         distance = corrected - self.coded.cells.guess
-        number = 1 + math.floor(abs(distance) / (2.0 * self.coded.cells.half_cell))
+        number: int = 1 + math.floor(abs(distance) / (2.0 * self.half_cell))
         return number if distance > 0 else -number
 
     def _event(self, symbols: tuple[Symbol, ...], *, hit: bool, opened: bool) -> Event:

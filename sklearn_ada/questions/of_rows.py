@@ -25,7 +25,7 @@ from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.metrics.base import Foreseen, RowsInterval
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
-from sklearn_ada.questions.question import Draw, Outcome, Question
+from sklearn_ada.questions.question import Draw, Failure, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
 from sklearn_ada.terms.policy import FailureBudget, Policy
@@ -77,9 +77,7 @@ class RowsQuestion(RefinedCheck):
         seen = Rows(measured.value, data.y, outputs, known)
         return observed(self.metric, seen, outputs, measured.value)
 
-    def release(
-        self, seen: Rows | tuple[Symbol, ...], share: FailureBudget, draw: Draw
-    ) -> tuple[CodedRelease, dict[str, Any]]:
+    def release(self, seen: Rows | Failure, share: FailureBudget, draw: Draw) -> Released:
         """Return the event of telling the value and both ends, or the failure."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
@@ -162,8 +160,7 @@ def of_rows(question: Question, data: HoldoutData, policy: Policy) -> RowsQuesti
         return None
     plain = replace(question, variance=None)
     low, high = construction.foreseen(guess.value, ln_delta)
-    width = question.metric.bounds[1] - question.metric.bounds[0]
-    step = max((high - low) / (2.0 * _STEPS), 1e-9 * width)
+    step = max((high - low) / (2.0 * _STEPS), 1e-9 * question.metric.width)
     return RowsQuestion(plain, construction, float(f"{step:.3g}"))
 
 

@@ -41,6 +41,11 @@ from sklearn_ada.terms.models import Observation
 from sklearn_ada.terms.policy import FailureBudget
 from sklearn_ada.terms.privacy_account import PrivateRelease, TransferShare
 
+Failure = tuple[Symbol, ...]
+"""The symbols of a failure, which stand where a value would."""
+Released = tuple[Event, dict[str, Any]]
+"""The event of what is released, and what the mechanism remembers of it."""
+
 if TYPE_CHECKING:  # what is sealed refines a question
     from sklearn_ada.questions.sealed import LossCount, Transcript
 
@@ -122,7 +127,7 @@ class Question(ABC):
         """
 
     @abstractmethod
-    def release(self, seen: Any, share: FailureBudget, draw: Draw) -> tuple[Event, dict[str, Any]]:
+    def release(self, seen: Any, share: FailureBudget, draw: Draw) -> Released:
         """Return the event of what is released, and what the mechanism remembers of it."""
 
     def expected_symbols(self, share: FailureBudget) -> tuple[Any, ...]:

@@ -25,19 +25,17 @@ from typing import Any, Self
 
 from sklearn_ada._validation import plain
 from sklearn_ada.accounting.codes import CountCode, largest_unsealing_nats, symbols_of
-from sklearn_ada.accounting.events import CountRelease, CountSymbol, Event, Symbol
+from sklearn_ada.accounting.events import CountRelease, CountSymbol, Event
 from sklearn_ada.guarantees.description_length import intersection, question_interval
 from sklearn_ada.guarantees.transcript import THEOREM, transcript_cell_interval, transcript_interval
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, CountCells, candidate_width, guess_error
-from sklearn_ada.metrics.base import Measured
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
 from sklearn_ada.questions.of_rows import told_value_alone
-from sklearn_ada.questions.question import Draw, Guess, Outcome, Question
+from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
 from sklearn_ada.terms.policy import FailureBudget, Policy
 
-_VERDICTS = {True: "agrees", False: "differs"}
 Ends = tuple[float, float]
 # Counts of cells are checked where the cells are made.
 _guess_error, _question_interval = plain(guess_error), plain(question_interval)
@@ -85,11 +83,9 @@ class SealedQuestion(RefinedCheck):
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return the point, which nobody is shown."""
         measured, outputs = self.coded.measure(estimator, data)
-        return observed(self.metric, self.statistic.point_of(measured), outputs, measured.value)
+        return observed(self.metric, round(measured.value * self.statistic.n), outputs, measured.value)
 
-    def release(
-        self, seen: int | tuple[Symbol, ...], share: FailureBudget, draw: Draw
-    ) -> tuple[CountRelease, dict[str, Any]]:
+    def release(self, seen: int | Failure, share: FailureBudget, draw: Draw) -> Released:
         """Return the event of telling the cell, or the failure."""
         if isinstance(seen, int):
             return CountRelease((self.statistic.symbol(self.urn, self.statistic.cell_of(seen)),)), {}
@@ -100,20 +96,18 @@ class SealedQuestion(RefinedCheck):
         """Return what would be released if the guess were exact."""
         return (self.statistic.symbol(self.urn, 0),)
 
-    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
-        """Return the half-width of the agreeing answer by description length, and the width of the range."""
-        return self.agreeing(share, None), 1.0
-
-    def agreeing(self, share: FailureBudget, transcript: Transcript | None) -> float:
-        """Return the half-width of the answer if the guess holds, known before it is looked at."""
+    def half_width_bound(
+        self, share: FailureBudget, transcript: Transcript | None = None
+    ) -> tuple[float, float]:
+        """Return the half-width of the agreeing answer, known before the look, and the width of the range."""
         low, high = self._interval(0, share, transcript)
-        return (high - low) / 2.0
+        return (high - low) / 2.0, 1.0
 
     def foreseen_half_width(
         self, share: FailureBudget, transcript_of: Callable[[Event], Transcript]
     ) -> tuple[float, float]:
         """Return the half-width if the guess holds: a surprise is wider, and may not decide on admission."""
-        return self.agreeing(share, transcript_of(CountRelease(self.expected_symbols(share)))), 1.0
+        return self.half_width_bound(share, transcript_of(CountRelease(self.expected_symbols(share))))
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what the cell certifies by description length."""
@@ -129,18 +123,16 @@ class SealedQuestion(RefinedCheck):
         interval = self._interval(value, share, transcript)
         theorem = self.statistic.theorem + ("" if transcript is None else f"; {THEOREM}")
         vacuous = interval[0] <= 0.0 and interval[1] >= 1.0
-        centre = self.statistic.centre(value)
-        return Outcome(centre, interval, _VERDICTS[value == 0], theorem, self.target, vacuous)
+        centre, verdict = self.statistic.centre(value), "differs" if value else "agrees"
+        return Outcome(centre, interval, verdict, theorem, self.target, vacuous)
 
-    def _interval(
-        self, cell: int, share: FailureBudget, transcript: Transcript | None
-    ) -> tuple[float, float]:
-        ends = self.statistic.ends(cell)
-        fixed = self.statistic.fixed_interval(*ends, share.ln_delta)
+    def _interval(self, cell: int, share: FailureBudget, transcript: Transcript | None) -> Ends:
+        ends, statistic = self.statistic.ends(cell), self.statistic
+        fixed = statistic.fixed_interval(*ends, share.ln_delta)
         if transcript is None:
             return fixed
         return intersection(
-            fixed, [self.statistic.transcript_interval(*ends, transcript.ln_beta, transcript.nats)]
+            fixed, [statistic.transcript_interval(*ends, transcript.ln_beta, transcript.nats)]
         )
 
 
@@ -154,18 +146,18 @@ def in_cells(
     """
     if not (policy.seals and isinstance(question, CodedQuestion)):
         return None
-    is_check = question.purpose == "check"
-    if is_check and (candidates is None or question.is_chosen):
-        return None
     if not question.rule.counts or data.units is not None or question.metric.bounds != (0.0, 1.0):
         return None
+    urn, width = "winner", WINNER_WIDTH
+    if question.purpose == "check":
+        if candidates is None or question.is_chosen:
+            return None
+        urn, width = "candidate", candidate_width(candidates)
     same_mix = policy.class_mix == "priced" or not data.is_classification
-    width = candidate_width(candidates) if is_check and candidates is not None else WINNER_WIDTH
-    guess, n = question.guess, len(data)
-    statistic = LossCount.around(
-        guess.value, guess.size or n, n, identical_rows=same_mix and not question.given_rows, width=width
-    )
-    return SealedQuestion(question, statistic, "candidate" if is_check else "winner")
+    identical, guess, n = same_mix and not question.given_rows, question.guess, len(data)
+    size = guess.size or n
+    statistic = LossCount.around(guess.value, size, n, identical_rows=identical, width=width)
+    return SealedQuestion(question, statistic, urn)
 
 
 def as_recorded(
@@ -239,11 +231,6 @@ class LossCount:
         return CountCells(self.n, self.base, self.width)
 
     @property
-    def code(self) -> CountCode:
-        """How likely each count is taken to be."""
-        return CountCode(self.expected_count, self.tau)
-
-    @property
     def step(self) -> float:
         """How wide a cell is, as a share of the rows."""
         return self.width / self.n
@@ -256,10 +243,6 @@ class LossCount:
     def describe(self) -> dict[str, Any]:
         """Return all that is fixed, ready for JSON."""
         return {"statistic": "loss count", **vars(self)}  # all plain numbers: asdict would copy each
-
-    def point_of(self, measured: Measured) -> int:
-        """Return the count."""
-        return round(measured.value * self.n)
 
     def value(self, point: int) -> float:
         """Return the count as a share of the rows."""
@@ -295,7 +278,7 @@ class LossCount:
 
     def largest_unsealing_nats(self, known: tuple[int, int]) -> float:
         """Return the price of the dearest of the counts that are known to be possible."""
-        return largest_unsealing_nats(*known, self.code)
+        return largest_unsealing_nats(*known, CountCode(self.expected_count, self.tau))
 
     def fixed_interval(self, low: int, high: int, ln_delta: float) -> Ends:
         """Return Clopper and Pearson's interval; the whole range where nothing is left of the level."""

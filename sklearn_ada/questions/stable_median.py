@@ -52,7 +52,7 @@ from sklearn_ada.mechanisms.quantiles import (
 )
 from sklearn_ada.mechanisms.rounding import Grid, UniformGrid
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.questions.question import Draw, Guess, Outcome, Question
+from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
 from sklearn_ada.terms.policy import GRID_POINTS, FailureBudget, Policy
@@ -150,6 +150,63 @@ class MedianSettings:
         number = "usual" if m == self._usual(data) else str(m)
         return f"{number} stratified subsamples" if self.stratify else f"{number} subsamples"
 
+    def drawing(self, grid_size: int, data: HoldoutData, policy: Policy, draws: int) -> MedianDraw:
+        """Return how quantiles are drawn, with the privacy parameter epsilon that the user leaves open.
+
+        Where privacy certifies, the budget is divided by the number of questions expected, or by the number
+        of ``draws`` that this one makes if that is larger. Elsewhere epsilon is such that the rank error is
+        about 0.1.
+        """
+        m = self.subsamples(data)
+        unit = subsamples_unit(m, stratified=self.stratify)
+        planned = planned_questions(policy.expected_questions)
+        if not isinstance(self.epsilon, str):
+            epsilon = self.epsilon
+        elif policy.is_private:
+            rho = policy.privacy_budget(unit, data.n_units) / max(planned, draws)
+            epsilon = _epsilon_of_budget(self.method, rho)
+        else:
+            ln_beta = policy.ln_beta - math.log(2.0 * planned)
+            epsilon = _epsilon_of_rank_error(self.method, grid_size, m, ln_beta)
+        return MedianDraw(unit, grid_size, epsilon, self.method)
+
+    def lay_grid(
+        self, purpose: str, metric: Metric, guess: Guess | None, data: HoldoutData, policy: Policy
+    ) -> MedianGrid:
+        """Return the grid of a median; it does not depend on the holdout's values."""
+        if isinstance(self.grid, Grid):
+            return _wide(self.grid)
+        if guess is not None and guess.deviation is not None:
+            m = self.subsamples(data)
+            spread = spread_of(guess, metric, data.subsample_size(m, stratify=self.stratify))
+            return self._around(guess, spread, m, policy, purpose)
+        if metric.range is not None:
+            return _wide(UniformGrid(*metric.range, GRID_POINTS))
+        range_of_it = ""
+        if metric.is_scorer_with_interval:
+            range_of_it = f"declare its range, Metric({metric.name!r}, range=(low, 0)), "
+        raise bad_parameter(
+            "grid",
+            "MedianSettings",
+            f"given for {metric.name}, which has no finite range, unless the guess comes from rows",
+            self.grid,
+            f"Take the guess from validation rows, guess_from=(X_val, y_val), {range_of_it}or ask with "
+            "settings=MedianSettings(grid=sklearn_ada.mechanisms.UniformGrid(low, high, size)).",
+        )
+
+    def _around(self, guess: Guess, spread: float, m: int, policy: Policy, purpose: str) -> MedianGrid:
+        """Return a grid around the guess; a check's steps are so wide that the median mostly rounds to it."""
+        error = MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
+        if purpose == "check":
+            half_cell, scale = policy.half_cell(error, MEDIAN_DEVIATION * spread, m), 0.0
+            points = _EXACT_POINTS if self.method == "exact" else DRAWN_POINTS
+        elif self.method == "exact":
+            half_cell, scale, points = error / (2.0 * _STEPS_AN_ERROR), _STEPS_AN_ERROR, _EXACT_POINTS
+        else:
+            half_cell, scale, points = error / 2.0, _NOISE_IN_ERRORS, GRID_POINTS
+        reach = half_cell * (points - 1)
+        return MedianGrid(UniformGrid(guess.value - reach, guess.value + reach, points), scale, centred=True)
+
     def _usual(self, data: HoldoutData) -> int:
         most = int(data.class_counts.min()) if self.stratify else data.n_units
         return max(1, min(data.n_units // 20, 400, most))
@@ -176,35 +233,6 @@ class MedianDraw:
     grid_size: int
     epsilon: float
     method: str
-
-    @classmethod
-    def plan(
-        cls,
-        settings: MedianSettings,
-        grid_size: int,
-        n_subsamples: int,
-        n_units: int,
-        policy: Policy,
-        draws: int,
-    ) -> MedianDraw:
-        """Fix the privacy parameter epsilon if the user leaves it open.
-
-        Where privacy certifies, the budget is divided by the number of questions expected, or by the number
-        of ``draws`` that this one makes if that is larger. Elsewhere epsilon is such that the rank error is
-        about 0.1.
-        """
-        unit = subsamples_unit(n_subsamples, stratified=settings.stratify)
-        if isinstance(settings.epsilon, str):
-            planned = planned_questions(policy.expected_questions)
-            if policy.is_private:
-                rho = policy.privacy_budget(unit, n_units) / max(planned, draws)
-                epsilon = _epsilon_of_budget(settings.method, rho)
-            else:
-                ln_beta = policy.ln_beta - math.log(2.0 * planned)
-                epsilon = _epsilon_of_rank_error(settings.method, grid_size, n_subsamples, ln_beta)
-        else:
-            epsilon = settings.epsilon
-        return cls(unit, grid_size, epsilon, settings.method)
 
     @property
     def is_exact(self) -> bool:
@@ -291,39 +319,6 @@ class MedianGrid(NamedTuple):
     centred: bool
 
 
-def lay_grid(
-    purpose: str,
-    metric: Metric,
-    guess: Guess | None,
-    n_subsamples: int,
-    units_each: int,
-    policy: Policy,
-    settings: MedianSettings,
-) -> MedianGrid:
-    """Return the grid of a median; it does not depend on the holdout's values.
-
-    ``units_each`` is how many records (or groups) each of the ``n_subsamples`` subsamples has.
-    """
-    if isinstance(settings.grid, Grid):
-        return _wide(settings.grid)
-    if guess is not None and guess.deviation is not None:
-        spread = spread_of(guess, metric, units_each)
-        return _around(guess, spread, n_subsamples, policy, purpose, settings.method)
-    if metric.range is not None:
-        return _wide(UniformGrid(*metric.range, GRID_POINTS))
-    range_of_it = ""
-    if metric.is_scorer_with_interval:
-        range_of_it = f"declare its range, Metric({metric.name!r}, range=(low, 0)), "
-    raise bad_parameter(
-        "grid",
-        "MedianSettings",
-        f"given for {metric.name}, which has no finite range, unless the guess comes from rows",
-        settings.grid,
-        f"Take the guess from validation rows, guess_from=(X_val, y_val), {range_of_it}or ask with "
-        "settings=MedianSettings(grid=sklearn_ada.mechanisms.UniformGrid(low, high, size)).",
-    )
-
-
 def spread_of(guess: Guess, metric: Metric, units_each: int) -> float:
     """Return the standard deviation of the metric on one subsample that the guess suggests.
 
@@ -359,23 +354,6 @@ def open_levels(level: float, index: int, grid: Grid, bounds: tuple[float, float
 def _wide(grid: Grid) -> MedianGrid:
     """Return a grid that is not laid around the guess; the code expects medians far from its centre."""
     return MedianGrid(grid, max(grid.size / 50.0, 1.0), centred=False)
-
-
-def _around(
-    guess: Guess, spread: float, n_subsamples: int, policy: Policy, purpose: str, method: str
-) -> MedianGrid:
-    """Return a grid around the guess; a check's steps are so wide that the median mostly rounds to it."""
-    m = float(n_subsamples)
-    error = MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
-    if purpose == "check":
-        half_cell, scale = policy.half_cell(error, MEDIAN_DEVIATION * spread, m), 0.0
-        points = _EXACT_POINTS if method == "exact" else DRAWN_POINTS
-    elif method == "exact":
-        half_cell, scale, points = error / (2.0 * _STEPS_AN_ERROR), _STEPS_AN_ERROR, _EXACT_POINTS
-    else:
-        half_cell, scale, points = error / 2.0, _NOISE_IN_ERRORS, GRID_POINTS
-    reach = half_cell * (points - 1)
-    return MedianGrid(UniformGrid(guess.value - reach, guess.value + reach, points), scale, centred=True)
 
 
 @dataclass(frozen=True)
@@ -451,10 +429,9 @@ class StableQuestion(Question):
         m = settings.subsamples(data)
         rows = partition(m, stratify=settings.stratify)
         units_each = data.subsample_size(m, stratify=settings.stratify)
-        grid, scale, centred = lay_grid(purpose, metric, guess, m, units_each, policy, settings)
+        grid, scale, centred = settings.lay_grid(purpose, metric, guess, data, policy)
         centre = grid.size // 2 if guess is None else int(grid.index([guess.value])[0])
-        draws = 3 if purpose == "certify" else 1
-        drawing = MedianDraw.plan(settings, grid.size, m, data.n_units, policy, draws)
+        drawing = settings.drawing(grid.size, data, policy, draws=3 if purpose == "certify" else 1)
         unit = "groups" if data.has_groups else "records"
         weighted = "" if data.weight is None else "weighted "
         target = f"median of {weighted}{metric.name} over random subsamples of {units_each} {unit}"
@@ -471,10 +448,9 @@ class StableQuestion(Question):
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
-        m = self.n_subsamples
         return {
             "name": f"median {self.purpose}",
-            "n_subsamples": m,
+            "n_subsamples": self.n_subsamples,
             "subsample_size": self.units_each,
             "stratified": self.stratified,
             "grid": repr(self.grid),
@@ -490,7 +466,7 @@ class StableQuestion(Question):
         values = self.metric.blocks_of(outputs, estimator, data.X, data.y, self.rows, data.weight)
         return observed(self.metric, self._indices(values), outputs, values)
 
-    def _indices(self, values: NDArray[np.float64]) -> NDArray[np.int64] | tuple[Symbol, ...]:
+    def _indices(self, values: NDArray[np.float64]) -> NDArray[np.int64] | Failure:
         if 2 * np.count_nonzero(np.isnan(values)) >= len(values):
             return (Symbol(self.stream, FAILURES[5], self.scale),)
         # A subsample without a value (one class only, say) counts as the worst.
@@ -505,9 +481,7 @@ class StableQuestion(Question):
         scale = self._spread_scale(level)
         return (symbol, *[Symbol("spread", round(scale), scale)] * 2)
 
-    def release(
-        self, seen: NDArray[np.int64] | tuple[Symbol, ...], share: FailureBudget, draw: Draw
-    ) -> tuple[Event, dict[str, Any]]:
+    def release(self, seen: NDArray[np.int64] | Failure, share: FailureBudget, draw: Draw) -> Released:
         """Draw the median (and, for a certify, the outer quantiles) and return what was released."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
@@ -532,12 +506,8 @@ class StableQuestion(Question):
 
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify by description length."""
-        covered = median_is_covered(
-            self.n_subsamples,
-            self._outer_level(share),
-            self._rank_error(share.ln_noise),
-            self._ln_sampling(share),
-        )
+        level, rank_error = self._outer_level(share), self._rank_error(share.ln_noise)
+        covered = median_is_covered(self.n_subsamples, level, rank_error, self._ln_sampling(share))
         theorem = "binomial tail of a quantile (after Feldman, Steinke 2017)"
         return self._outcome(event, self._level(share), covered, theorem)
 
@@ -564,26 +534,23 @@ class StableQuestion(Question):
 
         Each may be wrong with probability delta, and not at the same time, so both would take twice as much.
         """
-        symbols = symbols_of(event)
-        target = self.target
         bounds = self.metric.range or (-math.inf, math.inf)
+        symbols = symbols_of(event)
         first = symbols[0].value
         if isinstance(first, str):
-            return Outcome.failed(first, bounds, target)
+            return Outcome.failed(first, bounds, self.target)
         median = self.centre + first
         interval = bounds
         if self.purpose == "certify" and covered and len(symbols) == 3:
             below, above = (int(symbol.value) for symbol in symbols[1:])
             interval = self._interval(median - below, median + above, bounds)
-        levels = None
-        if self.purpose == "check":
-            levels = open_levels(level, median, self.grid, bounds)
+        levels = open_levels(level, median, self.grid, bounds) if self.purpose == "check" else None
         return Outcome(
             min(max(self.grid.value(median), bounds[0]), bounds[1]),
             interval,
             self._verdict(first),
             theorem,
-            target,
+            self.target,
             vacuous=interval == bounds if levels is None else levels == (0.0, 1.0),
             levels=levels,
         )
@@ -635,8 +602,7 @@ class StableQuestion(Question):
         Were the lower one above the population median v, at most ``level + rank error`` of the subsamples
         would be at or below v, while ``P[phi <= v] >= 1/2``: they would differ by more than the gap.
         """
-        level = 0.5 - transfer.gap - self._private_rank_error(transfer) - 1e-9
-        return max(level, 0.0)
+        return max(0.5 - transfer.gap - self._private_rank_error(transfer) - 1e-9, 0.0)
 
     def _private_rank_error(self, transfer: TransferShare) -> float:
         """Return the rank error that the privacy route allows for; 1/2 certifies nothing."""

@@ -12,7 +12,7 @@ import math
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_option, check_real, plain
+from sklearn_ada._validation import LN_2, Check, bad_parameter, checked_fields, option, or_none, plain
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.events import SCHEMA_VERSION
 from sklearn_ada.accounting.filters import Unit
@@ -42,7 +42,15 @@ _NO_UNSEEN_CLASS = "the population has no class of which the holdout has no reco
 _OF_ROWS = ("fingerprint", "rows", "units", "class_counts")
 
 
+def check_name(value: object, name: str, owner: str) -> object:
+    """Return a name that a table can show on one line, or None; ValueError for any other."""
+    if value is None or (isinstance(value, str) and value.isprintable() and 0 < len(value) <= _LONGEST):
+        return value
+    raise bad_parameter(name, owner, f"a text of 1 to {_LONGEST} printable characters, or None", value)
+
+
 @dataclass(frozen=True)
+@checked_fields("Holdout", who=check_name, label=check_name)
 class Asker:
     """The names that a holdout's records carry.
 
@@ -57,21 +65,10 @@ class Asker:
     who: str | None = None
     label: str | None = None
 
-    def __post_init__(self) -> None:
-        check_name(self.who, "who", "Holdout")
-        check_name(self.label, "label", "Holdout")
-
     def stamp(self) -> dict[str, Any]:
         """Return what a record says of its asker, ready for JSON."""
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         return {"who": self.who, "label": self.label, "time": now}
-
-
-def check_name(value: object, name: str, owner: str) -> None:
-    """Raise ValueError unless a table can show the name on one line."""
-    if value is None or (isinstance(value, str) and value.isprintable() and 0 < len(value) <= _LONGEST):
-        return
-    raise bad_parameter(name, owner, f"a text of 1 to {_LONGEST} printable characters, or None", value)
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,7 @@ class FailureBudget:
 
         What was revealed about the rows says nothing about noise that is drawn afterwards.
         """
-        return self.ln_delta + self.nats - math.log(2.0)
+        return self.ln_delta + self.nats - LN_2
 
     @property
     def ln_certified(self) -> float:
@@ -138,14 +135,27 @@ class FailureBudget:
         return self.after(math.log(alternatives))
 
 
-ROUTES = ("description_length", "differential_privacy", "both")
-CLASS_MIXES = ("conditional", "priced")
-ANSWERS = ("auto", "cells", "exact")
+PROMISE: dict[str, Check | str] = {
+    "confidence_level": "(0, 1)",
+    "tolerance": "(0, 0.5] or None",
+    "expected_questions": "integer >= 1 or None",
+}
+"""The checks of what a holdout promises."""
+check_answers = option(("auto", "cells", "exact"))
 
 GRID_POINTS = 1001  # of a grid over a metric's range
+_SEALING = ("answers", "shares", "seal_key")  # of these an exact ledger's genesis says nothing
 
 
 @dataclass(frozen=True)
+@checked_fields(
+    "Holdout",
+    **PROMISE,
+    check_share="(0, 1)",
+    route=option(("description_length", "differential_privacy", "both")),
+    class_mix=option(("conditional", "priced")),
+    answers=or_none(check_answers),
+)
 class Policy:
     """How a holdout shares out its failure probability and prices its answers.
 
@@ -192,39 +202,23 @@ class Policy:
     seal_key: str | None = None
 
     def __post_init__(self) -> None:
-        owner = "Holdout"
-        checked = check_promise(self.confidence_level, self.tolerance, self.expected_questions, owner)
-        checked["check_share"] = check_real(self.check_share, "check_share", owner, low=0.0, high=1.0)
-        for name, words in (("route", ROUTES), ("class_mix", CLASS_MIXES)):
-            if getattr(self, name) not in words:  # a policy is read from its ledger again and again
-                check_option(getattr(self, name), name, owner, words)
-        if self.answers is not None:
-            check_answers(self.answers, owner)
+        private = f"where route={self.route!r}"
         if self.seals_all and self.is_private:
-            raise bad_parameter(
-                "answers", owner, f"'exact' or 'auto' where route={self.route!r}", self.answers,
-                "Where privacy certifies, answers have noise, and there is nothing to seal.",
-            )  # fmt: skip
+            fix = "Where privacy certifies, answers have noise, and there is nothing to seal."
+            raise bad_parameter("answers", "Holdout", f"'exact' or 'auto' {private}", self.answers, fix)
         if self.seal_key is not None and (self.is_private or not self.seals):
-            where = f"route={self.route!r}" if self.is_private else f"answers={self.answers!r}"
-            raise bad_parameter(
-                "seal_key", owner, f"None where {where}", "a key",
-                "Nothing is sealed there: use answers='cells', without privacy.",
-            )  # fmt: skip
+            where = private if self.is_private else f"where answers={self.answers!r}"
+            fix = "Nothing is sealed there: use answers='cells', without privacy."
+            raise bad_parameter("seal_key", "Holdout", f"None {where}", "a key", fix)
         if not (len(self.shares) == 2 and min(self.shares) > 0.0 and sum(self.shares) <= 1.0):
-            raise bad_parameter("shares", owner, "two positive parts of at most 1 together", self.shares)
+            raise bad_parameter("shares", "Holdout", "two positive parts of at most 1 together", self.shares)
         if self.class_mix == "priced" and self.is_private:
-            raise bad_parameter(
-                "class_mix", owner, f"'conditional' where route={self.route!r}", self.class_mix,
-                "Class counts have a price in nats and no privacy.",
-            )  # fmt: skip
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+            fix = "Class counts have a price in nats and no privacy."
+            raise bad_parameter("class_mix", "Holdout", f"'conditional' {private}", self.class_mix, fix)
         if self.is_private and self.ln_beta > -LN_2:
-            raise bad_parameter(
-                "confidence_level", owner, f"at least 0.5 where route={self.route!r}", self.confidence_level,
-                "The theorem about privacy speaks of failures that are no likelier than not.",
-            )  # fmt: skip
+            least = f"at least 0.5 {private}"
+            fix = "The theorem about privacy speaks of failures that are no likelier than not."
+            raise bad_parameter("confidence_level", "Holdout", least, self.confidence_level, fix)
 
     @property
     def ln_beta(self) -> float:
@@ -331,53 +325,23 @@ class Policy:
         if self.class_mix == "priced" and not data.is_classification:
             raise bad_parameter("class_mix", "Holdout", "'conditional' where y holds numbers", self.class_mix)
         if self.is_private and data.units is not None and data.units.bound is not None:
-            raise bad_parameter(
-                "weight_bound", "Holdout", f"None where route={self.route!r}", data.units.bound,
-                "The mean weight is released without noise.",
-            )  # fmt: skip
+            expected, fix = f"None where route={self.route!r}", "The mean weight is released without noise."
+            raise bad_parameter("weight_bound", "Holdout", expected, data.units.bound, fix)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a genesis record says of it: nothing of sealed answers where there are none."""
-        body = asdict(self)
-        if self.seals:
-            key = {} if self.seal_key is None else {"seal_key": self.seal_key}
-            return {**_without(body, "seal_key"), "shares": list(self.shares), **key}
-        return _without(body, "answers", "shares", "seal_key")
+        body = asdict(self) | {"shares": list(self.shares)}
+        left_out = _SEALING if not self.seals else ("seal_key",) if self.seal_key is None else ()
+        return {name: each for name, each in body.items() if name not in left_out}
 
     @classmethod
     def from_dict(cls, body: dict[str, Any]) -> Policy:
         """Return the policy that stands in a genesis record, among other things."""
-        names = [
-            each.name for each in fields(cls) if each.name not in ("code", "answers", "shares", "seal_key")
-        ]
-        sealing: dict[str, Any] = {}
+        given = {each.name: body[each.name] for each in fields(cls) if each.name not in _SEALING}
         if "answers" in body:
-            sealing = {"answers": body["answers"], "shares": tuple(body["shares"])}
-            sealing["seal_key"] = body.get("seal_key")
-        return cls(code=Code(**body["code"]), **{name: body[name] for name in names}, **sealing)
-
-
-def _without(body: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: each for name, each in body.items() if name not in names}
-
-
-def check_answers(answers: object, owner: str) -> None:
-    """Raise ValueError unless this is a way to answer; ``owner`` is whose parameter it is."""
-    check_option(answers, "answers", owner, ANSWERS)
-
-
-def check_promise(
-    confidence_level: object, tolerance: object, expected_questions: object, owner: str
-) -> dict[str, float | int]:
-    """Return the three checked parameters, by name; ``owner`` is whose they are, for the error message."""
-    checked: dict[str, float | int] = {
-        "confidence_level": check_real(confidence_level, "confidence_level", owner, low=0.0, high=1.0)
-    }
-    if tolerance is not None:
-        checked["tolerance"] = check_real(tolerance, "tolerance", owner, low=0.0, high=0.5, closed="high")
-    if expected_questions is not None:
-        checked["expected_questions"] = check_integer(expected_questions, "expected_questions", owner)
-    return checked
+            given |= {"answers": body["answers"], "shares": tuple(body["shares"])}
+            given["seal_key"] = body.get("seal_key")
+        return cls(**given | {"code": Code(**body["code"])})
 
 
 @dataclass(frozen=True)
@@ -441,10 +405,6 @@ class Genesis:
         of_rows = {name: found[name] for name in _OF_ROWS if name in found}
         return cls({name: value for name, value in made.body.items() if name not in _OF_ROWS} | of_rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the ledger keeps."""
-        return self.body
-
     @property
     def policy(self) -> Policy:
         """The policy, checked."""
@@ -494,12 +454,13 @@ class Genesis:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What every certificate of the ledger rests on."""
-        independent, *others = ASSUMPTIONS
-        units = self.units or {}
+        (independent, *others), units = ASSUMPTIONS, self.units or {}
         if units.get("groups"):
             independent = independent.replace("records", "groups", 1)
         if units.get("weight_bound") is not None:
             others.append(_BOUNDED_WEIGHTS)
         if self.n_classes is not None:
             others.append(_NO_UNSEEN_CLASS)
-        return (independent, *others, _SEED_IS_SECRET) if self.body["seeded"] else (independent, *others)
+        if self.body["seeded"]:
+            others.append(_SEED_IS_SECRET)
+        return (independent, *others)

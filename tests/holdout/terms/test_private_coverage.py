@@ -30,7 +30,7 @@ class Conversant:
     """Ask for accuracies whose values on the holdout are given; everything else is the real thing."""
 
     def __init__(self, seed):
-        self.state = State(Genesis.of(DATA, POLICY, {}, b"", None).to_dict())
+        self.state = State(Genesis.of(DATA, POLICY, {}, b"", None).body)
         self.secret, self.asked = str(seed).encode(), 0
         coded = CodedQuestion.plan("certify", Metric("accuracy"), Guess(0.5), DATA, POLICY, class_mix=False)
         self.question = GaussianQuestion.plan(coded, DATA, POLICY)
