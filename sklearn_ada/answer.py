@@ -120,7 +120,7 @@ class Answer:
         still says the same on the holdout was confirmed, for a thousandth of a nat if few differed before.
     published : float or None
         Of a sealed answer, whose value is the centre of a cell: about the half-width that the exact value
-        would have if it were published now (``certify(..., final=True)``). Computed from the guess and from
+        would have if it were published now (`Holdout.publish`). Computed from the guess and from
         what was told so far, not from what is sealed.
     """
 

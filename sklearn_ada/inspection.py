@@ -373,7 +373,7 @@ class HoldoutBudgetDisplay:
         if cells:
             published = report.outlook.published or 0.0
             self.published_ = ax.axhline(
-                published, color=_PUBLISHED, linestyle="-.", label=f"certify() would publish: {published:.3f}"
+                published, color=_PUBLISHED, linestyle="-.", label=f"publish() would release: {published:.3f}"
             )
         if report.tolerance is not None:
             ax.axhline(

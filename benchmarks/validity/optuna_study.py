@@ -333,7 +333,7 @@ def audit(place: Place, **before: float) -> Found:
     again = holdout.report().nats - spent
 
     model, known = trained(best.params)
-    final = holdout.certify(model, scoring="accuracy", guess_from=known, final=True)
+    final = holdout.publish(model, scoring="accuracy", guess_from=known)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "certificate.json"
         holdout.export(path)

@@ -154,9 +154,9 @@ class Conversation:
         """Publish the winner of the best answer, close, and unseal: which one, its value, all values."""
         best = max(range(len(winners)), key=lambda i: (told[i].value, winners[i][1]))
         candidate, guess = winners[best]
-        final = holdout.certify(
+        final = holdout.publish(
             self.model(candidate), scoring=_metric(self.metric),
-            guess=Guess(guess, float(len(self.known))), final=True,
+            guess=Guess(guess, float(len(self.known))),
         )  # fmt: skip
         holdout.close()
         return candidate, final, holdout.unseal_quietly() if self.metric == "accuracy" else []

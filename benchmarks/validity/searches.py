@@ -134,7 +134,7 @@ def real(progress: Callable[[str], None] = print) -> dict[str, Widths]:
                     told[f"{answers}, told"].append(wrapped.best_answer_.half_width)
                 if answers == "cells":
                     best = max(searches, key=lambda each: each.best_score_)
-                    n, final = best.holdout_.n_rows, best.certify()
+                    n, final = best.holdout_.n_rows, best.publish()
                     counts = [round(answer.value * n) for answer in best.holdout_.unseal()]
                     found[name] = {"published": {9: final.half_width / single_use(round(final.value * n), n)}}
         for scheme, widths in told.items():

@@ -227,7 +227,7 @@ def _digits(ledger: str) -> tuple[list[_Line], str]:
         fitted.append((wrapped.best_score_, name, wrapped))
         lines.append(_line(name, wrapped, X, y, held, revealed=sum(line.nats for line in lines)))
     _, name, best = max(fitted, key=lambda each: each[0])
-    answer, (low, high) = best.certify(), best.best_score_interval_
+    answer, (low, high) = best.publish(), best.best_score_interval_
     published = f"{name}: {answer.value:.3f} in [{low:.3f}, {high:.3f}], for {answer.cost.nats:.3g} nats"
     return lines, published
 

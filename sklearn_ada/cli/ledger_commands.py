@@ -60,7 +60,7 @@ def add_ask_command(commands: Any) -> None:
     )  # fmt: skip
     kind = ask.add_mutually_exclusive_group()
     kind.add_argument("--certify", action="store_true", help="ask for the value; a check asks for its cell")
-    kind.add_argument("--final", action="store_true", help="publish the value, of what is kept in the end")
+    kind.add_argument("--publish", action="store_true", help="release the exact value of what is kept")
     ask.add_argument("--confidence-level", type=float, default=0.95, help="0.95 unless given")
     ask.add_argument("--tolerance", type=float, help="largest half-width that is answered")
     ask.add_argument("--expected-questions", type=int, metavar="INT", help="about how many there will be")
@@ -103,9 +103,8 @@ def _asked(arguments: argparse.Namespace) -> tuple[Holdout, Answer]:
         who=arguments.who, label=arguments.label,
     )  # fmt: skip
     how: dict[str, Any] = {"scoring": arguments.scoring, "guess": arguments.guess}
-    if arguments.certify or arguments.final:
-        return holdout, holdout.certify(predictions, final=arguments.final, **how)
-    return holdout, holdout.check(predictions, **how)
+    ask = holdout.publish if arguments.publish else holdout.certify if arguments.certify else holdout.check
+    return holdout, ask(predictions, **how)
 
 
 def _typed(classes: list[str] | None, labels: Any) -> Any:
@@ -321,7 +320,7 @@ def _report_text(report: HoldoutReport) -> str:
         left = ", ".join(f"{purpose} {times}" for purpose, times in remaining.items())
         lines.append(f"left within the tolerance of {report.tolerance:g}: {left}, if every guess holds")
     if report.outlook.published is not None:
-        lines.append(f"certify() would publish an exact value at about +-{report.outlook.published:.4f}")
+        lines.append(f"publish() would release an exact value at about +-{report.outlook.published:.4f}")
     more = "questions (of searches: more searches)" if report.outlook.in_cells else "checks"
     lines += [
         "",

@@ -436,8 +436,7 @@ def certified(state: State, question: Question, share: FailureBudget, count: int
     if share.ln_delta == -math.inf and question.statistic is None:
         raise RefusedError(
             "nothing is left of the weights of this holdout, which sum to 1, so an exact answer would "
-            "certify nothing; cells of counts still certify, by what was said so far: certify without "
-            "final=True"
+            "certify nothing; cells of counts still certify, by what was released so far: use certify"
         )
     mechanism_state = state.mechanism_states.get(question.state_name, {})
     return state.certified(question.private_release(mechanism_state), share, count)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._validation import bad_parameter, check_option
+from sklearn_ada._validation import check_option
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import id_hashes, row_hashes
@@ -122,7 +122,7 @@ class Holdout:
         model and certifies it asks for its value. "exact": with the value, at 4 to 5 nats. "cells": with the
         cell around the guess in which it
         lies, nearly free if the guess holds, while the value is *sealed*: it is told by
-        ``certify(..., final=True)`` or by `unseal`, and its interval is then as narrow as if it had been told
+        `publish` or by `unseal`, and its interval is then as narrow as if it had been told
         when it was asked. So a holdout that was asked many times still publishes one exact value at about
         1.1 times the width of a single use. All weights come from one purse, whatever is asked. What cannot
         be sealed (weights, groups, other metrics) is answered with its value. A sealed value is hidden in the
@@ -134,7 +134,7 @@ class Holdout:
         encrypted for it, and only the private key opens them (``unseal(key=)``). The path of a PEM file, the
         content of one, or a key of the library `cryptography` (``pip install "sklearn-ada[seal]"``). Fixed
         when the ledger is begun; None: as it was begun, and a new one hides by its own secret. Asking,
-        asking again and ``certify(final=True)`` need no private key: a final is computed from rows and model.
+        asking again and `publish` need no private key: what is published is computed from rows and model.
         What was told, and whoever has rows and models, it does not protect from.
     random_state : int or None, default=None
         Seeds the ledger's secret, from which noise and subsamples are drawn, so that an experiment can be
@@ -223,9 +223,8 @@ class Holdout:
         guess: float | Guess | None = None,
         guess_from: tuple[Any, ArrayLike] | None = None,
         settings: Settings = None,
-        final: bool = False,
     ) -> Answer:
-        """Ask for the exact value of a model that is kept, with the narrowest interval the holdout can give.
+        """Ask for the value of a model's metric, with an interval.
 
         Where privacy certifies, the value has noise. With ``guess_from`` (or a `Guess` with a deviation), the
         interval of a mean, a root mean square or a mean of recalls is a function of all rows, by bets or
@@ -235,7 +234,7 @@ class Holdout:
         With ``answers="cells"`` the value of a count, such as an accuracy, is sealed: the answer is the
         centre of the cell in which it lies, with an interval that is valid, coarse, and about as wide at the
         twentieth question as at the first. ``answer.published`` is about the half-width that the exact value
-        would have if it were published now.
+        would have if `publish` released it now.
 
         Parameters
         ----------
@@ -247,10 +246,6 @@ class Holdout:
             Validation rows, on which the guess is computed; see `check`.
         settings : MedianSettings or None
             How a stable median is drawn. None: the exact value where the metric has an interval.
-        final : bool, default=False
-            Publish: tell the exact value, with .95 of what is left of the weights. For the model that is kept
-            in the end, asked before or not; the tolerance does not refuse it. A second final has a twentieth
-            of the weight of the first. Without cells every certify is final.
 
         Returns
         -------
@@ -266,10 +261,46 @@ class Holdout:
         UserWarning
             As for `check`.
         """
-        if not isinstance(final, bool):
-            raise bad_parameter("final", "Holdout.certify", "True or False", final)
         subject = self._subject(estimator, "certify")
-        asked = Ask(subject, as_metric(scoring), "certify", guess, guess_from, settings, publish=final)
+        return self._ask(Ask(subject, as_metric(scoring), "certify", guess, guess_from, settings))
+
+    def publish(
+        self,
+        estimator: Any,
+        *,
+        scoring: Scoring,
+        guess: float | Guess | None = None,
+        guess_from: tuple[Any, ArrayLike] | None = None,
+        settings: Settings = None,
+    ) -> Answer:
+        """Release the exact value of the model that is kept, about as narrowly as a holdout used once.
+
+        Takes .95 of what is left of the weights, whether the model was asked about before or not; the
+        tolerance does not refuse it. The same model gets the recorded value again; another one may be
+        published later, with a twentieth of the weight of the first. On a ledger that answers exactly at once
+        this is `certify`.
+
+        Parameters
+        ----------
+        estimator, scoring, guess, guess_from, settings
+            As for `certify`.
+
+        Returns
+        -------
+        Answer
+
+        Raises
+        ------
+        ValueError, TypeError, LedgerError
+            As for `check`.
+
+        Warns
+        -----
+        UserWarning
+            If another value was published before, ahead of the charge; else as for `check`.
+        """
+        subject = self._subject(estimator, "publish")
+        asked = Ask(subject, as_metric(scoring), "certify", guess, guess_from, settings, publish=True)
         return self._ask(asked)
 
     def check(
@@ -534,13 +565,13 @@ class Holdout:
         Whatever was asked since, and however it surprised, does not widen them. Rows and models are not
         needed. Each costs about three nats, which everything that is asked later pays (with a warning that
         says how much); nothing once the holdout is closed, when nobody asks any more. What was published by a
-        final certify is returned as it was published, with the narrower interval; nothing is recorded.
+        published one is returned as it was published, with the narrower interval; nothing is recorded.
 
         Parameters
         ----------
         answers : iterable of Answer or int, Answer, int or None, default=None
             Sealed answers of this holdout, or the numbers of their records. None: all of them; only after
-            `close` or a final certify.
+            `close` or `publish`.
         key : str, path-like, bytes, X25519PrivateKey or None, default=None
             The private key of ``seal_key``, if the ledger was begun with one: the path of a PEM file without
             a password, its content, or a key of the library `cryptography`. Not needed for what was told
@@ -561,7 +592,7 @@ class Holdout:
     def close(self) -> None:
         """Record that nothing new is asked any more; from then on new questions are refused.
 
-        What is recorded is still returned, and what is sealed may be told: see `unseal`. A final certify
+        What is recorded is still returned, and what is sealed may be told: see `unseal`. `publish`
         comes before. There is no way back.
         """
         close(self.ledger, self._session.asker)
@@ -575,7 +606,7 @@ class Holdout:
     ) -> int | None:
         """Return how many more questions are admitted if every guess holds, or None if nothing limits them.
 
-        The tolerance limits them, and the privacy budget where privacy alone certifies. A final certify is
+        The tolerance limits them, and the privacy budget where privacy alone certifies. `publish` is
         never refused by a tolerance, and is not counted. In cells a few more may be admitted, as guesses
         that held make the next one cheaper.
 

@@ -88,7 +88,7 @@ def unseal(
     if fresh and public is not None and private is None:
         raise bad_parameter(
             "key", _OWNER, "the private key of the public one that values were sealed with (seal_key)", None,
-            "Only its holder opens them. An exact value without it: certify(model, final=True), which "
+            "Only its holder opens them. An exact value without it: publish(model), which "
             "computes it from the rows.",
         )  # fmt: skip
     if fresh and not ledger.read(lambda state: state.closed):
@@ -286,8 +286,8 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
         if share.ln_delta == -math.inf:
             raise RefusedError(
                 "nothing is left of the weights of this holdout, which sum to 1: other values were published "
-                "before. What is left: cells, which certify by what was said so far (certify without "
-                "final=True), and unsealing, at the level of the asking"
+                "before. What is left: cells, which certify by what was released so far (certify), and "
+                "unsealing, at the level of the asking"
             )
         if sealed is not None:
             return sealed.record(state, point, stamp, share, is_known=is_known)
@@ -337,7 +337,7 @@ def _all_sealed(ledger: Ledger[State]) -> list[int]:
     if not ledger.read(lambda state: state.closed or state.finals):
         raise bad_parameter(
             "answers", _OWNER, "answers of this holdout, or the numbers of their records", None,
-            "All of them are told after close(), or after certify(..., final=True): until then each costs "
+            "All of them are told after close(), or after publish(model): until then each costs "
             "what is asked later about three nats.",
         )  # fmt: skip
     numbers, unsealed = [], set()

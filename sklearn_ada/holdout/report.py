@@ -206,7 +206,7 @@ def _of_cells(outlook: Outlook, tolerance: float | None) -> str:
     assert outlook.published is not None
     first, *_, last = (f for f in outlook.forecasts if f.purpose == "certify")
     kept = outlook.published < _VACUOUS
-    publishing = f"certify() would publish an exact score at about +-{outlook.published:.2g}."
+    publishing = f"publish() would release an exact score at about +-{outlook.published:.2g}."
     if outlook.finals:
         were = "score was" if outlook.finals == 1 else "scores were"
         publishing = f"{outlook.finals} exact {were} published, and of another model {publishing}"
@@ -500,7 +500,7 @@ class HoldoutReport:
         if cells and not self.closed:
             another = " another" if self.outlook.finals else ""
             lines.append(
-                f"  certify() would publish{another or ' an'} exact value at about "
+                f"  publish() would release{another or ' an'} exact value at about "
                 f"+-{self.outlook.published:.3g}"
             )
         return lines

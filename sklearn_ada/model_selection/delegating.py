@@ -217,7 +217,7 @@ def warn_of_rows_of_fit(search: Any, X: Any, y: Any) -> None:
     warn_user(
         "These are the rows that were passed to fit, and the model was trained on all of them but the "
         "holdout's: this score is too good, and is no part of a certificate. The certified score is "
-        "best_score_ (certify() publishes it); score other rows, or none.",
+        "best_score_ (publish() releases it); score other rows, or none.",
         once=("rows of fit", digest),
     )
 

@@ -46,7 +46,7 @@ _BEST = (
 )  # fmt: skip
 """Attributes of the best candidate."""
 _NOT_FINISHED = "The last call of fit did not end, so nothing is known to be asked about the best model."
-_CERTIFY = f"{OWNER}.certify"
+_PUBLISH = f"{OWNER}.publish"
 
 
 class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
@@ -131,7 +131,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     answers : {"auto", "cells", "exact"}, default="auto"
         What the search tells of its winner's count of right rows; fixed when the ledger is begun. "cells":
         the cell in which it lies, with an interval that is coarse, and hardly wider at the twentieth search
-        than at the first; the exact value of the model that is kept comes from `certify`. "exact": the
+        than at the first; the exact value of the model that is kept comes from `publish`. "exact": the
         value, at 4 to 5 nats a search, so that intervals widen from search to search. "auto": as the ledger
         was begun; a new one answers in cells if it has a path or a URL, else the first winner exactly, for
         whoever runs one search and nothing else, and later ones in cells. Of other metrics the value is
@@ -155,7 +155,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     best_index_ : int
     best_score_ : float
         The certified score of ``best_estimator_``; NaN if it fails on the holdout, or if nothing was asked as
-        the search could score no candidate. In cells it is the centre of the cell, until `certify`. Absent,
+        the search could score no candidate. In cells it is the centre of the cell, until `publish`. Absent,
         with its interval and target, if nothing says what it is a score of, as of a search of scikit-learn.
     best_score_interval_ : tuple of float
         Everything that the metric can be, if nothing was asked.
@@ -403,7 +403,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
 
     # What is asked of the winner afterwards.
 
-    def certify(
+    def publish(
         self,
         X: Any = None,
         y: ArrayLike | None = None,
@@ -411,10 +411,10 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         ids: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Answer:
-        """Publish: ask for the exact score of ``best_estimator_``, with most of what is left of the weights.
+        """Release the exact score of ``best_estimator_``, about as narrowly as a holdout used once.
 
         Updates ``best_score_``, ``best_score_interval_``, ``best_score_target_`` and ``best_answer_``. For
-        the model that is kept, after the last search: see `Holdout.certify` with ``final=True``. Where
+        the model that is kept, after the last search: see `Holdout.publish`. Where
         answers are exact, the winner was certified when it was found, and nothing is asked.
 
         Where another model was published before, a warning says so before anything is charged, so
@@ -444,21 +444,21 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "search_")
         if self._unasked:
             raise bad_parameter(
-                "search", _CERTIFY, "one whose winner was asked about", "one about which nothing was asked",
-                f"{self._unasked} Or ask about the model that was kept: search.holdout_.certify("
-                "search.best_estimator_, scoring=..., final=True).",
+                "search", _PUBLISH, "one whose winner was asked about", "one about which nothing was asked",
+                f"{self._unasked} Or ask about the model that was kept: search.holdout_.publish("
+                "search.best_estimator_, scoring=...).",
             )  # fmt: skip
         if not hasattr(self, "best_estimator_") or self._asked is None:
             raise bad_parameter(
-                "search", _CERTIFY, "one that keeps a model", "refit=False",
-                "Fit one, and certify it: holdout.certify(model, final=True).",
+                "search", _PUBLISH, "one that keeps a model", "refit=False",
+                "Fit one, and publish it: holdout.publish(model).",
             )  # fmt: skip
         digest, number = self._asked
         model = model_digest(self.best_estimator_)
         if model != digest and not digest.startswith("nonce"):
             raise bad_parameter(
-                "best_estimator_", _CERTIFY, "as it was when it was asked", "a model that was changed since",
-                "It is another model than the one that was found: holdout.certify(model, final=True).",
+                "best_estimator_", _PUBLISH, "as it was when it was asked", "a model that was changed since",
+                "It is another model than the one that was found: holdout.publish(model).",
             )  # fmt: skip
         holdout = self._with_rows(X, y, ids, groups)
         session = session_of(holdout)
@@ -471,7 +471,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         metric = self._certified or given.metric()
         median = given.median(metric, holdout)
         guess = session.guess_behind(asked)
-        owner = "Holdout.certify"
+        owner = "Holdout.publish"
         subject = Subject.of(self.best_estimator_, session.data, session.policy, owner, fitted=True)
         asked_for = Ask(subject, metric, "certify", guess, settings=median, publish=True)
         answer = publish(session, asked_for, plan_question(session, asked_for), number)
@@ -551,13 +551,13 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             return self.holdout_
         if isinstance(self.holdout, HoldoutReport):
             raise bad_parameter(
-                "holdout", _CERTIFY, "there", "a search that was pickled, which dropped it",
-                "Make it again, on its ledger, and use holdout.certify(model, final=True).",
+                "holdout", _PUBLISH, "there", "a search that was pickled, which dropped it",
+                "Make it again, on its ledger, and use holdout.publish(model).",
             )  # fmt: skip
         if X is None or y is None:
             raise bad_parameter(
-                "X", _CERTIFY, "what was passed to fit, and y as well", "None",
-                "A pickled search holds no rows of the holdout: certify(X, y).",
+                "X", _PUBLISH, "what was passed to fit, and y as well", "None",
+                "A pickled search holds no rows of the holdout: publish(X, y).",
             )  # fmt: skip
         X, ids, _ = ids_of_rows(self.ids, X, ids)
         X, y = indexable(X, y)

@@ -70,7 +70,7 @@ def test_a_check_a_final_and_a_repetition(folder, told):
     check = told(*BY_ORDER, *REST, "--answers", "cells")
     sealed = told(*BY_ORDER, *REST, "--answers", "cells", "--certify")
     again = told(*BY_ORDER, *REST, "--answers", "cells", "--certify")
-    final = told(*BY_ORDER, *REST, "--answers", "cells", "--final")
+    final = told(*BY_ORDER, *REST, "--answers", "cells", "--publish")
     assert [each["verdict"] for each in (check, final)] == ["agrees", "exact"]
     assert (sealed["repeated"], again["repeated"]) == (False, True)
     assert sealed["published"] > 0
@@ -174,7 +174,7 @@ def test_a_database_that_refuses_or_is_of_other_labels_is_told_without_its_passw
         ([*BY_ORDER, *REST, "--scoring", "roc_auc"], "a mean of 0/1 losses"),
         ([*BY_ORDER, *REST, "--scoring", "acuracy"], "Did you mean 'accuracy'"),
         ([*BY_ORDER, *REST, "--confidence-level", "2"], "confidence_level"),
-        ([*BY_ORDER, *REST, "--certify", "--final"], "not allowed with argument"),
+        ([*BY_ORDER, *REST, "--certify", "--publish"], "not allowed with argument"),
         (["--predictions", "no.csv", "--data", "y.npy", *REST], "'no.csv' cannot be read"),
         (["--predictions", "said.txt", "--data", "y.npy", *REST], "must end in .csv, .npy or .parquet"),
         ([*BY_ORDER, *REST, "--id-column", "id"], "has no names of columns"),

@@ -122,7 +122,7 @@ def test_sealed_answers_show_how_wide_they_would_be_if_published(trees, tmp_path
     X, y, models = trees
     holdout = Holdout(X, y, answers="cells", ledger=tmp_path / "sealed.db")
     answers = [holdout.certify(model, scoring="accuracy", guess=model.score(X, y)) for model in models[:3]]
-    holdout.certify(models[2], scoring="accuracy", final=True)
+    holdout.publish(models[2], scoring="accuracy")
     display = AnswersDisplay.from_holdout(holdout)
     assert set(display.bars_) == {"sealed", "exact"}
     np.testing.assert_allclose(ends(display.bars_["sealed"]), [answer.interval for answer in answers])
@@ -316,7 +316,7 @@ def test_where_searches_are_told_cells_their_widths_are_drawn_and_what_would_be_
     holdout = Holdout(X, y, answers="cells", ledger=tmp_path / "cells.db")
     holdout.certify(models[0], scoring="accuracy", guess=models[0].score(X, y))
     display, outlook = HoldoutBudgetDisplay.from_holdout(holdout), holdout.report().outlook
-    assert labels(display) == {"next search", f"certify() would publish: {outlook.published:.3f}"}
+    assert labels(display) == {"next search", f"publish() would release: {outlook.published:.3f}"}
     assert display.published_.get_ydata()[0] == outlook.published
     assert display.ax_.get_xlabel() == "after so many more searches whose guesses hold"
     assert len(holdout.report().headline) > 100  # too long for a title, and its widths are in the picture

@@ -71,4 +71,4 @@ def test_a_comparison_says_nothing_of_where_the_next_score_lies_and_is_counted_a
     report = new.holdout_.report()
     assert report.outlook.value == foreseen.value
     assert "3 certifies (1 comparison among them)" in str(report)
-    assert new.certify().half_width < report.outlook.published < 0.05  # it was asked before the comparison
+    assert new.publish().half_width < report.outlook.published < 0.05  # it was asked before the comparison

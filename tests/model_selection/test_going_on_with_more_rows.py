@@ -98,7 +98,7 @@ def test_the_picture_says_that_the_centre_of_a_cell_is_not_the_exact_score(tmp_p
     display = CertifiedSearchDisplay.from_estimator(search)
     assert display.value_.get_label().startswith("centre of its cell, exact score sealed")
     assert display.value_.get_linestyle() == ":"
-    search.certify()
+    search.publish()
     display = CertifiedSearchDisplay.from_estimator(search)
     assert display.value_.get_label().startswith("certified score")
     assert display.value_.get_linestyle() == "-"

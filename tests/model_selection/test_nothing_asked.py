@@ -217,17 +217,17 @@ def test_the_kept_model_predicts_and_scores(unscored, data):
     )
 
 
-def test_certify_says_how_to_ask_and_that_works(unscored, data, sentence, uncharged):
+def test_publish_says_how_to_ask_and_that_works(unscored, data, sentence, uncharged):
     search, _ = unscored()
     with (
         uncharged(search.holdout_),
-        pytest.raises(ValueError, match=sentence("search", "ReusableHoldoutCV.certify")) as caught,
+        pytest.raises(ValueError, match=sentence("search", "ReusableHoldoutCV.publish")) as caught,
     ):
-        search.certify()
+        search.publish()
     assert "fewer folds" in str(caught.value)
-    assert "search.holdout_.certify(search.best_estimator_, scoring=..., final=True)" in str(caught.value)
-    answer = search.holdout_.certify(
-        search.best_estimator_, scoring="r2", guess_from=(data[0][40:], data[1][40:]), final=True
+    assert "search.holdout_.publish(search.best_estimator_, scoring=...)" in str(caught.value)
+    answer = search.holdout_.publish(
+        search.best_estimator_, scoring="r2", guess_from=(data[0][40:], data[1][40:])
     )
     assert search.holdout_.report().asked["certify"] == 1
     assert answer.interval[0] <= answer.value <= answer.interval[1]
@@ -268,7 +268,7 @@ def test_a_search_fitted_again_has_nothing_of_the_other_fit(wrap, data):
     assert math.isnan(search.best_score_)
     search.set_params(search__cv=5).fit(*data)
     assert search.best_score_ == search.best_answer_.value
-    assert search.certify().answered
+    assert search.publish().answered
 
 
 def test_it_is_shown_pickled_and_told_as_what_it_is(unscored):
@@ -282,7 +282,7 @@ def test_it_is_shown_pickled_and_told_as_what_it_is(unscored):
     assert math.isnan(again.best_score_)
     assert again.best_params_ == search.best_params_
     with pytest.raises(ValueError, match="about which nothing was asked"):
-        again.certify()
+        again.publish()
     with pytest.raises(ValueError, match="must be a search that certified a score"):
         CertifiedSearchDisplay.from_estimator(search)
     assert "certify" in str(search.holdout_.report())
@@ -343,7 +343,7 @@ def test_a_winner_without_predict_is_kept_and_not_asked_about(ask, wrap, numbere
     assert search.answers_ == []
     assert kinds(search) <= {"genesis", "overlap"}
     with pytest.raises(ValueError, match="no predict"):
-        search.certify()
+        search.publish()
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -372,7 +372,7 @@ def test_a_function_of_several_scores_chooses_and_nothing_is_certified(scoring, 
     for name in ("best_score_", "best_score_interval_", "best_answer_"):
         assert not hasattr(search, name)
     with pytest.raises(ValueError, match="Name one"):
-        search.certify()
+        search.publish()
     named = wrap(search.search, scoring="recall").fit(X, y)
     assert named.best_index_ == search.best_index_
     assert "population recall" in named.best_score_target_
@@ -469,7 +469,7 @@ def test_of_a_clustering_nothing_says_which_metric_of_labels_is_meant(wrap, numb
     assert search.best_params_ == {"n_clusters": 3}  # by inertia
     assert kinds(search) <= {"genesis", "overlap"}
     with pytest.raises(ValueError, match="neither a classifier"):
-        search.certify()
+        search.publish()
 
 
 def test_after_a_fit_that_did_not_end_nothing_is_published(wrap, data):
@@ -478,4 +478,4 @@ def test_after_a_fit_that_did_not_end_nothing_is_published(wrap, data):
     with pytest.raises(RuntimeError, match="out of ink"):
         search.fit(*data)
     with pytest.raises(ValueError, match="The last call of fit did not end"):
-        search.certify()
+        search.publish()

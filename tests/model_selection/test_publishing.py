@@ -51,7 +51,7 @@ def test_a_search_tells_the_centre_of_a_cell_and_publishes_the_value(path):
     assert "centre of its cell" in search.best_score_target_
     assert search.best_answer_.published < search.best_answer_.half_width
     interim = search.best_score_interval_
-    final = search.certify()
+    final = search.publish()
     assert search.best_score_ == final.value == exact_score(search)
     assert search.best_score_target_ == "population accuracy at the holdout's class mix"
     assert search.best_score_interval_ == final.interval
@@ -77,7 +77,7 @@ def test_nine_searches_in_a_row_are_as_wide_as_the_first_and_the_kept_one_as_one
     count, n = round(exact_score(searches[3]) * 400), 400
     low, high = clopper_pearson(count, count, n, math.log(0.05))
     assert max(widths) < 1.15 * widths[0]
-    final = searches[3].certify()
+    final = searches[3].publish()
     assert 2 * final.half_width < 1.25 * (high - low)
     holdout = searches[-1].holdout_
     told = holdout.unseal()
@@ -90,14 +90,14 @@ def test_nine_searches_in_a_row_are_as_wide_as_the_first_and_the_kept_one_as_one
 
 def test_certify_before_any_search_is_an_error():
     with pytest.raises(NotFittedError):
-        ReusableHoldoutCV(grid()).certify()
+        ReusableHoldoutCV(grid()).publish()
 
 
 def test_certify_twice_is_the_same_answer_and_nearly_free(path):
     search = searched(path)
-    final = search.certify()
+    final = search.publish()
     count, nats = len(records(search)), search.holdout_.report().nats
-    assert search.certify() == final
+    assert search.publish() == final
     assert [body["kind"] for body in records(search)[count:]] == ["confirmation"]
     assert search.holdout_.report().nats < nats + 0.0011
     assert search.answers_.count(final) == 1
@@ -107,7 +107,7 @@ def test_certify_after_unsealing_costs_next_to_nothing(path):
     search = searched(path)
     with pytest.warns(UserWarning, match="Unsealing"):
         (exact,) = search.holdout_.unseal(search.best_answer_)
-    final = search.certify()
+    final = search.publish()
     assert final.value == exact.value
     assert final.cost.nats < 0.0011
 
@@ -116,28 +116,28 @@ def test_a_model_that_was_changed_is_refused_by_name(path):
     search = searched(path)
     before = len(records(search))
     search.best_estimator_.fit(X[:100], Y[:100])
-    with pytest.raises(ValueError, match=r"holdout\.certify\(model, final=True\)"):
-        search.certify()
+    with pytest.raises(ValueError, match=r"holdout\.publish\(model\)"):
+        search.publish()
     assert len(records(search)) == before
-    assert search.holdout_.certify(search.best_estimator_, scoring="accuracy", final=True).answered
+    assert search.holdout_.publish(search.best_estimator_, scoring="accuracy").answered
 
 
 def test_without_a_model_there_is_nothing_to_publish(path):
     inner = grid().set_params(refit=False, cv=None)
     search = searched(path, inner, ask="candidates")
-    with pytest.raises(ValueError, match=r"holdout\.certify\(model, final=True\)"):
-        search.certify()
+    with pytest.raises(ValueError, match=r"holdout\.publish\(model\)"):
+        search.publish()
 
 
 def test_after_unpickling_the_rows_are_needed_again(path):
     fitted = searched(path)
     search = pickle.loads(pickle.dumps(fitted))
-    with pytest.raises(ValueError, match=r"certify\(X, y\)"):
-        search.certify()
+    with pytest.raises(ValueError, match=r"publish\(X, y\)"):
+        search.publish()
     with pytest.raises(LedgerMismatchError):
-        search.certify(X, 1 - Y)
-    final = search.certify(X, Y)
-    assert final == fitted.certify()
+        search.publish(X, 1 - Y)
+    final = search.publish(X, Y)
+    assert final == fitted.publish()
     assert search.best_score_ == exact_score(search)
 
 
@@ -146,16 +146,16 @@ def test_a_given_holdout_is_dropped_by_a_pickle_and_must_be_made_again(path):
     fitted = ReusableHoldoutCV(grid(), holdout=holdout, ask="winner").fit(X[400:], Y[400:])
     assert "centre of its cell" in fitted.best_score_target_  # its genesis decides
     search = pickle.loads(pickle.dumps(fitted))
-    with pytest.raises(ValueError, match=r"holdout\.certify\(model, final=True\)"):
-        search.certify(X, Y)
-    assert fitted.certify().value == exact_score(fitted)
+    with pytest.raises(ValueError, match=r"holdout\.publish\(model\)"):
+        search.publish(X, Y)
+    assert fitted.publish().value == exact_score(fitted)
 
 
 def test_a_closed_holdout_publishes_nothing(path):
     search = searched(path)
     search.holdout_.close()
     with pytest.raises(BudgetExhaustedError, match="closed"):
-        search.certify()
+        search.publish()
     with pytest.raises(BudgetExhaustedError):
         searched(path, grid(max_depth=[3, 5]))
     assert [answer.value for answer in search.holdout_.unseal()] == [exact_score(search)]
@@ -164,7 +164,7 @@ def test_a_closed_holdout_publishes_nothing(path):
 def test_on_an_exact_ledger_the_winner_was_certified_when_it_was_found(path):
     search = searched(path, answers="exact")
     before = len(records(search))
-    assert search.certify() == search.best_answer_
+    assert search.publish() == search.best_answer_
     assert len(records(search)) == before
     assert search.best_score_ == exact_score(search)
 
@@ -180,8 +180,8 @@ def test_one_search_on_a_temporary_ledger_is_exact_and_later_ones_are_cells():
     assert "centre of its cell" in second.best_score_target_
     again = searched(None, answers="auto")
     assert again.best_answer_ == first.best_answer_
-    assert second.certify().value == exact_score(second)
-    assert first.certify().value == first.best_score_
+    assert second.publish().value == exact_score(second)
+    assert first.publish().value == first.best_score_
 
 
 def test_a_search_whose_refit_is_not_deterministic_asks_each_time_and_publishes_its_own(path):
@@ -190,14 +190,14 @@ def test_a_search_whose_refit_is_not_deterministic_asks_each_time_and_publishes_
     )
     first, second = searched(path, inner), searched(path, inner)
     assert sum(body.get("kind") == "sealed" for body in records(second)) == 2
-    assert second.certify().value == exact_score(second)
-    assert first.certify().value == exact_score(first)
+    assert second.publish().value == exact_score(second)
+    assert first.publish().value == exact_score(first)
 
 
 @pytest.mark.parametrize("ask", [3, "candidates"])
 def test_other_ways_to_ask_publish_as_well(path, ask):
     search = searched(path, grid() if ask == 3 else grid().set_params(cv=None), ask=ask)
-    final = search.certify()
+    final = search.publish()
     assert search.best_score_ == final.value == exact_score(search)
     assert search.holdout_.ledger.verify() == len(records(search))
 
@@ -206,7 +206,7 @@ def test_other_ways_to_ask_publish_as_well(path, ask):
 def test_what_has_no_cells_is_published_from_what_was_told(path, scoring):
     search = searched(path, grid(LogisticRegression(), C=[0.1, 1.0]).set_params(scoring=scoring))
     before, width = search.best_score_, search.best_answer_.half_width
-    final = search.certify()
+    final = search.publish()
     assert search.best_score_ == pytest.approx(before)
     assert final.half_width <= width
     assert final.cost.nats < 0.0011
@@ -258,7 +258,7 @@ def test_by_default_the_winner_of_any_search_is_asked_about_in_cells_on_a_ledger
     assert search.holdout_.report().asked == {"check": 0, "certify": 1}
     assert search.holdout_.ledger.genesis["answers"] == "cells"
     assert "centre of its cell" in search.best_score_target_
-    final = search.certify()
+    final = search.publish()
     assert final.value == search.best_score_ == exact_score(search)
 
 
@@ -275,7 +275,7 @@ def test_an_empty_purse_says_what_is_left_and_searches_go_on_in_cells(path):
     state = holdout.ledger.read(lambda s: s)
     state.purse = Purse(0.0, 250)
     with pytest.raises(BudgetExhaustedError, match=r"nothing is left.*What is left: cells.*unsealing"):
-        first.certify()
+        first.publish()
     assert first.best_score_ == first.best_answer_.value  # as it was
     bayes = grid(GaussianNB(), var_smoothing=[1e-9, 1e-3])
     later = ReusableHoldoutCV(bayes, holdout=holdout).fit(X[400:], Y[400:])
@@ -285,13 +285,13 @@ def test_an_empty_purse_says_what_is_left_and_searches_go_on_in_cells(path):
 
 
 def test_a_second_model_is_published_after_a_warning_that_can_stop_it(path):
-    searched(path).certify()
+    searched(path).publish()
     other = searched(path, grid(max_depth=[1]))
     before = len(records(other))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="published before"):
-            other.certify()
+            other.publish()
     assert len(records(other)) == before
     with pytest.warns(UserWarning, match="published before"):
-        assert other.certify().answered
+        assert other.publish().answered

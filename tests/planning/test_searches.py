@@ -53,7 +53,7 @@ def test_widths_out_of_a_holdout_whose_guesses_hold(searches, tmp_path):
         holdout = holdout_of(n, tmp_path / f"{end}.db")
         asked = [ask(holdout, count, 0.85, 3 * n, name=str(each)) for each in range(searches)]
         if end == "published":
-            told += [asked[-1], ask(holdout, count, 0.85, 3 * n, name=str(searches - 1), final=True)]
+            told += [asked[-1], ask(holdout, count, 0.85, 3 * n, name=str(searches - 1), publish=True)]
         else:
             holdout.close()
             told.append(holdout.unseal()[-1])

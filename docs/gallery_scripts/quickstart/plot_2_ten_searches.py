@@ -24,7 +24,7 @@ for depth in range(2, 12):
     low, high = search.best_score_interval_
     widths.append((high - low) / 2)
 
-final = search.certify()
+final = search.publish()
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(range(1, 11), widths, "o", label="while searching")
 ax.plot(10, final.half_width, "ks", label="published")

@@ -70,7 +70,7 @@ def test_a_sealed_count_takes_the_tails_of_unequal_rows(made, y):
     answer = holdout.certify(Predictions(y), scoring="accuracy", guess=1.0)
     statistic = list(holdout.ledger.records())[answer.index].body["mechanism"]
     assert statistic["identical_rows"] is False
-    published = holdout.certify(Predictions(y), scoring="accuracy", guess=1.0, final=True)
+    published = holdout.publish(Predictions(y), scoring="accuracy", guess=1.0)
     assert published.value == 1.0
     assert published.target == TARGET
 
@@ -130,7 +130,7 @@ def test_a_ledger_of_predictions_is_verified_and_its_certificate_recomputed(made
     holdout = made(answers="cells")
     holdout.check(Predictions(said), scoring="accuracy", guess=0.8)
     holdout.certify(Predictions(said), scoring="accuracy", guess=0.8)
-    holdout.certify(Predictions(said), scoring="accuracy", guess=0.8, final=True)
+    holdout.publish(Predictions(said), scoring="accuracy", guess=0.8)
     path = tmp_path / "certificate.json"
     holdout.export(path)
     assert TARGET in json.loads(path.read_text())["targets"]
@@ -232,7 +232,7 @@ def test_predictions_for_other_rows_are_refused_before_anything_is_charged(
     for ask in (
         lambda: holdout.check(asked, scoring="accuracy", guess=0.5),
         lambda: holdout.certify(asked, scoring="accuracy", guess=0.5),
-        lambda: holdout.certify(asked, scoring="accuracy", guess=0.5, final=True),
+        lambda: holdout.publish(asked, scoring="accuracy", guess=0.5),
         lambda: holdout.check_many([asked], scoring="accuracy", guesses=[0.5]),
         lambda: holdout.select([asked], scoring="accuracy"),
         lambda: holdout.declare([asked], scoring="accuracy"),

@@ -245,7 +245,7 @@ def test_again_is_the_same_and_the_final_is_as_narrow(classification, tmp_path):
     again = holdout.certify(model, scoring="jaccard_macro", guess_from=guess_rows)
     assert again.repeated
     assert again.interval == first.interval
-    final = holdout.certify(model, scoring="jaccard_macro", guess_from=guess_rows, final=True)
+    final = holdout.publish(model, scoring="jaccard_macro", guess_from=guess_rows)
     assert final.interval == first.interval
 
 
@@ -321,7 +321,7 @@ def test_the_winner_of_a_search_is_certified_on_its_own_value(estimator, grid, s
     assert found.best_score_ == pytest.approx(plain, rel=0.02)
     assert found.best_score_interval_[0] <= found.best_score_ <= found.best_score_interval_[1]
     told = found.best_score_interval_
-    assert found.certify().interval == told
+    assert found.publish().interval == told
 
 
 def test_candidates_are_refused_unless_the_median_is_written():
@@ -367,7 +367,7 @@ def test_where_no_row_can_be_left_out_the_scale_of_y_tunes_the_interval(tmp_path
     mask = np.arange(400) >= 4
     found = ReusableHoldoutCV(search, holdout=mask, ledger=tmp_path / "ledger.db").fit(X, y)
     assert found.best_score_target_.startswith("population r2 (-1 if below), y and predictions clipped")
-    assert found.certify().certificate.target == found.best_score_target_
+    assert found.publish().certificate.target == found.best_score_target_
 
 
 @pytest.mark.parametrize(

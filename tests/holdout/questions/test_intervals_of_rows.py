@@ -174,7 +174,7 @@ def test_a_final_reads_the_value_of_such_an_answer_alone(regression):
     model, guess_rows, rows = regression
     holdout = Holdout(*rows, ledger=":memory:", answers="cells")
     first = holdout.certify(model, scoring="neg_mean_absolute_error", guess_from=guess_rows)
-    final = holdout.certify(model, scoring="neg_mean_absolute_error", guess_from=guess_rows, final=True)
+    final = holdout.publish(model, scoring="neg_mean_absolute_error", guess_from=guess_rows)
     assert final.interval[0] >= first.interval[0]
     assert final.interval[1] <= first.interval[1]
     assert final.value == first.value

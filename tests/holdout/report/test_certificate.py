@@ -115,9 +115,9 @@ def test_sealed_answers_finals_and_unsealed_ones_are_computed_again(tmp_path, ve
     exported(holdout, tmp_path)
     assert "6 intervals computed again" in verify(tmp_path / "s.db", tmp_path / "certificate.json")
     holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "s.db", answers="cells")
-    holdout.certify(TREES[3], scoring="accuracy", final=True)
-    holdout.certify(DecisionTreeClassifier(random_state=0).fit(X[FITTED], Y[FITTED]), scoring="accuracy",
-                    guess=0.8, final=True)  # fmt: skip
+    holdout.publish(TREES[3], scoring="accuracy")
+    holdout.publish(DecisionTreeClassifier(random_state=0).fit(X[FITTED], Y[FITTED]), scoring="accuracy",
+                    guess=0.8)  # fmt: skip
     holdout.close()
     holdout.unseal()
     exported(holdout, tmp_path)

@@ -81,25 +81,25 @@ def test_where_searches_are_told_cells_it_says_what_the_next_is_told_and_what_wo
     widths = {f.after: f.half_width for f in outlook.forecasts if f.purpose == "certify"}
     assert told == (
         f"The next search by accuracy is told the score of its winner at about +-{widths[0]:.2g}, after 100 "
-        f"more at +-{widths[100]:.2g}, if guesses hold; certify() would publish an exact score at about "
+        f"more at +-{widths[100]:.2g}, if guesses hold; publish() would release an exact score at about "
         f"+-{outlook.published:.2g}."
     )
     text = repr(holdout.report())
-    assert f"certify() would publish an exact value at about +-{outlook.published:.3g}" in text
+    assert f"publish() would release an exact value at about +-{outlook.published:.3g}" in text
     assert "next search" in text
     assert "next check" not in text  # nobody asks one
 
 
 def test_what_was_published_is_said(tmp_path):
     holdout = opened(tmp_path / "published.db", answers="cells")
-    holdout.certify(MODEL, scoring="accuracy", guess=0.5, final=True)
+    holdout.publish(MODEL, scoring="accuracy", guess=0.5)
     told, outlook = first(holdout), holdout.report().outlook
     assert outlook.finals == 1
     assert told.endswith(
-        "1 exact score was published, and of another model certify() would publish an exact score at about "
+        "1 exact score was published, and of another model publish() would release an exact score at about "
         f"+-{outlook.published:.2g}."
     )
-    assert "certify() would publish another exact value" in repr(holdout.report())
+    assert "publish() would release another exact value" in repr(holdout.report())
 
 
 def test_within_a_tolerance_cells_are_counted_in_searches_as_remaining_does(tmp_path):
@@ -111,7 +111,7 @@ def test_within_a_tolerance_cells_are_counted_in_searches_as_remaining_does(tmp_
     admitted = sum(answer.answered for answer in answers)
     assert left <= admitted < left + 3  # an urn that has learned is cheaper than was foreseen
     assert first(holdout).startswith(
-        "No more searches are answered at +-0.146: of the model that is kept cert"
+        "No more searches are answered at +-0.146: of the model that is kept publ"
     )
 
 
@@ -127,7 +127,7 @@ def test_a_published_answer_names_its_record_and_no_width_that_is_past(tmp_path)
     kept, left = names(2)
     sealed = holdout.certify(kept, scoring="accuracy", guess=0.5)
     holdout.certify(left, scoring="accuracy", guess=0.5)
-    final = holdout.certify(kept, scoring="accuracy", final=True)
+    final = holdout.publish(kept, scoring="accuracy")
     lines = {int(line.split()[0]): line for line in repr(holdout.report()).splitlines() if "DummyC" in line}
     assert f"its exact value is in record {final.index}" in lines[sealed.index]
     assert not any("published now" in line for line in lines.values())

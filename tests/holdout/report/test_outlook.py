@@ -112,7 +112,7 @@ def test_what_certify_would_publish_is_foretold(opened):
     body = json.loads(json.dumps(holdout.report().outlook.to_dict(), allow_nan=False))
     assert body["published"] == foretold
     model = RightTo(0.9, 77).fit(None)  # asked first, for a thousandth part of the purse and of a nat
-    told = holdout.certify(model, scoring="accuracy", guess=0.9, final=True)
+    told = holdout.publish(model, scoring="accuracy", guess=0.9)
     assert told.half_width == pytest.approx(foretold, rel=0.03)
 
 

@@ -30,7 +30,8 @@ def holdout_of(n, ledger, answers="cells", **policy):
     return Holdout(*rows(n), ledger=ledger, answers=answers, **policy)
 
 
-def ask(holdout, right, guess, guess_rows=1500, name="", **how):
-    """Certify a model that is right on so many rows."""
+def ask(holdout, right, guess, guess_rows=1500, name="", publish=False, **how):
+    """Certify, or publish, a model that is right on so many rows."""
     model = RightOn(right, name)
-    return holdout.certify(model, scoring="accuracy", guess=Guess(guess, guess_rows), **how)
+    put = holdout.publish if publish else holdout.certify
+    return put(model, scoring="accuracy", guess=Guess(guess, guess_rows), **how)

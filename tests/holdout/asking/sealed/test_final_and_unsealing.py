@@ -61,7 +61,7 @@ def test_the_kept_model_is_published_at_what_the_reference_says(sequence, holdou
     kept = int(told[-1]["kept_if_closed_now"])
     (row,) = [row for row in told if int(row["j"]) == kept]
     count = int(row["count"])
-    final = ask(holdout, count, float(row["guess"]), name=row["j"], final=True)
+    final = ask(holdout, count, float(row["guess"]), name=row["j"], publish=True)
     confirmed = sum(body["price"] for body in bodies(holdout) if body.get("kind") == "confirmation")
     level = float(told[-1]["ln_delta_final"])
     own = math.log(0.05 * 0.8 * float(row["pi"])) - float(row["L_before"])
@@ -77,7 +77,7 @@ def test_the_kept_model_is_published_at_what_the_reference_says(sequence, holdou
 def test_after_nine_searches_whose_guesses_held_the_kept_model_is_as_wide_as_one_alone(holdout):
     for number in range(9):
         ask(holdout, 425, 0.8512, name=str(number))
-    final = ask(holdout, 425, 0.8512, name="8", final=True)
+    final = ask(holdout, 425, 0.8512, name="8", publish=True)
     low, high = clopper_pearson(425, 425, 500, math.log(0.05))
     assert 1.0 < 2 * final.half_width / (high - low) < 1.2
     assert final.half_width == pytest.approx(bodies(holdout)[9]["published"], rel=0.02)
@@ -85,10 +85,10 @@ def test_after_nine_searches_whose_guesses_held_the_kept_model_is_as_wide_as_one
 
 def test_a_final_is_recorded_once_and_confirmed_again(holdout, nearly_free):
     ask(holdout, 425, 0.8512)
-    final = ask(holdout, 425, 0.8512, final=True)
+    final = ask(holdout, 425, 0.8512, publish=True)
     taken = holdout.ledger.read(lambda s: s.purse)
     with nearly_free(holdout):
-        again = ask(holdout, 425, 0.8512, final=True)
+        again = ask(holdout, 425, 0.8512, publish=True)
     assert again == final
     assert again.repeated
     assert holdout.ledger.read(lambda s: s.purse) == taken
@@ -96,14 +96,14 @@ def test_a_final_is_recorded_once_and_confirmed_again(holdout, nearly_free):
 
 def test_a_final_finds_the_model_whatever_its_guess_is_now(holdout):
     first = ask(holdout, 425, 0.8512)
-    final = ask(holdout, 425, 0.7, final=True)
+    final = ask(holdout, 425, 0.7, publish=True)
     assert bodies(holdout)[-1]["of"] == first.index
     assert sum(body.get("kind") == "sealed" for body in bodies(holdout)) == 1
     assert final.value == 0.85
 
 
 def test_a_final_about_a_new_model_asks_it_first(holdout):
-    final = ask(holdout, 425, 0.8512, final=True)
+    final = ask(holdout, 425, 0.8512, publish=True)
     assert [body.get("kind") for body in bodies(holdout)[1:]] == ["sealed", "unsealed"]
     assert final.value == 0.85
     low, high = clopper_pearson(425, 425, 500, math.log(0.05))
@@ -116,7 +116,7 @@ def test_of_a_surprise_the_final_keeps_what_its_asking_certified(holdout):
     body = bodies(holdout)[first.index]
     for number in range(12):
         ask(holdout, 300 + number, 0.9, name=str(number))
-    final = ask(holdout, 425, 0.8512, name="kept", final=True)
+    final = ask(holdout, 425, 0.8512, name="kept", publish=True)
     own = question_interval(425, 425, 500, ln_beta=body["ln_delta"], weight=1.0, nats=0.0)
     assert final.interval == pytest.approx((max(own[0], first.interval[0]), min(own[1], first.interval[1])))
 
@@ -124,7 +124,7 @@ def test_of_a_surprise_the_final_keeps_what_its_asking_certified(holdout):
 def test_the_tolerance_never_refuses_a_final(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db", tolerance=0.02)
     assert ask(holdout, 425, 0.8512).verdict == "refused"
-    assert ask(holdout, 425, 0.8512, final=True).value == 0.85
+    assert ask(holdout, 425, 0.8512, publish=True).value == 0.85
 
 
 def test_the_tolerance_refuses_no_final_of_what_has_no_cells(tmp_path):
@@ -133,7 +133,7 @@ def test_the_tolerance_refuses_no_final_of_what_has_no_cells(tmp_path):
     holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="cells", tolerance=0.02)
     asked = {"scoring": "balanced_accuracy", "guess": Guess(0.5, 400)}
     assert holdout.certify(RightOn(230), **asked).verdict == "refused"
-    assert holdout.certify(RightOn(230), **asked, final=True).verdict == "exact"
+    assert holdout.publish(RightOn(230), **asked).verdict == "exact"
 
 
 def test_what_was_published_first_is_not_paid_again_when_it_is_certified(tmp_path, nearly_free):
@@ -143,13 +143,13 @@ def test_what_was_published_first_is_not_paid_again_when_it_is_certified(tmp_pat
         ledger = tmp_path / "ledger.db" if answers == "cells" else ":memory:"
         holdout = Holdout(X, y, ledger=ledger, answers=answers)
         asked = {"scoring": "balanced_accuracy", "guess": Guess(0.5, 400)}
-        final = holdout.certify(RightOn(230), **asked, final=True)
+        final = holdout.publish(RightOn(230), **asked)
         with nearly_free(holdout):
             assert holdout.certify(RightOn(230), **asked) == final
         with nearly_free(holdout):
-            assert holdout.certify(RightOn(230), **asked, final=True) == final
+            assert holdout.publish(RightOn(230), **asked) == final
     holdout = holdout_of(500, ":memory:", answers="auto")  # the first of all, exact at once
-    final = ask(holdout, 425, 0.8512, final=True)
+    final = ask(holdout, 425, 0.8512, publish=True)
     with nearly_free(holdout):
         assert ask(holdout, 425, 0.8512).value == final.value
 
@@ -184,14 +184,14 @@ def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(h
 def test_a_second_final_says_what_is_left_in_the_end(holdout):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        first = ask(holdout, 425, 0.8512, name="a", final=True)
-        assert ask(holdout, 425, 0.8512, name="a", final=True) == first  # the same again
+        first = ask(holdout, 425, 0.8512, name="a", publish=True)
+        assert ask(holdout, 425, 0.8512, name="a", publish=True) == first  # the same again
     told = rf"published before \(record {first.index}\), with most of the weights.+ the model that is kept"
     with pytest.warns(UserWarning, match=told):
-        second = ask(holdout, 425, 0.8512, name="b", final=True)
+        second = ask(holdout, 425, 0.8512, name="b", publish=True)
     assert second.half_width > 0.04
     holdout.ledger.read(lambda s: setattr(s, "purse", type(s.purse)(0.0, 9)))
-    empty = ask(holdout, 425, 0.8512, name="c", final=True)
+    empty = ask(holdout, 425, 0.8512, name="c", publish=True)
     assert empty.verdict == "refused"
     assert "What is left: cells" in empty.reason
     assert ask(holdout, 425, 0.8512, name="c").answered
@@ -201,7 +201,7 @@ def test_on_an_exact_ledger_every_certify_is_final(tmp_path, nearly_free):
     holdout = holdout_of(500, tmp_path / "ledger.db", answers="exact")
     first = ask(holdout, 425, 0.8512)
     with nearly_free(holdout):
-        assert ask(holdout, 425, 0.8512, final=True) == first
+        assert ask(holdout, 425, 0.8512, publish=True) == first
 
 
 def test_a_final_of_what_has_no_cells_takes_most_of_the_purse(tmp_path):
@@ -212,12 +212,12 @@ def test_a_final_of_what_has_no_cells_takes_most_of_the_purse(tmp_path):
     for number in range(5):
         holdout.check(RightOn(230, str(number)), scoring="balanced_accuracy", guess=guess)
     plain = holdout.certify(RightOn(230), scoring="balanced_accuracy", guess=guess)
-    final = holdout.certify(RightOn(230), scoring="balanced_accuracy", guess=guess, final=True)
+    final = holdout.publish(RightOn(230), scoring="balanced_accuracy", guess=guess)
     assert (plain.value, plain.verdict) == (final.value, final.verdict)
     assert final.half_width <= plain.half_width
     assert bodies(holdout)[-1]["price"] < 0.002
     with pytest.warns(UserWarning, match=r"published before \(record \d+\)"):
-        direct = holdout.certify(RightOn(231), scoring="balanced_accuracy", guess=guess, final=True)
+        direct = holdout.publish(RightOn(231), scoring="balanced_accuracy", guess=guess)
     assert direct.verdict == "exact"
     assert holdout.ledger.read(lambda s: s.purse.left) < 0.05**2
     assert holdout.ledger.verify()
@@ -226,7 +226,7 @@ def test_a_final_of_what_has_no_cells_takes_most_of_the_purse(tmp_path):
 def test_on_a_temporary_ledger_the_first_winner_is_published_as_well():
     holdout = holdout_of(500, None, answers="auto")
     first = ask(holdout, 425, 0.8512)
-    final = ask(holdout, 425, 0.8512, final=True)
+    final = ask(holdout, 425, 0.8512, publish=True)
     assert final.value == first.value == 0.85
     assert final.half_width <= first.half_width
     assert final.cost.nats < 0.002
@@ -272,7 +272,7 @@ def test_what_was_published_is_unsealed_as_it_was_published(holdout):
     first = ask(holdout, 425, 0.8512)
     with pytest.warns(UserWarning, match="Unsealing"):
         (own,) = holdout.unseal(first)
-    final = ask(holdout, 425, 0.8512, final=True)
+    final = ask(holdout, 425, 0.8512, publish=True)
     count = holdout.ledger.verify()
     (exact,) = holdout.unseal(first)
     assert exact == final
@@ -284,7 +284,7 @@ def test_publishing_what_was_unsealed_costs_next_to_nothing(holdout):
     first = ask(holdout, 425, 0.8512)
     with pytest.warns(UserWarning, match="Unsealing"):
         (exact,) = holdout.unseal(first)
-    final = ask(holdout, 425, 0.8512, final=True)
+    final = ask(holdout, 425, 0.8512, publish=True)
     assert final.cost.nats < 0.0011
     assert final.value == exact.value
     assert final.half_width <= exact.half_width
@@ -294,7 +294,7 @@ def test_all_is_unsealed_only_when_nothing_more_is_asked(holdout, sentence, unch
     ask(holdout, 425, 0.8512)
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("answers", "Holdout.unseal")):
         holdout.unseal()
-    ask(holdout, 425, 0.8512, final=True)
+    ask(holdout, 425, 0.8512, publish=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it was told already
         assert [answer.value for answer in holdout.unseal()] == [0.85]
@@ -341,15 +341,9 @@ def test_a_failed_answer_of_another_holdout_tells_nothing(holdout, tmp_path, unc
 def test_a_final_that_sealed_nothing_cannot_be_unsealed(tmp_path):
     X, _ = rows(500)
     holdout = Holdout(X, np.arange(500) % 2, ledger=tmp_path / "l.db", answers="cells")
-    final = holdout.certify(RightOn(200), scoring="balanced_accuracy", guess=Guess(0.5, 1500), final=True)
+    final = holdout.publish(RightOn(200), scoring="balanced_accuracy", guess=Guess(0.5, 1500))
     with pytest.raises(ValueError, match=r"'answers' parameter of Holdout.unseal"):
         holdout.unseal(final)
-
-
-@pytest.mark.parametrize("final", ["no", 1, None, np.array([0, 1])])
-def test_final_is_true_or_false(final, holdout, sentence, uncharged):
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("final", "Holdout.certify")):
-        ask(holdout, 425, 0.8512, final=final)
 
 
 def test_after_closing_nothing_new_is_answered(holdout, nearly_free):
@@ -360,7 +354,7 @@ def test_after_closing_nothing_new_is_answered(holdout, nearly_free):
     refused = ask(holdout, 426, 0.8512)
     assert refused.verdict == "refused"
     assert "was closed" in refused.reason
-    assert ask(holdout, 425, 0.8512, final=True).verdict == "refused"
+    assert ask(holdout, 425, 0.8512, publish=True).verdict == "refused"
     check = holdout.check(RightOn(425), scoring="accuracy", guess=0.85)
     assert check.verdict == "refused"
     with nearly_free(holdout):
@@ -405,7 +399,7 @@ def test_an_exact_ledger_can_be_closed_as_well(tmp_path):
 
 def test_the_state_survives_a_checkpoint(holdout):
     ask(holdout, 425, 0.8512)
-    ask(holdout, 425, 0.8512, final=True)
+    ask(holdout, 425, 0.8512, publish=True)
     holdout.close()
     holdout.unseal()
     state = holdout.ledger.read(lambda s: s.to_dict())
@@ -455,10 +449,9 @@ def test_a_certify_after_more_rows_is_no_wider(tmp_path):
     """At an equal rate and without surprise: interim and published."""
     for final in (False, True):
         holdout = holdout_of(3000, tmp_path / f"{final}.db")
-        first = ask(holdout, 2550, 0.85, 3000, final=final)
+        first = ask(holdout, 2550, 0.85, 3000, publish=final)
         larger = holdout.top_up(np.arange(3000.0, 4000.0)[:, None], np.zeros(1000, dtype=np.int8))
-        guess = Guess(0.85, 3000)
-        second = larger.certify(RightOn(3400), scoring="accuracy", guess=guess, final=final)
+        second = ask(larger, 3400, 0.85, 3000, publish=final)
         if not final:
             assert second.half_width <= first.half_width
         else:
@@ -495,7 +488,7 @@ def test_no_frame_of_an_error_holds_what_would_have_been_told(how, tmp_path, mon
     monkeypatch.setattr(type(holdout.ledger), "charge", broken)
     tell = {
         "unseal": lambda: holdout.unseal(first),
-        "final": lambda: ask(holdout, 41_729, 0.8341, 50_000, final=True),
+        "final": lambda: ask(holdout, 41_729, 0.8341, 50_000, publish=True),
     }[how]
     with pytest.raises(MemoryError) as caught:
         tell()

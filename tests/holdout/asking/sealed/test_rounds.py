@@ -171,7 +171,7 @@ def test_a_search_closes_its_round_and_asks_about_its_winner(tmp_path, n_jobs):
         assert 2 * answer.half_width == pytest.approx(closed[number])
         raw = session.ledger.record(answer.index).body["outcome"]["interval"]
         assert closed[number] <= raw[1] - raw[0]
-    assert search.certify().value == search.best_score_
+    assert search.publish().value == search.best_score_
 
 
 def test_the_same_search_again_is_nearly_free(tmp_path):

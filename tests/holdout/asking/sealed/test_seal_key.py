@@ -73,7 +73,7 @@ def test_without_the_key_nothing_is_unsealed(holdout, sentence, uncharged):
     first = ask(holdout, 425, 0.8512)
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("key", "Holdout.unseal")) as caught:
         holdout.unseal(first)
-    assert "certify(model, final=True)" in str(caught.value)
+    assert "publish(model)" in str(caught.value)
     holdout.close()
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("key", "Holdout.unseal")):
         holdout.unseal()
@@ -86,8 +86,8 @@ def test_a_final_is_computed_from_the_rows(holdout, tmp_path):
         ask(each, 425, 0.8512, name="kept")
         ask(each, 300, 0.8512, name="surprise")
         told += [
-            ask(each, 425, 0.8512, name="kept", final=True),
-            ask(each, 430, 0.8512, name="new", final=True),
+            ask(each, 425, 0.8512, name="kept", publish=True),
+            ask(each, 430, 0.8512, name="new", publish=True),
         ]
     assert [answer.value for answer in told] == [0.85, 0.86] * 2
     assert [answer.interval for answer in told[:2]] == [answer.interval for answer in told[2:]]
@@ -98,7 +98,7 @@ def test_what_was_told_needs_no_key(holdout, nearly_free):
     first = ask(holdout, 425, 0.8512)
     with nearly_free(holdout):
         assert ask(holdout, 425, 0.8512) == first
-    final = ask(holdout, 425, 0.8512, final=True)
+    final = ask(holdout, 425, 0.8512, publish=True)
     (unsealed,) = holdout.unseal(first)
     assert unsealed.value == final.value == 0.85
     assert holdout.unseal(first) == [unsealed]
@@ -106,7 +106,7 @@ def test_what_was_told_needs_no_key(holdout, nearly_free):
     other = ask(holdout, 430, 0.8512, name="other")
     with pytest.warns(UserWarning, match="Unsealing"):
         (exact,) = holdout.unseal(other, key=PRIVATE)
-    assert ask(holdout, 430, 0.8512, name="other", final=True).value == exact.value == 0.86
+    assert ask(holdout, 430, 0.8512, name="other", publish=True).value == exact.value == 0.86
 
 
 def test_every_form_of_a_key_is_the_same_key(tmp_path):
@@ -141,9 +141,9 @@ def test_a_search_seals_with_the_key_and_publishes_without_the_private_one(tmp_p
     assert clone(search).seal_key == PUBLIC
     search.fit(X, y)
     assert len(bodies(search.holdout_)[-1]["sealed"]) == 112
-    final = search.certify()
+    final = search.publish()
     loaded = pickle.loads(pickle.dumps(search))
-    assert loaded.certify(X, y) == final
+    assert loaded.publish(X, y) == final
     assert final.verdict == "exact"
 
 
@@ -268,7 +268,7 @@ def test_a_ledger_with_a_key_is_read_without_the_library(holdout, monkeypatch):
     seal_keys._library.cache_clear()
     assert holdout.ledger.verify()
     assert ask(holdout, 425, 0.8512) == first
-    assert ask(holdout, 425, 0.8512, final=True).value == 0.85
+    assert ask(holdout, 425, 0.8512, publish=True).value == 0.85
     with pytest.raises(ImportError, match=r"sklearn-ada\[seal\]"):
         holdout_of(500, holdout.ledger.path)  # it could not seal what is asked
 
