@@ -57,6 +57,7 @@ from sklearn_ada.exceptions import UnsupportedEventError
 __all__ = [
     "GaussianPrivacyLoss",
     "approximate_dp_cost",
+    "exponential_epsilon",
     "exponential_mechanism_zcdp",
     "gaussian_composition",
     "gaussian_delta",
@@ -68,6 +69,7 @@ __all__ = [
     "pure_dp_cost",
     "pure_dp_zcdp",
     "thresholdout_epsilon",
+    "thresholdout_scale",
     "thresholdout_zcdp",
     "zcdp_cost",
     "zcdp_delta",
@@ -519,6 +521,16 @@ def thresholdout_zcdp(scaled_epsilon: float, max_hits: int) -> float:
 def exponential_epsilon(rho: float) -> float:
     """Return the parameter with which the exponential mechanism is exactly rho-zCDP.
 
+    Parameters
+    ----------
+    rho : float
+        zCDP cost, positive.
+
+    Returns
+    -------
+    float
+        Its epsilon.
+
     Examples
     --------
     >>> round(exponential_mechanism_zcdp(exponential_epsilon(0.01)), 12)
@@ -551,6 +563,11 @@ def thresholdout_scale(rho: float, sensitivity: float, max_hits: int) -> float:
         How far one record can move a value, positive.
     max_hits : int
         At least 1.
+
+    Returns
+    -------
+    float
+        Scale of the noise in a released value.
 
     Examples
     --------

@@ -26,6 +26,29 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from sklearn_ada._validation import checked_fields, instance, integer, option, or_none, tuple_of
 
+__all__ = [
+    "FAILURES",
+    "AboveThresholdEvent",
+    "ApproximateDPEvent",
+    "CodedRelease",
+    "ComposedEvent",
+    "CountRelease",
+    "CountSymbol",
+    "CoveredRelease",
+    "Event",
+    "ExponentialMechanismEvent",
+    "GaussianEvent",
+    "LaplaceEvent",
+    "LeakyRandomizedResponseEvent",
+    "PermuteAndFlipEvent",
+    "PureDPEvent",
+    "RandomizedResponseEvent",
+    "SelfComposedEvent",
+    "Symbol",
+    "ThresholdoutEvent",
+    "event_from_dict",
+]
+
 SCHEMA_VERSION = 1
 
 T = TypeVar("T")
@@ -41,6 +64,15 @@ class Event:
 
     Subclasses are frozen dataclasses that check their own fields; the class name is the type's name in
     a ledger.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import GaussianEvent, event_from_dict
+    >>> event = GaussianEvent(8.0)
+    >>> event.to_dict()
+    {'type': 'GaussianEvent', 'noise_multiplier': 8.0, 'symbols': None}
+    >>> event_from_dict(event.to_dict()) == event
+    True
     """
 
     type_name: ClassVar[str]
@@ -129,6 +161,14 @@ class Symbol(Event):
     scale : float, default=0.0
         The expected size of the offset, fixed without the holdout (0 where the code has none); the
         probability of a "which".
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import Code, CodedRelease, DescriptionLength, Symbol
+    >>> account = DescriptionLength(Code())
+    >>> expected, surprise = (CodedRelease((Symbol("cells", value),)) for value in (0, 1))
+    >>> account.price(expected) < 0.01 < 5.0 < account.price(surprise)
+    True
     """
 
     stream: str
@@ -149,6 +189,12 @@ class CodedRelease(Event):
     ----------
     symbols : tuple of Symbol
         What was revealed, in order.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import Code, CodedRelease, DescriptionLength, Symbol
+    >>> round(DescriptionLength(Code()).price(CodedRelease((Symbol("cells", 0),))), 4)
+    0.003
     """
 
     symbols: tuple[Symbol, ...]
@@ -163,6 +209,12 @@ class CoveredRelease(Event):
     ----------
     symbols : tuple of Symbol
         What was revealed, in order.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import CoveredRelease, Symbol, zcdp_cost
+    >>> zcdp_cost(CoveredRelease((Symbol("cells", 0),)))
+    0.0
     """
 
     symbols: tuple[Symbol, ...]
@@ -171,7 +223,19 @@ class CoveredRelease(Event):
 @dataclass(frozen=True)
 @checked_fields(events=tuple_of(Event, "a tuple of events", empty=True))
 class ComposedEvent(Event):
-    """These events happened one after the other, each chosen with the earlier ones in view."""
+    """These events happened one after the other, each chosen with the earlier ones in view.
+
+    Parameters
+    ----------
+    events : tuple of Event
+        In their order.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import ComposedEvent, GaussianEvent, PureDPEvent, zcdp_cost
+    >>> round(zcdp_cost(ComposedEvent((GaussianEvent(10.0), PureDPEvent(0.1)))), 6)
+    0.009996
+    """
 
     events: tuple[Event, ...]
 
@@ -179,7 +243,21 @@ class ComposedEvent(Event):
 @dataclass(frozen=True)
 @checked_fields(event=instance(Event, "an event"), count="integer >= 1")
 class SelfComposedEvent(Event):
-    """The same event happened ``count`` times."""
+    """The same event happened ``count`` times.
+
+    Parameters
+    ----------
+    event : Event
+        What happened.
+    count : int
+        How often, at least once.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import GaussianEvent, SelfComposedEvent, zcdp_cost
+    >>> zcdp_cost(SelfComposedEvent(GaussianEvent(10.0), count=4))
+    0.02
+    """
 
     event: Event
     count: int
@@ -209,6 +287,13 @@ class CountSymbol(Event):
         and the first of them.
     centre, tau : float
         The count expected, and its standard error.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import Code, CountRelease, CountSymbol, DescriptionLength
+    >>> symbol = CountSymbol("unsealed", 87, first=80, width=10, centre=85.0, tau=3.0)
+    >>> round(DescriptionLength(Code()).price(CountRelease((symbol,))), 4)
+    2.1407
     """
 
     stream: str
@@ -228,6 +313,13 @@ class CountRelease(Event):
     ----------
     symbols : tuple of CountSymbol or Symbol
         What was revealed, in order; a failure may need more than one.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import CountRelease, CountSymbol
+    >>> symbol = CountSymbol("unsealed", 87, first=80, width=10, centre=85.0, tau=3.0)
+    >>> CountRelease((symbol,)).to_dict()["symbols"][0]["value"]
+    87
     """
 
     symbols: tuple[CountSymbol | Symbol, ...]
@@ -243,32 +335,114 @@ class _EpsilonEvent(Event):
 
 
 class PureDPEvent(_EpsilonEvent):
-    """Some epsilon-DP mechanism, of which nothing else is known."""
+    """Some epsilon-DP mechanism, of which nothing else is known.
+
+    Parameters
+    ----------
+    epsilon : float
+        Its privacy parameter, positive.
+    symbols : tuple of Symbol or None
+        What was released, where the output was rounded to a grid.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import PureDPEvent, zcdp_cost
+    >>> round(zcdp_cost(PureDPEvent(0.1)), 6)
+    0.004996
+    """
 
 
 class LaplaceEvent(_EpsilonEvent):
-    """Laplace noise of scale ``sensitivity / epsilon`` was added to one number."""
+    """Laplace noise of scale ``sensitivity / epsilon`` was added to one number.
+
+    Parameters
+    ----------
+    epsilon : float
+        Sensitivity of the number by the scale of the noise, positive.
+    symbols : tuple of Symbol or None
+        What was released, where the output was rounded to a grid.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import LaplaceEvent, zcdp_cost
+    >>> round(zcdp_cost(LaplaceEvent(0.1)), 6)
+    0.004837
+    """
 
 
 class RandomizedResponseEvent(_EpsilonEvent):
-    """One bit was released truthfully with probability ``e^epsilon / (1 + e^epsilon)``."""
+    """One bit was released truthfully with probability ``e^epsilon / (1 + e^epsilon)``.
+
+    Parameters
+    ----------
+    epsilon : float
+        Log odds of the truth, positive.
+    symbols : tuple of Symbol or None
+        What was released, where the output was rounded to a grid.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import RandomizedResponseEvent, zcdp_cost
+    >>> round(zcdp_cost(RandomizedResponseEvent(0.1)), 6)
+    0.004996
+    """
 
 
 class ExponentialMechanismEvent(_EpsilonEvent):
     """One element was drawn with weight ``exp(epsilon * score / (2 * sensitivity))``.
 
     Report-noisy-max with Gumbel noise draws from the same law and emits this event too.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of the draw, positive.
+    symbols : tuple of Symbol or None
+        What was released, where the output was rounded to a grid.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import ExponentialMechanismEvent, zcdp_cost
+    >>> round(zcdp_cost(ExponentialMechanismEvent(0.1)), 6)
+    0.00125
     """
 
 
 class PermuteAndFlipEvent(_EpsilonEvent):
-    """One element was chosen by permute-and-flip at ``epsilon``."""
+    """One element was chosen by permute-and-flip at ``epsilon``.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of the choice, positive.
+    symbols : tuple of Symbol or None
+        What was released, where the output was rounded to a grid.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import PermuteAndFlipEvent, zcdp_cost
+    >>> round(zcdp_cost(PermuteAndFlipEvent(0.1)), 6)
+    0.004996
+    """
 
 
 class AboveThresholdEvent(_EpsilonEvent):
     """The noise of a threshold was drawn for a run that ends at its first "above".
 
     The event happens when the noise is drawn: a run in which nothing was above has happened too.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of the run, positive.
+    symbols : tuple of Symbol or None
+        What was released, where the output was rounded to a grid.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import AboveThresholdEvent, zcdp_cost
+    >>> round(zcdp_cost(AboveThresholdEvent(0.1)), 6)
+    0.004996
     """
 
 
@@ -286,6 +460,12 @@ class ThresholdoutEvent(Event):
         How many hits are allowed in total; the last, open run is part of the event.
     symbols : tuple of Symbol or None
         The answer with which it was opened, where answers are rounded; later ones are `CoveredRelease`.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import ThresholdoutEvent, zcdp_cost
+    >>> round(zcdp_cost(ThresholdoutEvent(0.01, max_hits=5)), 6)
+    0.000549
     """
 
     scaled_epsilon: float
@@ -296,7 +476,21 @@ class ThresholdoutEvent(Event):
 @dataclass(frozen=True)
 @checked_fields(noise_multiplier="> 0", symbols=_symbols_or_none)
 class GaussianEvent(Event):
-    """Gaussian noise of standard deviation ``noise_multiplier * sensitivity`` was added to one number."""
+    """Gaussian noise of standard deviation ``noise_multiplier * sensitivity`` was added to one number.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Standard deviation of the noise by the sensitivity of the number, positive.
+    symbols : tuple of Symbol or None
+        What was released, where the output was rounded to a grid.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import GaussianEvent, zcdp_cost
+    >>> zcdp_cost(GaussianEvent(10.0))
+    0.005
+    """
 
     noise_multiplier: float
     symbols: tuple[Symbol, ...] | None = None
@@ -305,7 +499,21 @@ class GaussianEvent(Event):
 @dataclass(frozen=True)
 @checked_fields(epsilon=">= 0", delta="[0, 1)")
 class ApproximateDPEvent(Event):
-    """Some (epsilon, delta)-DP mechanism, of which nothing else is known."""
+    """Some (epsilon, delta)-DP mechanism, of which nothing else is known.
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 0.
+    delta : float
+        In [0, 1).
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import ApproximateDPEvent, approximate_dp_cost
+    >>> approximate_dp_cost(ApproximateDPEvent(0.1, 1e-6))
+    EpsilonDelta(epsilon=0.1, delta=1e-06)
+    """
 
     epsilon: float
     delta: float
@@ -315,6 +523,19 @@ class LeakyRandomizedResponseEvent(ApproximateDPEvent):
     """Randomised response that with probability ``delta`` names its input (lecture 11).
 
     It dominates every (epsilon, delta)-DP mechanism, so exact small cases can be computed from it.
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 0.
+    delta : float
+        In [0, 1).
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import LeakyRandomizedResponseEvent, approximate_dp_cost
+    >>> approximate_dp_cost(LeakyRandomizedResponseEvent(0.1, 1e-6))
+    EpsilonDelta(epsilon=0.1, delta=1e-06)
     """
 
 
@@ -325,7 +546,29 @@ def composed(*events: Event | None) -> Event | None:
 
 
 def event_from_dict(body: dict[str, Any]) -> Event:
-    """Return the event written by `Event.to_dict`; an unknown type or field is an error."""
+    """Return the event written by `Event.to_dict`; an unknown type or field is an error.
+
+    Parameters
+    ----------
+    body : dict
+        As `Event.to_dict` returned it, or read from JSON.
+
+    Returns
+    -------
+    Event
+        Equal to the one that was written.
+
+    Raises
+    ------
+    ValueError
+        If a newer version wrote an event of this type.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import event_from_dict
+    >>> event_from_dict({"type": "GaussianEvent", "noise_multiplier": 8.0, "symbols": None})
+    GaussianEvent(noise_multiplier=8.0, symbols=None)
+    """
     written = _written(body)
     event = _read.get(written)
     if event is None:

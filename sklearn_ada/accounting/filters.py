@@ -26,7 +26,17 @@ from typing import Any, NamedTuple
 from sklearn_ada._validation import bad_parameter, check_integer, checked
 from sklearn_ada.exceptions import BudgetExhaustedError
 
-__all__ = ["ZCDPFilter", "ZCDPOdometer", "admits"]
+__all__ = [
+    "RECORDS",
+    "SAME_CLASS",
+    "SAME_WEIGHT",
+    "Unit",
+    "UnitZCDPFilter",
+    "ZCDPFilter",
+    "ZCDPOdometer",
+    "admits",
+    "subsamples_unit",
+]
 
 
 class ZCDPFilter:
@@ -242,8 +252,28 @@ SAME_WEIGHT = Unit("records of the same class, weight and group size", 0)
 _STRATIFIED = "stratified "
 
 
+@checked(n_subsamples="integer >= 1")
 def subsamples_unit(n_subsamples: int, *, stratified: bool) -> Unit:
-    """Return the unit of one subsample; a stratified one is replaced by one of the same class counts."""
+    """Return the unit of one subsample of a partition.
+
+    Parameters
+    ----------
+    n_subsamples : int
+        Number of subsamples of the partition.
+    stratified : bool
+        Whether a subsample is replaced by one of the same class counts only.
+
+    Returns
+    -------
+    Unit
+        What is replaced between neighbours.
+
+    Examples
+    --------
+    >>> from sklearn_ada.accounting import subsamples_unit
+    >>> subsamples_unit(100, stratified=False)
+    Unit(name='100 subsamples', parts=100)
+    """
     return Unit(f"{n_subsamples} {_STRATIFIED if stratified else ''}subsamples", n_subsamples)
 
 
@@ -270,6 +300,7 @@ class UnitZCDPFilter:
 
     Examples
     --------
+    >>> from sklearn_ada.accounting import RECORDS, SAME_CLASS, UnitZCDPFilter, subsamples_unit
     >>> units = UnitZCDPFilter(1000, lambda unit: 0.02)
     >>> units.record(RECORDS, 0.0001)
     >>> units.admits(RECORDS, 0.015)
@@ -289,13 +320,22 @@ class UnitZCDPFilter:
         self._spent: dict[Unit, Fraction] = {}
 
     def spent(self, unit: Unit) -> float:
-        """Return the total rho with respect to replacing one ``unit``, rounded; infinite if it has none."""
+        """Return the total rho with respect to replacing one ``unit``, rounded; infinite if it has none.
+
+        Parameters
+        ----------
+        unit : Unit
+        """
         return float(self._total(self._check(unit), self._spent))
 
     def left(self, unit: Unit) -> float:
         """Return the largest rho of a mechanism at this unit that all budgets in use would admit, about.
 
         Rounded down by more than the conversions round; 0 if nothing is left.
+
+        Parameters
+        ----------
+        unit : Unit
         """
         unit = self._check(unit)
         spent = {unit: Fraction(0), **self._spent}
@@ -308,7 +348,17 @@ class UnitZCDPFilter:
         return max(left * (1.0 - 1e-9), 0.0)
 
     def admits(self, unit: Unit, cost: float, count: int = 1) -> bool:
-        """Return whether ``count`` mechanisms of this cost each would stay within every budget."""
+        """Return whether ``count`` mechanisms of this cost each would stay within every budget.
+
+        Parameters
+        ----------
+        unit : Unit
+            The unit that the cost speaks of.
+        cost : float
+            zCDP cost, finite and at least 0.
+        count : int, default=1
+            At least 1.
+        """
         return self.exceeded(unit, cost, count) is None
 
     @checked("UnitZCDPFilter", cost=">= 0", count="integer >= 1")
@@ -338,7 +388,13 @@ class UnitZCDPFilter:
         return [[*unit, str(cost)] for unit, cost in self._spent.items()]
 
     def restore(self, recorded: list[list[Any]]) -> None:
-        """Go on from what `to_list` returned."""
+        """Go on from what `to_list` returned.
+
+        Parameters
+        ----------
+        recorded : list
+            What was recorded of each unit.
+        """
         self._spent = {Unit(name, parts): Fraction(cost) for name, parts, cost in recorded}
 
     @checked("UnitZCDPFilter", cost=">= 0")

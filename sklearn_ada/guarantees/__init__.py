@@ -19,6 +19,7 @@ from sklearn_ada.guarantees import (
     mechanisms,
     medians,
     noise,
+    scores,
     transcript,
     transfer,
 )
@@ -31,6 +32,7 @@ from sklearn_ada.guarantees.intervals import *
 from sklearn_ada.guarantees.mechanisms import *
 from sklearn_ada.guarantees.medians import *
 from sklearn_ada.guarantees.noise import *
+from sklearn_ada.guarantees.scores import *
 from sklearn_ada.guarantees.transcript import *
 from sklearn_ada.guarantees.transfer import *
 
@@ -44,5 +46,6 @@ __all__ += intervals.__all__
 __all__ += mechanisms.__all__
 __all__ += medians.__all__
 __all__ += noise.__all__
+__all__ += scores.__all__
 __all__ += transcript.__all__
 __all__ += transfer.__all__

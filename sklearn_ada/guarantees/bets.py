@@ -66,7 +66,7 @@ from sklearn_ada._solving import enclosed_root
 from sklearn_ada._validation import OUTWARDS, bad_parameter, checked
 from sklearn_ada.guarantees.intervals import Array, Interval, ln_side, mirrored
 
-__all__ = ["betting_fixed", "betting_predictable"]
+__all__ = ["betting_fixed", "betting_half_width", "betting_predictable", "fixed_bets_mean"]
 
 
 MOST_ROWS_ONE_BY_ONE = 100_000
@@ -210,6 +210,22 @@ def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable:
 
     That of the normal interval, or with fixed bets Chernoff's for a normal variable, both with a part that
     falls with n; at most 1/2.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    variance : float
+        Expected variance of the values, at least 0.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0.
+    predictable : bool, default=False
+        Whether bets are those of `betting_predictable`.
+
+    Returns
+    -------
+    float
+        Half-width.
 
     Examples
     --------

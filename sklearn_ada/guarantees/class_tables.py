@@ -141,7 +141,14 @@ from sklearn_ada.guarantees.intervals import (
     mirrored,
 )
 
-__all__ = ["class_mean_interval", "ratio_half_width", "ratio_interval"]
+__all__ = [
+    "average_ratio_interval",
+    "class_mean_interval",
+    "confusion_ratio_interval",
+    "mcc_interval",
+    "ratio_half_width",
+    "ratio_interval",
+]
 
 RATIO_METRICS = ("f_beta", "jaccard", "kappa", "precision")
 """What `confusion_ratio_interval` is for."""

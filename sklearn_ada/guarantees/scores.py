@@ -88,6 +88,15 @@ from sklearn_ada.guarantees.intervals import (
     ln_side,
 )
 
+__all__ = [
+    "ExpectedLosses",
+    "average_precision_interval",
+    "d2_pinball_interval",
+    "paired_loss_interval",
+    "paired_zero_one_interval",
+    "r_squared_interval",
+]
+
 _THRESHOLDS = (5, 8, 12, 20, 30, 60, 120, 240)  # of average precision, of which the best foreseen is taken
 
 _LN_TWENTIETH = -math.log(20.0)  # of a side's level, for each of the two cases of a quantile
@@ -461,7 +470,21 @@ class ExpectedLosses(NamedTuple):
     ) -> ExpectedLosses:
         """Return what these rows foresee: of squared losses, or of pinball losses at a quantile.
 
-        Parameters are those of `r_squared_interval` and `d2_pinball_interval`.
+        Parameters
+        ----------
+        target, prediction : array-like
+            Of rows other than those of the interval.
+        target_range : tuple of float
+            Targets and predictions are clipped to it.
+        most_error : float
+            Errors are clipped to it.
+        quantile : float or None, default=None
+            Of pinball losses, as in `d2_pinball_interval`; None for squared losses.
+
+        Returns
+        -------
+        ExpectedLosses
+            Means, variances and the covariance of the losses.
 
         Examples
         --------

@@ -37,6 +37,7 @@ TABLE = {
         {"k": 3, "epsilon": 0.1, "delta": 0.0},
         {"k": COUNT, "epsilon": NONNEGATIVE, "delta": PROBABILITY},
     ),
+    "exponential_epsilon": ({}, {"rho": POSITIVE}),
     "exponential_mechanism_zcdp": ({}, {"epsilon": POSITIVE}),
     "finite_privacy_loss": (
         {"p": [0.5, 0.5], "q": [0.5, 0.5]},
@@ -72,9 +73,14 @@ TABLE = {
     "pure_dp_cost": ({}, {"event": NOT_AN_EVENT}),
     "pure_dp_zcdp": ({}, {"epsilon": POSITIVE}),
     "randomized_response_loss": ({}, {"epsilon": NONNEGATIVE}),
+    "subsamples_unit": ({"n_subsamples": 2, "stratified": False}, {"n_subsamples": COUNT}),
     "thresholdout_epsilon": (
         {"scaled_epsilon": 0.1, "max_hits": 2},
         {"scaled_epsilon": POSITIVE, "max_hits": COUNT},
+    ),
+    "thresholdout_scale": (
+        {"rho": 0.1, "sensitivity": 0.1, "max_hits": 2},
+        {"rho": POSITIVE, "sensitivity": POSITIVE, "max_hits": COUNT},
     ),
     "thresholdout_zcdp": (
         {"scaled_epsilon": 0.1, "max_hits": 2},

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_ada.accounting import (
+    ExponentialMechanismEvent,
+    SelfComposedEvent,
     advanced_composition,
     advanced_composition_simple,
     basic_composition,
@@ -21,7 +23,6 @@ from sklearn_ada.accounting import (
     zcdp_cost,
     zcdp_epsilon,
 )
-from sklearn_ada.accounting.events import ExponentialMechanismEvent, SelfComposedEvent
 
 CASES = [(1, 1.0, 0.0), (7, 0.4, 0.0), (7, 0.4, 1e-4), (60, 0.1, 0.0), (60, 0.1, 1e-5), (501, 0.02, 1e-7)]
 

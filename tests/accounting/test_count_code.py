@@ -11,6 +11,7 @@ from scipy.stats import cauchy
 from scipy.stats import t as student
 
 from sklearn_ada.accounting import (
+    FAILURES,
     CountCode,
     PolyaUrn,
     failed_unsealing_nats,
@@ -18,7 +19,6 @@ from sklearn_ada.accounting import (
     released_ends_nats,
     unsealing_nats,
 )
-from sklearn_ada.accounting.events import FAILURES
 
 codes = st.builds(CountCode, st.floats(-50.0, 3000.0), st.floats(0.5, 500.0), st.floats(1e-6, 0.1))
 

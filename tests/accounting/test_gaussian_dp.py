@@ -9,7 +9,11 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from sklearn_ada.accounting import (
+    ComposedEvent,
+    GaussianEvent,
     GaussianPrivacyLoss,
+    LaplaceEvent,
+    SelfComposedEvent,
     gaussian_composition,
     gaussian_delta,
     gaussian_epsilon,
@@ -17,7 +21,6 @@ from sklearn_ada.accounting import (
     gaussian_mu,
     zcdp_cost,
 )
-from sklearn_ada.accounting.events import ComposedEvent, GaussianEvent, LaplaceEvent, SelfComposedEvent
 from sklearn_ada.exceptions import UnsupportedEventError
 
 

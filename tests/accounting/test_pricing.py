@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from sklearn_ada.accounting import approximate_dp_cost, gaussian_mu, pure_dp_cost, zcdp_cost
-from sklearn_ada.accounting.events import (
+from sklearn_ada.accounting import (
     AboveThresholdEvent,
     ApproximateDPEvent,
     CodedRelease,
@@ -21,6 +20,10 @@ from sklearn_ada.accounting.events import (
     SelfComposedEvent,
     Symbol,
     ThresholdoutEvent,
+    approximate_dp_cost,
+    gaussian_mu,
+    pure_dp_cost,
+    zcdp_cost,
 )
 from sklearn_ada.exceptions import UnsupportedEventError
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ada.accounting.filters import RECORDS, Unit, UnitZCDPFilter
+from sklearn_ada.accounting import RECORDS, Unit, UnitZCDPFilter
 
 
 def of(parts):

@@ -14,7 +14,7 @@ import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sklearn_ada import Holdout, MedianSettings
-from sklearn_ada.accounting.events import event_from_dict
+from sklearn_ada.accounting import event_from_dict
 from sklearn_ada.cli import main
 from sklearn_ada.ledger import SQLiteLedger
 from sklearn_ada.mechanisms import UniformGrid

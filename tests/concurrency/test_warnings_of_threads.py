@@ -20,7 +20,7 @@ import pytest
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_ada import Holdout, _notices
-from sklearn_ada.accounting.events import FAILURES
+from sklearn_ada.accounting import FAILURES
 
 MARKER = "987654"
 N_ROWS = 60

@@ -6,10 +6,8 @@ import math
 
 import pytest
 
-from sklearn_ada.accounting import events
-from sklearn_ada.accounting.events import (
+from sklearn_ada.accounting import (
     FAILURES,
-    SCHEMA_VERSION,
     AboveThresholdEvent,
     ApproximateDPEvent,
     CodedRelease,
@@ -28,7 +26,9 @@ from sklearn_ada.accounting.events import (
     Symbol,
     ThresholdoutEvent,
     event_from_dict,
+    events,
 )
+from sklearn_ada.accounting.events import SCHEMA_VERSION
 
 SYMBOLS = (Symbol("cells", 0), Symbol("lattice", -3, 2.5), Symbol("cells", FAILURES[0]))
 COUNTS = (

@@ -230,7 +230,7 @@ class TestPlannedChecks:
 
     def test_the_price_of_certifies_against_the_code(self):
         """The mean price of a Cauchy code at a normal offset of its own scale."""
-        from sklearn_ada.accounting.events import Symbol
+        from sklearn_ada.accounting import Symbol
 
         rng, scale, code = np.random.default_rng(0), 50.0, Code()
         offsets = np.rint(rng.normal(scale=scale, size=4_000)).astype(int)

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sklearn_ada.accounting import exponential_mechanism_zcdp, thresholdout_zcdp
-from sklearn_ada.accounting.differential_privacy import exponential_epsilon, thresholdout_scale
+from sklearn_ada.accounting import (
+    exponential_epsilon,
+    exponential_mechanism_zcdp,
+    thresholdout_scale,
+    thresholdout_zcdp,
+)
 from sklearn_ada.guarantees import median_rank_error, zcdp_gap
 from sklearn_ada.guarantees.noise import records_budget, subsamples_budget
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from sklearn_ada.accounting.events import AboveThresholdEvent, CodedRelease, ComposedEvent, Symbol
+from sklearn_ada.accounting import AboveThresholdEvent, CodedRelease, ComposedEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms import EffectiveRounds, Rounding, UniformGrid
 

@@ -4,7 +4,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sklearn_ada.accounting.events import CodedRelease, Symbol
+from sklearn_ada.accounting import CodedRelease, Symbol
 from sklearn_ada.mechanisms import Ladder, ParameterFreeLadder
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from sklearn_ada.accounting.events import AboveThresholdEvent, ComposedEvent, LaplaceEvent
+from sklearn_ada.accounting import AboveThresholdEvent, ComposedEvent, LaplaceEvent
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms import (
     PrivateMultiplicativeWeights,

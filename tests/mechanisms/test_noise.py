@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.accounting.events import (
-    CodedRelease,
-    GaussianEvent,
-    LaplaceEvent,
-    RandomizedResponseEvent,
-    Symbol,
-)
+from sklearn_ada.accounting import CodedRelease, GaussianEvent, LaplaceEvent, RandomizedResponseEvent, Symbol
 from sklearn_ada.mechanisms import (
     Rounding,
     SampleSplitting,

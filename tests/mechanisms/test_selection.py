@@ -4,7 +4,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from sklearn_ada.accounting.events import ExponentialMechanismEvent, PermuteAndFlipEvent, Symbol
+from sklearn_ada.accounting import ExponentialMechanismEvent, PermuteAndFlipEvent, Symbol
 from sklearn_ada.guarantees import private_learner_sample_size
 from sklearn_ada.mechanisms import (
     exponential_mechanism,

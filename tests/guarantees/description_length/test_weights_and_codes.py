@@ -8,16 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ada.accounting import Code, DescriptionLength
-from sklearn_ada.accounting.codes import ln_cauchy, ln_geometric
-from sklearn_ada.accounting.events import (
+from sklearn_ada.accounting import (
     FAILURES,
-    MOST_OFFSET,
+    Code,
     CodedRelease,
+    DescriptionLength,
     ExponentialMechanismEvent,
     LaplaceEvent,
     Symbol,
 )
+from sklearn_ada.accounting.codes import ln_cauchy, ln_geometric
+from sklearn_ada.accounting.events import MOST_OFFSET
 from sklearn_ada.exceptions import UnsupportedEventError
 from sklearn_ada.guarantees import choose_half_cell, round_weight, urn_nats
 

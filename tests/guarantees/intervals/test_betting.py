@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sklearn_ada.guarantees import betting_fixed, betting_predictable
-from sklearn_ada.guarantees.bets import betting_half_width
+from sklearn_ada.guarantees import betting_fixed, betting_half_width, betting_predictable
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 DATA: dict[str, list[float]] = {}

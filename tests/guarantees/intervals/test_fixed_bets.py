@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_ada.guarantees import hoeffding_half_width
-from sklearn_ada.guarantees.bets import bet_sizes, fixed_bets_mean, ln_wealth, lowest_ratio
+from sklearn_ada.guarantees import fixed_bets_mean, hoeffding_half_width
+from sklearn_ada.guarantees.bets import bet_sizes, ln_wealth, lowest_ratio
 
 WEIGHTS = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
 MEAN = {"corners": ([0.0, 1.0], [1.0, 1.0]), "bracket": (0.0, 1.0)}

@@ -11,11 +11,13 @@ from scipy.stats import binom
 from sklearn_ada.guarantees import (
     approximate_dp_gap,
     bernoulli_kl,
+    direct_transfer,
     dwork_2015_max_information,
     feldman_steinke_2017_theorem_4_6,
     feldman_steinke_2017_theorem_4_7,
     gaussian_dp_gap,
     joined_nats,
+    max_information,
     median_level_direct,
     median_level_jung,
     median_rank_error,
@@ -23,7 +25,6 @@ from sklearn_ada.guarantees import (
     pure_dp_interval,
     zcdp_gap,
 )
-from sklearn_ada.guarantees.transfer import direct_transfer, max_information
 
 ORDERS = 1.0 + np.exp(np.linspace(-6.0, 6.0, 60))
 

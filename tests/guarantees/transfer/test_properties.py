@@ -11,18 +11,13 @@ from sklearn_ada import guarantees
 from sklearn_ada.guarantees import (
     PlannedChecks,
     TransferBound,
-    baselines,
     expected_half_width,
     gaussian_direct,
     gaussian_jung,
     gaussian_rogers,
     is_vacuous,
-    mechanisms,
-    medians,
-    noise,
     plan_certifies,
     plan_checks,
-    transfer,
     wilson_deviation,
 )
 
@@ -30,58 +25,61 @@ LN_BETA = math.log(0.05)
 
 # A valid call of every public function with numeric parameters.
 CALLS = [
-    (baselines.nonadaptive_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
-    (baselines.sample_splitting_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
+    (guarantees.nonadaptive_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
+    (guarantees.sample_splitting_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
     (
-        baselines.rounding_half_width,
+        guarantees.rounding_half_width,
         {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "expected_value": 0.8},
     ),
-    (baselines.verdict_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
+    (guarantees.verdict_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
     (
-        baselines.verdict_half_width,
+        guarantees.verdict_half_width,
         {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "passes": 3, "disagreement": 0.2},
     ),
-    (transfer.approximate_dp_gap, {"epsilon": 0.1, "delta": 1e-6, "beta": 0.05}),
-    (transfer.direct_transfer, {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "delta": 1e-6, "failure": 0.05}),
-    (transfer.gaussian_dp_gap, {"mu": 0.1, "ln_beta": LN_BETA}),
-    (transfer.zcdp_gap, {"rho": 0.1, "ln_beta": LN_BETA}),
-    (transfer.gaussian_tail_mean, {"n_questions": 10, "noise_scale": 0.1, "ln_beta": LN_BETA}),
-    (transfer.laplace_tail_mean, {"n_questions": 10, "noise_scale": 0.1, "ln_beta": LN_BETA}),
+    (guarantees.approximate_dp_gap, {"epsilon": 0.1, "delta": 1e-6, "beta": 0.05}),
     (
-        medians.feldman_steinke_2017_theorem_3_1,
+        guarantees.direct_transfer,
+        {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "delta": 1e-6, "failure": 0.05},
+    ),
+    (guarantees.gaussian_dp_gap, {"mu": 0.1, "ln_beta": LN_BETA}),
+    (guarantees.zcdp_gap, {"rho": 0.1, "ln_beta": LN_BETA}),
+    (guarantees.gaussian_tail_mean, {"n_questions": 10, "noise_scale": 0.1, "ln_beta": LN_BETA}),
+    (guarantees.laplace_tail_mean, {"n_questions": 10, "noise_scale": 0.1, "ln_beta": LN_BETA}),
+    (
+        guarantees.feldman_steinke_2017_theorem_3_1,
         {"grid_size": 100, "epsilon": 0.1, "alpha": 0.25, "beta": 0.05},
     ),
     (
-        medians.feldman_steinke_2017_corollary_3_3,
+        guarantees.feldman_steinke_2017_corollary_3_3,
         {"grid_size": 100, "epsilon": 0.1, "delta": 1e-6, "alpha": 0.25, "beta": 0.05},
     ),
     (
-        medians.feldman_steinke_2017_theorem_4_1,
+        guarantees.feldman_steinke_2017_theorem_4_1,
         {"n_subsamples": 1000, "n_questions": 10, "epsilon": 0.1, "delta": 1e-6, "beta": 0.05},
     ),
     (
-        medians.feldman_steinke_2017_theorem_4_2,
+        guarantees.feldman_steinke_2017_theorem_4_2,
         {"n_subsamples": 50_000, "n_questions": 10, "epsilon": 0.05, "delta": 1e-6, "beta": 0.05},
     ),
     (
-        medians.feldman_steinke_2017_theorem_4_3,
+        guarantees.feldman_steinke_2017_theorem_4_3,
         {"n_questions": 10, "grid_size": 100, "beta": 0.05, "failure": "beta"},
     ),
-    (medians.feldman_steinke_2017_theorem_4_6, {"level": 0.1, "epsilon": 0.1, "delta": 1e-6}),
+    (guarantees.feldman_steinke_2017_theorem_4_6, {"level": 0.1, "epsilon": 0.1, "delta": 1e-6}),
     (
-        medians.feldman_steinke_2017_theorem_4_7,
+        guarantees.feldman_steinke_2017_theorem_4_7,
         {"n_subsamples": 100, "n_questions": 10, "epsilon": 0.1, "delta": 1e-9, "beta": 0.05},
     ),
     (expected_half_width, {"n": 1000, "ln_delta": LN_BETA, "expected_value": 0.8, "reach": 0.1}),
-    (noise.gaussian_bassily, {"n": 10**6, "n_questions": 10, "ln_beta": LN_BETA}),
+    (guarantees.gaussian_bassily, {"n": 10**6, "n_questions": 10, "ln_beta": LN_BETA}),
     (gaussian_direct, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
     (gaussian_jung, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
     (gaussian_rogers, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
-    (baselines.ladder_transcripts, {"n_questions": 10, "step": 0.1}),
-    (baselines.blum_hardt_2015, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "step": 0.1}),
-    (transfer.max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
-    (transfer.dwork_2015_max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
-    (transfer.joined_nats, {"nats": 3.0, "epsilon": 0.01, "n": 1000, "ln_slack": LN_BETA, "weight": 0.5}),
+    (guarantees.ladder_transcripts, {"n_questions": 10, "step": 0.1}),
+    (guarantees.blum_hardt_2015, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "step": 0.1}),
+    (guarantees.max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
+    (guarantees.dwork_2015_max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
+    (guarantees.joined_nats, {"nats": 3.0, "epsilon": 0.01, "n": 1000, "ln_slack": LN_BETA, "weight": 0.5}),
     (plan_certifies, {"n_questions": 10, "scale": 20.0, "ln_beta": LN_BETA, "check_share": 0.1}),
     (
         plan_checks,
@@ -97,36 +95,36 @@ CALLS = [
     ),
     (wilson_deviation, {"value": 0.8, "size": 100.0}),
     (
-        transfer.pure_dp_interval,
+        guarantees.pure_dp_interval,
         {"low_value": 0.8, "high_value": 0.9, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA},
     ),
-    (transfer.pure_dp_half_width, {"alpha": 0.1, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA}),
-    (noise.laplace_bassily, {"n": 10**6, "n_questions": 10, "beta": 0.05}),
-    (noise.laplace_plan, {"n_questions": 10, "alpha": 0.2, "beta": 0.05}),
+    (guarantees.pure_dp_half_width, {"alpha": 0.1, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA}),
+    (guarantees.laplace_bassily, {"n": 10**6, "n_questions": 10, "beta": 0.05}),
+    (guarantees.laplace_plan, {"n_questions": 10, "alpha": 0.2, "beta": 0.05}),
     (
-        mechanisms.private_learner_sample_size,
+        guarantees.private_learner_sample_size,
         {"n_hypotheses": 10, "alpha": 0.1, "epsilon": 0.1, "beta": 0.05},
     ),
-    (medians.mean_deviation, {"level": 0.25}),
-    (medians.median_level_direct, {"mean_rank_error": 0.05, "rho": 0.01, "ln_beta": LN_BETA}),
+    (guarantees.mean_deviation, {"level": 0.25}),
+    (guarantees.median_level_direct, {"mean_rank_error": 0.05, "rho": 0.01, "ln_beta": LN_BETA}),
     (
-        medians.median_level_jung,
+        guarantees.median_level_jung,
         {"rank_error": 0.05, "ln_rank_failure": -12.0, "rho": 0.001, "ln_beta": LN_BETA},
     ),
     (
-        medians.median_rank_error,
+        guarantees.median_rank_error,
         {"n_subsamples": 1000, "n_questions": 10, "grid_size": 100, "epsilon": 0.1, "ln_beta": LN_BETA},
     ),
     (
-        medians.stable_median_level,
+        guarantees.stable_median_level,
         {"n_subsamples": 5000, "n_questions": 10, "grid_size": 100, "ln_beta": LN_BETA, "transfer": "direct"},
     ),
     (
-        medians.stable_median_plan,
+        guarantees.stable_median_plan,
         {"n_questions": 10, "grid_size": 100, "ln_beta": LN_BETA, "level": 0.25, "transfer": "direct"},
     ),
     (
-        mechanisms.thresholdout_direct,
+        guarantees.thresholdout_direct,
         {
             "n": 1000,
             "n_questions": 10,
@@ -137,17 +135,17 @@ CALLS = [
         },
     ),
     (
-        transfer.bassily_2016,
+        guarantees.bassily_2016,
         {"alpha": 0.1, "beta": 1e-6, "n_questions": 10, "epsilon": 0.1, "delta": 1e-6, "n": 5000},
     ),
-    (transfer.jung_2020, {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "delta": 1e-6, "c": 0.01, "d": 0.01}),
+    (guarantees.jung_2020, {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "delta": 1e-6, "c": 0.01, "d": 0.01}),
     (
-        transfer.jung_2020_best,
+        guarantees.jung_2020_best,
         {"alpha": 0.1, "ln_beta": -15.0, "epsilon": 0.1, "ln_delta": -15.0, "ln_failure": LN_BETA},
     ),
-    (transfer.jung_2020_pure, {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "n": 1000, "eta": 0.01}),
+    (guarantees.jung_2020_pure, {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "n": 1000, "eta": 0.01}),
     (
-        transfer.jung_2020_low_sensitivity,
+        guarantees.jung_2020_low_sensitivity,
         {
             "alpha": 0.1,
             "beta": 1e-6,
@@ -160,7 +158,7 @@ CALLS = [
         },
     ),
     (
-        mechanisms.verification_levels,
+        guarantees.verification_levels,
         {
             "m": 10**5,
             "n_questions": 9,
@@ -172,15 +170,15 @@ CALLS = [
         },
     ),
     (
-        mechanisms.verification_plan,
+        guarantees.verification_plan,
         {"n_questions": 9, "rho": 0.4, "alpha": 0.3, "max_failures": 5, "beta": 0.05},
     ),
     (
-        mechanisms.multiplicative_weights_direct,
+        guarantees.multiplicative_weights_direct,
         {"n": 10**6, "n_questions": 9, "ln_beta": -3.0, "universe_size": 16, "alpha": 0.2, "epsilon": 0.01},
     ),
     (
-        mechanisms.multiplicative_weights_records,
+        guarantees.multiplicative_weights_records,
         {"n_questions": 9, "half_width": 0.3, "universe_size": 16, "beta": 0.05},
     ),
 ]
@@ -195,7 +193,7 @@ ARGUMENTS = [
 @pytest.mark.parametrize("bad", [math.nan, math.inf, "much", None, True])
 def test_bad_input_is_named(function, arguments, name, bad):
     optional = {"noise_scale", "step", "expected_value", "passes", "disagreement"}
-    if function is mechanisms.multiplicative_weights_direct:
+    if function is guarantees.multiplicative_weights_direct:
         optional |= {"alpha", "epsilon"}
     if bad is None and name in optional:
         pytest.skip("None asks for the best, for the worst case, or for no rule")
@@ -211,15 +209,18 @@ def test_every_public_function_is_tested_for_bad_input(function, arguments):
 def _numbers(result):
     if isinstance(result, PlannedChecks):
         return [result.half_cell, result.surprise, result.ln_check, result.ln_certify]
-    if isinstance(result, noise.GaussianBound):
+    if isinstance(result, guarantees.GaussianBound):
         return [result.half_width, result.noise_scale]
     return list(result) if isinstance(result, tuple) else [result]
 
 
 def test_the_list_of_calls_is_complete():
-    modules = [baselines, mechanisms, medians, noise, transfer]
+    modules = [
+        f"sklearn_ada.guarantees.{name}"
+        for name in ("baselines", "mechanisms", "medians", "noise", "transfer")
+    ]
     functions = {name: getattr(guarantees, name) for name in guarantees.__all__ if name.islower()}
-    public = {name for name, each in functions.items() if each.__module__ in {m.__name__ for m in modules}}
+    public = {name for name, each in functions.items() if each.__module__ in modules}
     elsewhere = {
         *(
             "quantile_interval",
@@ -234,25 +235,25 @@ def test_the_list_of_calls_is_complete():
 
 def test_preconditions_of_bassily_2016():
     good = {"alpha": 0.01, "beta": 1e-5, "n_questions": 10, "epsilon": 0.05, "delta": 1e-5, "n": 10_000}
-    assert transfer.bassily_2016(**good).half_width == pytest.approx(0.31)
+    assert guarantees.bassily_2016(**good).half_width == pytest.approx(0.31)
     for name, bad in [("epsilon", 0.13), ("epsilon", 0.03), ("delta", 0.05 / 15.9)]:
         with pytest.raises(ValueError, match=f"The '{name}' parameter.*The theorem needs"):
-            transfer.bassily_2016(**{**good, name: bad})
+            guarantees.bassily_2016(**{**good, name: bad})
 
 
 def test_preconditions_of_theorem_4_2():
     good = {"n_subsamples": 15_339, "n_questions": 10, "epsilon": 0.05, "delta": 1e-4, "beta": 0.05}
-    assert medians.feldman_steinke_2017_theorem_4_2(**good) == 0.1
+    assert guarantees.feldman_steinke_2017_theorem_4_2(**good) == 0.1
     for name, bad in [("n_subsamples", 15_338), ("epsilon", 0.051), ("delta", 0.05 / 255)]:
         with pytest.raises(ValueError, match=f"The '{name}' parameter"):
-            medians.feldman_steinke_2017_theorem_4_2(**{**good, name: bad})
+            guarantees.feldman_steinke_2017_theorem_4_2(**{**good, name: bad})
 
 
 def test_theorem_4_2_counts_subsamples_for_any_beta():
     with pytest.raises(
         ValueError, match=r"The 'n_subsamples' parameter.* at least 1896"
     ):  # 2560 (ln 2 + 740)
-        medians.feldman_steinke_2017_theorem_4_2(20_000, 1, 0.05, 0.0, math.exp(-740.0))
+        guarantees.feldman_steinke_2017_theorem_4_2(20_000, 1, 0.05, 0.0, math.exp(-740.0))
 
 
 @pytest.mark.parametrize("noise_scale", [1e-300, 1e-160, 1e-12, 1e-9])
@@ -268,29 +269,29 @@ def test_rogers_says_nothing_with_hardly_any_noise(noise_scale, ln_beta):
 def test_a_plan_beyond_all_reason_is_refused(alpha):
     for k, beta in [(1, 0.05), (10**9, 1e-299)]:
         with pytest.raises(ValueError, match="The 'alpha' parameter of laplace_plan must be reached"):
-            noise.laplace_plan(k, alpha, beta)
-    for function in (noise.laplace_plan, noise.laplace_bassily):
+            guarantees.laplace_plan(k, alpha, beta)
+    for function in (guarantees.laplace_plan, guarantees.laplace_bassily):
         with pytest.raises(ValueError, match="The 'beta' parameter"):
-            function(1, 0.1 if function is noise.laplace_plan else 1, 1e-320)
+            function(1, 0.1 if function is guarantees.laplace_plan else 1, 1e-320)
 
 
 def test_theorem_4_2_follows_from_theorem_4_1():
     """1/16 + mad/8 with one function: what its proof takes from Theorem 4.1."""
     beta = 0.05
     m = math.ceil(2560.0 * math.log(2.0 / beta))
-    bound = medians.feldman_steinke_2017_theorem_4_1(m, 1, 0.05, beta / 256.0, beta)
+    bound = guarantees.feldman_steinke_2017_theorem_4_1(m, 1, 0.05, beta / 256.0, beta)
     assert bound.constant <= 1.0 / 16.0
     assert bound.factor <= 1.0 / 8.0
-    fewer = medians.feldman_steinke_2017_theorem_4_1(int(0.99 * m), 1, 0.05, beta / 256.0, beta)
+    fewer = guarantees.feldman_steinke_2017_theorem_4_1(int(0.99 * m), 1, 0.05, beta / 256.0, beta)
     assert fewer.constant > 1.0 / 16.0
 
 
 def test_closed_form_of_jung_is_the_minimum_over_c_and_d():
     alpha, beta, epsilon, delta, failure = 0.02, 1e-5, 0.03, 4e-6, 0.05
-    best = transfer.jung_2020_best(alpha, math.log(beta), epsilon, math.log(delta), math.log(failure))
+    best = guarantees.jung_2020_best(alpha, math.log(beta), epsilon, math.log(delta), math.log(failure))
     widths = []
     for share in np.linspace(0.01, 0.99, 197):
-        bound = transfer.jung_2020(
+        bound = guarantees.jung_2020(
             alpha, beta, epsilon, delta, c=beta / (share * failure), d=delta / ((1.0 - share) * failure)
         )
         assert bound.failure == pytest.approx(failure)
@@ -303,21 +304,23 @@ def test_direct_transfer_is_never_worse_than_jung():
     for beta, epsilon, delta, failure in itertools.product(
         (0.0, 1e-6, 1e-3), (0.0, 0.01, 0.3, 2.0), (0.0, 1e-8, 1e-3), (1e-3, 0.05, 0.4)
     ):
-        sharper = transfer.direct_transfer(0.1, beta, epsilon, delta, failure).half_width
+        sharper = guarantees.direct_transfer(0.1, beta, epsilon, delta, failure).half_width
         ln_beta, ln_delta = (math.log(p) if p > 0.0 else -math.inf for p in (beta, delta))
-        assert sharper <= transfer.jung_2020_best(0.1, ln_beta, epsilon, ln_delta, math.log(failure)) + 1e-12
+        assert (
+            sharper <= guarantees.jung_2020_best(0.1, ln_beta, epsilon, ln_delta, math.log(failure)) + 1e-12
+        )
 
 
 def test_pure_corollary_is_never_worse_than_jung():
     for epsilon, n, eta in itertools.product((0.001, 0.1, 2.0), (10, 10_000), (1e-6, 0.3)):
-        published = transfer.jung_2020_pure(0.1, 0.0, epsilon, n, eta).half_width
-        assert transfer.pure_dp_half_width(0.1, epsilon, n, math.log(eta)) <= published
+        published = guarantees.jung_2020_pure(0.1, 0.0, epsilon, n, eta).half_width
+        assert guarantees.pure_dp_half_width(0.1, epsilon, n, math.log(eta)) <= published
 
 
 def test_gaussian_curve_beats_its_zcdp_price():
     for mu, ln_beta in itertools.product((0.01, 0.2, 1.0), (-1.0, -3.0, -100.0)):
-        gap = transfer.gaussian_dp_gap(mu, ln_beta)
-        assert gap <= transfer.zcdp_gap(mu**2 / 2.0, ln_beta)
+        gap = guarantees.gaussian_dp_gap(mu, ln_beta)
+        assert gap <= guarantees.zcdp_gap(mu**2 / 2.0, ln_beta)
 
 
 def test_gap_of_approximate_dp_agrees_with_the_privacy_curve():
@@ -326,9 +329,9 @@ def test_gap_of_approximate_dp_agrees_with_the_privacy_curve():
 
     mu, beta = 0.3, 0.05
     points = [
-        transfer.approximate_dp_gap(e, gaussian_delta(mu, e), beta) for e in np.linspace(0.01, 3.0, 3000)
+        guarantees.approximate_dp_gap(e, gaussian_delta(mu, e), beta) for e in np.linspace(0.01, 3.0, 3000)
     ]
-    assert transfer.gaussian_dp_gap(mu, math.log(beta)) == pytest.approx(min(points), rel=1e-5)
+    assert guarantees.gaussian_dp_gap(mu, math.log(beta)) == pytest.approx(min(points), rel=1e-5)
 
 
 @pytest.mark.parametrize("k", [1, 5, 100])
@@ -337,20 +340,20 @@ def test_gaussian_tail_mean_against_the_exact_law(k):
     beta = 0.05
     u = (np.arange(200_000) + 0.5) / 200_000 * beta  # probabilities of the tail
     exact = -ndtri(-np.expm1(np.log1p(-u) / k) / 2.0).mean()
-    bound = transfer.gaussian_tail_mean(k, 1.0, math.log(beta))
+    bound = guarantees.gaussian_tail_mean(k, 1.0, math.log(beta))
     assert exact <= bound * (1.0 + 1e-6)
     assert bound == pytest.approx(exact, rel=0.01)
 
 
 def test_gaussian_direct_is_tail_and_gap():
     n, k, sigma = 5000, 30, 0.02
-    expected = transfer.gaussian_tail_mean(k, sigma, LN_BETA)
-    expected += transfer.gaussian_dp_gap(math.sqrt(k) / (n * sigma), LN_BETA)
+    expected = guarantees.gaussian_tail_mean(k, sigma, LN_BETA)
+    expected += guarantees.gaussian_dp_gap(math.sqrt(k) / (n * sigma), LN_BETA)
     assert gaussian_direct(n, k, LN_BETA, noise_scale=sigma).half_width == pytest.approx(expected)
 
 
 def test_low_sensitivity_formula():
-    bound = transfer.jung_2020_low_sensitivity(0.1, 1e-6, 0.2, 1e-5, 1000, 0.002, c=50.0, d=0.01)
+    bound = guarantees.jung_2020_low_sensitivity(0.1, 1e-6, 0.2, 1e-5, 1000, 0.002, c=50.0, d=0.01)
     assert bound.half_width == pytest.approx(0.1 + math.expm1(0.2) * 2.0 + 4.0 * 50.0 * 1e-5 * 2.0 + 0.01)
     assert bound.failure == pytest.approx(1e-4 + 0.02)
 
@@ -369,7 +372,7 @@ def test_half_widths_are_monotone():
 
 
 def test_median_levels_are_monotone():
-    level = medians.median_level_direct
+    level = guarantees.median_level_direct
     assert level(0.0, 0.0, LN_BETA) == pytest.approx(0.5)
     assert level(0.05, 0.0, LN_BETA) == pytest.approx(0.45)
     assert level(0.05, 0.01, LN_BETA) > level(0.06, 0.01, LN_BETA) > level(0.06, 0.02, LN_BETA)
@@ -380,36 +383,36 @@ def test_median_levels_are_monotone():
 def test_tiny_failure_probabilities(ln_beta):
     n = 10**9
     widths = [
-        baselines.rounding_half_width(n, 10, ln_beta),
+        guarantees.rounding_half_width(n, 10, ln_beta),
         gaussian_direct(n, 10, ln_beta).half_width,
-        transfer.zcdp_gap(1e-9, ln_beta),
-        transfer.laplace_tail_mean(10, 1e-9, ln_beta),
-        transfer.pure_dp_half_width(0.0, 1e-6, n, ln_beta),
+        guarantees.zcdp_gap(1e-9, ln_beta),
+        guarantees.laplace_tail_mean(10, 1e-9, ln_beta),
+        guarantees.pure_dp_half_width(0.0, 1e-6, n, ln_beta),
     ]
     assert all(0.0 < w < 0.2 for w in widths)
     assert all(w >= 0.9 * math.sqrt(-ln_beta / (2.0 * n)) for w in (widths[0], widths[1], widths[4]))
     assert gaussian_jung(n, 10, ln_beta).half_width > widths[1]
     assert gaussian_rogers(n, 10, ln_beta).half_width > widths[1]
-    low, high = transfer.pure_dp_interval(0.5, 0.5, 1e-6, n, ln_beta)
+    low, high = guarantees.pure_dp_interval(0.5, 0.5, 1e-6, n, ln_beta)
     assert low < 0.5 < high
-    assert 0.0 < medians.median_level_direct(0.01, 1e-9, ln_beta) < 0.49
+    assert 0.0 < guarantees.median_level_direct(0.01, 1e-9, ln_beta) < 0.49
 
 
 def test_what_says_nothing_is_called_vacuous():
-    assert baselines.sample_splitting_half_width(10, 11, LN_BETA) == math.inf
+    assert guarantees.sample_splitting_half_width(10, 11, LN_BETA) == math.inf
     assert is_vacuous(math.inf)
     assert not is_vacuous(0.49)
     assert gaussian_direct(100, 10_000, LN_BETA).vacuous
     assert gaussian_rogers(1000, 10, -800.0).vacuous
     assert TransferBound(0.1, 1.0).vacuous
     assert TransferBound(math.nan, 0.1).vacuous
-    assert medians.OverfittingBound(0.4, 0.3).vacuous
-    assert not medians.OverfittingBound(0.4, 0.1).vacuous
-    assert medians.median_level_direct(0.5, 0.01, LN_BETA) == 0.0
-    assert medians.median_level_jung(0.3, -12.0, 1.0, LN_BETA) == 0.0
-    assert medians.mean_deviation(0.0).standard_deviations == math.inf
-    assert transfer.pure_dp_interval(0.0, 1.0, 0.1, 100, LN_BETA) == (0.0, 1.0)
-    assert medians.feldman_steinke_2017_theorem_4_7(10**6, 10, 0.1, 1e-3, 0.05) == 0.0
+    assert guarantees.OverfittingBound(0.4, 0.3).vacuous
+    assert not guarantees.OverfittingBound(0.4, 0.1).vacuous
+    assert guarantees.median_level_direct(0.5, 0.01, LN_BETA) == 0.0
+    assert guarantees.median_level_jung(0.3, -12.0, 1.0, LN_BETA) == 0.0
+    assert guarantees.mean_deviation(0.0).standard_deviations == math.inf
+    assert guarantees.pure_dp_interval(0.0, 1.0, 0.1, 100, LN_BETA) == (0.0, 1.0)
+    assert guarantees.feldman_steinke_2017_theorem_4_7(10**6, 10, 0.1, 1e-3, 0.05) == 0.0
 
 
 def test_mean_deviation_is_attained():
@@ -418,7 +421,7 @@ def test_mean_deviation_is_attained():
     values, law = np.array([0.0, 1.0]), np.array([1.0 - level, level])
     mean = values @ law
     sd, mad = math.sqrt(law @ (values - mean) ** 2), law @ np.abs(values - mean)
-    multiples = medians.mean_deviation(level)
+    multiples = guarantees.mean_deviation(level)
     assert multiples.standard_deviations * sd == pytest.approx(1.0 - mean)
     assert multiples.mean_absolute_deviations * mad == pytest.approx(1.0 - mean)
 
@@ -429,7 +432,7 @@ def test_laplace_plan_meets_the_theorem(k):
     from sklearn_ada.accounting import laplace_zcdp, zcdp_epsilon
 
     alpha, beta = 0.2, 0.05
-    n, epsilon = noise.laplace_plan(k, alpha, beta)
+    n, epsilon = guarantees.laplace_plan(k, alpha, beta)
     widths = []
     for delta in np.geomspace(1e-7, 1e-2, 200):
         total = zcdp_epsilon(k * laplace_zcdp(epsilon), delta)
@@ -438,18 +441,18 @@ def test_laplace_plan_meets_the_theorem(k):
             drawn = math.log(1.0 / b) / (n * epsilon)
             for e, d in ((total, delta), (k * epsilon, 0.0)):
                 if math.sqrt(12.0 / n) <= e <= 0.125 and d <= e / 16.0:
-                    bound = transfer.bassily_2016(drawn, b, k, e, d, n)
+                    bound = guarantees.bassily_2016(drawn, b, k, e, d, n)
                     if bound.failure <= beta:
                         widths.append(bound.half_width)
     assert min(widths) == pytest.approx(alpha, rel=0.01)
-    assert noise.laplace_plan(k + 1, alpha, beta).n > n
+    assert guarantees.laplace_plan(k + 1, alpha, beta).n > n
 
 
 def test_private_learner_sample_size_is_the_smallest():
     size, alpha, epsilon, beta = 1000, 0.1, 0.02, 0.05
-    n = mechanisms.private_learner_sample_size(size, alpha, epsilon, beta)
+    n = guarantees.private_learner_sample_size(size, alpha, epsilon, beta)
     selection = 4.0 * (math.log(size) + math.log(2.0 / beta)) / (alpha * epsilon)
     assert n - 1 < selection <= n
-    n = mechanisms.private_learner_sample_size(size, alpha, 5.0, beta)
+    n = guarantees.private_learner_sample_size(size, alpha, 5.0, beta)
     assert (size + 1) * math.exp(-2.0 * n * (alpha / 4.0) ** 2) <= beta / 2.0
     assert (size + 1) * math.exp(-2.0 * (n - 1) * (alpha / 4.0) ** 2) > beta / 2.0

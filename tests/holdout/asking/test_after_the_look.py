@@ -17,7 +17,7 @@ from sklearn_ada import (
     NoiseSettings,
     ThresholdoutScorer,
 )
-from sklearn_ada.accounting.events import FAILURES, Symbol
+from sklearn_ada.accounting import FAILURES, Symbol
 from sklearn_ada.holdout import asking as one_question
 from sklearn_ada.holdout import choice
 from sklearn_ada.questions.coded import CodedQuestion

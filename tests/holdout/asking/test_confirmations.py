@@ -22,7 +22,7 @@ from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import AnswersDisplay, Holdout, MedianSettings, Metric, ReusableHoldoutCV, _notices
-from sklearn_ada.accounting.events import FAILURES
+from sklearn_ada.accounting import FAILURES
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout.holdout import session_of

@@ -16,8 +16,7 @@ from sklearn_ada import (
     ReusableHoldoutCV,
     ThresholdoutScorer,
 )
-from sklearn_ada.accounting import gaussian_zcdp
-from sklearn_ada.accounting.events import ComposedEvent, Symbol
+from sklearn_ada.accounting import ComposedEvent, Symbol, gaussian_zcdp
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout.asking import certified
 from sklearn_ada.terms.policy import FailureBudget

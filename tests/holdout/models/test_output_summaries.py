@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.accounting.events import FAILURES, Symbol
+from sklearn_ada.accounting import FAILURES, Symbol
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.terms.models import OutputSummary
 

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
 
 from sklearn_ada import Holdout, MedianSettings, Metric
-from sklearn_ada.accounting.events import FAILURES
+from sklearn_ada.accounting import FAILURES
 from sklearn_ada.questions.question import guess_from_rows, median_guess_from_rows
 from tests import asking
 

@@ -19,8 +19,7 @@ from sklearn_ada import (
     StableHoldoutScorer,
     ThresholdoutScorer,
 )
-from sklearn_ada.accounting import exponential_mechanism_zcdp, gaussian_zcdp, thresholdout_epsilon
-from sklearn_ada.accounting.events import Symbol
+from sklearn_ada.accounting import Symbol, exponential_mechanism_zcdp, gaussian_zcdp, thresholdout_epsilon
 from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.ladder_check import LadderQuestion

@@ -9,8 +9,7 @@ from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_ada import Holdout
-from sklearn_ada.accounting import Code, DescriptionLength
-from sklearn_ada.accounting.events import CodedRelease, SelfComposedEvent, Symbol
+from sklearn_ada.accounting import Code, CodedRelease, DescriptionLength, SelfComposedEvent, Symbol
 from sklearn_ada.guarantees import round_weight
 from tests import asking
 

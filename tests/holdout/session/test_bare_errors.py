@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada.accounting.events import Event
+from sklearn_ada.accounting import Event
 from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerUnavailableError
 from sklearn_ada.holdout import asking, changes, choice

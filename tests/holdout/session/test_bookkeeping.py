@@ -8,8 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout
-from sklearn_ada.accounting import Code
-from sklearn_ada.accounting.events import FAILURES, Symbol
+from sklearn_ada.accounting import FAILURES, Code, Symbol
 from sklearn_ada.guarantees import round_weight
 from sklearn_ada.questions.question import Outcome
 from tests import asking

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout, MedianSettings
-from sklearn_ada.accounting.events import FAILURES
+from sklearn_ada.accounting import FAILURES
 from sklearn_ada.holdout.session import Interrupts
 from sklearn_ada.metrics import Metric
 

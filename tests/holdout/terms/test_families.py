@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout, MedianSettings
-from sklearn_ada.accounting import exponential_mechanism_zcdp
-from sklearn_ada.accounting.filters import (
+from sklearn_ada.accounting import (
     RECORDS,
     SAME_CLASS,
     SAME_WEIGHT,
     Unit,
     UnitZCDPFilter,
+    exponential_mechanism_zcdp,
     subsamples_unit,
 )
 from sklearn_ada.exceptions import BudgetExhaustedError

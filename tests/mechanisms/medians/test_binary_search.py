@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada.accounting.events import GaussianEvent, Symbol
+from sklearn_ada.accounting import GaussianEvent, Symbol
 from sklearn_ada.guarantees import feldman_steinke_2017_corollary_3_3
 from sklearn_ada.mechanisms import (
     Rounding,

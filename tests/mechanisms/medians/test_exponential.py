@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sklearn_ada.accounting.events import CodedRelease, ExponentialMechanismEvent, Symbol
+from sklearn_ada.accounting import CodedRelease, ExponentialMechanismEvent, Symbol
 from sklearn_ada.mechanisms import (
     Rounding,
     UniformGrid,

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import brier_score_loss, f1_score, get_scorer, get_scorer_names, make_scorer
 
 from sklearn_ada import Holdout, MedianSettings, Metric
-from sklearn_ada.accounting.events import FAILURES
+from sklearn_ada.accounting import FAILURES
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics.base import SCORERS

@@ -8,20 +8,18 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import binom, norm
 
-from sklearn_ada.guarantees.class_tables import (
-    average_ratio_interval,
-    confusion_ratio_interval,
-    confusion_terms,
-    mcc_interval,
-)
-from sklearn_ada.guarantees.scores import (
+from sklearn_ada.guarantees import (
     ExpectedLosses,
     average_precision_interval,
+    average_ratio_interval,
+    confusion_ratio_interval,
     d2_pinball_interval,
+    mcc_interval,
     paired_loss_interval,
     paired_zero_one_interval,
     r_squared_interval,
 )
+from sklearn_ada.guarantees.class_tables import confusion_terms
 
 # Shares of the classes, and the law of the prediction in each of them.
 CONFUSIONS = {

@@ -7,8 +7,8 @@ import pytest
 from scipy.integrate import quad
 from sklearn.metrics import average_precision_score
 
+from sklearn_ada.guarantees import average_precision_interval
 from sklearn_ada.guarantees import scores as average_precision
-from sklearn_ada.guarantees.scores import average_precision_interval
 
 
 def sample(seed, n=1000, share=0.2, step=None):

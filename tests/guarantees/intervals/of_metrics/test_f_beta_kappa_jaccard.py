@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import binom
 from sklearn.metrics import cohen_kappa_score, fbeta_score, jaccard_score, precision_score
 
-from sklearn_ada.guarantees.class_tables import RATIO_METRICS, confusion_ratio_interval, confusion_terms
+from sklearn_ada.guarantees import confusion_ratio_interval
+from sklearn_ada.guarantees.class_tables import RATIO_METRICS, confusion_terms
 
 
 def rows_of(confusion):

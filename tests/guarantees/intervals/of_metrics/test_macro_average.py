@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, jaccard_score, precision_score
 
-from sklearn_ada.guarantees import class_tables
-from sklearn_ada.guarantees.class_tables import (
-    average_ratio_interval,
-    confusion_ratio_interval,
-    confusion_terms,
-)
+from sklearn_ada.guarantees import average_ratio_interval, class_tables, confusion_ratio_interval
+from sklearn_ada.guarantees.class_tables import confusion_terms
 from tests.guarantees.intervals.of_metrics.test_f_beta_kappa_jaccard import rows_of
 
 SKLEARN = {"f_beta": f1_score, "jaccard": jaccard_score, "precision": precision_score}

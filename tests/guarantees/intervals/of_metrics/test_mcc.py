@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 from sklearn.metrics import matthews_corrcoef
 
-from sklearn_ada.guarantees import clopper_pearson
-from sklearn_ada.guarantees.class_tables import binary_mcc, mcc_interval
+from sklearn_ada.guarantees import clopper_pearson, mcc_interval
+from sklearn_ada.guarantees.class_tables import binary_mcc
 from tests.guarantees.intervals.of_metrics.test_f_beta_kappa_jaccard import rows_of
 
 INSIDE = st.floats(0.001, 0.999)

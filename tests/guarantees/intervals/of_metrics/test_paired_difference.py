@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, multinomial
 
-from sklearn_ada.guarantees import clopper_pearson
-from sklearn_ada.guarantees.scores import paired_loss_interval, paired_zero_one_interval
+from sklearn_ada.guarantees import clopper_pearson, paired_loss_interval, paired_zero_one_interval
 
 LAWS = [(0.0, 0.1), (0.02, 0.02), (0.3, 0.3), (0.05, 0.3), (0.9, 0.1), (0.0, 0.99), (0.005, 0.0)]
 

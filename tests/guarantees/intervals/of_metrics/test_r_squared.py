@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import d2_absolute_error_score, d2_pinball_score, r2_score
 
-from sklearn_ada.guarantees.scores import ExpectedLosses, d2_pinball_interval, r_squared_interval
+from sklearn_ada.guarantees import ExpectedLosses, d2_pinball_interval, r_squared_interval
 
 CLIP = {"target_range": (-4.0, 4.0), "most_error": 4.0}
 
