@@ -6,16 +6,12 @@ noise: pure and approximate differential privacy (epsilon, delta), zero-concentr
 answers cost together.
 """
 
-from sklearn_ada.accounting import codes, composition, differential_privacy, events, filters
+import inspect
+
 from sklearn_ada.accounting.codes import *
 from sklearn_ada.accounting.composition import *
 from sklearn_ada.accounting.differential_privacy import *
 from sklearn_ada.accounting.events import *
 from sklearn_ada.accounting.filters import *
 
-__all__ = []
-__all__ += codes.__all__
-__all__ += composition.__all__
-__all__ += differential_privacy.__all__
-__all__ += events.__all__
-__all__ += filters.__all__
+__all__ = [name for name, value in globals().items() if name[0] != "_" and not inspect.ismodule(value)]

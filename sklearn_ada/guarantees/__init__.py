@@ -6,23 +6,11 @@ noise, and a *transfer theorem* says that they fit the population as well as the
 function named after its theorem.
 """
 
+import inspect
+
 from sklearn_ada._solving import smallest_integer
 from sklearn_ada.accounting.codes import urn_nats
 from sklearn_ada.answer import Certificate
-from sklearn_ada.guarantees import (
-    baselines,
-    bets,
-    cells,
-    class_tables,
-    description_length,
-    intervals,
-    mechanisms,
-    medians,
-    noise,
-    scores,
-    transcript,
-    transfer,
-)
 from sklearn_ada.guarantees.baselines import *
 from sklearn_ada.guarantees.bets import *
 from sklearn_ada.guarantees.cells import *
@@ -37,15 +25,8 @@ from sklearn_ada.guarantees.transcript import *
 from sklearn_ada.guarantees.transfer import *
 
 __all__ = ["Certificate", "smallest_integer", "urn_nats"]
-__all__ += baselines.__all__
-__all__ += bets.__all__
-__all__ += cells.__all__
-__all__ += class_tables.__all__
-__all__ += description_length.__all__
-__all__ += intervals.__all__
-__all__ += mechanisms.__all__
-__all__ += medians.__all__
-__all__ += noise.__all__
-__all__ += scores.__all__
-__all__ += transcript.__all__
-__all__ += transfer.__all__
+__all__ += [
+    name
+    for name, value in globals().items()
+    if not (name[0] == "_" or inspect.ismodule(value) or name in __all__)
+]

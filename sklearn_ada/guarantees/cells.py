@@ -41,12 +41,7 @@ from sklearn_ada.guarantees.description_length import (
 )
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH
 
-__all__ = [
-    "PlannedChecks",
-    "choose_half_cell",
-    "plan_certifies",
-    "plan_checks",
-]
+__all__ = ["PlannedChecks", "choose_half_cell", "plan_certifies", "plan_checks"]
 
 HalfWidth = Callable[[float, float], float]
 

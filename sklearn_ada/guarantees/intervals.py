@@ -293,12 +293,7 @@ def hoeffding_half_width(size: float, ln_delta: float, width: float = 1.0) -> fl
 
 @checked(bounds="each finite", variance=">= 0", n="integer >= 2", ln_delta="<= 0")
 def empirical_bernstein(
-    low: float,
-    high: float,
-    variance: float,
-    n: int,
-    ln_delta: float,
-    bounds: Interval = (0.0, 1.0),
+    low: float, high: float, variance: float, n: int, ln_delta: float, bounds: Interval = (0.0, 1.0)
 ) -> Interval:
     """Return an interval for the mean of bounded scores that misses with probability at most delta.
 

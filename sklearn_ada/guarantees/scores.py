@@ -613,12 +613,7 @@ def _losses(values: ArrayLike, name: str, bottom: float, top: float, owner: str)
 
 
 def _explained(
-    loss: Array,
-    baseline: Array,
-    slack: float,
-    most: Interval,
-    level: float,
-    expected: ExpectedLosses,
+    loss: Array, baseline: Array, slack: float, most: Interval, level: float, expected: ExpectedLosses
 ) -> Interval:
     """Return both ends of ``1 - E loss / (E baseline - s)``, where s is at most the slack."""
     n = len(loss)

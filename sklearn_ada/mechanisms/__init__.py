@@ -4,17 +4,9 @@ Each returns a `Release`: the answer, and the event that says what happened. Wha
 say but `sklearn_ada.accounting`'s. Randomness comes from the generator that is passed in.
 """
 
+import inspect
+
 from sklearn_ada.accounting.events import Release
-from sklearn_ada.mechanisms import (
-    effective_rounds,
-    ladder,
-    multiplicative_weights,
-    noise,
-    quantiles,
-    rounding,
-    selection,
-    thresholdout,
-)
 from sklearn_ada.mechanisms.effective_rounds import *
 from sklearn_ada.mechanisms.ladder import *
 from sklearn_ada.mechanisms.multiplicative_weights import *
@@ -25,11 +17,8 @@ from sklearn_ada.mechanisms.selection import *
 from sklearn_ada.mechanisms.thresholdout import *
 
 __all__ = ["Release"]
-__all__ += effective_rounds.__all__
-__all__ += ladder.__all__
-__all__ += multiplicative_weights.__all__
-__all__ += noise.__all__
-__all__ += quantiles.__all__
-__all__ += rounding.__all__
-__all__ += selection.__all__
-__all__ += thresholdout.__all__
+__all__ += [
+    name
+    for name, value in globals().items()
+    if not (name[0] == "_" or inspect.ismodule(value) or name in __all__)
+]

@@ -19,12 +19,7 @@ from scipy.stats import poisson
 from sklearn_ada._solving import largest_integer
 from sklearn_ada._validation import LN_2
 from sklearn_ada.guarantees.baselines import blum_hardt_2015, rounding_half_width, verdict_half_width
-from sklearn_ada.guarantees.cells import (
-    PlannedCells,
-    PlannedChecks,
-    plan_certifies,
-    plan_checks,
-)
+from sklearn_ada.guarantees.cells import PlannedCells, PlannedChecks, plan_certifies, plan_checks
 from sklearn_ada.guarantees.description_length import ln_declared
 from sklearn_ada.guarantees.intervals import difference_half_width, expected_half_width, wilson_deviation
 from sklearn_ada.guarantees.mechanisms import thresholdout_direct
@@ -357,12 +352,7 @@ _Law = Callable[[Assumptions, int, int], float]
 
 
 def _method(
-    name: str,
-    note: str,
-    certifies: str = ALL,
-    *,
-    adaptive: bool = True,
-    planned_for: int = _FOR_NUMBERS,
+    name: str, note: str, certifies: str = ALL, *, adaptive: bool = True, planned_for: int = _FOR_NUMBERS
 ) -> Callable[[_Law], _Law]:
     """Register the half-width of a method for means."""
 
@@ -495,8 +485,7 @@ def _gaussian_rogers(given: Assumptions, n: int, k: int) -> float:
 
 
 @_method(
-    "Gaussian noise, Bassily",
-    "Bassily et al. 2016 with the exact privacy curve; confidence of 0.75 or more",
+    "Gaussian noise, Bassily", "Bassily et al. 2016 with the exact privacy curve; confidence of 0.75 or more"
 )
 def _gaussian_bassily(given: Assumptions, n: int, k: int) -> float:
     return gaussian_bassily(n, k, given.ln_beta).half_width if given.beta <= _BASSILY_BETA else math.inf
@@ -564,10 +553,7 @@ def _jung(given: Assumptions, m: int, k: int) -> float:
     return stable_median_level(m, k, given.grid_size, given.ln_beta, transfer="jung").level
 
 
-@_median(
-    "median, Feldman-Steinke",
-    "Theorem 4.3 of 2017: the level 1/4 or nothing; confidence above 0.5",
-)
+@_median("median, Feldman-Steinke", "Theorem 4.3 of 2017: the level 1/4 or nothing; confidence above 0.5")
 def _feldman_steinke(given: Assumptions, m: int, k: int) -> float:
     if given.beta >= 0.5:
         return 0.0
