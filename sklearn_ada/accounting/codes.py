@@ -65,7 +65,6 @@ from sklearn_ada._validation import (
     LN_2,
     bad_parameter,
     check_integer,
-    check_real,
     checked,
     checked_fields,
     instance,
@@ -124,6 +123,7 @@ _URNS = ("cells", "winner", "candidate", "confirmation", "version")
 _OF_CELLS = ("cells", "winner", "candidate")
 
 _OFFSET = integer(-MOST_OFFSET, MOST_OFFSET)
+_share = real(0.0, 1.0, closed="high")
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,7 @@ class Code:
         if stream == "relabelled":
             return _ln_of_two(symbol, RELABELLED_MASS)
         if stream == "which":
-            return math.log(
-                check_real(scale, "scale", "Symbol of a version", low=0.0, high=1.0, closed="high")
-            )
+            return math.log(_share(scale, "scale", "Symbol of a version"))
         if isinstance(value, str):
             return math.log(self.failure_mass / len(FAILURES))
         if stream in ("lattice", "grid", "spread", "count") and scale == 0.0:
@@ -193,9 +191,8 @@ class Code:
             if not 0 <= value < scale:
                 raise bad_parameter("value", "Symbol", f"an index in [0, {scale:g})", value)
             return ln_rest - math.log(scale)
-        if stream == "spread":  # never negative, so twice the two-sided mass, once for 0
-            return ln_rest + _ln_cauchy(value, scale) + (LN_2 if value > 0 else 0.0)
-        return ln_rest + _ln_cauchy(value, scale)
+        is_doubled = stream == "spread" and value > 0  # never negative: twice the two-sided mass, once for 0
+        return ln_rest + _ln_cauchy(value, scale) + (LN_2 if is_doubled else 0.0)
 
     def _ln_cells(self, value: int) -> float:
         near = math.log1p(-self.tail_mass) + _ln_geometric(value, self.decay)
@@ -282,10 +279,8 @@ class CountCode:
     def _ln_between(self, low_count: int, high_count: int) -> float:
         low, high = (low_count - 0.5 - self.centre) / self.tau, (high_count + 0.5 - self.centre) / self.tau
         student = float(stdtr(_FREEDOM, high) - stdtr(_FREEDOM, low))  # far out all mass is the other law's
-        wide = _CAUCHY_SCALE * self.tau
-        angle = arctan_difference(
-            low / _CAUCHY_SCALE, high / _CAUCHY_SCALE, (high_count - low_count + 1) / wide
-        )
+        width = (high_count - low_count + 1) / (_CAUCHY_SCALE * self.tau)
+        angle = arctan_difference(low / _CAUCHY_SCALE, high / _CAUCHY_SCALE, width)
         return math.log((1.0 - _CAUCHY_SHARE) * max(student, 0.0) + _CAUCHY_SHARE * angle / math.pi)
 
 
@@ -353,12 +348,10 @@ class PolyaUrn:
             Its log mass before anything was recorded.
         more_seen, more : int, default=0
         """
-        seen = self.counts[value] + more_seen
+        seen, ln_all = self.counts[value] + more_seen, math.log(self.size + more + self.weight)
         if seen:
-            return math.log(seen + self.weight * math.exp(ln_prior)) - math.log(
-                self.size + more + self.weight
-            )
-        return math.log(self.weight) + ln_prior - math.log(self.size + more + self.weight)
+            return math.log(seen + self.weight * math.exp(ln_prior)) - ln_all
+        return math.log(self.weight) + ln_prior - ln_all
 
 
 class DescriptionLength:
@@ -463,12 +456,8 @@ class DescriptionLength:
 
         Other urns than that of checks are left out while they are empty: states of older releases have none.
         """
-        urns = {
-            name: [*map(list, urn.counts.items())]
-            for name, urn in self._urns.items()
-            if urn.counts or name == "cells"
-        }
-        return {"nats": self.nats, "urns": urns}
+        kept = {name: urn.counts for name, urn in self._urns.items() if urn.counts or name == "cells"}
+        return {"nats": self.nats, "urns": {name: [*map(list, seen.items())] for name, seen in kept.items()}}
 
     def restore(self, total: dict[str, Any]) -> None:
         """Go on from what `to_dict` returned.
@@ -731,9 +720,7 @@ def arctan_difference(lower: float, upper: float, width: float) -> float:
 def _ln_of_two(symbol: Symbol, mass: float) -> float:
     """Return the log probability of 0 or 1, of which 1 has this mass."""
     if symbol.value not in (0, 1):
-        expected = {
-            "overlap": "0 (clean) or 1 (leak)",
-            "relabelled": "0 (labels as before) or 1 (others)",
-        }.get(symbol.stream, "0 (the same) or 1 (different)")
-        raise bad_parameter("value", "Symbol", expected, symbol.value)
+        words = {"overlap": ("clean", "leak"), "relabelled": ("labels as before", "others")}
+        zero, one = words.get(symbol.stream, ("the same", "different"))
+        raise bad_parameter("value", "Symbol", f"0 ({zero}) or 1 ({one})", symbol.value)
     return math.log(mass) if symbol.value else math.log1p(-mass)

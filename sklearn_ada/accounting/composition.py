@@ -301,11 +301,8 @@ def optimal_composition_epsilon(composed_delta: float, k: int, epsilon: float, d
     if composed_delta <= leaked:
         expected = f"more than 1 - (1 - delta)**k = {leaked:g}"
         raise bad_parameter("composed_delta", "optimal_composition_epsilon", expected, composed_delta)
-    largest_loss = k * epsilon
-    return min(
-        largest_loss,
-        smallest_epsilon(lambda e: _composed_delta(e, k, epsilon, delta) - composed_delta, largest_loss),
-    )
+    most = k * epsilon
+    return min(most, smallest_epsilon(lambda e: _composed_delta(e, k, epsilon, delta) - composed_delta, most))
 
 
 def _composed_delta(composed_epsilon: float, k: int, epsilon: float, delta: float) -> float:

@@ -33,22 +33,19 @@ import numpy as np
 from scipy.special import erfcx, hyp1f1, hyp2f1, log_ndtr
 
 from sklearn_ada._solving import enclosed_root
-from sklearn_ada._validation import bad_parameter, check_real, checked, checked_fields
+from sklearn_ada._validation import bad_parameter, checked, checked_fields
 from sklearn_ada.accounting.composition import EpsilonDelta, exp_upward, smallest_epsilon
 from sklearn_ada.accounting.events import (
-    AboveThresholdEvent,
     ApproximateDPEvent,
     CodedRelease,
     ComposedEvent,
     CountRelease,
     CoveredRelease,
+    EpsilonEvent,
     Event,
     ExponentialMechanismEvent,
     GaussianEvent,
     LaplaceEvent,
-    PermuteAndFlipEvent,
-    PureDPEvent,
-    RandomizedResponseEvent,
     SelfComposedEvent,
     ThresholdoutEvent,
 )
@@ -146,14 +143,10 @@ def approximate_dp_cost(event: Event) -> EpsilonDelta:
     owner = "approximate_dp_cost"
 
     def epsilon_of(part: Event) -> float:
-        if isinstance(part, ApproximateDPEvent):
-            return check_real(part.epsilon, "epsilon", part.type_name, low=0.0, closed="low")
-        return _epsilon(part, owner)
+        return part.epsilon if isinstance(part, ApproximateDPEvent) else _epsilon(part, owner)
 
     def delta_of(part: Event) -> float:
-        if isinstance(part, ApproximateDPEvent):
-            return check_real(part.delta, "delta", part.type_name, low=0.0, high=1.0, closed="low")
-        return 0.0
+        return part.delta if isinstance(part, ApproximateDPEvent) else 0.0
 
     epsilon, delta = _total_price(event, epsilon_of, owner), _total_price(event, delta_of, owner)
     return EpsilonDelta(epsilon, min(1.0, delta))
@@ -228,15 +221,8 @@ def gaussian_mu(event: Event) -> float:
 
 def _epsilon(event: Event, owner: str) -> float:
     match event:
-        case (
-            PureDPEvent()
-            | LaplaceEvent()
-            | RandomizedResponseEvent()
-            | ExponentialMechanismEvent()
-            | PermuteAndFlipEvent()
-            | AboveThresholdEvent()
-        ):
-            return check_real(event.epsilon, "epsilon", event.type_name, low=0.0)
+        case EpsilonEvent():
+            return event.epsilon
         case ThresholdoutEvent():
             return thresholdout_epsilon(event.scaled_epsilon, event.max_hits)
         case GaussianEvent():
@@ -247,15 +233,15 @@ def _epsilon(event: Event, owner: str) -> float:
 
 def _rho(event: Event) -> float:
     match event:
-        # Permute-and-flip is no bounded-range mechanism: on two candidates its loss is (epsilon,
-        # -ln(2 - exp(-epsilon))), so for small epsilon it costs what randomised response costs.
-        # AboveThreshold costs its epsilon once its noise is drawn, even if nothing was above.
-        case PureDPEvent() | RandomizedResponseEvent() | PermuteAndFlipEvent() | AboveThresholdEvent():
-            return pure_dp_zcdp(event.epsilon)
         case LaplaceEvent():
             return laplace_zcdp(event.epsilon)
         case ExponentialMechanismEvent():
             return exponential_mechanism_zcdp(event.epsilon)
+        # Permute-and-flip is no bounded-range mechanism: on two candidates its loss is (epsilon,
+        # -ln(2 - exp(-epsilon))), so for small epsilon it costs what randomised response costs.
+        # AboveThreshold costs its epsilon once its noise is drawn, even if nothing was above.
+        case EpsilonEvent():
+            return pure_dp_zcdp(event.epsilon)
         case GaussianEvent():
             return gaussian_zcdp(event.noise_multiplier)
         case ThresholdoutEvent():
@@ -266,8 +252,7 @@ def _rho(event: Event) -> float:
 
 def _mu_squared(event: Event) -> float:
     if isinstance(event, GaussianEvent):
-        sigma = check_real(event.noise_multiplier, "noise_multiplier", event.type_name, low=0.0)
-        return 1.0 / sigma / sigma
+        return 1.0 / event.noise_multiplier / event.noise_multiplier
     raise _unsupported(event, "gaussian_mu", "only Gaussian noise has an exact mu")
 
 
@@ -292,9 +277,7 @@ def _total_price(event: Event, price: Callable[[Event], float], owner: str) -> f
     except OverflowError:
         cost = math.inf
     if not math.isfinite(cost):
-        raise UnsupportedEventError(
-            f"{owner}: the price of this {event.type_name} is too large to write down."
-        )
+        raise UnsupportedEventError(f"{owner}: the price of this {event.type_name} is too large.")
     return cost
 
 

@@ -84,10 +84,7 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready dict from which `event_from_dict` rebuilds the event."""
-        body: dict[str, Any] = {"type": self.type_name}
-        for field in fields(self):
-            body[field.name] = _plain(getattr(self, field.name))
-        return body
+        return {"type": self.type_name} | {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -327,14 +324,14 @@ class CountRelease(Event):
 
 @dataclass(frozen=True)
 @checked_fields(epsilon="> 0", symbols=_symbols_or_none)
-class _EpsilonEvent(Event):
+class EpsilonEvent(Event):
     """A release with one privacy parameter ``epsilon`` > 0."""
 
     epsilon: float
     symbols: tuple[Symbol, ...] | None = None
 
 
-class PureDPEvent(_EpsilonEvent):
+class PureDPEvent(EpsilonEvent):
     """Some epsilon-DP mechanism, of which nothing else is known.
 
     Parameters
@@ -352,7 +349,7 @@ class PureDPEvent(_EpsilonEvent):
     """
 
 
-class LaplaceEvent(_EpsilonEvent):
+class LaplaceEvent(EpsilonEvent):
     """Laplace noise of scale ``sensitivity / epsilon`` was added to one number.
 
     Parameters
@@ -370,7 +367,7 @@ class LaplaceEvent(_EpsilonEvent):
     """
 
 
-class RandomizedResponseEvent(_EpsilonEvent):
+class RandomizedResponseEvent(EpsilonEvent):
     """One bit was released truthfully with probability ``e^epsilon / (1 + e^epsilon)``.
 
     Parameters
@@ -388,7 +385,7 @@ class RandomizedResponseEvent(_EpsilonEvent):
     """
 
 
-class ExponentialMechanismEvent(_EpsilonEvent):
+class ExponentialMechanismEvent(EpsilonEvent):
     """One element was drawn with weight ``exp(epsilon * score / (2 * sensitivity))``.
 
     Report-noisy-max with Gumbel noise draws from the same law and emits this event too.
@@ -408,7 +405,7 @@ class ExponentialMechanismEvent(_EpsilonEvent):
     """
 
 
-class PermuteAndFlipEvent(_EpsilonEvent):
+class PermuteAndFlipEvent(EpsilonEvent):
     """One element was chosen by permute-and-flip at ``epsilon``.
 
     Parameters
@@ -426,7 +423,7 @@ class PermuteAndFlipEvent(_EpsilonEvent):
     """
 
 
-class AboveThresholdEvent(_EpsilonEvent):
+class AboveThresholdEvent(EpsilonEvent):
     """The noise of a threshold was drawn for a run that ends at its first "above".
 
     The event happens when the noise is drawn: a run in which nothing was above has happened too.

@@ -121,9 +121,8 @@ class ZCDPFilter:
             If ``cost`` is out of range; nothing is charged then.
         """
         if not self.admits(cost):
-            raise BudgetExhaustedError(
-                f"A cost of {cost:g} exceeds what is left of the budget: {self.remaining:g}."
-            )
+            left = f"what is left of the budget: {self.remaining:g}"
+            raise BudgetExhaustedError(f"A cost of {cost:g} exceeds {left}.")
         self._units.record(RECORDS, cost)
 
 
@@ -378,10 +377,11 @@ class UnitZCDPFilter:
         """
         unit = self._check(unit)
         spent = {**self._spent, unit: self._spent.get(unit, Fraction(0)) + count * exactly(cost)}
-        totals = ((each, self._total(each, spent)) for each in spent)
-        return next(
-            ((each, float(total)) for each, total in totals if not within(total, self._budget(each))), None
-        )
+        for each in spent:
+            total = self._total(each, spent)
+            if not within(total, self._budget(each)):
+                return each, float(total)
+        return None
 
     def to_list(self) -> list[list[Any]]:
         """Return what was recorded of each unit, exactly, ready for JSON."""
@@ -419,11 +419,8 @@ class UnitZCDPFilter:
         return unit
 
     def _total(self, unit: Unit, spent: dict[Unit, Fraction]) -> Fraction | float:
-        total: Fraction | float = Fraction(0)
-        for other, cost in spent.items():
-            if cost:
-                total += self._touched(unit, other) ** 2 * cost
-        return total
+        costs = (self._touched(unit, other) ** 2 * cost for other, cost in spent.items() if cost)
+        return sum(costs, Fraction(0))
 
     def _touched(self, unit: Unit, other: Unit) -> float:
         """Return how many units of one kind can change when one of the other kind is replaced.

@@ -236,10 +236,8 @@ def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable:
     0.0048
     """
     side = ln_side(ln_delta)
-    if predictable:
-        deviations, rest = -float(ndtri_exp(side)), 0.12
-    else:
-        deviations, rest = 1.06 * math.sqrt(-2.0 * side), 0.15
+    normal, chernoff = (-float(ndtri_exp(side)), 0.12), (1.06 * math.sqrt(-2.0 * side), 0.15)
+    deviations, rest = normal if predictable else chernoff
     half_width = deviations * math.sqrt(variance / n) - rest * side / n
     return min(half_width, 0.5) if math.isfinite(half_width) else 0.5
 
@@ -288,9 +286,7 @@ def fixed_bets_mean(
 
     def low_end(values: Array, mean: float) -> float:
         bets = bet_sizes(rows.size, level, expected_variance, min(mean + reach, 1.0))
-        return lowest_ratio(
-            values, 1.0, level, bets=bets, corners=([0.0, 1.0], [1.0, 1.0]), bracket=(0.0, 1.0)
-        )
+        return lowest_ratio(values, 1.0, level, bets, corners=([0.0, 1.0], [1.0, 1.0]), bracket=(0.0, 1.0))
 
     return low_end(rows, expected_mean), 1.0 - low_end(1.0 - rows, 1.0 - expected_mean)
 
@@ -299,7 +295,6 @@ def lowest_ratio(
     numerator: Array,
     denominator: Array | float,
     ln_level: float,
-    *,
     bets: Array,
     corners: tuple[ArrayLike, ArrayLike],
     bracket: Interval,
@@ -476,9 +471,8 @@ def _running_moments(x: Array, variance: float, prior: float) -> tuple[Array, Ar
     centred = x - x[0]  # a shift, against cancellation
     sums, squares, cubes = (np.concatenate([[0.0], np.cumsum(centred**k)[:-1]]) for k in (1, 2, 3))
     deviations = np.maximum(squares - sums**2 / some, 0.0)
-    variances = np.maximum(
-        (prior * variance + deviations) / (prior + np.maximum(seen - 1.0, 0.0)), _LEAST_VARIANCE
-    )
+    pooled = (prior * variance + deviations) / (prior + np.maximum(seen - 1.0, 0.0))
+    variances = np.maximum(pooled, _LEAST_VARIANCE)
     third = cubes - 3.0 * sums * squares / some + 2.0 * sums**3 / some**2
     return variances, third / ((some + prior) * variances**1.5)
 

@@ -125,7 +125,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_ada._solving import largest_integer
-from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, check_real, checked, option
+from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, checked, option, real
 from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
 from sklearn_ada.guarantees.intervals import (
     LN_NINE_TENTHS,
@@ -149,6 +149,9 @@ __all__ = [
     "ratio_half_width",
     "ratio_interval",
 ]
+
+Terms = tuple[Array, Array]
+"""Numerator and denominator of a row, by its class (first axis) and its prediction (second)."""
 
 RATIO_METRICS = ("f_beta", "jaccard", "kappa", "precision")
 """What `confusion_ratio_interval` is for."""
@@ -208,9 +211,7 @@ def ratio_interval(
     >>> round(low, 4), round(high, 4)
     (0.8172, 0.8793)
     """
-    high_share = check_real(
-        high_share, "high_share", "ratio_interval", low=low_share, high=1.0, closed="both"
-    )
+    high_share = real(low_share, 1.0, closed="both")(high_share, "high_share", "ratio_interval")
     nats = -ln_side(ln_delta)
     tuned, level = nats - LN_NINE_TENTHS, nats - LN_TENTH
     below, above = _exponents_of_ratio(ln_delta, expected_share, expected_size)
@@ -291,9 +292,8 @@ def class_mean_interval(hits: Sequence[int], rows: Sequence[int], ln_delta: floa
     if not len(rows) or len(hits) != len(rows):
         raise bad_parameter("hits", "class_mean_interval", "one count for each class of rows", hits)
     side = ln_side(ln_delta) - math.log(len(rows))
-    ends = [
-        binomial_tail_ends(hit, hit, n, side, identical_rows=True) for hit, n in zip(hits, rows, strict=True)
-    ]
+    counts = zip(hits, rows, strict=True)
+    ends = [binomial_tail_ends(hit, hit, n, side, identical_rows=True) for hit, n in counts]
     return math.fsum(low for low, _ in ends) / len(ends), math.fsum(high for _, high in ends) / len(ends)
 
 
@@ -367,8 +367,8 @@ def confusion_ratio_interval(
     owner = "confusion_ratio_interval"
     rows = _Rows.of(confusion, expected, owner)
     label = check_integer(label, "label", owner, low=0, high=len(rows.counts) - 1)
-    numerator, denominator = confusion_terms(metric, rows.shares, label, beta=beta)
-    return rows.ends(numerator, denominator, ln_side(ln_delta), (_BOTTOM.get(metric, 0.0), 1.0))
+    terms = confusion_terms(metric, rows.shares, label, beta=beta)
+    return rows.ends(terms, ln_side(ln_delta), (_BOTTOM.get(metric, 0.0), 1.0))
 
 
 @checked(
@@ -476,7 +476,7 @@ def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) 
     return _low_of_several_classes(rows, level), -_low_of_several_classes(rows, level, sign=-1.0)
 
 
-def confusion_terms(metric: str, shares: Array, label: int = 0, *, beta: float = 1.0) -> tuple[Array, Array]:
+def confusion_terms(metric: str, shares: Array, label: int = 0, *, beta: float = 1.0) -> Terms:
     """Return numerator and denominator of a row, by its class (first axis) and its prediction (second).
 
     Parameters
@@ -570,24 +570,20 @@ class _Rows:
         bottom, top = float(values.min()), float(values.max())
         if bottom == top:
             return bottom, top
-        return self.ends(values, np.ones_like(values), ln_level, (bottom, top))
+        return self.ends((values, np.ones_like(values)), ln_level, (bottom, top))
 
-    def ends(self, numerator: Array, denominator: Array, ln_level: float, bracket: Interval) -> Interval:
+    def ends(self, terms: Terms, ln_level: float, bracket: Interval) -> Interval:
         """Return both ends of a ratio of means, each at the level given.
 
-        Numerator and denominator are those of a row, by its class and prediction; no denominator is negative.
-        The ratio is known to be in the bracket.
+        No denominator is negative. The ratio is known to be in the bracket.
         """
-        low = self.low_end(numerator, denominator, ln_level, bracket)
-        return low, -self.low_end(-numerator, denominator, ln_level, (-bracket[1], -bracket[0]))
+        mirrored_terms, mirrored_bracket = (-terms[0], terms[1]), (-bracket[1], -bracket[0])
+        return self.low_end(terms, ln_level, bracket), -self.low_end(
+            mirrored_terms, ln_level, mirrored_bracket
+        )
 
     def low_end(
-        self,
-        numerator: Array,
-        denominator: Array,
-        ln_level: float,
-        bracket: Interval,
-        planned: Array | None = None,
+        self, terms: Terms, ln_level: float, bracket: Interval, planned: Array | None = None
     ) -> float:
         """Return the lower end alone.
 
@@ -597,10 +593,8 @@ class _Rows:
         sizes = self.counts.sum(axis=1)
         occupied = sizes > 0  # a class without rows has no outcomes
         sizes, n = sizes[occupied], float(sizes.sum())
-        numerator, denominator = numerator[occupied], denominator[occupied]
-        flat_denominator = denominator.ravel()
-        if planned is not None:
-            denominator = planned[occupied]
+        numerator, true_denominator = terms[0][occupied], terms[1][occupied]
+        denominator = true_denominator if planned is None else planned[occupied]
         laws = self.laws[occupied]
         top, bottom = (float(sizes @ (laws * side).sum(axis=1)) for side in (numerator, denominator))
         ratio = min(max(top / bottom, bracket[0]), bracket[1]) if bottom > 0.0 else bracket[0]
@@ -617,18 +611,18 @@ class _Rows:
         size = float(self.expected.sum())
         variance = (size * variance + most_lost**2) / (size + 1.0)  # as if one more row were at its worst
         bets = bet_sizes(round(n), ln_level, variance, most_lost)
-        flat, counts = (centred.ravel(), flat_denominator), self.counts[occupied].ravel()
-        return lowest_ratio(*flat, ln_level, bets=bets, corners=flat, bracket=bracket, counts=counts)
+        flat, counts = (centred.ravel(), true_denominator.ravel()), self.counts[occupied].ravel()
+        return lowest_ratio(*flat, ln_level, bets, corners=flat, bracket=bracket, counts=counts)
 
 
-def _by_class(rows: _Rows, terms: list[tuple[Array, Array]], weights: Array, level: float) -> Interval:
+def _by_class(rows: _Rows, terms: list[Terms], weights: Array, level: float) -> Interval:
     """Return the averages of the ends of each class, at an equal share of the level."""
     each = level - math.log(len(terms))
-    low, high = weights @ np.array([rows.ends(a, b, each, (0.0, 1.0)) for a, b in terms])
+    low, high = weights @ np.array([rows.ends(each_class, each, (0.0, 1.0)) for each_class in terms])
     return float(low), float(high)
 
 
-def _linear(rows: _Rows, terms: list[tuple[Array, Array]], weights: Array, level: float) -> Interval:
+def _linear(rows: _Rows, terms: list[Terms], weights: Array, level: float) -> Interval:
     """Return the ends of the linear part, moved by as much as the rest can be."""
     foreseen = rows.foreseen
     n = float(rows.counts.sum())
@@ -663,8 +657,8 @@ def _low_of_several_classes(rows: _Rows, ln_level: float, *, sign: float = 1.0) 
         q = 0.99 * q + 0.01 * shares
     rest, norm = 1.0 - float(q @ q), float(np.sqrt(q @ q))
     tangent = spread * np.tile((1.0 - q) / math.sqrt(rest), (len(shares), 1))
-    if rows.low_end(numerator, np.ones_like(tangent), ln_level + LN_TENTH, (-1.0, 1.0)) > 0.0:
-        return max(rows.low_end(numerator, tangent, ln_level, (0.0, 1.0)), 0.0)
+    if rows.low_end((numerator, np.ones_like(tangent)), ln_level + LN_TENTH, (-1.0, 1.0)) > 0.0:
+        return max(rows.low_end((numerator, tangent), ln_level, (0.0, 1.0)), 0.0)
     off = (1.0 + math.sqrt(-ln_level - LN_TENTH)) / math.sqrt(n)
     seen = float(np.linalg.norm(rows.counts.sum(axis=0) / n - q)) + off
 
@@ -680,7 +674,7 @@ def _low_of_several_classes(rows: _Rows, ln_level: float, *, sign: float = 1.0) 
     below, planned = slacked(seen), slacked(1.0 / math.sqrt(n) + off)
     if below is None or planned is None:
         return -1.0
-    return rows.low_end(numerator, below, ln_level + _LN_EIGHT_TENTHS, (-1.0, 0.0), planned)
+    return rows.low_end((numerator, below), ln_level + _LN_EIGHT_TENTHS, (-1.0, 0.0), planned)
 
 
 def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
@@ -708,18 +702,14 @@ def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
     least = _MARGIN - ln_level - LN_NINE_TENTHS
 
     def rejects(steps: int) -> bool:
-        return _is_rejected(steps * _STEP - 1.0, share, box, ln_wealth, least)
+        return _is_rejected(steps * _STEP - 1.0, share, box, lambda x, y: ln_wealth(x, y) < least)
 
     most = round(2.0 / _STEP) - 1
     return largest_integer(rejects, most, start=(most + 1) // 2) * _STEP - 1.0
 
 
 def _is_rejected(
-    ratio: float,
-    share: float,
-    box: tuple[Interval, ...],
-    ln_wealth: Callable[[Array, Array], Array],
-    least: float,
+    ratio: float, share: float, box: tuple[Interval, ...], stands: Callable[[Array, Array], Array]
 ) -> bool:
     """Return whether wealth is enough at all rates of the box with a coefficient up to ``ratio``."""
     x = np.linspace(*box[0], _PIECES + 1)
@@ -730,9 +720,9 @@ def _is_rejected(
         possible = y <= box[1][1]
         low, high, y, y_high = low[possible], high[possible], y[possible], y_high[possible]
         reached = y_high <= box[1][1]
-        if np.any(ln_wealth(high[reached], y_high[reached]) < least):
+        if np.any(stands(high[reached], y_high[reached])):
             return False
-        left = ln_wealth(high, y) < least
+        left = stands(high, y)
         if not left.any():
             return True
         low, high = low[left], high[left]
@@ -763,13 +753,11 @@ def _exponents_of_rates(sizes: Array, share: float, expected: Array, ln_level: f
         (binary_mcc(share, x + step, y) - binary_mcc(share, x - step, y)) / (2.0 * step),
         (binary_mcc(share, x, y - step) - binary_mcc(share, x, y + step)) / (2.0 * step),
     )
-    variance = sum(
-        slope**2 * rate * (1.0 - rate) / size for slope, rate, size in zip(slopes, (x, y), sizes, strict=True)
-    )
+    ratios = tuple(zip(slopes, (x, y), sizes, strict=True))
+    variance = sum(slope**2 * rate * (1.0 - rate) / size for slope, rate, size in ratios)
     best = math.sqrt(-2.0 * ln_level / variance)
     rising, falling = (
-        np.minimum(best * slope / size * _MULTIPLES, _STEEPEST_RATE)
-        for slope, size in zip(slopes, sizes, strict=True)
+        np.minimum(best * slope / size * _MULTIPLES, _STEEPEST_RATE) for slope, _, size in ratios
     )
     return rising, falling
 

@@ -29,6 +29,7 @@ smaller share of the subsamples, likewise.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 from sklearn_ada._solving import best_scale, smallest_integer
@@ -498,22 +499,15 @@ def private_learner_sample_size(n_hypotheses: int, alpha: float, epsilon: float,
 
 def _best_settings(n: int, k: int, ln_beta: float, size: int) -> tuple[float, float]:
     """Return about the best alpha, and epsilon for it."""
+    width = partial(_half_width, n, k, ln_beta, size)
 
     def best_epsilon(alpha: float) -> float:
         # No less noise than makes the sample accurate, no more than the gap can bear.
         least = _noise(k, size, alpha, ln_beta) * 4.0 / (alpha * n)
-        return best_scale(
-            lambda epsilon: _half_width(n, k, ln_beta, size, alpha, epsilon),
-            math.log(least),
-            math.log(8.0 * least),
-        )
+        return best_scale(partial(width, alpha), math.log(least), math.log(8.0 * least))
 
-    alpha = best_scale(
-        lambda alpha: _half_width(n, k, ln_beta, size, alpha, best_epsilon(alpha)),
-        math.log(1e-4),
-        math.log(0.999),
-        xatol=1e-3,
-    )
+    ends = math.log(1e-4), math.log(0.999)
+    alpha = best_scale(lambda alpha: width(alpha, best_epsilon(alpha)), *ends, xatol=1e-3)
     return alpha, best_epsilon(alpha)
 
 

@@ -76,7 +76,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
-from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, check_real, checked, plain
+from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, check_real, checked, plain, real
 from sklearn_ada.guarantees.bets import bet_sizes, fixed_bets_mean, lowest_ratio
 from sklearn_ada.guarantees.intervals import (
     LN_NINE_TENTHS,
@@ -294,20 +294,14 @@ def paired_loss_interval(
     owner = "paired_loss_interval"
     bottom, top = check_range(bounds, owner)
     width = top - bottom
-    a, b = (
-        _losses(x, name, bottom, top, owner) for x, name in ((losses_a, "losses_a"), (losses_b, "losses_b"))
-    )
+    a = _losses(losses_a, "losses_a", bottom, top, owner)
+    b = _losses(losses_b, "losses_b", bottom, top, owner)
     if a.shape != b.shape:
         raise bad_parameter("losses_b", owner, f"of length {a.size}", b.size)
-    mean = check_real(
-        expected_difference, "expected_difference", owner, low=-width, high=width, closed="both"
-    )
-    low, high = fixed_bets_mean(
-        (1.0 + (a - b) / width) / 2.0,
-        ln_delta,
-        expected_mean=(1.0 + mean / width) / 2.0,
-        expected_variance=expected_variance / (4.0 * width**2),
-    )
+    mean = real(-width, width, closed="both")(expected_difference, "expected_difference", owner)
+    share, variance = (1.0 + mean / width) / 2.0, expected_variance / (4.0 * width**2)
+    values = (1.0 + (a - b) / width) / 2.0
+    low, high = fixed_bets_mean(values, ln_delta, expected_mean=share, expected_variance=variance)
     return (2.0 * low - 1.0) * width, (2.0 * high - 1.0) * width
 
 
@@ -433,9 +427,8 @@ def d2_pinball_interval(
     slack = _quantile_slack(y, expected.constant, quantile, level + _LN_TWENTIETH, (bottom, top))
     steepest = max(quantile, 1.0 - quantile)
     most = steepest * most_error, steepest * max(top - expected.constant, expected.constant - bottom)
-    return _explained(
-        *_squared_or_pinball(y, error, expected.constant, quantile), slack, most, level, expected
-    )
+    losses = _squared_or_pinball(y, error, expected.constant, quantile)
+    return _explained(*losses, slack, most, level, expected)
 
 
 class ExpectedLosses(NamedTuple):
@@ -574,12 +567,10 @@ def _by_disagreements(better: int, worse: int, n: int, level: float) -> Interval
         disagree = _tail_ends(0, 0, n, level + LN_TENTH, identical_rows=True)[1]
         return -disagree, disagree
     least, most = _tail_ends(count, count, n, level + LN_TENTH, identical_rows=True)
-    ends = [
-        2.0 * theta - 1.0
-        for theta in _tail_ends(better, better, count, level + LN_NINE_TENTHS, identical_rows=True)
-    ]
-    low = ends[0] * (least if ends[0] > 0.0 else most)
-    high = ends[1] * (most if ends[1] > 0.0 else least)
+    thetas = _tail_ends(better, better, count, level + LN_NINE_TENTHS, identical_rows=True)
+    low, high = (2.0 * theta - 1.0 for theta in thetas)
+    low *= least if low > 0.0 else most
+    high *= most if high > 0.0 else least
     return max(low, -1.0), min(high, 1.0)
 
 
@@ -589,25 +580,15 @@ def _low_by_bets(better: int, worse: int, n: int, level: float, gain: float, los
     mean = gain - loss
     variance = max(gain + loss - mean * mean, 1.0 / n)
     most_lost = min(1.0 + max(mean, 0.0) + math.sqrt(-2.0 * variance * level / n), 2.0)
-    return lowest_ratio(
-        values,
-        1.0,
-        level,
-        bets=bet_sizes(n, level, variance, most_lost),
-        corners=(values, np.ones(3)),
-        bracket=(-1.0, 1.0),
-        counts=np.array([better, n - better - worse, worse], dtype=np.float64),
-    )
+    bets = bet_sizes(n, level, variance, most_lost)
+    counts = np.array([better, n - better - worse, worse], dtype=np.float64)
+    return lowest_ratio(values, 1.0, level, bets, (values, np.ones(3)), bracket=(-1.0, 1.0), counts=counts)
 
 
 def _losses(values: ArrayLike, name: str, bottom: float, top: float, owner: str) -> NDArray[np.float64]:
     losses = np.asarray(values, dtype=np.float64)
-    slack = OUTWARDS * (top - bottom)
-    if (
-        losses.ndim != 1
-        or losses.size == 0
-        or not (losses.min() >= bottom - slack and losses.max() <= top + slack)
-    ):
+    low, high = bottom - OUTWARDS * (top - bottom), top + OUTWARDS * (top - bottom)
+    if losses.ndim != 1 or losses.size == 0 or not (losses.min() >= low and losses.max() <= high):
         raise bad_parameter(name, owner, f"a non-empty array of numbers in [{bottom:g}, {top:g}]", "others")
     return np.clip(losses, bottom, top)
 
@@ -630,25 +611,17 @@ def _explained(
         return max(mixed, (of_loss * most_loss + of_baseline * most_baseline) ** 2 / n**2)
 
     bets = bet_sizes(n, level, variance(1.0, ratio), ratio * most_baseline)
-    unexplained = lowest_ratio(
-        loss, baseline, level, bets=bets, corners=corners, bracket=(0.0, _FURTHEST * ratio)
-    )
+    unexplained = lowest_ratio(loss, baseline, level, bets, corners, bracket=(0.0, _FURTHEST * ratio))
     # However rare the largest loss is in these rows, its mean may be so large: bets on less are too small.
     shown = _SHOWN * -level * most_loss / n
     inverse = mean_baseline / max(mean_loss, shown)
     # Of some standard errors of the best constant. Not the slack itself: these rows decide it, and may not
     # decide the bets, too.
     foreseen = 2.0 * expected.baseline * -(level + _LN_TWENTIETH) / n
-    bets = bet_sizes(n, level + LN_NINE_TENTHS, variance(inverse, 1.0), inverse * most_loss + foreseen)
-    reduced = corners[1] - slack, corners[0]
-    inverse = lowest_ratio(
-        baseline - slack,
-        loss,
-        level + LN_NINE_TENTHS,
-        bets=bets,
-        corners=reduced,
-        bracket=(0.0, _FURTHEST * inverse),
-    )
+    level += LN_NINE_TENTHS
+    bets = bet_sizes(n, level, variance(inverse, 1.0), inverse * most_loss + foreseen)
+    corners, bracket = (corners[1] - slack, corners[0]), (0.0, _FURTHEST * inverse)
+    inverse = lowest_ratio(baseline - slack, loss, level, bets, corners, bracket)
     return (1.0 - 1.0 / inverse if inverse > 0.0 else -math.inf), 1.0 - unexplained
 
 
