@@ -143,8 +143,9 @@ def tuple_of(kind: type | tuple[type, ...], expected: str, *, empty: bool = Fals
 def as_check(check: Check | str) -> Check:
     """Return the check that a range stands for, written as in a docstring.
 
-    Reals: "> 0", ">= 0", "<= 0", "< 0", "(0, 1)", "[0, 1)" and so on, or "finite". Integers: "integer >= 1".
-    "each > 0" checks every element and makes a tuple of them; "> 0 or None" lets None pass.
+    Reals: "> 0", ">= 0", "<= 0", "< 0", "(0, 1)", "[0, 1)" and so on, or "finite". Integers: "integer >= 0",
+    and "count" for one of at least 1. "each > 0" checks every element and makes a tuple of them; "> 0 or
+    None" lets None pass.
 
     Examples
     --------
@@ -158,6 +159,8 @@ def as_check(check: Check | str) -> Check:
         return lambda values, name, owner: tuple([element(value, name, owner) for value in values])
     if check.endswith(" or None"):
         return or_none(as_check(check.removesuffix(" or None")))
+    if check == "count":
+        return integer()
     if check.startswith("integer >= "):
         return integer(int(check.removeprefix("integer >= ")))
     if check == "finite":

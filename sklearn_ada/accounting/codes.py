@@ -635,7 +635,7 @@ def failed_unsealing_nats(code: CountCode) -> float:
     return -code.ln_failure()
 
 
-@checked(size="integer >= 1")
+@checked(size="count")
 def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high_code: CountCode) -> float:
     """Return the price of both ends of an interval on a lattice of ``size + 1`` points.
 

@@ -61,7 +61,7 @@ class EpsilonDelta(NamedTuple):
     delta: float
 
 
-@checked(k="integer >= 1", epsilon=">= 0", delta="[0, 1)")
+@checked(k="count", epsilon=">= 0", delta="[0, 1)")
 def basic_composition(k: int, epsilon: float, delta: float = 0.0) -> EpsilonDelta:
     """Compose k mechanisms into ``(k*epsilon, k*delta)``-DP.
 
@@ -95,7 +95,7 @@ def basic_composition(k: int, epsilon: float, delta: float = 0.0) -> EpsilonDelt
     return EpsilonDelta(k * epsilon, min(1.0, k * delta))
 
 
-@checked(k="integer >= 1", epsilon=">= 0", delta="[0, 1)", slack="(0, 1)")
+@checked(k="count", epsilon=">= 0", delta="[0, 1)", slack="(0, 1)")
 def advanced_composition(k: int, epsilon: float, delta: float = 0.0, *, slack: float) -> EpsilonDelta:
     """Compose k mechanisms at the price of about sqrt(k), with the sharp drift of lecture 11.
 
@@ -137,7 +137,7 @@ def advanced_composition(k: int, epsilon: float, delta: float = 0.0, *, slack: f
     return EpsilonDelta(_deviation(k, epsilon, slack) + drift, min(1.0, k * delta + slack))
 
 
-@checked(k="integer >= 1", epsilon=">= 0", delta="[0, 1)", slack="(0, 1)")
+@checked(k="count", epsilon=">= 0", delta="[0, 1)", slack="(0, 1)")
 def advanced_composition_simple(k: int, epsilon: float, delta: float = 0.0, *, slack: float) -> EpsilonDelta:
     """Compose k mechanisms at the price of about sqrt(k), with the looser drift of lecture 19.
 
@@ -227,7 +227,7 @@ def _deviation(k: int, epsilon: float, slack: float) -> float:
     return epsilon * math.sqrt(2.0 * k * -math.log(slack))
 
 
-@checked(composed_epsilon=">= 0", k="integer >= 1", epsilon=">= 0", delta="[0, 1)")
+@checked(composed_epsilon=">= 0", k="count", epsilon=">= 0", delta="[0, 1)")
 def optimal_composition_delta(composed_epsilon: float, k: int, epsilon: float, delta: float = 0.0) -> float:
     """Return the smallest delta at which k (epsilon, delta)-DP mechanisms are (composed_epsilon, delta)-DP.
 
@@ -264,7 +264,7 @@ def optimal_composition_delta(composed_epsilon: float, k: int, epsilon: float, d
     return _composed_delta(composed_epsilon, k, epsilon, delta)
 
 
-@checked(composed_delta="(0, 1)", k="integer >= 1", epsilon=">= 0", delta="[0, 1)")
+@checked(composed_delta="(0, 1)", k="count", epsilon=">= 0", delta="[0, 1)")
 def optimal_composition_epsilon(composed_delta: float, k: int, epsilon: float, delta: float = 0.0) -> float:
     """Return the smallest epsilon at which k (epsilon, delta)-DP mechanisms are (epsilon, composed_delta)-DP.
 
@@ -484,7 +484,7 @@ class PrivacyLossDistribution:
             losses, probabilities = losses[last], np.add.reduceat(probabilities, first)
         return PrivacyLossDistribution(losses, probabilities, infinite)
 
-    @checked(k="integer >= 1")
+    @checked(k="count")
     def self_compose(self, k: int) -> PrivacyLossDistribution:
         """Return the law of the sum of k independent copies of the loss.
 

@@ -291,7 +291,7 @@ def _unsupported(event: Event, owner: str, why: str = "") -> UnsupportedEventErr
     return UnsupportedEventError(f"{owner} has no price for {event.type_name}: {reason}.")
 
 
-@checked(scaled_epsilon="> 0", max_hits="integer >= 1")
+@checked(scaled_epsilon="> 0", max_hits="count")
 def thresholdout_epsilon(scaled_epsilon: float, max_hits: int) -> float:
     """Return epsilon such that a whole Thresholdout is epsilon-DP: ``(2*max_hits + 1) * scaled_epsilon``.
 
@@ -465,7 +465,7 @@ def gaussian_zcdp(noise_multiplier: float) -> float:
     return 0.5 / noise_multiplier / noise_multiplier  # its square could underflow to a division by zero
 
 
-@checked(scaled_epsilon="> 0", max_hits="integer >= 1")
+@checked(scaled_epsilon="> 0", max_hits="count")
 def thresholdout_zcdp(scaled_epsilon: float, max_hits: int) -> float:
     """Return the zCDP price of a whole Thresholdout, its last and open run included.
 
@@ -534,7 +534,7 @@ def laplace_epsilon(rho: float) -> float:
     return enclosed_root(lambda e: laplace_zcdp(e) - rho, high * 1e-3, high)[0]
 
 
-@checked(rho="> 0", sensitivity="> 0", max_hits="integer >= 1")
+@checked(rho="> 0", sensitivity="> 0", max_hits="count")
 def thresholdout_scale(rho: float, sensitivity: float, max_hits: int) -> float:
     """Return the scale s of Laplace noise with which a Thresholdout costs at most rho.
 

@@ -238,7 +238,7 @@ class ComposedEvent(Event):
 
 
 @dataclass(frozen=True)
-@checked_fields(event=instance(Event, "an event"), count="integer >= 1")
+@checked_fields(event=instance(Event, "an event"), count="count")
 class SelfComposedEvent(Event):
     """The same event happened ``count`` times.
 
@@ -444,7 +444,7 @@ class AboveThresholdEvent(EpsilonEvent):
 
 
 @dataclass(frozen=True)
-@checked_fields(scaled_epsilon="> 0", max_hits="integer >= 1", symbols=_symbols_or_none)
+@checked_fields(scaled_epsilon="> 0", max_hits="count", symbols=_symbols_or_none)
 class ThresholdoutEvent(Event):
     """A Thresholdout with Laplace noise was opened for at most ``max_hits`` hits.
 

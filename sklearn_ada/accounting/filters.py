@@ -312,7 +312,7 @@ class UnitZCDPFilter:
     (False, True)
     """
 
-    @checked(n="integer >= 1")
+    @checked(n="count")
     def __init__(self, n: int, budget: Callable[[Unit], float]) -> None:
         self._n = n
         self._budget = budget
@@ -360,7 +360,7 @@ class UnitZCDPFilter:
         """
         return self.exceeded(unit, cost, count) is None
 
-    @checked("UnitZCDPFilter", cost=">= 0", count="integer >= 1")
+    @checked("UnitZCDPFilter", cost=">= 0", count="count")
     def exceeded(self, unit: Unit, cost: float, count: int = 1) -> tuple[Unit, float] | None:
         """Return a unit whose budget ``count`` mechanisms would exceed and its total rho then, or None.
 

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0")
+@checked(n="count", n_questions="count", ln_beta="<= 0")
 def nonadaptive_half_width(
     n: int, n_questions: int, ln_beta: float, *, expected_value: float | None = None
 ) -> float:
@@ -69,7 +69,7 @@ def nonadaptive_half_width(
     return expected_half_width(n, ln_beta - math.log(n_questions), expected_value)
 
 
-@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0")
+@checked(n="count", n_questions="count", ln_beta="<= 0")
 def sample_splitting_half_width(
     n: int, n_questions: int, ln_beta: float, *, expected_value: float | None = None
 ) -> float:
@@ -110,7 +110,7 @@ def sample_splitting_half_width(
     return nonadaptive_half_width(n // n_questions, n_questions, ln_beta, expected_value=expected_value)
 
 
-@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0")
+@checked(n="count", n_questions="count", ln_beta="<= 0")
 def rounding_half_width(
     n: int, n_questions: int, ln_beta: float, *, expected_value: float | None = None
 ) -> float:
@@ -159,7 +159,7 @@ def rounding_half_width(
     return min(half_width(float(cells)) for cells in {1, max(near, 1), near + 1})
 
 
-@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0", passes="integer >= 1 or None")
+@checked(n="count", n_questions="count", ln_beta="<= 0", passes="count or None")
 def verdict_half_width(
     n: int,
     n_questions: int,
@@ -238,7 +238,7 @@ class LadderBound(NamedTuple):
     step: float
 
 
-@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0", step="(0, 1] or None")
+@checked(n="count", n_questions="count", ln_beta="<= 0", step="(0, 1] or None")
 def blum_hardt_2015(
     n: int,
     n_questions: int,
@@ -295,7 +295,7 @@ def blum_hardt_2015(
     return min(LadderBound(half_width(rungs, step), step) for rungs, step in steps)
 
 
-@checked(n_questions="integer >= 1", step="(0, 1]")
+@checked(n_questions="count", step="(0, 1]")
 def ladder_transcripts(n_questions: int, step: float) -> float:
     """Return the logarithm of the number of questions that any conversation with a Ladder can contain.
 

@@ -345,7 +345,7 @@ def lowest_ratio(
     return low
 
 
-@checked(n="integer >= 1", ln_level="< 0", variance=">= 0", most_lost="> 0")
+@checked(n="count", ln_level="< 0", variance=">= 0", most_lost="> 0")
 def bet_sizes(n: int, ln_level: float, variance: float, most_lost: float) -> Array:
     """Return the five sizes of the bets, fixed without the rows.
 

@@ -54,7 +54,7 @@ _NORMAL_NATS = 0.533  # mean of ln(1 + x^2) for a standard normal x
 
 @lru_cache(maxsize=4096)
 @checked(
-    n_questions="integer >= 1",
+    n_questions="count",
     standard_error="> 0",
     interval_deviation=">= 0",
     size="> 0",
@@ -111,9 +111,7 @@ def choose_half_cell(
     return float(f"{half_cells[int(np.argmin(cost))]:.3g}")
 
 
-@checked(
-    n_questions="integer >= 1", standard_error="> 0", deviation=">= 0", ln_beta="< 0", surprise_rate="[0, 1]"
-)
+@checked(n_questions="count", standard_error="> 0", deviation=">= 0", ln_beta="< 0", surprise_rate="[0, 1]")
 def plan_checks(
     n_questions: int,
     standard_error: float,
@@ -166,7 +164,7 @@ def plan_checks(
     return PlannedChecks(n_questions, half_cell, surprise, ln_check, ln_certify, code)
 
 
-@checked(n_questions="integer >= 1", scale="> 0", ln_beta="< 0")
+@checked(n_questions="count", scale="> 0", ln_beta="< 0")
 def plan_certifies(
     n_questions: int,
     scale: float,
@@ -267,7 +265,7 @@ class PlannedChecks:
 
 
 @dataclass(frozen=True)
-@checked_fields(n_searches="integer >= 1", ln_beta="< 0", surprise_rate="[0, 1]")
+@checked_fields(n_searches="count", ln_beta="< 0", surprise_rate="[0, 1]")
 class PlannedCells:
     """Expected half-widths of the last of k winners.
 

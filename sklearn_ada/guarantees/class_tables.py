@@ -122,7 +122,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._solving import largest_integer
 from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, checked, option, real
@@ -156,6 +156,7 @@ Terms = tuple[Array, Array]
 RATIO_METRICS = ("f_beta", "jaccard", "kappa", "precision")
 """What `confusion_ratio_interval` is for."""
 
+_AVERAGED = option([name for name in RATIO_METRICS if name != "kappa"])
 _BOTTOM = {"kappa": -1.0}
 _LN_EIGHT_TENTHS = math.log1p(-0.2)  # of a side's level: a sign and a distance have a tenth each
 
@@ -371,12 +372,7 @@ def confusion_ratio_interval(
     return rows.ends(terms, ln_side(ln_delta), (_BOTTOM.get(metric, 0.0), 1.0))
 
 
-@checked(
-    metric=option([name for name in RATIO_METRICS if name != "kappa"]),
-    average=option(("macro", "weighted")),
-    beta="> 0",
-    ln_delta="<= 0",
-)
+@checked(metric=_AVERAGED, average=option(("macro", "weighted")), beta="> 0", ln_delta="<= 0")
 def average_ratio_interval(
     metric: str,
     confusion: ArrayLike,
@@ -577,10 +573,8 @@ class _Rows:
 
         No denominator is negative. The ratio is known to be in the bracket.
         """
-        mirrored_terms, mirrored_bracket = (-terms[0], terms[1]), (-bracket[1], -bracket[0])
-        return self.low_end(terms, ln_level, bracket), -self.low_end(
-            mirrored_terms, ln_level, mirrored_bracket
-        )
+        low = self.low_end(terms, ln_level, bracket)
+        return low, -self.low_end((-terms[0], terms[1]), ln_level, (-bracket[1], -bracket[0]))
 
     def low_end(
         self, terms: Terms, ln_level: float, bracket: Interval, planned: Array | None = None
@@ -709,7 +703,7 @@ def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
 
 
 def _is_rejected(
-    ratio: float, share: float, box: tuple[Interval, ...], stands: Callable[[Array, Array], Array]
+    ratio: float, share: float, box: tuple[Interval, ...], stands: Callable[[Array, Array], NDArray[np.bool_]]
 ) -> bool:
     """Return whether wealth is enough at all rates of the box with a coefficient up to ``ratio``."""
     x = np.linspace(*box[0], _PIECES + 1)

@@ -136,7 +136,7 @@ def ln_delta(ln_beta: float, weight: float, nats: float) -> float:
     return ln_beta + math.log(weight) - nats
 
 
-@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1", weight="[0, 1]")
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="count", weight="[0, 1]")
 def question_interval(
     low_count: int, high_count: int, n: int, *, ln_beta: float, weight: float, nats: float
 ) -> Interval:
@@ -238,7 +238,7 @@ def locked_ln_delta(ln_beta: float, weight: float, rank: int, nats: float) -> fl
     return ln_delta(ln_beta, weight * rank_weight(rank), nats)
 
 
-@checked(ln_beta="<= 0", n_models="integer >= 1")
+@checked(ln_beta="<= 0", n_models="count")
 def ln_declared(ln_beta: float, n_models: int) -> float:
     """Return ``ln(beta / (4 G))``, a declared model's failure probability, whatever is revealed.
 
@@ -260,7 +260,7 @@ def ln_declared(ln_beta: float, n_models: int) -> float:
     return ln_beta - math.log(4.0 * n_models)
 
 
-@checked(check_share="(0, 1)", expected_questions="integer >= 1 or None")
+@checked(check_share="(0, 1)", expected_questions="count or None")
 def planned_ln_deltas(
     ln_beta: float, check_share: float, expected_questions: int | None
 ) -> tuple[float, float]:
@@ -304,7 +304,7 @@ def planned_questions(expected_questions: int | None) -> int:
     return 300 if expected_questions is None else expected_questions
 
 
-@checked(n="integer >= 1", n_classes="integer >= 1")
+@checked(n="count", n_classes="count")
 def class_count_nats(n: int, n_classes: int) -> float:
     """Return ``ln C(n + C - 1, C - 1)``: the price of the class counts of n records, all equally likely.
 
@@ -359,12 +359,7 @@ def intersection(fixed: Interval, others: Iterable[Interval]) -> Interval:
     return (low, high) if low <= high else fixed
 
 
-@checked(
-    purpose=option(PURPOSES),
-    first="integer >= 0",
-    size="integer >= 1",
-    expected_questions="integer >= 1 or None",
-)
+@checked(purpose=option(PURPOSES), first="integer >= 0", size="count", expected_questions="count or None")
 def round_weight(purpose: str, first: int, size: int, expected_questions: int | None = None) -> float:
     """Return the weight pi of each of ``size`` questions asked as one round after ``first`` others.
 
@@ -417,7 +412,7 @@ def ln_share(purpose: str, check_share: float) -> float:
     return math.log(check_share if purpose == "check" else 1.0 - check_share)
 
 
-@checked(rank="integer >= 1")
+@checked(rank="count")
 def rank_weight(rank: int) -> float:
     """Return the weight of the candidate of this public rank: .9 for the first, ``.1/(r (r - 1))`` after it.
 
@@ -434,7 +429,7 @@ def rank_weight(rank: int) -> float:
     return _FIRST if rank == 1 else (1.0 - _FIRST) / (rank * (rank - 1))
 
 
-@checked(j="integer >= 1")
+@checked(j="count")
 def log_weight(j: int) -> float:
     """Return ``u_j = 1/ln(e + j - 1) - 1/ln(e + j)``: weights that sum to 1 and need no horizon.
 
@@ -483,7 +478,7 @@ class Purse:
         j = self.taken + 1
         return self.take(EXPLORING * plain(log_weight)(j) / _unspent(j))
 
-    @checked(size="integer >= 1")
+    @checked(size="count")
     def round(self, size: int) -> tuple[float, Self]:
         """Take what one question would, for ``size`` questions fixed together; return the weight of each.
 

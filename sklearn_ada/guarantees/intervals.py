@@ -67,7 +67,7 @@ _LARGEST_TERM = 60.0  # a term e^60 times that at the value decides the sign of 
 _AS_GOOD_FROM = 700.0  # nats from which Chernoff's bound is as good
 
 
-@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1", ln_delta="<= 0")
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="count", ln_delta="<= 0")
 def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) -> Interval:
     """Return an interval for p that misses with probability at most delta.
 
@@ -101,7 +101,7 @@ def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) ->
     return _binomial_low(low_count, n, side), mirrored(_binomial_low(n - high_count, n, side))
 
 
-@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1", ln_side="<= 0")
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="count", ln_side="<= 0")
 def binomial_tail_ends(
     low_count: int, high_count: int, n: int, ln_side: float, *, identical_rows: bool = False
 ) -> Interval:
@@ -178,7 +178,7 @@ def chernoff_kl(
     return _both_ends(low_value, high_value, range, "chernoff_kl", lambda p: _kl_low(p, bound))
 
 
-@checked(size="integer >= 1", ln_delta="<= 0")
+@checked(size="count", ln_delta="<= 0")
 def bentkus(
     low_value: float, high_value: float, size: int, ln_delta: float, range: Interval = (0.0, 1.0)
 ) -> Interval:
@@ -343,7 +343,7 @@ def empirical_bernstein(
     return max(low - reach, bottom), min(high + reach, top)
 
 
-@checked(n="integer >= 1", weight_bound="> 0", ln_delta="<= 0")
+@checked(n="count", weight_bound="> 0", ln_delta="<= 0")
 def bounded_weights_kl(
     low_value: float,
     high_value: float,
@@ -392,7 +392,7 @@ def bounded_weights_kl(
     return _both_ends(low_value, high_value, range, owner, lambda p: _weighted_kl_low(p, share, bound))
 
 
-@checked(n="integer >= 1")
+@checked(n="count")
 def fixed_shares_kl(
     low_value: float,
     high_value: float,
@@ -439,7 +439,7 @@ def fixed_shares_kl(
     return _both_ends(low_value, high_value, range, owner, low_end)
 
 
-@checked(class_counts="each integer >= 1")
+@checked(class_counts="each count")
 def class_mean_size(class_counts: tuple[int, ...]) -> float:
     """Return ``C^2 / sum_c (1/n_c)``: the size of a mean of C per-class means, for Hoeffding.
 
@@ -458,7 +458,7 @@ def class_mean_size(class_counts: tuple[int, ...]) -> float:
     return len(class_counts) ** 2 / math.fsum(1.0 / count for count in class_counts)
 
 
-@checked(class_counts="each integer >= 1")
+@checked(class_counts="each count")
 def averaged_auc_size(class_counts: tuple[int, ...], *, pairs: bool, weighted: bool = False) -> float:
     """Return the size, for Hoeffding's formula, of an AUC that is averaged over classes or pairs of them.
 
@@ -535,7 +535,7 @@ def kish_size(weights: ArrayLike) -> float:
     return float(array.sum() ** 2 / np.square(array).sum())
 
 
-@checked(n="integer >= 1", weight_bound="> 0")
+@checked(n="count", weight_bound="> 0")
 def bounded_weight_size(n: int, mean_weight: float, weight_bound: float) -> float:
     """Return ``n (mean_weight / weight_bound)^2``: the size, for Hoeffding, of ``E[wX]/E[w]``.
 
@@ -593,7 +593,7 @@ def wilson_deviation(value: float, size: float) -> float:
     return math.sqrt(centre * (1.0 - centre))
 
 
-@checked(n="integer >= 1", ln_delta="<= 0", expected_value="(0, 1) or None", reach=">= 0")
+@checked(n="count", ln_delta="<= 0", expected_value="(0, 1) or None", reach=">= 0")
 def expected_half_width(
     n: int, ln_delta: float, expected_value: float | None = None, *, reach: float = 0.0
 ) -> float:
@@ -637,7 +637,7 @@ def expected_half_width(
     return (high - low) / 2.0
 
 
-@checked(n="integer >= 1", disagreement="(0, 1]", ln_delta="<= 0")
+@checked(n="count", disagreement="(0, 1]", ln_delta="<= 0")
 def difference_half_width(n: int, ln_delta: float, disagreement: float) -> float:
     """Return half the width of the interval for the difference of two models' scores, one fixed question.
 

@@ -77,9 +77,9 @@ class ThresholdoutBound(NamedTuple):
 
 
 @checked(
-    n="integer >= 1",
-    n_questions="integer >= 1",
-    max_hits="integer >= 1",
+    n="count",
+    n_questions="count",
+    max_hits="count",
     ln_beta=_LN_BETA,
     threshold=">= 0",
     noise_scale="> 0 or None",
@@ -173,8 +173,8 @@ class MultiplicativeWeightsBound(NamedTuple):
 
 
 @checked(
-    n="integer >= 1",
-    n_questions="integer >= 1",
+    n="count",
+    n_questions="count",
     ln_beta=_LN_BETA,
     universe_size="integer >= 2",
     alpha="(0, 1) or None",
@@ -233,7 +233,7 @@ def multiplicative_weights_direct(
     return MultiplicativeWeightsBound(half_width, alpha, epsilon)
 
 
-@checked(n_questions="integer >= 1", half_width="(0, 1)", beta="(0, 0.5]")
+@checked(n_questions="count", half_width="(0, 1)", beta="(0, 0.5]")
 def multiplicative_weights_records(
     n_questions: int, half_width: float, *, universe_size: int, beta: float
 ) -> int:
@@ -346,12 +346,7 @@ class VerificationPlan(NamedTuple):
 
 
 @checked(
-    m="integer >= 1",
-    n_questions="integer >= 1",
-    rho="(0, 0.5]",
-    epsilon="> 0",
-    max_failures="integer >= 1",
-    ln_beta=_LN_BETA,
+    m="count", n_questions="count", rho="(0, 0.5]", epsilon="> 0", max_failures="count", ln_beta=_LN_BETA
 )
 def verification_levels(
     m: int, n_questions: int, *, rho: float, alpha: float, epsilon: float, max_failures: int, ln_beta: float
@@ -398,7 +393,7 @@ def verification_levels(
     return VerificationLevels(max(threshold - error, 0.0), min(threshold + error, 1.0))
 
 
-@checked(n_questions="integer >= 1", rho="(0, 0.5]", max_failures="integer >= 1", beta="(0, 0.5]")
+@checked(n_questions="count", rho="(0, 0.5]", max_failures="count", beta="(0, 0.5]")
 def verification_plan(
     n_questions: int, *, rho: float, alpha: float, max_failures: int, beta: float
 ) -> VerificationPlan:
@@ -451,7 +446,7 @@ def verification_plan(
     return VerificationPlan(m, best(m))
 
 
-@checked(n_hypotheses="integer >= 1", alpha="(0, 1)", epsilon="> 0", beta="(0, 1)")
+@checked(n_hypotheses="count", alpha="(0, 1)", epsilon="> 0", beta="(0, 1)")
 def private_learner_sample_size(n_hypotheses: int, alpha: float, epsilon: float, beta: float) -> int:
     """Return how many records an epsilon-DP learner of a finite class needs (lecture 16, Theorem 0.3).
 

@@ -83,6 +83,8 @@ __all__ = [
 ]
 
 
+_TRANSFER = option(("direct", "jung"))
+
 MEDIAN_DEVIATION = 1.2533
 """Standard deviation of the median of m normal values, times sqrt(m)/sigma: about sqrt(pi/2)."""
 
@@ -90,7 +92,7 @@ DRAWN_POINTS = 401
 """Points of the grid of a median that is drawn with noise: more would need more privacy budget."""
 
 
-@checked(n_subsamples="integer >= 1", rank_error=">= 0")
+@checked(n_subsamples="count", rank_error=">= 0")
 def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> Interval:
     """Return levels (l, 1 - l): the answer is between the quantiles of phi at these levels.
 
@@ -124,7 +126,7 @@ def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> 
     return low, 1.0 - low
 
 
-@checked(n="integer >= 1", ln_delta="<= 0")
+@checked(n="count", ln_delta="<= 0")
 def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
     """Return which two of n sorted independent values enclose their law's median, but with probability delta.
 
@@ -159,7 +161,7 @@ def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
     return low, n + 1 - low
 
 
-@checked(n_questions="integer >= 1", grid_size="integer >= 1", ln_beta="<= 0")
+@checked(n_questions="count", grid_size="count", ln_beta="<= 0")
 def uniform_code_level(n_subsamples: int, n_questions: int, grid_size: int, ln_beta: float) -> float:
     """Return the level of the last of k exact grid medians, each priced evenly over its grid.
 
@@ -196,7 +198,7 @@ def uniform_code_level(n_subsamples: int, n_questions: int, grid_size: int, ln_b
     return quantile_interval(n_subsamples, 0.0, ln_delta)[0]
 
 
-@checked(n_subsamples="integer >= 1", rank_error=">= 0")
+@checked(n_subsamples="count", rank_error=">= 0")
 def outer_levels(n_subsamples: int, rank_error: float, ln_delta: float) -> Interval:
     """Return sample levels (l, 1 - l) whose quantiles enclose the population median of phi.
 
@@ -226,7 +228,7 @@ def outer_levels(n_subsamples: int, rank_error: float, ln_delta: float) -> Inter
     return (level, 1.0 - level) if level > 0.0 else (0.0, 1.0)
 
 
-@checked(n_subsamples="integer >= 1", level="[0, 0.5]", rank_error=">= 0")
+@checked(n_subsamples="count", level="[0, 0.5]", rank_error=">= 0")
 def median_is_covered(n_subsamples: int, level: float, rank_error: float, ln_delta: float) -> bool:
     """Return whether sample quantiles at ``level`` and ``1 - level`` enclose the population median.
 
@@ -278,13 +280,7 @@ class MedianLevel(NamedTuple):
     epsilon: float
 
 
-@checked(
-    n_subsamples="integer >= 1",
-    n_questions="integer >= 1",
-    grid_size="integer >= 1",
-    ln_beta="< 0",
-    transfer=option(("direct", "jung")),
-)
+@checked(n_subsamples="count", n_questions="count", grid_size="count", ln_beta="< 0", transfer=_TRANSFER)
 def stable_median_level(
     n_subsamples: int, n_questions: int, grid_size: int, ln_beta: float, *, transfer: str = "direct"
 ) -> MedianLevel:
@@ -336,13 +332,7 @@ class MedianPlan(NamedTuple):
     epsilon: float
 
 
-@checked(
-    n_questions="integer >= 1",
-    grid_size="integer >= 1",
-    ln_beta="< 0",
-    level="(0, 0.5)",
-    transfer=option(("direct", "jung")),
-)
+@checked(n_questions="count", grid_size="count", ln_beta="< 0", level="(0, 0.5)", transfer=_TRANSFER)
 def stable_median_plan(
     n_questions: int, grid_size: int, ln_beta: float, *, level: float = 0.25, transfer: str = "direct"
 ) -> MedianPlan:
@@ -384,13 +374,7 @@ def stable_median_plan(
     return MedianPlan(m, certify(m, n_questions, grid_size, ln_beta)[1])
 
 
-@checked(
-    n_subsamples="integer >= 1",
-    n_questions="integer >= 1",
-    grid_size="integer >= 1",
-    epsilon="> 0",
-    ln_beta="<= 0",
-)
+@checked(n_subsamples="count", n_questions="count", grid_size="count", epsilon="> 0", ln_beta="<= 0")
 def median_rank_error(
     n_subsamples: int, n_questions: int, grid_size: int, epsilon: float, ln_beta: float, *, mean: bool = False
 ) -> float:
@@ -617,7 +601,7 @@ class OverfittingBound(NamedTuple):
         return not self.constant + self.factor / 2.0 < 0.5
 
 
-@checked(grid_size="integer >= 1", epsilon="> 0", alpha="(0, 1)", beta="(0, 1)")
+@checked(grid_size="count", epsilon="> 0", alpha="(0, 1)", beta="(0, 1)")
 def feldman_steinke_2017_theorem_3_1(grid_size: int, epsilon: float, alpha: float, beta: float) -> int:
     """Return the smallest ``m >= 4 ln(|T|/beta)/(epsilon alpha)`` (Theorem 3.1, exponential mechanism).
 
@@ -687,9 +671,7 @@ def feldman_steinke_2017_corollary_3_3(
     return math.ceil(12.0 * root / (epsilon * alpha))
 
 
-@checked(
-    n_subsamples="integer >= 1", n_questions="integer >= 1", epsilon="(0, 1)", delta="[0, 1)", beta="(0, 0.5]"
-)
+@checked(n_subsamples="count", n_questions="count", epsilon="(0, 1)", delta="[0, 1)", beta="(0, 0.5]")
 def feldman_steinke_2017_theorem_4_1(
     n_subsamples: int, n_questions: int, epsilon: float, delta: float, beta: float
 ) -> OverfittingBound:
@@ -735,7 +717,7 @@ def feldman_steinke_2017_theorem_4_1(
     return OverfittingBound(constant, math.expm1(2.0 * epsilon))
 
 
-@checked(n_questions="integer >= 1", epsilon="[0, 0.05]", beta="(0, 0.5)")
+@checked(n_questions="count", epsilon="[0, 0.05]", beta="(0, 0.5)")
 def feldman_steinke_2017_theorem_4_2(
     n_subsamples: int, n_questions: int, epsilon: float, delta: float, beta: float
 ) -> float:
@@ -780,9 +762,7 @@ def feldman_steinke_2017_theorem_4_2(
     return 2.0 * beta
 
 
-@checked(
-    n_questions="integer >= 1", grid_size="integer >= 2", beta="(0, 0.5)", failure=option(("beta", "2beta"))
-)
+@checked(n_questions="count", grid_size="integer >= 2", beta="(0, 0.5)", failure=option(("beta", "2beta")))
 def feldman_steinke_2017_theorem_4_3(
     n_questions: int, grid_size: int, beta: float, *, failure: str = "beta"
 ) -> int:
@@ -857,9 +837,7 @@ def feldman_steinke_2017_theorem_4_6(level: float, epsilon: float, delta: float)
     return math.exp(min(math.log(2.0 * level) + epsilon, 0.0)) + delta if delta < 1.0 else 1.0
 
 
-@checked(
-    n_subsamples="integer >= 1", n_questions="integer >= 1", epsilon=">= 0", delta="[0, 1]", beta="(0, 1)"
-)
+@checked(n_subsamples="count", n_questions="count", epsilon=">= 0", delta="[0, 1]", beta="(0, 1)")
 def feldman_steinke_2017_theorem_4_7(
     n_subsamples: int, n_questions: int, epsilon: float, delta: float, beta: float
 ) -> float:

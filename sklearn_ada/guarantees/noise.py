@@ -78,7 +78,7 @@ class GaussianBound:
         return is_vacuous(self.half_width)
 
 
-@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0", noise_scale="> 0 or None")
+@checked(n="count", n_questions="count", ln_beta="<= 0", noise_scale="> 0 or None")
 def gaussian_direct(
     n: int, n_questions: int, ln_beta: float, *, noise_scale: float | None = None
 ) -> GaussianBound:
@@ -125,7 +125,7 @@ def gaussian_direct(
     return GaussianBound(half_width(noise_scale), noise_scale)
 
 
-@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0", noise_scale="> 0 or None")
+@checked(n="count", n_questions="count", ln_beta="<= 0", noise_scale="> 0 or None")
 def gaussian_jung(
     n: int, n_questions: int, ln_beta: float, *, noise_scale: float | None = None
 ) -> GaussianBound:
@@ -186,7 +186,7 @@ def gaussian_jung(
     return GaussianBound(best, noise_scale or math.exp(at[2]))
 
 
-@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta=real(high=-math.log(4.0), closed="high"))
+@checked(n="count", n_questions="count", ln_beta=real(high=-math.log(4.0), closed="high"))
 def gaussian_bassily(n: int, n_questions: int, ln_beta: float) -> GaussianBound:
     """Return the bound of `bassily_2016` with the exact privacy curve of Gaussian noise, noise chosen best.
 
@@ -240,7 +240,7 @@ def gaussian_bassily(n: int, n_questions: int, ln_beta: float) -> GaussianBound:
     return GaussianBound(*best) if best[0] < NONE else GaussianBound(math.inf, math.nan)
 
 
-@checked(n="integer >= 1", n_questions="integer >= 1", ln_beta="<= 0", noise_scale="> 0 or None")
+@checked(n="count", n_questions="count", ln_beta="<= 0", noise_scale="> 0 or None")
 def gaussian_rogers(
     n: int, n_questions: int, ln_beta: float, *, noise_scale: float | None = None
 ) -> GaussianBound:
@@ -345,7 +345,7 @@ class LaplacePlan(NamedTuple):
     epsilon: float
 
 
-@checked(n_questions="integer >= 1", alpha="(0, 1)", beta=_BETA)
+@checked(n_questions="count", alpha="(0, 1)", beta=_BETA)
 def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
     """Return how many records lecture 19 needs for k adaptive answers within alpha, with Laplace noise.
 
@@ -388,7 +388,7 @@ def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
     return LaplacePlan(n, laplace_bassily(n, n_questions, beta).epsilon)
 
 
-@checked(n="integer >= 1", n_questions="integer >= 1", beta=_BETA)
+@checked(n="count", n_questions="count", beta=_BETA)
 def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
     """Return the half-width of k answers with Laplace noise by Theorem 1.2 of lecture 19 (`bassily_2016`).
 
@@ -453,7 +453,7 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
 
 
 @lru_cache(maxsize=256)
-@checked(n="integer >= 1", n_questions="integer >= 1", ln_noise="< 0")
+@checked(n="count", n_questions="count", ln_noise="< 0")
 def records_budget(n: int, n_questions: int, ln_gap: float, ln_noise: float) -> float:
     """Return the rho with which k Gaussian answers about means have the smallest half-width.
 
@@ -477,7 +477,7 @@ def records_budget(n: int, n_questions: int, ln_gap: float, ln_noise: float) -> 
 
 
 @lru_cache(maxsize=256)
-@checked(n_subsamples="integer >= 1", n_questions="integer >= 1")
+@checked(n_subsamples="count", n_questions="count")
 def subsamples_budget(
     n_subsamples: int, n_questions: int, grid_size: int, ln_gap: float, ln_noise: float
 ) -> float:

@@ -177,7 +177,7 @@ def average_precision_interval(
     return _ends(_above(positives, thresholds, rng), _above(negatives, thresholds, rng), sizes, level)
 
 
-@checked(n="integer >= 1", expected="each [0, 1] or None", ln_delta="<= 0")
+@checked(n="count", expected="each [0, 1] or None", ln_delta="<= 0")
 def paired_zero_one_interval(
     better: int,
     worse: int,

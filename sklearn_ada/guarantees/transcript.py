@@ -197,7 +197,7 @@ def transcript_interval(
     return binomial_tail_ends(low_count, high_count, n, side, identical_rows=identical_rows)
 
 
-@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1")
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="count")
 def transcript_cell_interval(
     low_count: int, high_count: int, n: int, *, ln_beta: float, nats: float
 ) -> Interval:
@@ -236,7 +236,7 @@ def transcript_cell_interval(
     return low, mirrored(miss)
 
 
-@checked(low_count="integer >= 0", high_count="integer >= 0", n="integer >= 1")
+@checked(low_count="integer >= 0", high_count="integer >= 0", n="count")
 def transcript_interval_beside_exact_count(
     low_count: int, high_count: int, n: int, *, exact_count: int, ln_beta: float, nats: float
 ) -> Interval:
@@ -318,7 +318,7 @@ def transcript_ratio_interval(
     return chernoff_kl(low_share, high_share, size, min(side + LN_2, 0.0))
 
 
-@checked(count="integer >= 0", n="integer >= 1")
+@checked(count="integer >= 0", n="count")
 def largest_ln_mass(count: int, n: int) -> float:
     """Return ``ln P[Bin(n, count/n) = count]``, which no binomial law of n rows exceeds at this count.
 

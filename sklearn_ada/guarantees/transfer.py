@@ -338,7 +338,7 @@ def direct_transfer(alpha: float, beta: float, epsilon: float, delta: float, fai
     return TransferBound(tail + approximate_dp_gap(epsilon, delta, failure), failure)
 
 
-@checked(n_questions="integer >= 1", noise_scale=">= 0", ln_beta="<= 0")
+@checked(n_questions="count", noise_scale=">= 0", ln_beta="<= 0")
 def gaussian_tail_mean(n_questions: int, noise_scale: float, ln_beta: float) -> float:
     """Return t of Theorem 2 for Gaussian noise: the mean of the largest of k noises in its worst beta-tail.
 
@@ -373,7 +373,7 @@ def gaussian_tail_mean(n_questions: int, noise_scale: float, ln_beta: float) -> 
     return noise_scale * math.exp(-0.5 * z * z - 0.5 * math.log(2.0 * math.pi) - float(log_ndtr(z)))
 
 
-@checked(n_questions="integer >= 1", noise_scale=">= 0", ln_beta="<= 0")
+@checked(n_questions="count", noise_scale=">= 0", ln_beta="<= 0")
 def laplace_tail_mean(n_questions: int, noise_scale: float, ln_beta: float) -> float:
     """Return t of Theorem 2 for Laplace noise: ``noise_scale * (ln(k/beta) + 1)``.
 
@@ -431,7 +431,7 @@ def family_weight(family: str) -> float:
     return _OTHER_SUBSAMPLES * (1 / (m * (m + 1)))
 
 
-@checked(epsilon=">= 0", n="integer >= 1", ln_eta="<= 0")
+@checked(epsilon=">= 0", n="count", ln_eta="<= 0")
 def pure_dp_interval(low_value: float, high_value: float, epsilon: float, n: int, ln_eta: float) -> Interval:
     """Return the interval for ``q(D)`` that the theorem in odds gives.
 
@@ -471,7 +471,7 @@ def pure_dp_interval(low_value: float, high_value: float, epsilon: float, n: int
     return _shrink_odds(low, epsilon), 1.0 - _shrink_odds(1.0 - high, epsilon)
 
 
-@checked(alpha=">= 0", epsilon=">= 0", n="integer >= 1", ln_eta="<= 0")
+@checked(alpha=">= 0", epsilon=">= 0", n="count", ln_eta="<= 0")
 def pure_dp_half_width(alpha: float, epsilon: float, n: int, ln_eta: float) -> float:
     """Return the additive corollary ``alpha + tanh(epsilon/4) + sqrt(ln(1/eta)/(2n))``.
 
@@ -507,7 +507,7 @@ def pure_dp_half_width(alpha: float, epsilon: float, n: int, ln_eta: float) -> f
     return alpha + math.tanh(epsilon / 4.0) + math.sqrt(-ln_eta / (2.0 * n))
 
 
-@checked(epsilon=">= 0", n="integer >= 1", ln_beta="<= 0")
+@checked(epsilon=">= 0", n="count", ln_beta="<= 0")
 def max_information(epsilon: float, n: int, ln_beta: float) -> float:
     """Return the approximate max-information of an epsilon-DP conversation, in nats, as the module proves.
 
@@ -539,7 +539,7 @@ def max_information(epsilon: float, n: int, ln_beta: float) -> float:
     return mean + epsilon * math.sqrt(-n * ln_beta / 2.0)
 
 
-@checked(epsilon=">= 0", n="integer >= 1", ln_beta="<= 0")
+@checked(epsilon=">= 0", n="count", ln_beta="<= 0")
 def dwork_2015_max_information(epsilon: float, n: int, ln_beta: float) -> float:
     """Return the published bound ``n epsilon^2/2 + epsilon sqrt(n ln(2/beta)/2)``, for comparison.
 
@@ -608,7 +608,7 @@ def joined_nats(nats: float, epsilon: float, n: int, ln_slack: float, weight: fl
     return nats + max_information(epsilon, n, ln_slack + math.log(weight) - nats)
 
 
-@checked(alpha=">= 0", beta="[0, 1]", n_questions="integer >= 1", n="integer >= 1")
+@checked(alpha=">= 0", beta="[0, 1]", n_questions="count", n="count")
 def bassily_2016(
     alpha: float, beta: float, n_questions: int, epsilon: float, delta: float, n: int
 ) -> TransferBound:
@@ -742,7 +742,7 @@ def jung_2020_best(alpha: float, ln_beta: float, epsilon: float, ln_delta: float
     return alpha + _expm1(epsilon) + (math.exp(ln_c / 2.0) + math.exp(ln_d / 2.0)) ** 2
 
 
-@checked(alpha=">= 0", beta="[0, 1]", epsilon=">= 0", n="integer >= 1", eta="(0, 1)")
+@checked(alpha=">= 0", beta="[0, 1]", epsilon=">= 0", n="count", eta="(0, 1)")
 def jung_2020_pure(alpha: float, beta: float, epsilon: float, n: int, eta: float) -> TransferBound:
     """Return the half-width of Jung et al. (ITCS 2020) for epsilon-DP answers; lecture 23.
 
@@ -785,7 +785,7 @@ def jung_2020_pure(alpha: float, beta: float, epsilon: float, n: int, eta: float
     beta="[0, 1]",
     epsilon=">= 0",
     delta="[0, 1]",
-    n="integer >= 1",
+    n="count",
     sensitivity="> 0",
     c="> 0",
     d="> 0",

@@ -34,7 +34,7 @@ __all__ = ["EffectiveRounds", "EffectiveRoundsAnswer", "Verification", "verifica
 @checked_fields(
     rho="(0, 0.5]",
     epsilon="> 0",
-    max_failures="integer >= 1",
+    max_failures="count",
     threshold_noise="finite or None",
     failures="integer >= 0",
 )
@@ -123,13 +123,7 @@ class Verification(StatefulMechanism, count="failures", limit="max_failures"):
         self._refuse_if_exhausted()
         plausible = int(min((array <= guess).sum(), (array >= guess).sum()))
         shortfall = (self.rho - self.alpha / 2.0) * array.size - plausible
-        vector = SparseVector(
-            self.epsilon,
-            max_hits=self.max_failures,
-            redraw=True,
-            threshold_noise=self.threshold_noise,
-            hits=self.failures,
-        )
+        vector = SparseVector(self.epsilon, 1.0, self.max_failures, True, self.threshold_noise, self.failures)
         release = vector.ask(shortfall, 0.0, rng)
         self.threshold_noise, self.failures = vector.threshold_noise, vector.hits
         return Release("N" if release.answer == "above" else "Y", release.event)
@@ -185,7 +179,7 @@ class EffectiveRoundsAnswer:
 
 
 @dataclass
-@checked_fields(n_slices="integer >= 1")
+@checked_fields(n_slices="count")
 class EffectiveRounds(StatefulMechanism, count="failures", limit="n_slices"):
     """Answer with the median of a slice until a verification finds it overfitted, then with the next slice's.
 
@@ -283,12 +277,9 @@ class EffectiveRounds(StatefulMechanism, count="failures", limit="n_slices"):
             return Release(EffectiveRoundsAnswer("exhausted", None, None), verified.event)
         answer = answers[self.failures]
         verdict: Literal["verified", "renewed"] = "verified" if self.failures == current else "renewed"
-        return Release(
-            EffectiveRoundsAnswer(verdict, answer.answer, self.failures),
-            composed(verified.event, answer.event),
-        )
+        result = EffectiveRoundsAnswer(verdict, answer.answer, self.failures)
+        return Release(result, composed(verified.event, answer.event))
 
     def _verification(self) -> Verification:
-        return Verification(
-            self.rho, self.alpha, self.epsilon, self.n_slices, self.threshold_noise, self.failures
-        )
+        noise, failures = self.threshold_noise, self.failures
+        return Verification(self.rho, self.alpha, self.epsilon, self.n_slices, noise, failures)

@@ -36,7 +36,7 @@ __all__ = [
 @dataclass(eq=False)
 @checked_fields(
     universe_size="integer >= 2",
-    n_records="integer >= 1",
+    n_records="count",
     alpha="(0, 1)",
     epsilon="> 0",
     threshold_noise="finite or None",
@@ -168,14 +168,8 @@ class PrivateMultiplicativeWeights(StatefulMechanism, count="updates", limit="ma
         return np.zeros(self.universe_size) if self.log_weights is None else self.log_weights
 
     def _comparison(self) -> SparseVector:
-        return SparseVector(
-            self.epsilon,
-            sensitivity=1.0 / self.n_records,
-            max_hits=self.max_updates,
-            redraw=True,
-            threshold_noise=self.threshold_noise,
-            hits=self.updates,
-        )
+        unit, most = 1.0 / self.n_records, self.max_updates
+        return SparseVector(self.epsilon, unit, most, True, self.threshold_noise, self.updates)
 
 
 @checked(grid=instance(Grid, "a Grid"), rng=generator)
@@ -249,10 +243,8 @@ def multiplicative_weights_median(
     events: list[Event | None] = []
 
     def share(point: int, side: str) -> float:
-        at_most = side == "at most"
-        question = values <= point if at_most else values < point
-        hits = sample <= point if at_most else sample < point
-        release = mechanism.ask(question, float(hits.mean()), rng)
+        counts = np.less_equal if side == "at most" else np.less
+        release = mechanism.ask(counts(values, point), float(counts(sample, point).mean()), rng)
         events.append(release.event)
         return release.answer
 
@@ -266,9 +258,7 @@ def multiplicative_weights_median(
     return Release(grid.value(index), composed(*events))
 
 
-@checked(
-    n_questions="integer >= 1", universe_size="integer >= 2", alpha="(0, 1)", epsilon="> 0", beta="(0, 1)"
-)
+@checked(n_questions="count", universe_size="integer >= 2", alpha="(0, 1)", epsilon="> 0", beta="(0, 1)")
 def multiplicative_weights_sample_size(
     n_questions: int, *, universe_size: int, alpha: float, epsilon: float, beta: float
 ) -> int:

@@ -99,9 +99,7 @@ def laplace_mechanism(
     (0.8503, LaplaceEvent(epsilon=0.1, symbols=None))
     """
     scale = noise_scale(sensitivity / epsilon, "laplace_mechanism")
-    answer, symbols = _finished(
-        lambda: with_laplace(value, scale, rng), scale, clip, rounding, "laplace_mechanism"
-    )
+    answer, symbols = _noisy(with_laplace, value, scale, rng, clip, rounding, "laplace_mechanism")
     return Release(answer, LaplaceEvent(epsilon, symbols))
 
 
@@ -153,9 +151,7 @@ def gaussian_mechanism(
     (0.85, 10)
     """
     scale = noise_scale(sensitivity * noise_multiplier, "gaussian_mechanism")
-    answer, symbols = _finished(
-        lambda: with_normal(value, scale, rng), scale, clip, rounding, "gaussian_mechanism"
-    )
+    answer, symbols = _noisy(with_normal, value, scale, rng, clip, rounding, "gaussian_mechanism")
     return Release(answer, GaussianEvent(noise_multiplier, symbols))
 
 
@@ -250,7 +246,7 @@ class StatefulMechanism:
 
 
 @dataclass
-@checked_fields(n_slices="integer >= 1", used="integer >= 0")
+@checked_fields(n_slices="count", used="integer >= 0")
 class SampleSplitting(StatefulMechanism, count="used", limit="n_slices"):
     """Answer each question on a slice of its own; exhausted after the last.
 
@@ -344,9 +340,11 @@ def noise_scale(scale: float, owner: str) -> float:
     return check_real(scale, "scale of the noise", owner, low=0.0)
 
 
-def _finished(
-    draw: Callable[[], float],
+def _noisy(
+    draw: Callable[[float, float, np.random.Generator], float],
+    value: float,
     scale: float,
+    rng: np.random.Generator,
     clip: tuple[float, float] | None,
     rounding: Rounding | None,
     owner: str,
@@ -360,7 +358,7 @@ def _finished(
         high = check_real(clip[1], "clip", owner, low=low)
     if rounding is not None:
         is_rounding(rounding, "rounding", owner)
-    answer = min(max(on_lattice(draw(), scale), low), high)
+    answer = min(max(on_lattice(draw(value, scale, rng), scale), low), high)
     if rounding is None:
         return answer, None
     index = int(rounding.grid.index(answer))

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
@@ -47,7 +48,7 @@ def binary_search_quantile(
     *,
     noise_multiplier: float,
     alpha: float,
-    rng: np.random.Generator,
+    rng: Generator,
     level: float = 0.5,
 ) -> Release[float]:
     """Release an approximate quantile found by noisy counting: ``K/(2 noise_multiplier^2)``-zCDP.
@@ -112,7 +113,7 @@ def binary_search_quantile(
     return Release(grid.value(index), GaussianEvent(multiplier, (rounding.symbol(index, "grid"),)))
 
 
-@checked(grid_size="integer >= 1", level="(0, 1)", tolerance="> 0")
+@checked(grid_size="count", level="(0, 1)", tolerance="> 0")
 def search_quantile(
     share: Callable[[int, str], float], grid_size: int, *, level: float, tolerance: float
 ) -> int:
@@ -158,7 +159,7 @@ def search_quantile(
     return low
 
 
-@checked(grid_size="integer >= 1")
+@checked(grid_size="count")
 def n_counting_questions(grid_size: int) -> int:
     """Return ``2 ceil(log2 |T|)``: how many counting questions a binary search asks at most.
 
@@ -175,7 +176,7 @@ def n_counting_questions(grid_size: int) -> int:
     return 2 * (grid_size - 1).bit_length()
 
 
-@checked(noise_multiplier="> 0", n_subsamples="integer >= 1", grid_size="integer >= 2", beta="(0, 1)")
+@checked(noise_multiplier="> 0", n_subsamples="count", grid_size="integer >= 2", beta="(0, 1)")
 def binary_search_error(noise_multiplier: float, n_subsamples: int, grid_size: int, beta: float) -> float:
     """Return the least alpha that `binary_search_quantile` guarantees except with probability beta.
 
@@ -264,13 +265,7 @@ def exact_quantile(values: ArrayLike, rounding: Rounding, *, level: float = 0.5)
 
 @checked(rng=generator)
 def exponential_quantile(
-    indices: ArrayLike,
-    grid_size: int,
-    epsilon: float,
-    rng: np.random.Generator,
-    *,
-    low: float = 0.5,
-    high: float = 0.5,
+    indices: ArrayLike, grid_size: int, epsilon: float, rng: Generator, *, low: float = 0.5, high: float = 0.5
 ) -> int:
     r"""Draw the index of an approximate quantile, epsilon-differentially private in one value replaced.
 
@@ -364,7 +359,7 @@ def quantile_log_law(
     return law
 
 
-@checked(epsilon="> 0", n_subsamples="integer >= 1", grid_size="integer >= 1", beta="(0, 1)")
+@checked(epsilon="> 0", n_subsamples="count", grid_size="count", beta="(0, 1)")
 def rank_error(epsilon: float, n_subsamples: int, grid_size: int, beta: float) -> float:
     """Return how far from its level a private quantile's rank can be, except with probability ``beta``.
 
@@ -395,7 +390,7 @@ def private_quantile(
     rounding: Rounding,
     *,
     epsilon: float,
-    rng: np.random.Generator,
+    rng: Generator,
     low: float = 0.5,
     high: float = 0.5,
 ) -> Release[float]:
@@ -446,7 +441,7 @@ def noisy_search(
     level: float,
     tolerance: float,
     deviation: float,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> int:
     """Return a grid index near a quantile, found by `search_quantile` with normal noise in each count.
 

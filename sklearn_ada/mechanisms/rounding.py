@@ -128,7 +128,7 @@ class Cells:
         return centre - self.half_cell - slack, centre + self.half_cell + slack
 
 
-@checked(n_candidates="integer >= 1")
+@checked(n_candidates="count")
 def candidate_width(n_candidates: int) -> float:
     """Return half a cell in standard errors for G candidates of one search: ``Phi^-1(1 - 1/(30 G))``.
 
@@ -147,7 +147,7 @@ def candidate_width(n_candidates: int) -> float:
     return -float(ndtri(1.0 / (30.0 * n_candidates)))
 
 
-@checked(n="integer >= 1", guess="[0, 1]", guess_rows="integer >= 1")
+@checked(n="count", guess="[0, 1]", guess_rows="count")
 def guess_error(n: int, guess: float, guess_rows: int) -> float:
     """Return tau, the standard error of the holdout's count around ``n * guess``, at least half a count.
 
@@ -173,7 +173,7 @@ def guess_error(n: int, guess: float, guess_rows: int) -> float:
 
 
 @dataclass(frozen=True)
-@checked_fields(n="integer >= 1", width="integer >= 1")
+@checked_fields(n="count", width="count")
 class CountCells:
     """Cells of ``width`` counts each; cell 0 begins at ``base``.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._validation import (
@@ -30,21 +31,12 @@ __all__ = [
     "selection_error",
 ]
 
+_SAMPLER = option(("inverse", "rejection"))
 
-@checked(
-    scores=check_values,
-    epsilon="> 0",
-    sensitivity="> 0",
-    sampler=option(("inverse", "rejection")),
-    rng=generator,
-)
+
+@checked(scores=check_values, epsilon="> 0", sensitivity="> 0", sampler=_SAMPLER, rng=generator)
 def exponential_mechanism(
-    scores: ArrayLike,
-    *,
-    sensitivity: float,
-    epsilon: float,
-    rng: np.random.Generator,
-    sampler: str = "inverse",
+    scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: Generator, sampler: str = "inverse"
 ) -> Release[int]:
     """Draw a candidate with weight ``exp(epsilon * score / (2 * sensitivity))``: epsilon-DP.
 
@@ -103,7 +95,7 @@ def exponential_mechanism(
 
 @checked(scores=check_values, epsilon="> 0", sensitivity="> 0", rng=generator)
 def report_noisy_max(
-    scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator
+    scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: Generator
 ) -> Release[int]:
     """Return the index of the largest score after Gumbel noise: the exponential mechanism's exact law.
 
@@ -144,7 +136,7 @@ def report_noisy_max(
 
 @checked(scores=check_values, epsilon="> 0", sensitivity="> 0", rng=generator)
 def permute_and_flip(
-    scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator
+    scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: Generator
 ) -> Release[int]:
     """Choose a candidate by permute-and-flip: epsilon-DP, never a worse expected score.
 
@@ -188,9 +180,7 @@ def permute_and_flip(
 
 
 @checked(losses=check_values)
-def private_minimum(
-    losses: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator
-) -> Release[int]:
+def private_minimum(losses: ArrayLike, *, sensitivity: float, epsilon: float, rng: Generator) -> Release[int]:
     """Answer a minimisation question over finitely many parameters: epsilon-DP.
 
     The loss of the answer exceeds the least loss by less than `selection_error`, except with the
@@ -230,7 +220,7 @@ def private_minimum(
     return exponential_mechanism(-np.asarray(losses), sensitivity=sensitivity, epsilon=epsilon, rng=rng)
 
 
-@checked(n_candidates="integer >= 1", n_optimal="integer >= 1", sensitivity="> 0", epsilon="> 0", t=">= 0")
+@checked(n_candidates="count", n_optimal="count", sensitivity="> 0", epsilon="> 0", t=">= 0")
 def selection_error(
     n_candidates: int, *, sensitivity: float, epsilon: float, t: float, n_optimal: int = 1
 ) -> float:
@@ -263,7 +253,7 @@ def selection_error(
 
 
 def private_learner(
-    errors: ArrayLike, *, epsilon: float, rng: np.random.Generator, sampler: str = "inverse"
+    errors: ArrayLike, *, epsilon: float, rng: Generator, sampler: str = "inverse"
 ) -> Release[int]:
     """Learn a finite class privately: the exponential mechanism on minus the empirical error.
 
@@ -305,11 +295,8 @@ def private_learner(
     if array.ndim != 2 or array.size == 0 or not np.isin(array, (0, 1)).all():
         expected = "a non-empty array of 0 and 1 of shape (n_hypotheses, n_records)"
         raise bad_parameter("errors", "private_learner", expected, describe(array))
-    n_records = array.shape[1]
-    scores = -array.mean(axis=1, dtype=np.float64)
-    return exponential_mechanism(
-        scores, sensitivity=1.0 / n_records, epsilon=epsilon, rng=rng, sampler=sampler
-    )
+    scores, unit = -array.mean(axis=1, dtype=np.float64), 1.0 / array.shape[1]
+    return exponential_mechanism(scores, sensitivity=unit, epsilon=epsilon, rng=rng, sampler=sampler)
 
 
 def _exponents(scores: ArrayLike, sensitivity: float, epsilon: float, owner: str) -> NDArray[np.float64]:

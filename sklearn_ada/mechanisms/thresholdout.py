@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
+from numpy.random import Generator
 
 from sklearn_ada._validation import checked, checked_fields, generator, instance
 from sklearn_ada.accounting.events import (
@@ -39,7 +39,7 @@ __all__ = [
 @checked_fields(
     epsilon="> 0",
     sensitivity="> 0",
-    max_hits="integer >= 1",
+    max_hits="count",
     redraw=instance(bool, "a bool"),
     threshold_noise="finite or None",
     hits="integer >= 0",
@@ -97,9 +97,7 @@ class SparseVector(StatefulMechanism, count="hits", limit="max_hits"):
         super().__post_init__()
 
     @checked("SparseVector", value="finite", threshold="finite", rng=generator)
-    def ask(
-        self, value: float, threshold: float, rng: np.random.Generator
-    ) -> Release[Literal["above", "below"]]:
+    def ask(self, value: float, threshold: float, rng: Generator) -> Release[Literal["above", "below"]]:
         """Return whether ``value`` is above ``threshold``.
 
         Parameters
@@ -149,7 +147,7 @@ def above_threshold(epsilon: float, sensitivity: float = 1.0) -> SparseVector:
     return SparseVector(epsilon, sensitivity)
 
 
-@checked(epsilon="> 0", n_questions="integer >= 1", beta="(0, 1)", sensitivity="> 0", max_hits="integer >= 1")
+@checked(epsilon="> 0", n_questions="count", beta="(0, 1)", sensitivity="> 0", max_hits="count")
 def sparse_vector_error(
     epsilon: float,
     *,
@@ -207,7 +205,7 @@ class ThresholdoutAnswer:
 @checked_fields(
     threshold="> 0",
     scale="> 0",
-    max_hits="integer >= 1",
+    max_hits="count",
     sensitivity="> 0",
     threshold_noise="finite or None",
     hits="integer >= 0",
@@ -263,7 +261,7 @@ class Thresholdout(StatefulMechanism, count="hits", limit="max_hits"):
         super().__post_init__()
 
     @checked("Thresholdout", guess="finite", value="finite", rng=generator)
-    def ask(self, guess: float, value: float, rng: np.random.Generator) -> Release[ThresholdoutAnswer]:
+    def ask(self, guess: float, value: float, rng: Generator) -> Release[ThresholdoutAnswer]:
         """Compare the guess with the value on the holdout.
 
         Parameters
@@ -298,13 +296,7 @@ class Thresholdout(StatefulMechanism, count="hits", limit="max_hits"):
 
 @checked(guess="finite", value="finite", threshold="> 0", scale="> 0", sensitivity="> 0", rng=generator)
 def gaussian_thresholdout(
-    guess: float,
-    value: float,
-    *,
-    threshold: float,
-    scale: float,
-    sensitivity: float,
-    rng: np.random.Generator,
+    guess: float, value: float, *, threshold: float, scale: float, sensitivity: float, rng: Generator
 ) -> Release[ThresholdoutAnswer]:
     """Compare a guess with the holdout as the published figure did: Gaussian noise, fixed threshold.
 
@@ -356,7 +348,7 @@ def gaussian_thresholdout(
     return Release(answer, SelfComposedEvent(event, 2))
 
 
-def laplace_threshold(threshold: float, scale: float, rng: np.random.Generator) -> float:
+def laplace_threshold(threshold: float, scale: float, rng: Generator) -> float:
     """Return the noisy threshold of one run of Thresholdout: Laplace noise of twice the scale.
 
     Parameters
@@ -375,7 +367,7 @@ def laplace_threshold(threshold: float, scale: float, rng: np.random.Generator) 
 
 
 def laplace_correction(
-    guess: float, value: float, noisy_threshold: float, scale: float, rng: np.random.Generator
+    guess: float, value: float, noisy_threshold: float, scale: float, rng: Generator
 ) -> float | None:
     """Return None if the guess agrees with the value, else the value with noise: one step of Thresholdout.
 
@@ -400,7 +392,7 @@ def laplace_correction(
 
 
 def gaussian_correction(
-    guess: float, value: float, threshold: float, deviation: float, rng: np.random.Generator
+    guess: float, value: float, threshold: float, deviation: float, rng: Generator
 ) -> float | None:
     """Return None if the guess agrees with the value, else the value with noise, as in the published figure.
 

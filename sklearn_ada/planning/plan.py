@@ -63,7 +63,7 @@ def _at_most(most: int) -> Check:
     expected_value=or_none(real(0.0, 1.0, fix=_WORST)),
     surprise_rate="[0, 1]",
     guess_rows=or_none(integer(fix="None plans for as many as the holdout has.")),
-    subsample_size="integer >= 1",
+    subsample_size="count",
     grid_size="integer >= 2",
     verdicts=instance(bool, "True or False"),
     passes=or_none(integer(fix="None plans for a process that goes on whatever the verdicts.")),
