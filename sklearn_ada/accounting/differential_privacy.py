@@ -33,7 +33,7 @@ import numpy as np
 from scipy.special import erfcx, hyp1f1, hyp2f1, log_ndtr
 
 from sklearn_ada._solving import enclosed_root
-from sklearn_ada._validation import bad_parameter, checked, checked_fields
+from sklearn_ada._validation import bad_parameter, check_real, checked, checked_fields, plain
 from sklearn_ada.accounting.composition import EpsilonDelta, exp_upward, smallest_epsilon
 from sklearn_ada.accounting.events import (
     ApproximateDPEvent,
@@ -41,13 +41,13 @@ from sklearn_ada.accounting.events import (
     ComposedEvent,
     CountRelease,
     CoveredRelease,
-    EpsilonEvent,
     Event,
     ExponentialMechanismEvent,
     GaussianEvent,
     LaplaceEvent,
     SelfComposedEvent,
     ThresholdoutEvent,
+    WithEpsilon,
 )
 from sklearn_ada.exceptions import UnsupportedEventError
 
@@ -143,10 +143,14 @@ def approximate_dp_cost(event: Event) -> EpsilonDelta:
     owner = "approximate_dp_cost"
 
     def epsilon_of(part: Event) -> float:
-        return part.epsilon if isinstance(part, ApproximateDPEvent) else _epsilon(part, owner)
+        if isinstance(part, ApproximateDPEvent):
+            return check_real(part.epsilon, "epsilon", part.type_name, low=0.0, closed="low")
+        return _epsilon(part, owner)
 
     def delta_of(part: Event) -> float:
-        return part.delta if isinstance(part, ApproximateDPEvent) else 0.0
+        if isinstance(part, ApproximateDPEvent):
+            return check_real(part.delta, "delta", part.type_name, low=0.0, high=1.0, closed="low")
+        return 0.0
 
     epsilon, delta = _total_price(event, epsilon_of, owner), _total_price(event, delta_of, owner)
     return EpsilonDelta(epsilon, min(1.0, delta))
@@ -221,8 +225,8 @@ def gaussian_mu(event: Event) -> float:
 
 def _epsilon(event: Event, owner: str) -> float:
     match event:
-        case EpsilonEvent():
-            return event.epsilon
+        case WithEpsilon():
+            return check_real(event.epsilon, "epsilon", event.type_name, low=0.0)
         case ThresholdoutEvent():
             return thresholdout_epsilon(event.scaled_epsilon, event.max_hits)
         case GaussianEvent():
@@ -240,7 +244,7 @@ def _rho(event: Event) -> float:
         # Permute-and-flip is no bounded-range mechanism: on two candidates its loss is (epsilon,
         # -ln(2 - exp(-epsilon))), so for small epsilon it costs what randomised response costs.
         # AboveThreshold costs its epsilon once its noise is drawn, even if nothing was above.
-        case EpsilonEvent():
+        case WithEpsilon():
             return pure_dp_zcdp(event.epsilon)
         case GaussianEvent():
             return gaussian_zcdp(event.noise_multiplier)
@@ -252,7 +256,8 @@ def _rho(event: Event) -> float:
 
 def _mu_squared(event: Event) -> float:
     if isinstance(event, GaussianEvent):
-        return 1.0 / event.noise_multiplier / event.noise_multiplier
+        sigma = check_real(event.noise_multiplier, "noise_multiplier", event.type_name, low=0.0)
+        return 1.0 / sigma / sigma
     raise _unsupported(event, "gaussian_mu", "only Gaussian noise has an exact mu")
 
 
@@ -389,7 +394,12 @@ def laplace_zcdp(epsilon: float) -> float:
     >>> round(laplace_zcdp(1.0), 6)
     0.367879
     """
-    return _laplace(epsilon)
+    if epsilon > 1.0:
+        return epsilon + math.expm1(-epsilon)
+    return 0.5 * epsilon * epsilon * float(hyp1f1(1.0, 3.0, -epsilon))  # the sum's power series
+
+
+_laplace = plain(laplace_zcdp)
 
 
 @checked(epsilon="> 0")
@@ -560,13 +570,6 @@ def thresholdout_scale(rho: float, sensitivity: float, max_hits: int) -> float:
     """
     ln_cost = enclosed_root(lambda x: math.log(thresholdout_zcdp(math.exp(x), max_hits) / rho), -60.0, 5.0)[0]
     return sensitivity / math.exp(ln_cost) * (1.0 + 1e-9)
-
-
-def _laplace(epsilon: float) -> float:
-    """Return ``epsilon + exp(-epsilon) - 1``, by its power series where the sum would cancel."""
-    if epsilon > 1.0:
-        return epsilon + math.expm1(-epsilon)
-    return 0.5 * epsilon * epsilon * float(hyp1f1(1.0, 3.0, -epsilon))
 
 
 @checked(rho=">= 0", epsilon=">= 0")

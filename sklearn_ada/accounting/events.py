@@ -324,14 +324,14 @@ class CountRelease(Event):
 
 @dataclass(frozen=True)
 @checked_fields(epsilon="> 0", symbols=_symbols_or_none)
-class EpsilonEvent(Event):
+class WithEpsilon(Event):
     """A release with one privacy parameter ``epsilon`` > 0."""
 
     epsilon: float
     symbols: tuple[Symbol, ...] | None = None
 
 
-class PureDPEvent(EpsilonEvent):
+class PureDPEvent(WithEpsilon):
     """Some epsilon-DP mechanism, of which nothing else is known.
 
     Parameters
@@ -349,7 +349,7 @@ class PureDPEvent(EpsilonEvent):
     """
 
 
-class LaplaceEvent(EpsilonEvent):
+class LaplaceEvent(WithEpsilon):
     """Laplace noise of scale ``sensitivity / epsilon`` was added to one number.
 
     Parameters
@@ -367,7 +367,7 @@ class LaplaceEvent(EpsilonEvent):
     """
 
 
-class RandomizedResponseEvent(EpsilonEvent):
+class RandomizedResponseEvent(WithEpsilon):
     """One bit was released truthfully with probability ``e^epsilon / (1 + e^epsilon)``.
 
     Parameters
@@ -385,7 +385,7 @@ class RandomizedResponseEvent(EpsilonEvent):
     """
 
 
-class ExponentialMechanismEvent(EpsilonEvent):
+class ExponentialMechanismEvent(WithEpsilon):
     """One element was drawn with weight ``exp(epsilon * score / (2 * sensitivity))``.
 
     Report-noisy-max with Gumbel noise draws from the same law and emits this event too.
@@ -405,7 +405,7 @@ class ExponentialMechanismEvent(EpsilonEvent):
     """
 
 
-class PermuteAndFlipEvent(EpsilonEvent):
+class PermuteAndFlipEvent(WithEpsilon):
     """One element was chosen by permute-and-flip at ``epsilon``.
 
     Parameters
@@ -423,7 +423,7 @@ class PermuteAndFlipEvent(EpsilonEvent):
     """
 
 
-class AboveThresholdEvent(EpsilonEvent):
+class AboveThresholdEvent(WithEpsilon):
     """The noise of a threshold was drawn for a run that ends at its first "above".
 
     The event happens when the noise is drawn: a run in which nothing was above has happened too.

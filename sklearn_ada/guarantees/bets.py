@@ -278,9 +278,7 @@ def fixed_bets_mean(
     >>> round(low, 4), round(high, 4)  # Hoeffding's: .4740 to .5599
     (0.4911, 0.5425)
     """
-    rows = np.asarray(values, dtype=np.float64)
-    if rows.ndim != 1 or rows.size == 0 or not (rows.min() >= 0.0 and rows.max() <= 1.0):
-        raise bad_parameter("values", "fixed_bets_mean", "a non-empty array of numbers in [0, 1]", "others")
+    rows, _ = _rows_and_variance(values, expected_variance, "fixed_bets_mean")
     level = ln_side(ln_delta)
     reach = math.sqrt(-2.0 * expected_variance * level / rows.size) - 2.0 * level / rows.size
 

@@ -315,10 +315,8 @@ class PlannedCells:
     def published(self, half_width: HalfWidth) -> float:
         """Return the half-width of its exact value, published at the end."""
         weight, _ = Purse().after(self.n_searches).final()
-        ln_final = self._ln_sealed + math.log(weight)
-        return self._expected(
-            lambda before, after: half_width(max(ln_final - after, self._ln_asked - before), 0.0)
-        )
+        ln_final, ln_asked = self._ln_sealed + math.log(weight), self._ln_asked
+        return self._expected(lambda before, after: half_width(max(ln_final - after, ln_asked - before), 0.0))
 
     @property
     def _ln_sealed(self) -> float:

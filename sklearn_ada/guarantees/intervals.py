@@ -787,9 +787,8 @@ def _log_tail_root(count: int, n: int, ln_side: float) -> float:
     def gap(log_p: float) -> float:
         return _log_tail_bound(count, n, log_p) - ln_side
 
-    top = math.log(count / n)
     bottom = 2.0 * ln_side  # p^count <= tail, so ln p cannot be as low as this
-    return math.exp(root(gap, bottom, top, xtol=1e-13, rtol=_RTOL) - 1e-12)
+    return math.exp(root(gap, bottom, math.log(count / n), xtol=1e-13, rtol=_RTOL) - 1e-12)
 
 
 def _log_tail_bound(count: int, n: int, log_p: float) -> float:
@@ -870,39 +869,36 @@ def _bentkus_low(value: float, n: int, side: float) -> float:
         return chernoff
     if value >= 1.0:
         return math.exp(side / n) * (1.0 - OUTWARDS)  # the tail is p^n, and t may be as near n as one likes
-    tail = _BentkusTail(n, total)
     if chernoff >= value * (1.0 - 1e-9):
         return chernoff
-    low, _ = enclosed_root(lambda p: tail.ln_bound(p) - side, max(chernoff, 1e-300), value)
+    ln_bound = _bentkus_tail(n, total)
+    low, _ = enclosed_root(lambda p: ln_bound(p) - side, max(chernoff, 1e-300), value)
     return max(low * (1.0 - OUTWARDS), chernoff)
 
 
-class _BentkusTail:
-    """Bentkus's bound of ``P[sum >= total]`` as a function of p."""
+def _bentkus_tail(n: int, total: float) -> Callable[[float], float]:
+    """Return the logarithm of Bentkus's bound of ``P[sum >= total]``, as a function of p."""
+    reach = math.ceil(_DEVIATIONS * math.sqrt(n)) + 100
+    first, last = max(0, math.floor(total) - reach), min(n, math.ceil(total) + reach)
+    counts: Array = np.arange(first, last + 1, dtype=np.float64)
+    above, middle = counts - total, math.ceil(total) - first
+    at = counts[middle]  # the count that the others are compared with
+    choose = -gammaln(counts + 1.0) - gammaln(n - counts + 1.0)
+    choose, ln_choose_at = choose - choose[middle], float(gammaln(n + 1.0) + choose[middle])
 
-    def __init__(self, n: int, total: float) -> None:
-        reach = math.ceil(_DEVIATIONS * math.sqrt(n)) + 100
-        first, last = max(0, math.floor(total) - reach), min(n, math.ceil(total) + reach)
-        self.counts: Array = np.arange(first, last + 1, dtype=np.float64)
-        self.above = self.counts - total
-        self.total, self.n = total, n
-        self.at = math.ceil(total) - first  # the count that the others are compared with
-        choose = -gammaln(self.counts + 1.0) - gammaln(n - self.counts + 1.0)
-        self.choose = choose - choose[self.at]
-        self.ln_choose_at = float(gammaln(n + 1.0) + choose[self.at])
-
-    def ln_bound(self, p: float) -> float:
+    def ln_bound(p: float) -> float:
         """Return the logarithm of the least of ``E(Bin - t)+ / (total - t)`` over integers t, at most 0."""
         logit = math.log(p) - math.log1p(-p)
-        masses = np.exp(np.minimum(self.choose + (self.counts - self.counts[self.at]) * logit, _LARGEST_TERM))
+        masses = np.exp(np.minimum(choose + (counts - at) * logit, _LARGEST_TERM))
         # E[(Bin - total) 1(Bin > t)] rises in t; the bound is least at the first t where it is not negative.
-        tails = np.cumsum((masses * self.above)[::-1])[::-1]
+        tails = np.cumsum((masses * above)[::-1])[::-1]
         k = int(np.argmax(tails >= 0.0))  # the first count that belongs to the sum: t = that count - 1
-        t = max(self.counts[k] - 1.0, 0.0)
-        if t >= self.total:
-            t = self.counts[k] - 2.0  # total is a whole number and no count below it belongs
-        where = slice(max(int(t - self.counts[0]), 0), None)
-        numerator = float(((self.counts[where] - t) * masses[where]).sum())
-        ln_at = self.ln_choose_at + self.counts[self.at] * math.log(p)
-        ln_at += (self.n - self.counts[self.at]) * math.log1p(-p)
-        return float(min(ln_at + math.log(numerator) - math.log(self.total - t), 0.0))
+        t = max(counts[k] - 1.0, 0.0)
+        if t >= total:
+            t = counts[k] - 2.0  # total is a whole number and no count below it belongs
+        where = slice(max(int(t - counts[0]), 0), None)
+        numerator = float(((counts[where] - t) * masses[where]).sum())
+        ln_at = ln_choose_at + at * math.log(p) + (n - at) * math.log1p(-p)
+        return float(min(ln_at + math.log(numerator) - math.log(total - t), 0.0))
+
+    return ln_bound

@@ -13,16 +13,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_ada._validation import (
-    bad_parameter,
-    check_real,
-    check_values,
-    checked,
-    checked_fields,
-    generator,
-)
+from sklearn_ada._validation import check_real, check_values, checked, checked_fields, generator
 from sklearn_ada.accounting.events import Release, composed
-from sklearn_ada.mechanisms.noise import StatefulMechanism
+from sklearn_ada.mechanisms.noise import StatefulMechanism, is_callable
 from sklearn_ada.mechanisms.quantiles import exact_quantile
 from sklearn_ada.mechanisms.rounding import Rounding, is_rounding
 from sklearn_ada.mechanisms.thresholdout import SparseVector, sparse_vector_error
@@ -261,8 +254,7 @@ class EffectiveRounds(StatefulMechanism, count="failures", limit="n_slices"):
         ValueError
             For a parameter outside its range. Either way nothing has been drawn.
         """
-        if not callable(slice_values):
-            raise bad_parameter("slice_values", "EffectiveRounds", "a callable", slice_values)
+        is_callable(slice_values, "slice_values", "EffectiveRounds")
         self._refuse_if_exhausted()
         usable = range(self.failures, min(self.failures + 2, self.n_slices))
         answers = {i: exact_quantile(slice_values(i), rounding) for i in usable}

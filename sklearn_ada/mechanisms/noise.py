@@ -44,6 +44,13 @@ __all__ = [
 ]
 
 
+def is_callable(value: Any, name: str, owner: str) -> Any:
+    """Return what can be called, or raise ValueError."""
+    if callable(value):
+        return value
+    raise bad_parameter(name, owner, "a callable", value)
+
+
 @checked(value="finite", sensitivity="> 0", epsilon="> 0", rng=generator)
 def laplace_mechanism(
     value: float,
@@ -273,6 +280,7 @@ class SampleSplitting(StatefulMechanism, count="used", limit="n_slices"):
     n_slices: int
     used: int = 0
 
+    @checked("SampleSplitting", slice_value=is_callable)
     def ask(self, slice_value: Callable[[int], float], rounding: Rounding) -> Release[float]:
         """Answer with ``slice_value(i)`` of the next slice i, rounded to a grid.
 
@@ -293,8 +301,6 @@ class SampleSplitting(StatefulMechanism, count="used", limit="n_slices"):
         BudgetExhaustedError
             If every slice has answered.
         """
-        if not callable(slice_value):
-            raise bad_parameter("slice_value", "SampleSplitting", "a callable", slice_value)
         self._refuse_if_exhausted()
         release = rounded(slice_value(self.used), rounding)
         self.used += 1

@@ -254,19 +254,15 @@ class PlanRows:
         return None if self.given.verdicts else self._best_of(LEVEL)
 
     def __getitem__(self, method: str) -> MethodPlan:
-        for row in self.rows:
-            if row.method == method:
-                return row
-        names = ", ".join(repr(row.method) for row in self.rows)
-        raise KeyError(f"The plan has no method {method!r}. It has {names}.")
+        by_name = {row.method: row for row in self.rows}
+        if method in by_name:
+            return by_name[method]
+        raise KeyError(f"The plan has no method {method!r}. It has {', '.join(map(repr, by_name))}.")
 
     def _best_of(self, unit: str) -> MethodPlan | None:
         certified = (ALL, WINNERS) if self.of_searches else (VERDICTS,) if self.given.verdicts else (ALL,)
-        able = [
-            row
-            for row in self.rows
-            if row.adaptive and row.certifies in certified and row.unit == unit and not row.vacuous
-        ]
+        useful = [row for row in self.rows if row.unit == unit and row.adaptive and not row.vacuous]
+        able = [row for row in useful if row.certifies in certified]
         sign = -1.0 if self.solved_for == "n_questions" else 1.0
         return min(able, key=lambda row: sign * getattr(row, self.solved_for), default=None)
 
@@ -412,9 +408,8 @@ def _ladder(given: Assumptions, n: int, k: int) -> float:
 
 def _checks(given: Assumptions, n: int, k: int) -> PlannedChecks:
     deviation = wilson_deviation(given.value, given.guess_rows or n)
-    return plan_checks(
-        k, given.guess_error(n), deviation, n, given.ln_beta, surprise_rate=given.surprise_rate
-    )
+    error, rate = given.guess_error(n), given.surprise_rate
+    return plan_checks(k, error, deviation, n, given.ln_beta, surprise_rate=rate)
 
 
 @_method(

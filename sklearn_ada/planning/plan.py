@@ -13,18 +13,7 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sklearn_ada._validation import (
-    Check,
-    aligned,
-    bad_parameter,
-    check_integer,
-    checked,
-    instance,
-    integer,
-    or_none,
-    percent,
-    real,
-)
+from sklearn_ada._validation import aligned, bad_parameter, checked, instance, integer, or_none, percent, real
 from sklearn_ada.planning.display import PlanDisplay
 from sklearn_ada.planning.methods import (
     MOST_QUESTIONS,
@@ -43,19 +32,11 @@ if TYPE_CHECKING:
 _HEAD = ("method", "records", "questions", "half-width", "of", "certifies", "adaptive")
 _NUMBERS = ("records", "questions", "half-width")
 _CHECKS, _SPLITTING = "coded checks", "sample splitting"
+_QUESTIONS = or_none(integer(high=MOST_QUESTIONS))
 _CROSSING = 100  # searches that are looked at for the point from which on splitting loses
 _WORST = "It is a share such as an accuracy; None plans for the worst mean of values in [0, 1]."
 _ONE_MODEL = "It is a share of records; None plans for verdicts about one model."
 _PLANNED = f"of up to {MOST_ROWS:,} records, the most that is planned for,"
-
-
-def _at_most(most: int) -> Check:
-    def check(value: Any, name: str, owner: str) -> int | None:
-        if value is not None and check_integer(value, name, owner) > most:
-            raise bad_parameter(name, owner, f"at most {most:,}", value)
-        return value if value is None else int(value)
-
-    return check
 
 
 @checked(
@@ -68,9 +49,9 @@ def _at_most(most: int) -> Check:
     verdicts=instance(bool, "True or False"),
     passes=or_none(integer(fix="None plans for a process that goes on whatever the verdicts.")),
     disagreement=or_none(real(0.0, 1.0, closed="high", fix=_ONE_MODEL)),
-    searches=_at_most(MOST_QUESTIONS),
-    n=_at_most(MOST_ROWS),
-    n_questions=_at_most(MOST_QUESTIONS),
+    searches=_QUESTIONS,
+    n=or_none(integer(high=MOST_ROWS)),
+    n_questions=_QUESTIONS,
     width=or_none(real(0.0, 0.5, fix="It is half of an interval's width.")),
 )
 def plan_holdout(
@@ -298,12 +279,11 @@ class HoldoutPlan(PlanRows):
 
 
 def _cells(row: MethodPlan) -> list[str]:
-    reached = "none" if row.vacuous else f"{row.width:.3g}"
     return [
         row.method,
         f"{row.n:,}" if math.isfinite(row.n) else "none",
         f"{row.n_questions:,}" + ("+" if row.n_questions == MOST_QUESTIONS else ""),
-        reached,
+        "none" if row.vacuous else f"{row.width:.3g}",
         row.unit,
         row.certifies,
         "yes" if row.adaptive else "no",
