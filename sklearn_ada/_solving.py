@@ -171,10 +171,14 @@ def simplex_minimum(
     runs: int = 2,
 ) -> tuple[float, list[float]]:
     """Return the least half-width found by Nelder and Mead, and where; a restart frees a flat simplex."""
+
+    def bounded(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+        return min(half_width(x), NONE)
+
     least, at = NONE, list(start)
     for _ in range(runs):
         found = minimize(
-            half_width, at, method="Nelder-Mead", options={"xatol": xatol, "fatol": fatol, "maxiter": 1000}
+            bounded, at, method="Nelder-Mead", options={"xatol": xatol, "fatol": fatol, "maxiter": 1000}
         )
         least, at = float(found.fun), [float(x) for x in found.x]
     return least, at

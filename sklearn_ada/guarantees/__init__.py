@@ -26,7 +26,5 @@ from sklearn_ada.guarantees.transfer import *
 
 __all__ = ["Certificate", "smallest_integer", "urn_nats"]
 __all__ += [
-    name
-    for name, value in globals().items()
-    if not (name[0] == "_" or inspect.ismodule(value) or name in __all__)
+    name for name, item in vars().items() if not (name[0] == "_" or inspect.ismodule(item) or name in __all__)
 ]

@@ -576,19 +576,17 @@ class _Rows:
         low = self.low_end(terms, ln_level, bracket)
         return low, -self.low_end((-terms[0], terms[1]), ln_level, (-bracket[1], -bracket[0]))
 
-    def low_end(
-        self, terms: Terms, ln_level: float, bracket: Interval, planned: Array | None = None
-    ) -> float:
+    def low_end(self, terms: Terms, ln_level: float, bracket: Interval, plan: Array | None = None) -> float:
         """Return the lower end alone.
 
-        Where the denominator depends on the rows, ``planned`` is one that does not: by it the bets are sized
+        Where the denominator depends on the rows, ``plan`` is one that does not: by it the bets are sized
         and centred.
         """
         sizes = self.counts.sum(axis=1)
         occupied = sizes > 0  # a class without rows has no outcomes
         sizes, n = sizes[occupied], float(sizes.sum())
         numerator, true_denominator = terms[0][occupied], terms[1][occupied]
-        denominator = true_denominator if planned is None else planned[occupied]
+        denominator = true_denominator if plan is None else plan[occupied]
         laws = self.laws[occupied]
         top, bottom = (float(sizes @ (laws * side).sum(axis=1)) for side in (numerator, denominator))
         ratio = min(max(top / bottom, bracket[0]), bracket[1]) if bottom > 0.0 else bracket[0]
@@ -688,10 +686,8 @@ def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
         top = each.max(axis=-1)
         return np.asarray(top + np.log(np.exp(each - top[..., None]) @ _WEIGHTS))
 
-    box = tuple(
-        clopper_pearson(int(row[0]), int(row[0]), int(size), ln_level + _LN_BOX)
-        for row, size in zip(counts, sizes, strict=True)
-    )
+    hits = [(int(hit), int(size)) for hit, size in zip(counts[:, 0], sizes, strict=True)]
+    box = tuple(clopper_pearson(hit, hit, size, ln_level + _LN_BOX) for hit, size in hits)
 
     least = _MARGIN - ln_level - LN_NINE_TENTHS
 

@@ -52,7 +52,7 @@ __all__ = [
     "verification_plan",
 ]
 
-_LN_BETA = real(high=-LN_2, closed="high")
+_BETA = real(high=-LN_2, closed="high")
 _STEP = 1.01  # between the numbers of records tried for multiplicative weights
 
 
@@ -80,7 +80,7 @@ class ThresholdoutBound(NamedTuple):
     n="count",
     n_questions="count",
     max_hits="count",
-    ln_beta=_LN_BETA,
+    ln_beta=_BETA,
     threshold=">= 0",
     noise_scale="> 0 or None",
 )
@@ -175,7 +175,7 @@ class MultiplicativeWeightsBound(NamedTuple):
 @checked(
     n="count",
     n_questions="count",
-    ln_beta=_LN_BETA,
+    ln_beta=_BETA,
     universe_size="integer >= 2",
     alpha="(0, 1) or None",
     epsilon="> 0 or None",
@@ -345,9 +345,7 @@ class VerificationPlan(NamedTuple):
     epsilon: float
 
 
-@checked(
-    m="count", n_questions="count", rho="(0, 0.5]", epsilon="> 0", max_failures="count", ln_beta=_LN_BETA
-)
+@checked(m="count", n_questions="count", rho="(0, 0.5]", epsilon="> 0", max_failures="count", ln_beta=_BETA)
 def verification_levels(
     m: int, n_questions: int, *, rho: float, alpha: float, epsilon: float, max_failures: int, ln_beta: float
 ) -> VerificationLevels:

@@ -44,14 +44,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from sklearn_ada._solving import (
-    NONE,
-    best_scale,
-    enclosed_root,
-    largest_integer,
-    simplex_minimum,
-    smallest_integer,
-)
+from sklearn_ada._solving import best_scale, enclosed_root, largest_integer, simplex_minimum, smallest_integer
 from sklearn_ada._validation import LN_2, OUTWARDS, check_integer, check_real, checked, option
 from sklearn_ada.accounting.differential_privacy import exponential_mechanism_zcdp, zcdp_delta
 from sklearn_ada.guarantees.intervals import LOG_TAIL_FROM, Array, Interval, clopper_pearson, ln_side
@@ -517,11 +510,11 @@ def _best_jung(m: int, k: int, grid_size: int, ln_beta: float) -> Interval:
 
     def deviation(x: Array) -> float:
         if not (np.all(np.abs(x) < 50.0) and x[1] < 0.0):
-            return NONE
+            return math.inf
         mechanism, share, epsilon = math.exp(x[0]), ln_beta + float(x[1]), math.exp(x[2])
         a = median_rank_error(m, k, grid_size, mechanism, share)
         ln_delta = math.log(zcdp_delta(k * exponential_mechanism_zcdp(mechanism), epsilon))
-        return min(jung_2020_best(a, share, epsilon, ln_delta, ln_beta), NONE)
+        return jung_2020_best(a, share, epsilon, ln_delta, ln_beta)
 
     mechanism = 20.0 * median_rank_error(m, k, grid_size, 1.0, ln_beta - 10.0)  # a rank error of 1/20
     start = [math.log(mechanism), -10.0, math.log(mechanism * math.sqrt(5.0 * k))]

@@ -173,7 +173,7 @@ def gaussian_jung(
         ln_sigma = float(x[2]) if noise_scale is None else math.log(noise_scale)
         if not (-60.0 < ln_epsilon < 6.0 and ln_sample < 0.0 and -60.0 < ln_sigma < 60.0):
             return NONE
-        return min(half_width(math.exp(ln_sigma), math.exp(ln_epsilon), ln_sample), NONE)
+        return half_width(math.exp(ln_sigma), math.exp(ln_epsilon), ln_sample)
 
     # The start balances the two terms; c and d of about a tenth of the half-width set the small
     # probabilities.

@@ -368,7 +368,7 @@ def r_squared_interval(
     low_mean, high_mean = bottom + low_mean * width, bottom + high_mean * width
     slack = max(high_mean - expected.constant, expected.constant - low_mean) ** 2 * (1.0 + OUTWARDS)
     most = most_error**2, max(top - expected.constant, expected.constant - bottom) ** 2
-    return _explained(*_squared_or_pinball(y, error, expected.constant, None), slack, most, level, expected)
+    return _explained(*_both_losses(y, error, expected.constant, None), slack, most, level, expected)
 
 
 @checked(quantile="(0, 1)", ln_delta="<= 0")
@@ -427,7 +427,7 @@ def d2_pinball_interval(
     slack = _quantile_slack(y, expected.constant, quantile, level + _LN_TWENTIETH, (bottom, top))
     steepest = max(quantile, 1.0 - quantile)
     most = steepest * most_error, steepest * max(top - expected.constant, expected.constant - bottom)
-    losses = _squared_or_pinball(y, error, expected.constant, quantile)
+    losses = _both_losses(y, error, expected.constant, quantile)
     return _explained(*losses, slack, most, level, expected)
 
 
@@ -488,7 +488,7 @@ class ExpectedLosses(NamedTuple):
         """
         y, error = _clipped(target, prediction, target_range, most_error, "ExpectedLosses")
         constant = float(np.mean(y)) if quantile is None else float(np.quantile(y, quantile))
-        loss, baseline = _squared_or_pinball(y, error, constant, quantile)
+        loss, baseline = _both_losses(y, error, constant, quantile)
         table = np.cov(loss, baseline, bias=True) if len(y) > 1 else np.zeros((2, 2))
         means = float(loss.mean()), float(baseline.mean())
         return cls(constant, *means, float(table[0, 0]), float(table[1, 1]), float(table[0, 1]))
@@ -625,16 +625,14 @@ def _explained(
     return (1.0 - 1.0 / inverse if inverse > 0.0 else -math.inf), 1.0 - unexplained
 
 
-def _quantile_slack(
-    y: Array, constant: float, quantile: float, level: float, target_range: Interval
-) -> float:
+def _quantile_slack(y: Array, constant: float, quantile: float, level: float, bounds: Interval) -> float:
     """Return a bound, each of two cases at twice the level, on what the constant loses to the best one."""
     n = len(y)
     ordered = np.sort(y)
     rank = int(binom.isf(math.exp(level), n, quantile)) + 1  # P[Bin >= rank] <= level
     mirrored = int(binom.isf(math.exp(level), n, 1.0 - quantile)) + 1
-    top = float(ordered[rank - 1]) if rank <= n else target_range[1]
-    bottom = float(ordered[n - mirrored]) if mirrored <= n else target_range[0]
+    top = float(ordered[rank - 1]) if rank <= n else bounds[1]
+    bottom = float(ordered[n - mirrored]) if mirrored <= n else bounds[0]
     until, before = int(np.count_nonzero(y <= constant)), int(np.count_nonzero(y < constant))
     least = _tail_ends(until, until, n, level, identical_rows=True)[0]
     most = _tail_ends(before, before, n, level, identical_rows=True)[1]
@@ -643,9 +641,7 @@ def _quantile_slack(
     return max(above, below) * (1.0 + OUTWARDS)
 
 
-def _squared_or_pinball(
-    y: Array, error: Array, constant: float, quantile: float | None
-) -> tuple[Array, Array]:
+def _both_losses(y: Array, error: Array, constant: float, quantile: float | None) -> tuple[Array, Array]:
     """Return the losses of the model, whose errors are ``y - prediction``, and of the constant."""
     away = y - constant
     if quantile is None:

@@ -18,7 +18,5 @@ from sklearn_ada.mechanisms.thresholdout import *
 
 __all__ = ["Release"]
 __all__ += [
-    name
-    for name, value in globals().items()
-    if not (name[0] == "_" or inspect.ismodule(value) or name in __all__)
+    name for name, item in vars().items() if not (name[0] == "_" or inspect.ismodule(item) or name in __all__)
 ]

@@ -14,15 +14,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from sklearn_ada._validation import (
-    bad_parameter,
-    check_indices,
-    check_integer,
-    check_real,
-    checked,
-    describe,
-    generator,
-)
+from sklearn_ada._validation import bad_parameter, check_indices, checked, describe, generator, real
 from sklearn_ada.accounting.events import CodedRelease, ExponentialMechanismEvent, GaussianEvent, Release
 from sklearn_ada.mechanisms.noise import with_normal
 from sklearn_ada.mechanisms.rounding import Rounding, is_rounding
@@ -106,7 +98,7 @@ def binary_search_quantile(
         raise bad_parameter("rounding", owner, "a Rounding to at least two grid points", rounding)
     indices = check_indices(grid.index(values), grid.size, owner)
     multiplier = noise_multiplier / math.sqrt(n_counting_questions(grid.size))
-    check_real(multiplier, "noise_multiplier", owner, low=0.0)
+    real(0.0)(multiplier, "noise_multiplier", owner)
     index = noisy_search(
         indices, grid.size, level=level, tolerance=alpha / 4.0, deviation=noise_multiplier, rng=rng
     )
@@ -263,7 +255,7 @@ def exact_quantile(values: ArrayLike, rounding: Rounding, *, level: float = 0.5)
     return Release(rounding.grid.value(index), CodedRelease((rounding.symbol(index, "grid"),)))
 
 
-@checked(rng=generator)
+@checked(grid_size="count", epsilon="> 0", low="[0, 1]", rng=generator)
 def exponential_quantile(
     indices: ArrayLike, grid_size: int, epsilon: float, rng: Generator, *, low: float = 0.5, high: float = 0.5
 ) -> int:
@@ -334,6 +326,7 @@ def exponential_quantile(
     return int(starts[run] + rng.integers(lengths[run]))
 
 
+@checked(grid_size="count", epsilon="> 0", low="[0, 1]")
 def quantile_log_law(
     indices: ArrayLike, grid_size: int, epsilon: float, *, low: float = 0.5, high: float = 0.5
 ) -> NDArray[np.float64]:
@@ -481,11 +474,8 @@ def _runs(
     indices: ArrayLike, grid_size: int, epsilon: float, low: float, high: float, owner: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Cut the grid into its runs of equal weight: first index, length and log-weight of each run."""
-    size = check_integer(grid_size, "grid_size", owner)
-    array = check_indices(indices, size, owner)
-    epsilon = check_real(epsilon, "epsilon", owner, low=0.0)
-    low = check_real(low, "low", owner, low=0.0, high=1.0, closed="both")
-    high = check_real(high, "high", owner, low=low, high=1.0, closed="both")
+    array = check_indices(indices, grid_size, owner)
+    high = real(low, 1.0, closed="both")(high, "high", owner)
     m = array.size
     points, counts = np.unique(array, return_counts=True)
     at_most = np.cumsum(counts)
@@ -493,7 +483,7 @@ def _runs(
     # Each distinct value is a run of its own; the gaps before, between and after are the others.
     starts = np.empty(2 * points.size + 1, dtype=np.int64)
     starts[0], starts[1::2], starts[2::2] = 0, points, points + 1
-    lengths = np.diff(starts, append=size)
+    lengths = np.diff(starts, append=grid_size)
     below = np.empty(starts.size, dtype=np.int64)
     below[0], below[1::2], below[2::2] = 0, at_most - counts, at_most
     above = m - below

@@ -11,15 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._validation import (
-    bad_parameter,
-    check_real,
-    check_values,
-    checked,
-    describe,
-    generator,
-    option,
-)
+from sklearn_ada._validation import bad_parameter, check_values, checked, describe, generator, option, real
 from sklearn_ada.accounting.events import ExponentialMechanismEvent, PermuteAndFlipEvent, Release, Symbol
 
 __all__ = [
@@ -302,7 +294,7 @@ def private_learner(
 def _exponents(scores: ArrayLike, sensitivity: float, epsilon: float, owner: str) -> NDArray[np.float64]:
     """Return ``epsilon (score - best) / (2 sensitivity)``, at most 0."""
     array = np.asarray(scores, dtype=np.float64)
-    factor = check_real(epsilon / (2.0 * sensitivity), "epsilon / (2 sensitivity)", owner, low=0.0)
+    factor = real(0.0)(epsilon / (2.0 * sensitivity), "epsilon / (2 sensitivity)", owner)
     with np.errstate(over="ignore"):
         exponents: NDArray[np.float64] = (array - array.max()) * factor
     return exponents

@@ -275,7 +275,7 @@ def fewest_rows(half_width: Callable[[int], float], width: float, most: int = MO
     >>> fewest_rows(lambda n: n**-0.5, 0.01), fewest_rows(lambda n: 0.25, 0.01)
     (10000, None)
     """
-    n = _last(lambda value: not value <= width, half_width, width, most) + 1
+    n = _last(lambda value: not value <= width, half_width, width, most, start=1) + 1
     return n if n <= most else None
 
 
@@ -298,11 +298,7 @@ def most_questions(half_width: Callable[[int], float], width: float) -> int:
 
 
 def _last(
-    holds: Callable[[float], bool],
-    half_width: Callable[[int], float],
-    width: float,
-    most: int,
-    start: int = 1,
+    holds: Callable[[float], bool], half_width: Callable[[int], float], width: float, most: int, start: int
 ) -> int:
     """Return the last x in [1, most] at which ``half_width(x)`` holds; 0 if there is none."""
     crossing = _FalsePosition()
