@@ -251,7 +251,7 @@ SAME_WEIGHT = Unit("records of the same class, weight and group size", 0)
 _STRATIFIED = "stratified "
 
 
-@checked(n_subsamples="integer >= 1")
+@checked(n_subsamples="count")
 def subsamples_unit(n_subsamples: int, *, stratified: bool) -> Unit:
     """Return the unit of one subsample of a partition.
 
