@@ -84,7 +84,7 @@ def test_the_ledger_of_a_file_gives_the_same_answers(population, tmp_path):
     y, candidates = population
     one = search_conversations.Conversation(candidates, 200, y, seed=1)
     in_file = Holdout(
-        one.held[:, None], y[one.held], answers="cells", random_state=1, ledger=tmp_path / "ledger.db"
+        one.held[:, None], y[one.held], answers="coarse", random_state=1, ledger=tmp_path / "ledger.db"
     )
     winners = [(0, 0.8), (60, 0.7), (100, 0.9)]
     told = [[one.ask(holdout, *winner) for winner in winners] for holdout in (one.begin(), in_file)]

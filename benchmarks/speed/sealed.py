@@ -34,7 +34,7 @@ def _asked(folder: Path, seed: int, n_questions: int) -> list[Finding]:
     y = labels(N_ROWS, rng)
     source = variants(y, rng)
     rows = row_numbers(N_ROWS)
-    paths = {answers: folder / f"sealed {answers}.db" for answers in ("exact", "cells")}
+    paths = {answers: folder / f"sealed {answers}.db" for answers in ("exact", "coarse")}
     holdouts = {
         answers: Holdout(rows, y, ledger=path, answers=answers, expected_questions=n_questions)
         for answers, path in paths.items()
@@ -45,14 +45,14 @@ def _asked(folder: Path, seed: int, n_questions: int) -> list[Finding]:
         holdouts["exact"].check(next(models["exact"]), scoring="accuracy", guess=0.8)
 
     def certify() -> None:
-        answer = holdouts["cells"].certify(next(models["cells"]), scoring="accuracy", guess=0.8)
+        answer = holdouts["coarse"].certify(next(models["coarse"]), scoring="accuracy", guess=0.8)
         assert answer.published is not None  # it was sealed
 
     seconds = by_turns({"check": check, "sealed": certify}, n_questions)
     each = {name: float(np.median(taken)) for name, taken in seconds.items()}
     ratio = each["sealed"] / each["check"]
     sizes = {answers: path.stat().st_size for answers, path in paths.items()}
-    larger = sizes["cells"] / sizes["exact"]
+    larger = sizes["coarse"] / sizes["exact"]
     what = f"{n_questions:,} sealed answers over as many checks of an exact ledger, {N_ROWS:,} rows"
     return [
         Finding(
@@ -65,7 +65,7 @@ def _asked(folder: Path, seed: int, n_questions: int) -> list[Finding]:
         Finding(
             f"{what}: size of the ledger",
             larger,
-            f"{larger:.3f} ({sizes['cells'] / 1e6:.1f} MB over {sizes['exact'] / 1e6:.1f} MB)",
+            f"{larger:.3f} ({sizes['coarse'] / 1e6:.1f} MB over {sizes['exact'] / 1e6:.1f} MB)",
             at_most=LARGER,
             detail=sizes,
         ),
@@ -75,7 +75,7 @@ def _asked(folder: Path, seed: int, n_questions: int) -> list[Finding]:
 def _unsealed(folder: Path, seed: int, n_unsealed: int) -> Finding:
     rng = np.random.default_rng(seed)
     y = labels(N_UNSEALED_ROWS, rng)
-    holdout = Holdout(row_numbers(N_UNSEALED_ROWS), y, ledger=folder / "unsealed.db", answers="cells")
+    holdout = Holdout(row_numbers(N_UNSEALED_ROWS), y, ledger=folder / "unsealed.db", answers="coarse")
     for model in _models(variants(y, rng), n_unsealed):
         holdout.certify(model, scoring="accuracy", guess=0.8)
     holdout.close()

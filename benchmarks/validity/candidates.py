@@ -56,7 +56,7 @@ def asked(
     seed: int = 0,
 ) -> tuple[SimulatedHoldout, list[Answer]]:
     """Ask about all candidates as one round, close it, and return the holdout and its answers."""
-    holdout = SimulatedHoldout.of_counts(n, answers="cells", seed=seed)
+    holdout = SimulatedHoldout.of_counts(n, answers="coarse", seed=seed)
     session, size, rows = session_of(holdout), len(guesses), guess_rows or n
     name = holdout.open_round(size, "check", "search")
     for number, (guess, count) in enumerate(zip(guesses, counts, strict=True)):

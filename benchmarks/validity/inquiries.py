@@ -84,11 +84,11 @@ MECHANISMS = {
     "class counts paid for": Mechanism("certify", class_mix="priced", certifies_last=False),
     "noise, by privacy": Mechanism(route="differential_privacy"),
     "Laplace, by both routes": Mechanism(settings=NoiseSettings("laplace"), route="both"),
-    "cells, then a final": Mechanism("certify", answers="cells"),
-    "cells, all unsealed": Mechanism("certify", certifies_last=False, answers="cells", unseals=True),
-    "cells, class counts paid": Mechanism("certify", answers="cells", class_mix="priced", unseals=True),
+    "cells, then a final": Mechanism("certify", answers="coarse"),
+    "cells, all unsealed": Mechanism("certify", certifies_last=False, answers="coarse", unseals=True),
+    "cells, class counts paid": Mechanism("certify", answers="coarse", class_mix="priced", unseals=True),
     "first exact, then cells": Mechanism("certify", answers="auto", unseals=True),
-    "checks from a purse": Mechanism(answers="cells"),
+    "checks from a purse": Mechanism(answers="coarse"),
 }
 
 

@@ -131,7 +131,7 @@ def _coins_in_cells(rng: np.random.Generator, n: int = 500, questions: int = 60,
     Guesses are off by so much that the next cell begins 1.7 standard errors above the truth. The transcript
     has a fifth of beta, and its level is nearly that far in the tail.
     """
-    holdout = SimulatedHoldout.of_counts(n, answers="cells", confidence_level=1.0 - beta)
+    holdout = SimulatedHoldout.of_counts(n, answers="coarse", confidence_level=1.0 - beta)
     error = 0.5 / math.sqrt(n)
     guess = Guess(0.5 - (2.5 * math.sqrt(2.0) - 1.7) * error, float(n))
     for _ in range(questions):

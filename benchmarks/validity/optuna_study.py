@@ -89,7 +89,7 @@ class Place:
     def holdout(self, who: str | None = None) -> Holdout:
         """Return the holdout on its ledger, and nothing else of the rows."""
         X, y = _rows()
-        return Holdout(X[:HELD], y[:HELD], ledger=self.ledger, answers="cells", who=who)
+        return Holdout(X[:HELD], y[:HELD], ledger=self.ledger, answers="coarse", who=who)
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class Conversation:
         """Return a holdout that nobody has asked yet."""
         y = self.y[self.held]
         return SimulatedHoldout(
-            self.held[:, None], y, seed=self.seed, answers="cells", confidence_level=1.0 - BETA
+            self.held[:, None], y, seed=self.seed, answers="coarse", confidence_level=1.0 - BETA
         )
 
     def model(self, candidate: int) -> Stored:

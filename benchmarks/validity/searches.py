@@ -72,11 +72,11 @@ def schemes(guesses: NDArray[Any], counts: NDArray[Any], n: int) -> Widths:
     def put(scheme: str, after: int, half_width: float) -> None:
         found.setdefault(scheme, {})[after] = half_width / alone[after - 1]
 
-    for answers, name in (("cells", "cells"), ("auto", "first exact"), ("exact", "exact")):
+    for answers, name in (("coarse", "cells"), ("auto", "first exact"), ("exact", "exact")):
         _, told = conversation(max(AFTER), answers)
         for after in AFTER:
             put(f"{name}, told", after, told[after - 1].half_width)
-    for answers, name in (("cells", "cells"), ("auto", "first exact")):
+    for answers, name in (("coarse", "cells"), ("auto", "first exact")):
         for after in AFTER:
             holdout, told = conversation(after, answers)
             put(f"{name}, published", after, _published(holdout, int(counts[after - 1])).half_width)
@@ -123,7 +123,7 @@ def real(progress: Callable[[str], None] = print) -> dict[str, Widths]:
     for name, (X, y) in sets.items():
         told: dict[str, list[float]] = {"cells, told": [], "exact, told": []}
         with tempfile.TemporaryDirectory() as folder:
-            for answers in ("cells", "exact"):
+            for answers in ("coarse", "exact"):
                 searches = []
                 for search in FAMILIES:
                     wrapped = ReusableHoldoutCV(
@@ -132,7 +132,7 @@ def real(progress: Callable[[str], None] = print) -> dict[str, Widths]:
                     ).fit(X, y)  # fmt: skip
                     searches.append(wrapped)
                     told[f"{answers}, told"].append(wrapped.best_answer_.half_width)
-                if answers == "cells":
+                if answers == "coarse":
                     best = max(searches, key=lambda each: each.best_score_)
                     n, final = best.holdout_.n_rows, best.publish()
                     counts = [round(answer.value * n) for answer in best.holdout_.unseal()]

@@ -64,7 +64,7 @@ def add_ask_command(commands: Any) -> None:
     ask.add_argument("--confidence-level", type=float, default=0.95, help="0.95 unless given")
     ask.add_argument("--tolerance", type=float, help="largest half-width that is answered")
     ask.add_argument("--expected-questions", type=int, metavar="INT", help="about how many there will be")
-    ask.add_argument("--answers", choices=("exact", "cells", "auto"), help="how a certify is answered")
+    ask.add_argument("--answers", choices=("exact", "coarse", "auto"), help="how a certify is answered")
     ask.add_argument("--who", help="whose predictions they are; written into the record")
     ask.add_argument("--label", help="where they are from; written into the record")
     ask.add_argument("--json", action="store_true", help="an object")

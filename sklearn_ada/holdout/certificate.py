@@ -58,7 +58,7 @@ from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.sealed import LossCount
-from sklearn_ada.terms.policy import FailureBudget, Genesis
+from sklearn_ada.terms.policy import FailureBudget, Genesis, as_given
 
 FORMAT = "sklearn_ada certificate 1"
 """What a certificate of this kind begins with. Meanings never change."""
@@ -200,8 +200,8 @@ def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
         ("Revealed", f"{revealed['nats']:.4g} nats (information about the rows, natural logarithms)"),
         (
             "Answers",
-            f"{holdout['answers'] or 'exact'}, by {holdout['route'].replace('_', ' ')}, class counts "
-            f"{_CLASS_COUNTS[holdout['class_mix']]}",
+            f"{as_given(holdout['answers'] or 'exact')}, by {holdout['route'].replace('_', ' ')}, class "
+            f"counts {_CLASS_COUNTS[holdout['class_mix']]}",
         ),
         ("Tolerance", "none" if holdout["tolerance"] is None else f"half-width {holdout['tolerance']:g}"),
         ("Asked by", ", ".join(_who(name, times) for name, times in asked["asked by"].items()) or "nobody"),

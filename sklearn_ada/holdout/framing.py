@@ -4,7 +4,7 @@ An `Ask` names subject, metric, purpose and guess. `plan_question` makes the `Qu
 tune the metric and give the guess, and the settings name the mechanism. Everything is checked before anything
 is looked at or charged.
 
-`in_form` chooses how this ledger answers that question. Where it says so (``answers="cells"``), a certify of
+`in_form` chooses how this ledger answers that question. Where it says so (``answers="coarse"``), a certify of
 a count of 0/1 losses tells its cell and seals the count; with ``"auto"`` the first certify of a ledger is
 exact. Of other metrics the interval may be a function of all rows. Everything else is answered as on any
 other ledger, and takes its weight from the same purse.
@@ -321,7 +321,7 @@ def comparison(
             "route", owner, "one that description length certifies", policy.route,
             "A difference is told without noise, which privacy alone cannot certify.",
         )  # fmt: skip
-    if policy.answers == "cells":
+    if policy.seals_all:
         warn_user(
             "A comparison is told exactly, at once, for some ten nats or more (fewer with guess_from=): "
             "all later intervals of this ledger become wider. Compare the few models that matter.",

@@ -116,10 +116,10 @@ class Holdout:
         Whoever knows how many rows of each class the holdout has can favour the classes of which it has too
         many. "conditional": intervals speak of the population at the holdout's class proportions. "priced":
         the class counts are paid for once, in nats, and intervals speak of the population itself.
-    answers : {"exact", "cells", "auto"} or None, default=None
+    answers : {"exact", "coarse", "auto"} or None, default=None
         How `certify` answers about a count of 0/1 losses, such as an accuracy; fixed when the ledger is
         begun. None: as the ledger was begun, be it by a search; a new one is "exact", as whoever names a
-        model and certifies it asks for its value. "exact": with the value, at 4 to 5 nats. "cells": with the
+        model and certifies it asks for its value. "exact": with the value, at 4 to 5 nats. "coarse": with the
         cell around the guess in which it
         lies, nearly free if the guess holds, while the value is *sealed*: it is told by
         `publish` or by `unseal`, and its interval is then as narrow as if it had been told
@@ -231,7 +231,7 @@ class Holdout:
         class counts, whose ends are released and paid for; and a metric without a range gets one, which the
         target tells.
 
-        With ``answers="cells"`` the value of a count, such as an accuracy, is sealed: the answer is the
+        With ``answers="coarse"`` the value of a count, such as an accuracy, is sealed: the answer is the
         centre of the cell in which it lies, with an interval that is valid, coarse, and about as wide at the
         twentieth question as at the first. ``answer.published`` is about the half-width that the exact value
         would have if `publish` released it now.
@@ -614,7 +614,7 @@ class Holdout:
         ----------
         scoring : str, callable or Metric, default="accuracy"
         purpose : {"check", "certify"} or None, default=None
-            None: what the ledger is used for. Where it answers in cells (``answers="cells"``, or "auto"), or
+            None: what the ledger is used for. Where it answers in cells (``answers="coarse"``, or "auto"), or
             was asked to certify and not to check, that is "certify", one for each search; else "check".
         guess_rows : int or None, default=None
             How many rows the guesses come from; None takes as many as the holdout has. Guesses from fewer

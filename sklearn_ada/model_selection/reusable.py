@@ -128,8 +128,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         count. An outer fold is other rows, with a ledger that is certified for that fold alone.
     missing : {"raise", "ignore"}, default="raise"
         What to do if rows of the holdout, known by their ids, are not in X; see `Holdout`.
-    answers : {"auto", "cells", "exact"}, default="auto"
-        What the search tells of its winner's count of right rows; fixed when the ledger is begun. "cells":
+    answers : {"auto", "coarse", "exact"}, default="auto"
+        What the search tells of its winner's count of right rows; fixed when the ledger is begun. "coarse":
         the cell in which it lies, with an interval that is coarse, and hardly wider at the twentieth search
         than at the first; the exact value of the model that is kept comes from `publish`. "exact": the
         value, at 4 to 5 nats a search, so that intervals widen from search to search. "auto": as the ledger

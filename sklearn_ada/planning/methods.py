@@ -439,21 +439,21 @@ def _cells(given: Assumptions, n: int, k: int) -> tuple[PlannedCells, Callable[[
 
 @_method(
     "cells, while searching",
-    "answers='cells', said of each winner at once; expected if guesses hold as assumed", WINNERS,
+    "answers='coarse', said of each winner at once; expected if guesses hold as assumed", WINNERS,
 )  # fmt: skip
 def _cells_while_searching(given: Assumptions, n: int, k: int) -> float:
     plan, half_width = _cells(given, n, k)
     return plan.told(half_width)
 
 
-@_method("cells, published", "answers='cells', the exact value of one model in the end", KEPT)
+@_method("cells, published", "answers='coarse', the exact value of one model in the end", KEPT)
 def _cells_published(given: Assumptions, n: int, k: int) -> float:
     plan, half_width = _cells(given, n, k)
     return plan.published(half_width)
 
 
 @_method(
-    "cells, unsealed", "answers='cells', the exact values of all winners once the holdout is closed", AT_END
+    "cells, unsealed", "answers='coarse', the exact values of all winners once the holdout is closed", AT_END
 )
 def _cells_unsealed(given: Assumptions, n: int, k: int) -> float:
     plan, half_width = _cells(given, n, k)

@@ -407,7 +407,7 @@ def _widths_of_searches(plan: PlanRows) -> str:
     if kept.vacuous and split.vacuous:
         return f"No method certifies winners of {searches} on {records}: hold out more, or search less often."
     words = (
-        f"For {searches} on {records} use answers='cells'{guesses_hold(plan)}: each winner "
+        f"For {searches} on {records} use answers='coarse'{guesses_hold(plan)}: each winner "
         f"{_within(early)} while searching, the one that is published in the end {_within(kept)}, and the "
         f"others {_within(unsealed)} once the holdout is closed and they are unsealed; a holdout used once "
         f"has ±{one.width:.2g}."
@@ -441,7 +441,7 @@ def _rows_of_searches(plan: PlanRows) -> str:
     if all(row.vacuous for row in (split, early, unsealed, kept)):
         return f"No holdout {_PLANNED} certifies winners of {searches} so closely."
     words = (
-        f"For {searches} use answers='cells'{guesses_hold(plan)}. If it is the published model that must be "
+        f"For {searches} use answers='coarse'{guesses_hold(plan)}. If it is the published model that must be "
         f"so close, that takes {_rows_of(kept)}; if all winners must, unsealed in the end, "
         f"{_rows_of(unsealed)}; if each must while searching, {_rows_of(early)}. Sample splitting tells "
         f"every winner at once so closely {_with(split)}, if the number of searches is known in advance"

@@ -141,9 +141,10 @@ PROMISE: dict[str, Check | str] = {
     "expected_questions": "integer >= 1 or None",
 }
 """The checks of what a holdout promises."""
-check_answers = option(("auto", "cells", "exact"))
+check_answers = option(("auto", "coarse", "exact"))
 
 GRID_POINTS = 1001  # of a grid over a metric's range
+_COARSE_ON_DISK = "cells"  # how a genesis says that answers are coarse
 _SEALING = ("answers", "shares", "seal_key")  # of these an exact ledger's genesis says nothing
 
 
@@ -178,9 +179,9 @@ class Policy:
         paid for, because askers may know them.
     code : Code
         The probabilities given to answers before they exist, which set their price in nats.
-    answers : {"exact", "cells", "auto"} or None
-        How a certify of a count answers. "exact": at once. "cells": its cell, the count is sealed. "auto":
-        the first at once, later ones in cells. Ledgers of older releases do not name it: they are exact.
+    answers : {"exact", "coarse", "auto"} or None
+        How a certify of a count answers. "exact": at once. "coarse": its cell, the count is sealed. "auto":
+        the first at once, later ones coarsely. Ledgers of older releases do not name it: they are exact.
         None: as the ledger was begun, a new one exact.
     shares : tuple of float
         s1 and s2, where answers are not exact: the parts of the failure probability that belong to
@@ -208,7 +209,7 @@ class Policy:
             raise bad_parameter("answers", "Holdout", f"'exact' or 'auto' {private}", self.answers, fix)
         if self.seal_key is not None and (self.is_private or not self.seals):
             where = private if self.is_private else f"where answers={self.answers!r}"
-            fix = "Nothing is sealed there: use answers='cells', without privacy."
+            fix = "Nothing is sealed there: use answers='coarse', without privacy."
             raise bad_parameter("seal_key", "Holdout", f"None {where}", "a key", fix)
         if not (len(self.shares) == 2 and min(self.shares) > 0.0 and sum(self.shares) <= 1.0):
             raise bad_parameter("shares", "Holdout", "two positive parts of at most 1 together", self.shares)
@@ -228,12 +229,12 @@ class Policy:
     @property
     def seals(self) -> bool:
         """Whether counts are answered in cells, and all weights come from one purse."""
-        return self.answers in ("auto", "cells")
+        return self.answers in ("auto", "coarse")
 
     @property
     def seals_all(self) -> bool:
         """Whether counts are answered in cells from the first on."""
-        return self.answers == "cells"
+        return self.answers == "coarse"
 
     @property
     def ln_sealed(self) -> float:
@@ -312,10 +313,10 @@ class Policy:
                 return self
             if self.answers is None or self.is_private:
                 return replace(self, answers="exact")
-            return replace(self, answers="cells") if durable else self
+            return replace(self, answers="coarse") if durable else self
         left: dict[str, Any] = {"check_share": found.get("check_share", self.check_share)}
         if self.answers in (None, "auto"):
-            left["answers"] = str(found.get("answers", "exact"))
+            left["answers"] = as_given(found.get("answers", "exact"))
         if self.seal_key is None and self.answers != "exact":
             left["seal_key"] = found.get("seal_key")
         return replace(self, **left)
@@ -330,7 +331,8 @@ class Policy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a genesis record says of it: nothing of sealed answers where there are none."""
-        body = asdict(self) | {"shares": list(self.shares)}
+        answers = _COARSE_ON_DISK if self.seals_all else self.answers
+        body = asdict(self) | {"shares": list(self.shares), "answers": answers}
         left_out = _SEALING if not self.seals else ("seal_key",) if self.seal_key is None else ()
         return {name: each for name, each in body.items() if name not in left_out}
 
@@ -339,9 +341,14 @@ class Policy:
         """Return the policy that stands in a genesis record, among other things."""
         given = {each.name: body[each.name] for each in fields(cls) if each.name not in _SEALING}
         if "answers" in body:
-            given |= {"answers": body["answers"], "shares": tuple(body["shares"])}
+            given |= {"answers": as_given(body["answers"]), "shares": tuple(body["shares"])}
             given["seal_key"] = body.get("seal_key")
         return cls(**given | {"code": Code(**body["code"])})
+
+
+def as_given(answers: str) -> str:
+    """Return how a user says what a genesis says of answers."""
+    return "coarse" if answers == _COARSE_ON_DISK else answers
 
 
 @dataclass(frozen=True)

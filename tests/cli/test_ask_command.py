@@ -67,10 +67,10 @@ def test_ids_and_order_give_what_the_holdout_gives(folder, told):
 
 
 def test_a_check_a_final_and_a_repetition(folder, told):
-    check = told(*BY_ORDER, *REST, "--answers", "cells")
-    sealed = told(*BY_ORDER, *REST, "--answers", "cells", "--certify")
-    again = told(*BY_ORDER, *REST, "--answers", "cells", "--certify")
-    final = told(*BY_ORDER, *REST, "--answers", "cells", "--publish")
+    check = told(*BY_ORDER, *REST, "--answers", "coarse")
+    sealed = told(*BY_ORDER, *REST, "--answers", "coarse", "--certify")
+    again = told(*BY_ORDER, *REST, "--answers", "coarse", "--certify")
+    final = told(*BY_ORDER, *REST, "--answers", "coarse", "--publish")
     assert [each["verdict"] for each in (check, final)] == ["agrees", "exact"]
     assert (sealed["repeated"], again["repeated"]) == (False, True)
     assert sealed["published"] > 0

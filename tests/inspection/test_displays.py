@@ -120,7 +120,7 @@ def test_refusals_stand_at_the_left_edge(asked):
 
 def test_sealed_answers_show_how_wide_they_would_be_if_published(trees, tmp_path):
     X, y, models = trees
-    holdout = Holdout(X, y, answers="cells", ledger=tmp_path / "sealed.db")
+    holdout = Holdout(X, y, answers="coarse", ledger=tmp_path / "sealed.db")
     answers = [holdout.certify(model, scoring="accuracy", guess=model.score(X, y)) for model in models[:3]]
     holdout.publish(models[2], scoring="accuracy")
     display = AnswersDisplay.from_holdout(holdout)
@@ -313,7 +313,7 @@ def test_questions_that_would_be_refused_are_hollow(tolerance, some, trees, tmp_
 
 def test_where_searches_are_told_cells_their_widths_are_drawn_and_what_would_be_published(trees, tmp_path):
     X, y, models = trees
-    holdout = Holdout(X, y, answers="cells", ledger=tmp_path / "cells.db")
+    holdout = Holdout(X, y, answers="coarse", ledger=tmp_path / "cells.db")
     holdout.certify(models[0], scoring="accuracy", guess=models[0].score(X, y))
     display, outlook = HoldoutBudgetDisplay.from_holdout(holdout), holdout.report().outlook
     assert labels(display) == {"next search", f"publish() would release: {outlook.published:.3f}"}

@@ -28,7 +28,7 @@ def grid(model=None, **params):
 
 
 def searched(ledger, inner=None, **how):
-    how = {"ask": "winner", "answers": "cells", **how}
+    how = {"ask": "winner", "answers": "coarse", **how}
     return ReusableHoldoutCV(grid() if inner is None else inner, ledger=ledger, **how).fit(X, Y)
 
 
@@ -142,7 +142,7 @@ def test_after_unpickling_the_rows_are_needed_again(path):
 
 
 def test_a_given_holdout_is_dropped_by_a_pickle_and_must_be_made_again(path):
-    holdout = Holdout(X[:400], Y[:400], ledger=path, answers="cells")
+    holdout = Holdout(X[:400], Y[:400], ledger=path, answers="coarse")
     fitted = ReusableHoldoutCV(grid(), holdout=holdout, ask="winner").fit(X[400:], Y[400:])
     assert "centre of its cell" in fitted.best_score_target_  # its genesis decides
     search = pickle.loads(pickle.dumps(fitted))
@@ -221,7 +221,7 @@ def test_answers_misspelt_is_an_error(bad, path):
 
 def test_a_given_holdout_has_answers_of_its_own(path):
     holdout = Holdout(X[:400], Y[:400], ledger=path)
-    search = ReusableHoldoutCV(grid(), holdout=holdout, ask="winner", answers="cells")
+    search = ReusableHoldoutCV(grid(), holdout=holdout, ask="winner", answers="coarse")
     with pytest.raises(ValueError, match="'holdout' parameter"):
         search.fit(X[400:], Y[400:])
 
@@ -234,7 +234,7 @@ def test_the_last_search_that_is_admitted_may_run_again(how, tmp_path):
     inner = grid().set_params(cv=None)
     for number, tolerance in enumerate(np.arange(0.06, 0.2, 0.01)):
         wrapped = ReusableHoldoutCV(
-            inner, ledger=tmp_path / f"{number}.db", answers="cells", tolerance=float(tolerance), **how
+            inner, ledger=tmp_path / f"{number}.db", answers="coarse", tolerance=float(tolerance), **how
         )
         try:
             first = wrapped.fit(X, Y).best_answer_
@@ -270,7 +270,7 @@ def test_by_default_a_search_goes_on_with_an_exact_ledger_as_it_was_begun(path):
 
 
 def test_an_empty_purse_says_what_is_left_and_searches_go_on_in_cells(path):
-    holdout = Holdout(X[:400], Y[:400], ledger=path, answers="cells")
+    holdout = Holdout(X[:400], Y[:400], ledger=path, answers="coarse")
     first = ReusableHoldoutCV(grid(), holdout=holdout).fit(X[400:], Y[400:])
     state = holdout.ledger.read(lambda s: s)
     state.purse = Purse(0.0, 250)

@@ -68,7 +68,7 @@ def test_the_mean_width_while_searching_and_published_over_runs_with_sampling():
     plan, told, kept = plan_of(n=n, searches=searches, guess_rows=3 * n), [], []
     for seed in range(60):
         rng = np.random.default_rng([seed, 19])
-        holdout = SimulatedHoldout.of_counts(n, answers="cells")
+        holdout = SimulatedHoldout.of_counts(n, answers="coarse")
         guesses, counts = rng.binomial(3 * n, 0.85, searches) / (3 * n), rng.binomial(n, 0.85, searches)
         answers = [
             holdout.ask_count(int(count), "certify", Guess(guess, 3 * n))

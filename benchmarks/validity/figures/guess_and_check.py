@@ -158,7 +158,7 @@ def smallest_tau(answers_all: Callable[[float], bool], start: float, steps: int 
 
 def after_closing(data: Data, n: int, k: int, seed: int) -> dict[str, Any]:
     """Return half-widths of the same k questions answered in cells, and unsealed in the end."""
-    holdout = SimulatedHoldout.of_counts(n, seed=seed, answers="cells", expected_questions=k)
+    holdout = SimulatedHoldout.of_counts(n, seed=seed, answers="coarse", expected_questions=k)
     answers: list[Answer] = []
 
     def ask(guess: float, count: int) -> float:

@@ -115,8 +115,8 @@ def shown(result: dict[str, Any]) -> Shown:
     settings = (
         f"Labels are coin flips. Guesses are scores on {GUESS_ROWS:,} rows of training data, values are "
         f"scores on the holdout's {result['rows']:,} rows; the answers came out of a ``Holdout`` with "
-        '``answers="cells"``. A plain user keeps the best score; ours reads all answers, keeps the candidate '
-        "of the best guess and publishes its exact score."
+        '``answers="coarse"``. A plain user keeps the best score; ours reads all answers, keeps the '
+        "candidate of the best guess and publishes its exact score."
     )
     return Shown(sentence, settings, [table], claims)
 

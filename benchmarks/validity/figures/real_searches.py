@@ -6,7 +6,7 @@ again behind another preparation of the columns, in the order of what the holdou
 until 20 searches. The *naive* analyst scores every candidate on the holdout and keeps the best. *Ours*
 scores candidates on three times as many validation rows, asks a `Holdout` about the winner of each search,
 keeps the winner of which it answered best, and publishes its exact value. An accuracy is asked for with
-``answers="cells"``, so that all exact values can be unsealed in the end; other metrics are checked, and
+``answers="coarse"``, so that all exact values can be unsealed in the end; other metrics are checked, and
 certified once.
 """
 

@@ -3,7 +3,7 @@
 Each search has 30 candidates. On *true labels* their accuracies are N(.85, .02); on *permuted labels* all
 are one half. Guesses come from three times as many rows as the holdout has. The naive analyst takes the
 candidate with the highest accuracy on the holdout, over all searches so far, and reports that. Ours asks a
-`Holdout` with ``answers="cells"`` about the winner of each search by the guess, publishes the last of them
+`Holdout` with ``answers="coarse"`` about the winner of each search by the guess, publishes the last of them
 in the end, and unseals the others.
 """
 
@@ -52,7 +52,7 @@ def conversation(n: int, mean: float, sd: float, seed: int) -> dict[str, Any]:
     reality, known, right = true[rows, winners], guesses[rows, winners], counts[rows, winners]
 
     def begun(searches: int) -> tuple[SimulatedHoldout, list[Any]]:
-        holdout = SimulatedHoldout.of_counts(n, seed=seed, answers="cells")
+        holdout = SimulatedHoldout.of_counts(n, seed=seed, answers="coarse")
         told = [
             holdout.ask_count(int(right[i]), "certify", Guess(float(known[i]), 3.0 * n))
             for i in range(searches)

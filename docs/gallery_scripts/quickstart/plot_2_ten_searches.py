@@ -2,7 +2,7 @@
 Ten searches
 ============
 
-Each search is made in view of the last one, on one holdout. With ``answers="cells"`` a search tells in which
+Each search is made in view of the last one, on one holdout. With ``answers="coarse"`` a search tells in which
 :term:`cell` its winner's score lies, and the intervals hardly widen. In the end the exact value of the model
 that is kept is published.
 """
@@ -20,7 +20,7 @@ for depth in range(2, 12):
     grid = GridSearchCV(
         DecisionTreeClassifier(max_depth=depth, random_state=0), {"min_samples_leaf": [1, 9]}, cv=3
     )
-    search = ReusableHoldoutCV(grid, ask="winner", ledger=":memory:", answers="cells").fit(X, y)
+    search = ReusableHoldoutCV(grid, ask="winner", ledger=":memory:", answers="coarse").fit(X, y)
     low, high = search.best_score_interval_
     widths.append((high - low) / 2)
 

@@ -66,7 +66,7 @@ def test_rounds_may_fill_the_tolerance():
 
 
 def test_on_a_ledger_that_answers_in_cells_the_closed_round_is_returned():
-    holdout = _holdout(answers="cells")
+    holdout = _holdout(answers="coarse")
     told = holdout.check_many(TREES, scoring="accuracy", guesses=GUESSES)
     closed = [record for record in holdout.ledger.records() if "close round" in str(record.key)]
     assert len(closed) == 1

@@ -99,7 +99,7 @@ def test_models_that_mostly_agree_are_told_apart_by_few_rows(tmp_path):
 def test_it_is_a_question_like_any_other(tmp_path):
     X, y = drawn(np.random.default_rng(1), 600, 0.1, 0.05)
     a, b = Says(0).fit(X, y), Says(1).fit(X, y)
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="cells")
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="coarse")
     first = holdout.compare(a, b, scoring="accuracy")
     again = Holdout(X, y, ledger=tmp_path / "ledger.db").compare(a, b, scoring="accuracy")
     assert again.repeated

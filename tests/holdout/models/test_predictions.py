@@ -66,7 +66,7 @@ def test_every_check_and_certify_speaks_of_these_rows(made, said):
 
 
 def test_a_sealed_count_takes_the_tails_of_unequal_rows(made, y):
-    holdout = made(answers="cells")
+    holdout = made(answers="coarse")
     answer = holdout.certify(Predictions(y), scoring="accuracy", guess=1.0)
     statistic = list(holdout.ledger.records())[answer.index].body["mechanism"]
     assert statistic["identical_rows"] is False
@@ -127,7 +127,7 @@ def test_what_is_certified_names_what_it_rests_on(made, said, y):
 
 
 def test_a_ledger_of_predictions_is_verified_and_its_certificate_recomputed(made, said, tmp_path, capsys):
-    holdout = made(answers="cells")
+    holdout = made(answers="coarse")
     holdout.check(Predictions(said), scoring="accuracy", guess=0.8)
     holdout.certify(Predictions(said), scoring="accuracy", guess=0.8)
     holdout.publish(Predictions(said), scoring="accuracy", guess=0.8)

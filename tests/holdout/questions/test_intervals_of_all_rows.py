@@ -240,7 +240,7 @@ def test_targets_say_what_is_certified(classification, regression):
 
 def test_again_is_the_same_and_the_final_is_as_narrow(classification, tmp_path):
     model, guess_rows, rows = classification
-    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db", answers="cells")
+    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db", answers="coarse")
     first = holdout.certify(model, scoring="jaccard_macro", guess_from=guess_rows)
     again = holdout.certify(model, scoring="jaccard_macro", guess_from=guess_rows)
     assert again.repeated

@@ -172,7 +172,7 @@ def test_class_counts_make_balanced_accuracy_narrower_where_classes_are_few():
 
 def test_a_final_reads_the_value_of_such_an_answer_alone(regression):
     model, guess_rows, rows = regression
-    holdout = Holdout(*rows, ledger=":memory:", answers="cells")
+    holdout = Holdout(*rows, ledger=":memory:", answers="coarse")
     first = holdout.certify(model, scoring="neg_mean_absolute_error", guess_from=guess_rows)
     final = holdout.publish(model, scoring="neg_mean_absolute_error", guess_from=guess_rows)
     assert final.interval[0] >= first.interval[0]

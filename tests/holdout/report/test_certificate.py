@@ -56,7 +56,7 @@ def asked(path, **how):
 
 
 def sealed(path):
-    holdout = Holdout(X[HELD], Y[HELD], ledger=path, answers="cells")
+    holdout = Holdout(X[HELD], Y[HELD], ledger=path, answers="coarse")
     for tree in TREES:
         holdout.certify(tree, scoring="accuracy", guess_from=EXAMPLES)
     name = asking.open_round(holdout, 2, purpose="certify", scoring=Metric("accuracy"), key="two")
@@ -114,7 +114,7 @@ def test_sealed_answers_finals_and_unsealed_ones_are_computed_again(tmp_path, ve
     holdout = sealed(tmp_path / "s.db")
     exported(holdout, tmp_path)
     assert "6 intervals computed again" in verify(tmp_path / "s.db", tmp_path / "certificate.json")
-    holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "s.db", answers="cells")
+    holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "s.db", answers="coarse")
     holdout.publish(TREES[3], scoring="accuracy")
     holdout.publish(DecisionTreeClassifier(random_state=0).fit(X[FITTED], Y[FITTED]), scoring="accuracy",
                     guess=0.8)  # fmt: skip
@@ -242,7 +242,7 @@ def test_a_record_with_another_interval_is_found_though_its_chain_is_whole(edit,
     del holdout
     rewritten(tmp_path / "a.db", number, edit)
     again = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "a.db", **(
-        {"tolerance": 0.499} if begin is asked else {"answers": "cells"}
+        {"tolerance": 0.499} if begin is asked else {"answers": "coarse"}
     ))  # fmt: skip
     exported(again, tmp_path)
     told = verify(tmp_path / "a.db", tmp_path / "certificate.json")

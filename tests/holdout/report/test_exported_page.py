@@ -16,7 +16,7 @@ X, Y = make_classification(1000, random_state=0)
 
 
 def test_the_page_has_date_versions_terms_and_the_published_row(tmp_path):
-    holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db", answers="cells")
+    holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db", answers="coarse")
     for constant in (0, 1):
         model = DummyClassifier(strategy="constant", constant=constant).fit(X, Y)
         with warnings.catch_warnings():
@@ -28,7 +28,9 @@ def test_the_page_has_date_versions_terms_and_the_published_row(tmp_path):
     text = page.read_text()
     assert re.search(r"<dt>Exported</dt><dd>\d{4}-\d\d-\d\d \d\d:\d\d UTC, Python 3\.\d+", text)
     assert "scikit-learn" in text
-    assert "<dt>Answers</dt><dd>cells, by description length, class counts known to whoever asks</dd>" in text
+    assert (
+        "<dt>Answers</dt><dd>coarse, by description length, class counts known to whoever asks</dd>" in text
+    )
     (marked,) = re.findall(r'<tr class="published">(.*?)</tr>', text)
     assert "PUBLISHED: exact" in marked
 

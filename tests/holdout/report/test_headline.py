@@ -63,7 +63,7 @@ def test_where_answers_say_nothing_it_says_so(tmp_path):
 
 
 def test_a_closed_holdout_says_so(tmp_path):
-    holdout = opened(tmp_path / "closed.db", answers="cells")
+    holdout = opened(tmp_path / "closed.db", answers="coarse")
     holdout.close()
     assert first(holdout).startswith("The holdout is closed")
 
@@ -75,7 +75,7 @@ def names(count):
 
 
 def test_where_searches_are_told_cells_it_says_what_the_next_is_told_and_what_would_be_published(tmp_path):
-    holdout = opened(tmp_path / "cells.db", answers="cells")
+    holdout = opened(tmp_path / "cells.db", answers="coarse")
     holdout.certify(MODEL, scoring="accuracy", guess=0.5)
     outlook, told = holdout.report().outlook, first(holdout)
     widths = {f.after: f.half_width for f in outlook.forecasts if f.purpose == "certify"}
@@ -91,7 +91,7 @@ def test_where_searches_are_told_cells_it_says_what_the_next_is_told_and_what_wo
 
 
 def test_what_was_published_is_said(tmp_path):
-    holdout = opened(tmp_path / "published.db", answers="cells")
+    holdout = opened(tmp_path / "published.db", answers="coarse")
     holdout.publish(MODEL, scoring="accuracy", guess=0.5)
     told, outlook = first(holdout), holdout.report().outlook
     assert outlook.finals == 1
@@ -103,7 +103,7 @@ def test_what_was_published_is_said(tmp_path):
 
 
 def test_within_a_tolerance_cells_are_counted_in_searches_as_remaining_does(tmp_path):
-    holdout = opened(tmp_path / "few.db", answers="cells", tolerance=0.146)
+    holdout = opened(tmp_path / "few.db", answers="coarse", tolerance=0.146)
     left = holdout.remaining()
     assert 1 < left == holdout.remaining(purpose="certify") < 9
     assert first(holdout).startswith(f"You can still run {left} searches by accuracy; the next is told")
@@ -116,14 +116,14 @@ def test_within_a_tolerance_cells_are_counted_in_searches_as_remaining_does(tmp_
 
 
 def test_a_count_that_has_no_end_is_said_so(tmp_path):
-    holdout = opened(tmp_path / "many.db", answers="cells", tolerance=0.3)
+    holdout = opened(tmp_path / "many.db", answers="coarse", tolerance=0.3)
     assert "any number of searches" in first(holdout)
     holdout = opened(tmp_path / "auto.db", tolerance=0.4)
     assert "any number of questions" in first(holdout)
 
 
 def test_a_published_answer_names_its_record_and_no_width_that_is_past(tmp_path):
-    holdout = opened(tmp_path / "told.db", answers="cells")
+    holdout = opened(tmp_path / "told.db", answers="coarse")
     kept, left = names(2)
     sealed = holdout.certify(kept, scoring="accuracy", guess=0.5)
     holdout.certify(left, scoring="accuracy", guess=0.5)

@@ -90,11 +90,11 @@ def test_after_so_many_held_checks_the_interval_is_as_wide_as_foretold(opened, p
     assert ask(holdout, purpose, 0.5, share=0.9).half_width == pytest.approx(foretold, rel=1e-12)
 
 
-@pytest.mark.parametrize("answers", ["cells", "auto"])
+@pytest.mark.parametrize("answers", ["coarse", "auto"])
 @pytest.mark.parametrize("after", [0, 1, 10])
 def test_where_there_are_cells_the_next_search_is_told_as_foretold(opened, answers, after):
     holdout = opened(answers=answers)
-    if answers == "cells":  # the value that is foreseen; with "auto" the first answer is among those foretold
+    if answers == "coarse":  # with "auto" the first answer is among those foretold
         ask(holdout, "certify", 1000, share=0.9)
     share = holdout.report().outlook.value
     foretold = forecasts(holdout, "certify")[after]
@@ -104,7 +104,7 @@ def test_where_there_are_cells_the_next_search_is_told_as_foretold(opened, answe
 
 
 def test_what_certify_would_publish_is_foretold(opened):
-    holdout = opened(answers="cells")
+    holdout = opened(answers="coarse")
     for number in range(5):
         ask(holdout, "certify", number, share=0.9)
     foretold = holdout.report().outlook.published

@@ -25,7 +25,7 @@ def rows(n):
     return np.arange(n, dtype=float)[:, None], np.zeros(n, dtype=np.int8)
 
 
-def holdout_of(n, ledger, answers="cells", **policy):
+def holdout_of(n, ledger, answers="coarse", **policy):
     """A holdout of n rows that answers in cells."""
     return Holdout(*rows(n), ledger=ledger, answers=answers, **policy)
 

@@ -272,7 +272,7 @@ def test_what_cannot_be_sealed_is_answered_at_once_from_the_same_purse(tmp_path)
     X, y = rows(400)
     y[:200] = 1
     model = RightOn(230)
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="cells")
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="coarse")
     exact = holdout.certify(model, scoring="balanced_accuracy", guess=0.5)
     assert exact.verdict == "exact"
     sealed = holdout.certify(model, scoring="accuracy", guess=0.5)
@@ -284,7 +284,7 @@ def test_what_cannot_be_sealed_is_answered_at_once_from_the_same_purse(tmp_path)
     third, purse = purse.question()
     assert weights == pytest.approx([first, second, third], rel=1e-12)
     assert check.verdict in ("agrees", "differs")
-    weighted = Holdout(X, y, sample_weight=np.ones(400), ledger=tmp_path / "w.db", answers="cells")
+    weighted = Holdout(X, y, sample_weight=np.ones(400), ledger=tmp_path / "w.db", answers="coarse")
     assert weighted.certify(model, scoring="accuracy", guess=0.5).verdict == "exact"
 
 
@@ -335,7 +335,7 @@ def test_a_ledger_without_the_word_is_an_exact_one(tmp_path):
     again = holdout_of(500, tmp_path / "ledger.db", answers="auto")  # goes on as it was begun
     assert ask(again, 430, 0.8512).value == 0.86
     with pytest.raises(LedgerMismatchError):
-        holdout_of(500, tmp_path / "ledger.db", answers="cells")
+        holdout_of(500, tmp_path / "ledger.db", answers="coarse")
 
 
 def test_cells_and_shares_stand_in_the_genesis(tmp_path):

@@ -130,7 +130,7 @@ def test_the_tolerance_never_refuses_a_final(tmp_path):
 def test_the_tolerance_refuses_no_final_of_what_has_no_cells(tmp_path):
     X, y = rows(400)
     y[:200] = 1
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="cells", tolerance=0.02)
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="coarse", tolerance=0.02)
     asked = {"scoring": "balanced_accuracy", "guess": Guess(0.5, 400)}
     assert holdout.certify(RightOn(230), **asked).verdict == "refused"
     assert holdout.publish(RightOn(230), **asked).verdict == "exact"
@@ -139,8 +139,8 @@ def test_the_tolerance_refuses_no_final_of_what_has_no_cells(tmp_path):
 def test_what_was_published_first_is_not_paid_again_when_it_is_certified(tmp_path, nearly_free):
     X, y = rows(400)
     y[:200] = 1
-    for answers in ("cells", "auto"):
-        ledger = tmp_path / "ledger.db" if answers == "cells" else ":memory:"
+    for answers in ("coarse", "auto"):
+        ledger = tmp_path / "ledger.db" if answers == "coarse" else ":memory:"
         holdout = Holdout(X, y, ledger=ledger, answers=answers)
         asked = {"scoring": "balanced_accuracy", "guess": Guess(0.5, 400)}
         final = holdout.publish(RightOn(230), **asked)
@@ -207,7 +207,7 @@ def test_on_an_exact_ledger_every_certify_is_final(tmp_path, nearly_free):
 def test_a_final_of_what_has_no_cells_takes_most_of_the_purse(tmp_path):
     X, y = rows(400)
     y[:200] = 1
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="cells")
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="coarse")
     guess = Guess(0.5, 400)
     for number in range(5):
         holdout.check(RightOn(230, str(number)), scoring="balanced_accuracy", guess=guess)
@@ -340,7 +340,7 @@ def test_a_failed_answer_of_another_holdout_tells_nothing(holdout, tmp_path, unc
 
 def test_a_final_that_sealed_nothing_cannot_be_unsealed(tmp_path):
     X, _ = rows(500)
-    holdout = Holdout(X, np.arange(500) % 2, ledger=tmp_path / "l.db", answers="cells")
+    holdout = Holdout(X, np.arange(500) % 2, ledger=tmp_path / "l.db", answers="coarse")
     final = holdout.publish(RightOn(200), scoring="balanced_accuracy", guess=Guess(0.5, 1500))
     with pytest.raises(ValueError, match=r"'answers' parameter of Holdout.unseal"):
         holdout.unseal(final)

@@ -155,7 +155,7 @@ GRID = {"max_depth": [1, 2, 3, 4, 5, 6, 7, 8], "min_samples_leaf": [1, 5]}
 
 def search_of(path, n_jobs=1, **how):
     inner = GridSearchCV(DecisionTreeClassifier(random_state=0), GRID, n_jobs=n_jobs)
-    return ReusableHoldoutCV(inner, ask="candidates", answers="cells", ledger=path, **how).fit(X, Y)
+    return ReusableHoldoutCV(inner, ask="candidates", answers="coarse", ledger=path, **how).fit(X, Y)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -194,7 +194,7 @@ def test_with_workers_the_ledger_says_the_same(tmp_path):
 
 def test_the_best_few_of_a_search_are_closed_as_well(tmp_path):
     inner = GridSearchCV(DecisionTreeClassifier(random_state=0), GRID)
-    search = ReusableHoldoutCV(inner, ask=3, answers="cells", ledger=tmp_path / "l.db").fit(X, Y)
+    search = ReusableHoldoutCV(inner, ask=3, answers="coarse", ledger=tmp_path / "l.db").fit(X, Y)
     assert len(search.answers_) == 3
     assert all("universal inference" in answer.certificate.theorem for answer in search.answers_)
     assert search.best_answer_ in search.answers_

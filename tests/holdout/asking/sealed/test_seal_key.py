@@ -136,7 +136,7 @@ def test_a_search_seals_with_the_key_and_publishes_without_the_private_one(tmp_p
     X, y = load_iris(return_X_y=True)
     grid = GridSearchCV(LogisticRegression(max_iter=200), {"C": [0.1, 1.0]}, cv=3)
     search = ReusableHoldoutCV(
-        grid, ask="winner", answers="cells", ledger=tmp_path / "ledger.db", seal_key=PUBLIC
+        grid, ask="winner", answers="coarse", ledger=tmp_path / "ledger.db", seal_key=PUBLIC
     )
     assert clone(search).seal_key == PUBLIC
     search.fit(X, y)
