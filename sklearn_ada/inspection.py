@@ -9,9 +9,9 @@ They are made from a holdout, or from the report that a pickled search keeps in 
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,10 +53,7 @@ _MARKERS = {
     "failed": ("*", "tab:brown"),
     "refused": ("X", "tab:red"),
 }
-_WORDS = {
-    "sealed": "sealed: the centre of its cell",
-    "vacuous": "vacuous: certifies nothing",
-}
+_WORDS = {"sealed": "sealed: the centre of its cell", "vacuous": "vacuous: certifies nothing"}
 _WITHOUT_BAR = ("vacuous", "failed", "refused")
 _MOST_NAMES = 40
 
@@ -201,12 +198,14 @@ class AnswersDisplay:
                     transform=ax.get_yaxis_transform(), zorder=4,
                 )  # fmt: skip
                 continue
-            values = [answer.value for answer in mine]
+            values = np.array([answer.value for answer in mine])
             if name not in _WITHOUT_BAR:
+                low, high = np.transpose([answer.interval for answer in mine])
+                arms = np.maximum([values - low, high - values], 0.0)
+                arms[np.isinf(arms)] = 0.0  # an open end has no bar
                 bars[name] = ax.errorbar(
-                    values, rows, xerr=list(zip(*map(_arms, mine), strict=True)), fmt="none", ecolor=colour,
-                    capsize=3, zorder=2,
-                )  # fmt: skip
+                    values, rows, xerr=arms, fmt="none", ecolor=colour, capsize=3, zorder=2
+                )
             if name == "sealed":
                 self._draw_published(ax, rows, mine, colour)
             ax.scatter(values, rows, marker=marker, color=colour, s=34, label=label, zorder=4)
@@ -259,14 +258,7 @@ def _label(shown: Sequence[tuple[Answer, Entry]], metric: str) -> str:
     return textwrap.fill("; ".join(targets.counts) or metric, 80)
 
 
-def _arms(answer: Answer) -> tuple[float, float]:
-    """Return how far the interval reaches below and above the value; an open end has no bar."""
-    below, above = answer.value - answer.interval[0], answer.interval[1] - answer.value
-    return tuple(max(arm, 0.0) if math.isfinite(arm) else 0.0 for arm in (below, above))  # type: ignore[return-value]
-
-
 _STYLES = {"check": ("tab:blue", "o", "--"), "certify": ("tab:green", "s", "-")}
-_PUBLISHED = "tab:purple"
 _LONGEST_TITLE = 100  # characters, in two lines; widths are in the picture anyway
 
 
@@ -349,10 +341,8 @@ class HoldoutBudgetDisplay:
         cells = report.outlook.in_cells and not report.closed
         shown = ("certify",) if cells and not report.asked["check"] else tuple(_STYLES)
         for purpose in shown:
-            (colour, marker, style), name = (
-                _STYLES[purpose],
-                "search" if cells and purpose == "certify" else purpose,
-            )
+            colour, marker, style = _STYLES[purpose]
+            name = "search" if cells and purpose == "certify" else purpose
             ahead = [forecast for forecast in forecasts if forecast.purpose == purpose]
             at, widths = [forecast.after for forecast in ahead], [forecast.half_width for forecast in ahead]
             (line,) = ax.plot(at, widths, color=colour, linestyle=style, marker=marker, label=f"next {name}")
@@ -362,23 +352,21 @@ class HoldoutBudgetDisplay:
                     *zip(*refused, strict=True), marker, markerfacecolor="white", markeredgecolor=colour,
                     zorder=3, label=f"next {name}: refused",
                 )  # fmt: skip
-            right = purpose == "certify"
+            above = 7 if purpose == "certify" else -14
             for place, width in zip(at, widths, strict=True):
                 ax.annotate(
-                    f"{width:.3f}", (place, width), xytext=(0, 7 if right else -14),
-                    textcoords="offset points", ha="center", fontsize="small", color=colour,
+                    f"{width:.3f}", (place, width), xytext=(0, above), textcoords="offset points",
+                    ha="center", fontsize="small", color=colour,
                 )  # fmt: skip
             self.lines_[purpose] = line
         self.published_ = None
         if cells:
             published = report.outlook.published or 0.0
-            self.published_ = ax.axhline(
-                published, color=_PUBLISHED, linestyle="-.", label=f"publish() would release: {published:.3f}"
-            )
+            label = f"publish() would release: {published:.3f}"
+            self.published_ = ax.axhline(published, color="tab:purple", linestyle="-.", label=label)
         if report.tolerance is not None:
-            ax.axhline(
-                report.tolerance, color="black", linestyle=":", label=f"tolerance {report.tolerance:g}"
-            )
+            label = f"tolerance {report.tolerance:g}"
+            ax.axhline(report.tolerance, color="black", linestyle=":", label=label)
         steps = sorted({forecast.after for forecast in forecasts})
         ax.set_xscale("symlog", linthresh=1)
         ax.set_xticks(steps, [f"{step:,}" if step else "now" for step in steps])
@@ -386,23 +374,20 @@ class HoldoutBudgetDisplay:
         tallest = max([forecast.half_width for forecast in forecasts] + [report.tolerance or 0.0])
         ax.set_ylim(0.0, 1.2 * tallest)
         more = ("searches" if len(shown) == 1 else "searches (or checks)") if cells else "checks"
-        ax.set(
-            xlabel=f"after so many more {more} whose guesses hold", ylabel="half-width, share of the range"
-        )
-        ax.set_title(_title(report.headline), fontsize="medium", wrap=True)
+        ax.set_xlabel(f"after so many more {more} whose guesses hold")
+        ax.set_ylabel("half-width, share of the range")
+        is_short = len(report.headline) <= _LONGEST_TITLE
+        title = report.headline if is_short else "How wide the next answers would be"
+        ax.set_title(title, fontsize="medium", wrap=True)
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-def _title(headline: str) -> str:
-    """Return the headline of the report, or the question that the picture answers if that is too long."""
-    return headline if len(headline) <= _LONGEST_TITLE else "How wide the next answers would be"
-
-
 _OWNER = "CertifiedSearchDisplay.from_estimator"
 
 
+@dataclass(eq=False, repr=False)
 class CertifiedSearchDisplay:
     """The candidates of a search in their order, the best score it saw, and the certified band.
 
@@ -455,28 +440,16 @@ class CertifiedSearchDisplay:
     3
     """
 
-    def __init__(
-        self,
-        scores: NDArray[np.float64],
-        *,
-        best_index: int,
-        naive_best: float,
-        value: float,
-        interval: tuple[float, float],
-        bars: NDArray[np.float64] | None = None,
-        target: str = "score",
-        confidence_level: float = 0.95,
-        exact: bool = True,
-    ) -> None:
-        self.scores = scores
-        self.best_index = best_index
-        self.naive_best = naive_best
-        self.value = value
-        self.interval = interval
-        self.bars = bars
-        self.target = target
-        self.confidence_level = confidence_level
-        self.exact = exact
+    scores: NDArray[np.float64]
+    _: KW_ONLY
+    best_index: int
+    naive_best: float
+    value: float
+    interval: tuple[float, float]
+    bars: NDArray[np.float64] | None = None
+    target: str = "score"
+    confidence_level: float = 0.95
+    exact: bool = True
 
     @classmethod
     def from_estimator(
@@ -559,19 +532,13 @@ class CertifiedSearchDisplay:
                 low, high, facecolor="tab:green", alpha=0.18, edgecolor="tab:green", hatch="//", linewidth=0,
                 label=f"certified [{low:.3g}, {high:.3g}]", zorder=0,
             )  # fmt: skip
+        what = "certified score" if self.exact else "centre of its cell, exact score sealed:"
         self.value_ = ax.axhline(
-            self.value,
-            color="tab:green",
-            linewidth=2,
-            zorder=1,
-            linestyle="-" if self.exact else ":",
-            label=f"{'certified score' if self.exact else 'centre of its cell, exact score sealed:'} "
-            f"{self.value:.3g}",
-        )
-        self.naive_ = ax.axhline(
-            self.naive_best, color="black", linestyle="--", label=f"naive best {self.naive_best:.3g}",
-            zorder=1,
+            self.value, color="tab:green", linewidth=2, zorder=1, linestyle="-" if self.exact else ":",
+            label=f"{what} {self.value:.3g}",
         )  # fmt: skip
+        label = f"naive best {self.naive_best:.3g}"
+        self.naive_ = ax.axhline(self.naive_best, color="black", linestyle="--", label=label, zorder=1)
         self.points_ = ax.scatter(
             numbers[shown], self.scores[shown], facecolors="white", edgecolors="black", s=28, zorder=3,
             label="what the search saw",

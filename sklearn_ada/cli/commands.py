@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import math
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.stats import binomtest, loguniform
@@ -35,13 +34,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from sklearn_ada._validation import aligned
 from sklearn_ada.cli.ledger_commands import add_ask_command, add_ledger_commands
-from sklearn_ada.cli.tools import count, picture, write_csv
+from sklearn_ada.cli.tools import count, picture, print_json, write_csv
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.planning.plan import HoldoutPlan, plan_holdout
 
+T = TypeVar("T")
 TRUTH = 0.5
 _COLUMNS = 20  # of random rows
 _SUBSET = 4  # columns that a candidate sees
@@ -54,20 +55,12 @@ _FLAGS: dict[str, tuple[str, type, str]] = {
     "width": ("--width", float, "half-width of every interval, such as 0.02"),
     "confidence_level": ("--confidence-level", float, "that all intervals hold together; 0.95 unless given"),
     "expected_value": ("--expected-value", float, "about what the scores will be; 0.85 unless given"),
-    "guess_rows": (
-        "--guess-rows",
-        int,
-        "validation records behind each guess; as many as --rows unless given",
-    ),
+    "guess_rows": ("--guess-rows", int, "validation records behind each guess; --rows unless given"),
     "surprise_rate": ("--surprise-rate", float, "share of guesses off by more than sampling; 0 unless given"),
     "subsample_size": ("--subsample-size", int, "records in each subsample of a median; 20 unless given"),
     "grid_size": ("--grid-size", int, "points of a median's grid; 401 unless given"),
     "passes": ("--passes", int, "of --verdicts: the process stops after so many passes"),
-    "disagreement": (
-        "--disagreement",
-        float,
-        "of --verdicts about two models: share of the records of which they say different things, at most",
-    ),
+    "disagreement": ("--disagreement", float, "of --verdicts about two models: largest share they differ on"),
 }
 _WORDS = {
     "set 'verdicts' to True": "give --verdicts",
@@ -138,8 +131,7 @@ def _show_plan(plan: HoldoutPlan, arguments: argparse.Namespace) -> None:
     """Print the plan in the form asked for, and draw it if asked."""
     if arguments.json:
         rows = [{name: _finite(value) for name, value in row.items()} for row in plan.to_dicts()]
-        body = {"solved_for": plan.solved_for, "recommendation": plan.recommendation, "rows": rows}
-        print(json.dumps(body, indent=1, allow_nan=False))
+        print_json({"solved_for": plan.solved_for, "recommendation": plan.recommendation, "rows": rows})
     elif arguments.csv:
         write_csv(plan.to_dicts(), sys.stdout)
     else:
@@ -163,12 +155,8 @@ def _finite(value: Any) -> Any:
 
 def _add_demo_command(commands: Any) -> None:
     demo = commands.add_parser("demo", help="three searches on one holdout, then a search on random labels")
-    demo.add_argument(
-        "--picture", type=picture, default="sklearn_ada_demo.png", help="where to save the picture"
-    )
-    demo.add_argument(
-        "--candidates", type=count, default=300, help="candidates of the search on random labels"
-    )
+    demo.add_argument("--picture", type=picture, default="sklearn_ada_demo.png", help="where to save it")
+    demo.add_argument("--candidates", type=count, default=300, help="of the search on random labels")
     demo.set_defaults(run=lambda chosen: _run_demo(chosen.picture, chosen.candidates))
 
 
@@ -185,9 +173,10 @@ def _run_demo(picture: str, candidates: int) -> None:
     print(f"\nA search over {candidates} random feature subsets on random labels (500 rows held out):")
     print("the truth is 0.500 for every candidate, whatever the search believes.")
     _table(chance)
-    steps = ", ".join(f"{count}: {best:.3f}" for count, best in chance[0].climb)
-    print(f"naive best score after so many candidates: {steps}, {candidates}: {chance[0].naive:.3f}")
-    low, high = chance[0].low, chance[0].high
+    scores, low, high = chance[0].scores, chance[0].low, chance[0].high
+    counts = [*(count for count in (1, 10, 100, 1000) if count < candidates), candidates]
+    steps = ", ".join(f"{count}: {max(scores[:count]):.3f}" for count in counts)
+    print(f"naive best score after so many candidates: {steps}")
     verb = "contains" if low <= 0.5 <= high else "MISSES"
     print(f"the certified interval [{low:.3f}, {high:.3f}] {verb} 0.500")
     _contrast(_CHOICES, _REPETITIONS)
@@ -199,34 +188,22 @@ def _digits(ledger: str) -> tuple[list[_Line], str]:
     """Run three searches as they come, publish the best, and return their lines and what was published."""
     X, y = load_digits(return_X_y=True)
     scaled = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
-    searches = [
-        (
-            "grid, logistic regression",
-            GridSearchCV(scaled, {"logisticregression__C": [0.001, 0.01, 0.1, 1.0]}),
-        ),
-        (
-            "random, support vectors",
-            RandomizedSearchCV(
-                SVC(), {"C": loguniform(0.1, 100), "gamma": loguniform(1e-4, 1e-2)}, n_iter=12, random_state=0
-            ),
-        ),
-        (
-            "grid, decision tree",
-            GridSearchCV(
-                DecisionTreeClassifier(random_state=0),
-                {"max_depth": [4, 8, 12, None], "min_samples_leaf": [1, 5]},
-            ),
-        ),
-    ]
+    spread = {"C": loguniform(0.1, 100), "gamma": loguniform(1e-4, 1e-2)}
+    sizes = {"max_depth": [4, 8, 12, None], "min_samples_leaf": [1, 5]}
+    searches = {
+        "grid, logistic regression": GridSearchCV(scaled, {"logisticregression__C": [0.001, 0.01, 0.1, 1.0]}),
+        "random, support vectors": RandomizedSearchCV(SVC(), spread, n_iter=12, random_state=0),
+        "grid, decision tree": GridSearchCV(DecisionTreeClassifier(random_state=0), sizes),
+    }
     held = np.random.default_rng(0).permutation(len(y)) < 450
     lines: list[_Line] = []
-    fitted: list[tuple[float, str, ReusableHoldoutCV]] = []
-    for number, (name, search) in enumerate(searches, 1):
+    fitted: list[tuple[str, ReusableHoldoutCV]] = []
+    for number, (name, search) in enumerate(searches.items(), 1):
         _progress(f"digits, search {number} of {len(searches)}: {name}")
         wrapped = ReusableHoldoutCV(search, holdout=held, ledger=ledger).fit(X, y)
-        fitted.append((wrapped.best_score_, name, wrapped))
+        fitted.append((name, wrapped))
         lines.append(_line(name, wrapped, X, y, held, revealed=sum(line.nats for line in lines)))
-    _, name, best = max(fitted, key=lambda each: each[0])
+    name, best = max(fitted, key=lambda each: each[1].best_score_)
     answer, (low, high) = best.publish(), best.best_score_interval_
     published = f"{name}: {answer.value:.3f} in [{low:.3f}, {high:.3f}], for {answer.cost.nats:.3g} nats"
     return lines, published
@@ -249,33 +226,25 @@ def _line(name: str, fitted: ReusableHoldoutCV, X: Any, y: Any, held: Any, revea
     low, high = fitted.best_score_interval_
     scores = _naive_scores(fitted, X, y, held)
     nats = fitted.holdout_.report().nats - revealed
-    climb = tuple((count, max(scores[:count])) for count in (1, 10, 100, 1000) if count < len(scores))
-    target = fitted.best_score_target_
-    return _Line(name, len(scores), max(scores), fitted.best_score_, low, high, target, nats, climb)
+    return _Line(name, scores, fitted.best_score_, low, high, fitted.best_score_target_, nats)
 
 
 def _naive_scores(fitted: ReusableHoldoutCV, X: Any, y: Any, held: Any) -> list[float]:
     """Score every candidate on the holdout as one does without protection; for comparison only."""
     scores = []
-    for number, candidate in enumerate(fitted.cv_results_["params"]):
-        if number % 10 == 0:
-            _dot()
+    for candidate in _dotted(fitted.cv_results_["params"]):
         model = clone(fitted.search.estimator).set_params(**candidate).fit(X[~held], y[~held])
         scores.append(float(np.mean(model.predict(X[held]) == y[held])))
     return scores
 
 
 def _table(lines: list[_Line]) -> None:
-    print(
-        f"{'search':<28} {'candidates':>10} {'naive best':>11} {'certified':>10} {'interval':>17} "
-        f"{'its nats':>9}"
-    )
+    head = ("search", "candidates", "naive best", "certified", "interval", "its nats")
+    rows = []
     for line in lines:
-        interval = f"[{line.low:.3f}, {line.high:.3f}]"
-        print(
-            f"{line.search:<28} {line.candidates:>10} {line.naive:>11.3f} {line.certified:>10.3f} "
-            f"{interval:>17} {line.nats:>9.3g}"
-        )
+        scores = f"{max(line.scores):.3f}", f"{line.certified:.3f}", f"[{line.low:.3f}, {line.high:.3f}]"
+        rows.append([line.search, str(len(line.scores)), *scores, f"{line.nats:.3g}"])
+    print(aligned(head, rows, right=head[1:]))
     targets = {line.target.partition(", told as ")[0] for line in lines}
     print(f"certified: {'; '.join(sorted(targets))}")
 
@@ -283,14 +252,8 @@ def _table(lines: list[_Line]) -> None:
 def _contrast(candidates: int, repetitions: int) -> None:
     """Print a naive interval beside the certified one, for the same choice, and how often each misses."""
     _progress(f"the best of {candidates} on random labels, {repetitions} times")
-    runs = []
-    for number, run in enumerate(contrasts(candidates, repetitions)):
-        if number % 10 == 0:
-            _dot()
-        runs.append(run)
-    print(
-        f"\nThe best of {candidates} candidates on a holdout of 500 random labels, {repetitions} times anew."
-    )
+    runs = list(_dotted(contrasts(candidates, repetitions)))
+    print(f"\nThe best of {candidates} candidates on a holdout of 500 random labels, {repetitions} times.")
     print("Same choice, same score; beside it a plain 95 % interval, and the one that knows of the choice:")
     worst = max(runs, key=lambda run: run.naive_score)
     naive, ours = ("[{:.3f}, {:.3f}]".format(*i) for i in (worst.naive_interval, worst.certified_interval))
@@ -306,14 +269,15 @@ def _draw(digits: list[_Line], chance: list[_Line], picture: str) -> None:
         print("\nNo picture: install the extra for it, sklearn-ada[plot].")
         return
     figure = Figure(figsize=(9, 3.2), layout="constrained")
-    for axes, lines, title in zip(
-        figure.subplots(1, 2), (digits, chance), ("digits", "random labels"), strict=True
-    ):
+    parts = (digits, "digits"), (chance, "random labels")
+    for axes, (lines, title) in zip(figure.subplots(1, 2), parts, strict=True):
         places = np.arange(len(lines))
         middle = np.array([(line.low + line.high) / 2 for line in lines])
         half = np.array([(line.high - line.low) / 2 for line in lines])
         axes.errorbar(middle, places, xerr=half, fmt="none", capsize=5, label="certified interval")
-        axes.plot([line.naive for line in lines], places, "x", color="tab:red", label="naive best score")
+        axes.plot(
+            [max(line.scores) for line in lines], places, "x", color="tab:red", label="naive best score"
+        )
         axes.set(yticks=places, yticklabels=[line.search for line in lines], title=title, xlabel="accuracy")
         axes.set_ylim(-0.6, len(lines))
         axes.legend(loc="upper left", fontsize="small")
@@ -326,8 +290,12 @@ def _progress(text: str) -> None:
     print(f"\n{text} ", end="", flush=True, file=sys.stderr)
 
 
-def _dot() -> None:
-    print(".", end="", flush=True, file=sys.stderr)
+def _dotted(items: Iterable[T]) -> Iterator[T]:
+    """Yield some things, with a dot for every ten to show that it goes on."""
+    for number, item in enumerate(items):
+        if number % 10 == 0:
+            print(".", end="", flush=True, file=sys.stderr)
+        yield item
 
 
 @dataclass(frozen=True)
@@ -335,14 +303,12 @@ class _Line:
     """One search: what it would have reported from a plain holdout, and what is certified."""
 
     search: str
-    candidates: int
-    naive: float
+    scores: list[float]
     certified: float
     low: float
     high: float
     target: str
     nats: float
-    climb: tuple[tuple[int, float], ...]
 
 
 class SubsetCentroids(ClassifierMixin, BaseEstimator):
@@ -412,10 +378,5 @@ def contrasts(candidates: int, repetitions: int, *, rows: int = 500, seed: int =
         holdout = Holdout(X, y, ledger=":memory:")
         chosen = holdout.select(models, scoring="accuracy", epsilon=None)  # the same one: the best itself
         answer = holdout.certify(models[chosen], scoring="accuracy", guess=TRUTH)
-        yield Contrast(
-            candidates=candidates,
-            naive_score=max(right) / rows,
-            naive_interval=(float(naive.low), float(naive.high)),
-            certified_score=float(answer.value),
-            certified_interval=(float(answer.interval[0]), float(answer.interval[1])),
-        )
+        interval = float(naive.low), float(naive.high)
+        yield Contrast(candidates, max(right) / rows, interval, answer.value, answer.interval)

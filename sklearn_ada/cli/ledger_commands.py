@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import pathlib
 import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from sklearn_ada._validation import aligned, counted, percent, printable
 from sklearn_ada.answer import Answer
-from sklearn_ada.cli.tools import count, head, number, read_columns, write_csv
+from sklearn_ada.cli.tools import count, head, number, print_json, read_columns, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.holdout.certificate import verify_certificate
 from sklearn_ada.holdout.holdout import Holdout
@@ -47,9 +47,7 @@ def add_ask_command(commands: Any) -> None:
     ask.add_argument("--predictions", required=True, metavar="FILE", help="the labels that were predicted")
     ask.add_argument("--data", required=True, metavar="FILE", help="the true labels of the same rows")
     ask.add_argument("--ledger", required=True, help="path or URL of the ledger; a new one is begun")
-    ask.add_argument(
-        "--guess", type=float, help="the score as estimated without the holdout; needed for a check"
-    )
+    ask.add_argument("--guess", type=float, help="the score as estimated without the holdout, for a check")
     ask.add_argument("--scoring", default="accuracy", help="a mean of 0/1 losses; accuracy unless given")
     ask.add_argument("--id-column", metavar="NAME", help="column of ids in both files")
     ask.add_argument("--label-column", metavar="NAME", help="column of true labels; needed if there are more")
@@ -81,7 +79,7 @@ def add_ask_command(commands: Any) -> None:
         assert record is not None
         entry = row(as_closed(holdout.ledger, record), record.seq)
         shown = {"nats": entry.nats or 0.0, "repeated": answer.repeated, "published": entry.published}
-        _print_json({**entry.picked(_OF_ANSWER), **shown, "reason": entry.reason})
+        print_json({**entry.picked(_OF_ANSWER), **shown, "reason": entry.reason})
 
     ask.set_defaults(run=run)
 
@@ -119,41 +117,32 @@ def _typed(classes: list[str] | None, labels: Any) -> Any:
 
 def add_ledger_commands(commands: Any) -> None:
     """Add ``ledger`` and its actions to the subcommands of a parser."""
-    actions = commands.add_parser("ledger", help="look at a ledger").add_subparsers(
-        dest="action", required=True
-    )
-    show = actions.add_parser("show", help="list its records: who asked what, when, and what came of it")
-    show.add_argument("file")
+    ledger = commands.add_parser("ledger", help="look at a ledger")
+    actions = ledger.add_subparsers(dest="action", required=True)
+
+    def action(run: Callable[[argparse.Namespace], None], name: str, text: str) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = actions.add_parser(name, help=text)
+        made.add_argument("file")
+        made.set_defaults(run=run)
+        return made
+
+    show = action(show_ledger, "show", "list its records: who asked what, when, and what came of it")
     show.add_argument("--limit", type=count, help="only so many of the last records")
     form = show.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a list of objects, one a record")
     form.add_argument("--csv", action="store_true", help="comma-separated, one line a record")
-    show.set_defaults(run=show_ledger)
-    verify = actions.add_parser("verify", help="check its hash chain and prices; compare copies of it")
-    verify.add_argument("file")
+    verify = action(verify_ledger, "verify", "check its hash chain and prices; compare copies of it")
     verify.add_argument("copies", nargs="*", help="other copies: have they been asked apart?")
     verify.add_argument("--head", type=head, help="what 'ledger head' printed: does the file continue it?")
     verify.add_argument("--certificate", metavar="JSON", help="what holdout.export wrote: is all of it so?")
-    verify.set_defaults(run=verify_ledger)
-    report = actions.add_parser(
-        "report", help="what is spent and left, and how the next intervals would look"
-    )
-    report.add_argument("file")
+    report = action(report_ledger, "report", "what is spent and left, and how the next intervals would look")
     report.add_argument("--json", action="store_true")
-    report.set_defaults(run=report_ledger)
-    pin = actions.add_parser("head", help="print how far it goes, as a line to keep and to verify it with")
-    pin.add_argument("file")
-    pin.set_defaults(run=print_head)
-    end = actions.add_parser("close", help="refuse new questions from now on; there is no way back")
-    end.set_defaults(run=close_ledger)
-    opened = actions.add_parser("unseal", help="tell sealed values, at the level of their asking")
-    opened.set_defaults(run=unseal_ledger)
+    action(print_head, "head", "print how far it goes, as a line to keep and to verify it with")
+    end = action(close_ledger, "close", "refuse new questions from now on; there is no way back")
+    opened = action(unseal_ledger, "unseal", "tell sealed values, at the level of their asking")
     for writer in (end, opened):
-        writer.add_argument("file")
         writer.add_argument("--who", help="a name for the records")
-    opened.add_argument(
-        "--key", metavar="KEYFILE", help="the private key, in PEM, of a ledger with a seal_key"
-    )
+    opened.add_argument("--key", metavar="KEYFILE", help="the private key, in PEM, where it has a seal_key")
     opened.add_argument("numbers", nargs="*", type=count, help="of records; none: all, once it is closed")
 
 
@@ -163,16 +152,14 @@ def show_ledger(arguments: argparse.Namespace) -> None:
     if arguments.limit is None:
         entries = [Entry.of(record) for record in ledger.records()]
         summary = ledger.read(
-            lambda state: (
-                f"revealed {state.account.nats:.4g} nats in all; asked {state.asked}, refused {state.refused}"
-            )
+            lambda s: f"revealed {s.account.nats:.4g} nats in all; asked {s.asked}, refused {s.refused}"
         )
     else:
         reached, records = ledger.tail(arguments.limit)
         entries = [Entry.of(record) for record in records]
         summary = f"the last {len(entries)} of {reached.count:,} records; those before them were not read"
     if arguments.json:
-        _print_json([entry.to_dict() for entry in entries])
+        print_json([entry.to_dict() for entry in entries])
     elif arguments.csv:
         write_csv([entry.to_dict() for entry in entries], sys.stdout)
     else:
@@ -220,7 +207,7 @@ def report_ledger(arguments: argparse.Namespace) -> None:
     """Print what is spent and what is left, of a long ledger from the last checkpoint on."""
     report = summary_of(_open(arguments.file, replay=False))
     if arguments.json:
-        _print_json(report.to_dict())
+        print_json(report.to_dict())
     else:
         print(_report_text(report))
 
@@ -254,17 +241,15 @@ def _name(ledger: Ledger[State], address: str) -> str:
 
 def _compared(one: str, ledger: Ledger[State], other: str, copy: Ledger[State]) -> str:
     """Say how two copies of a ledger relate; raise if they are not copies, or were asked apart."""
-    mine = theirs = 0
+    mine, theirs, both = 0, 0, f"{one!r} and {other!r}"
     for record, copied in itertools.zip_longest(ledger.records(), copy.records()):
         mine, theirs = mine + (record is not None), theirs + (copied is not None)
         if record is None or copied is None or record == copied:
             continue
         if record.seq == 0:
-            raise LedgerMismatchError(
-                f"{one!r} and {other!r} are not copies of one ledger: their genesis differs."
-            )
+            raise LedgerMismatchError(f"{both} are not copies of one ledger: their genesis differs.")
         raise LedgerDamagedError(
-            f"{one!r} and {other!r} part after record {record.seq - 1}: one holdout was asked through two "
+            f"{both} part after record {record.seq - 1}: one holdout was asked through two "
             "ledgers. Neither knows what the other revealed; no answer since then, of either, is certified."
         )
     if mine == theirs:
@@ -283,41 +268,32 @@ _NUMBERS = ("#", "guess", "answer", "nats")
 
 def _cells(entry: Entry, targets: Targets) -> list[str]:
     ends = (number(entry.low, "-inf"), number(entry.high, "inf"))
-    return [
-        str(entry.index),
-        entry.time or "",
-        entry.who or "",
-        entry.label or "",
-        entry.kind,
-        (entry.metric or "") + targets.mark(entry.score_of),
-        entry.mechanism or entry.purpose or "",
-        number(entry.guess),
-        number(entry.answer),
+    cells = (
+        str(entry.index), entry.time, entry.who, entry.label, entry.kind,
+        (entry.metric or "") + targets.mark(entry.score_of), entry.mechanism or entry.purpose,
+        number(entry.guess), number(entry.answer),
         f"[{ends[0]}, {ends[1]}]" if entry.kind in _WITH_INTERVAL else "",
-        number(entry.nats),
-        entry.verdict or "",
-        entry.reason or "",
-    ]
+        number(entry.nats), entry.verdict, entry.reason,
+    )  # fmt: skip
+    return [cell or "" for cell in cells]
 
 
 def _report_text(report: HoldoutReport) -> str:
-    counts = ", ".join(f"{purpose} {times}" for purpose, times in report.asked.items())
-    people = ", ".join(
-        f"{'nobody named' if who == '?' else printable(who)} ({times})"
-        for who, times in report.asked_by.items()
-    )
+    asked_by = {"nobody named" if who == "?" else printable(who): n for who, n in report.asked_by.items()}
+    people = ", ".join(f"{who} ({times})" for who, times in asked_by.items())
     lines = [
         f"holdout {report.fingerprint[:12]}, {report.n_rows} rows; all intervals hold together with "
         f"{percent(report.confidence_level)}",
-        f"asked: {counts}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
+        f"asked: {_listed(report.asked)}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
         f"asked by: {people or 'nobody yet'}",
-        *_confirmed(report),
-        *(f"scores of the {target}: {count}" for target, count in report.targets.items()),
-        f"head: {report.head}",
     ]
+    if any(report.confirmed.values()):
+        lines.append(f"asked again, and the model said: {_listed(report.confirmed)}")
+    lines += [f"scores of the {target}: {count}" for target, count in report.targets.items()]
+    lines.append(f"head: {report.head}")
     remaining = report.outlook.remaining
     if report.tolerance is not None:
-        left = ", ".join(f"{purpose} {times}" for purpose, times in remaining.items())
+        left = _listed(remaining)
         lines.append(f"left within the tolerance of {report.tolerance:g}: {left}, if every guess holds")
     if report.outlook.published is not None:
         lines.append(f"publish() would release an exact value at about +-{report.outlook.published:.4f}")
@@ -331,18 +307,12 @@ def _report_text(report: HoldoutReport) -> str:
     rows: dict[int, list[str]] = {}
     for forecast in report.outlook.forecasts:
         mark = "" if forecast.admitted else " *"
-        rows.setdefault(forecast.after, [str(forecast.after)]).extend(
-            [f"{forecast.half_width:.4f}", f"{forecast.worst:.4f}{mark}"]
-        )
+        cells = rows.setdefault(forecast.after, [str(forecast.after)])
+        cells += [f"{forecast.half_width:.4f}", f"{forecast.worst:.4f}{mark}"]
     names = {"certify": "search"} if report.outlook.in_cells else {}
     head = ("after", *(t for name in remaining for t in (f"next {names.get(name, name)}", "at worst")))
     return "\n".join([*lines, aligned(head, list(rows.values()), right=("after",))])
 
 
-def _confirmed(report: HoldoutReport) -> list[str]:
-    counts = ", ".join(f"{what} {count}" for what, count in report.confirmed.items())
-    return [f"asked again, and the model said: {counts}"] if any(report.confirmed.values()) else []
-
-
-def _print_json(body: Any) -> None:
-    print(json.dumps(body, indent=1, allow_nan=False))
+def _listed(counts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{what} {times}" for what, times in counts.items())

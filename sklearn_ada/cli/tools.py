@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
+import json
 import os
 import re
 from collections.abc import Sequence
@@ -184,3 +185,8 @@ def write_csv(rows: Sequence[dict[str, Any]], file: TextIO) -> None:
 
 def _text(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_COMPUTED) else value
+
+
+def print_json(body: Any) -> None:
+    """Print an object as JSON, which has no infinity."""
+    print(json.dumps(body, indent=1, allow_nan=False))

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri_exp
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.multiclass import type_of_target
 
@@ -40,16 +41,12 @@ from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection import engines
+from sklearn_ada.model_selection.engines import Ranking
 from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.training_rows import ValidationSplit, split_rows
 from sklearn_ada.questions.coded import FILL
-from sklearn_ada.questions.question import (
-    Guess,
-    guess_from_rows,
-    median_guess_from_rows,
-    tuned_metric,
-)
+from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows, tuned_metric
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.models import Subject
 
@@ -61,6 +58,9 @@ _UNSCORED_CHOICE = (
     "The candidate that the search's refit function chose has no score of its own, which would be the guess. "
     "Mend its scores, or choose among those that have one."
 )
+Validated = Callable[[], tuple[Any, Any, Any]]
+"""Returns a model of one part of the rows, and the rest of them with its labels."""
+
 _OWN_FOLDS = "the search's own folds"  # of the rows that the model was fitted on, so they need no digest
 
 
@@ -178,6 +178,11 @@ class Run:
         except Undigestible:
             return uuid.uuid4().hex
 
+    @cached_property
+    def subsample_size(self) -> int | None:
+        """The size of a stable median's subsamples, if that certifies."""
+        return None if self.median is None else self.median.subsample_size(self.session.data)
+
     def fit_search(self, search: Any, params: dict[str, Any]) -> None:
         """Run a search on the training rows."""
         with self.reporting(search):
@@ -246,7 +251,8 @@ def _ask_about_candidates(run: Run) -> Winner:
         raise
     run.close()
     results, answers = engines.certified_columns(engines.candidates_of(search), run.holdout)
-    refused = [answer for answer in answers if answer is not None and answer.verdict == "refused"]
+    asked = [answer for answer in answers if answer is not None]
+    refused = [answer for answer in asked if answer.verdict == "refused"]
     if refused:
         raise BudgetExhaustedError(
             f"{len(refused)} of {len(answers)} candidates were refused: {refused[0].reason}. The search "
@@ -254,7 +260,7 @@ def _ask_about_candidates(run: Run) -> Winner:
         )
     scores = np.where(engines.last_round(results), results["mean_test_score"], np.nan).astype(float)
     if np.isnan(scores).all():
-        reasons = {str(answer.reason) for answer in answers if answer is not None}
+        reasons = {str(answer.reason) for answer in asked}
         if not reasons:  # no question was even put: let the first candidate raise its error here
             fit, rest = next(scorer.cv.split(run.X, run.y, run.params.groups))
             model = run.fit_on(results["params"][0], fit)
@@ -271,15 +277,14 @@ def _ask_about_candidates(run: Run) -> Winner:
             "The search scored its best candidate on rows that are not from the cv it was given, so "
             "nothing was asked about it. Use ask='winner'."
         )
-    all_given = [answer for answer in answers if answer is not None]
     if not given.keeps_model:  # its score is that of the candidate's model, fitted on one part of the rows
-        return Winner(search, results, index, None, all_given, best)
+        return Winner(search, results, index, None, asked, best)
     tell("refitting the winner on all rows but the holdout's, and certifying it", given.verbose)
     (model,) = run.refit([results["params"][index]])
     behind = run.session.guess_behind(best)
     guess = Guess(best.value, behind.size, behind.deviation, behind.share)
     answer = run.certify(model, guess, run.metric, None)
-    return Winner(search, results, index, model, [*all_given, answer], answer)
+    return Winner(search, results, index, model, [*asked, answer], answer)
 
 
 def _scorer_of_round(run: Run) -> HoldoutScorer:
@@ -324,15 +329,16 @@ def _ask_about_winners(run: Run) -> Winner:
     open_round(run.session, size, alternatives=among, record=False, **about)  # raises before the long search
     tell("searching; the holdout is asked when the search is done", given.verbose)
     run.fit_search(search, run.params.of_asking() if hidden else run.params.of_search)
-    results, scores, order = engines.ranked(search, name)
-    chosen, why = _chosen(run, search, name, results, scores, order[:count])
+    ranking = engines.ranked(search, name)
+    results = ranking.results
+    chosen, why = _chosen(run, ranking, count)
     tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", given.verbose)
     models = run.refit([results["params"][i] for i in chosen])
     able = [run.can_ask_about(model) for model in models]
     if not (why or hidden or any(able)):
         why = _NO_PREDICT
     if why:
-        results.update(engines.columns_of([None] * len(scores)))
+        results.update(engines.columns_of([None] * len(ranking.scores)))
         return Winner(search, results, chosen[0], models[0], [], None, unasked=why)
     if not (hidden or all(able)):
         warn_user(
@@ -346,14 +352,12 @@ def _ask_about_winners(run: Run) -> Winner:
         epsilon = "auto" if given.how.draws_winner else None
         winner = run.holdout.select(models, scoring=metric, epsilon=epsilon)
         chosen, models = [chosen[winner]], [models[winner]]
-    same_metric = not hidden and own_scoring in (
-        given.scoring, metric, metric.scoring, engines.plain_scoring(metric)
-    )  # fmt: skip
+    of_metric = given.scoring, metric, metric.scoring, engines.plain_scoring(metric)
+    of_folds = ranking if not hidden and own_scoring in of_metric else None
     answers: dict[int, Answer] = {}
     tuned: dict[int, Metric] = {}
     pairs = list(zip(chosen, models, strict=True))
     for index, model in with_bar(pairs, "certifying", given.verbose):
-        of_folds = (search, name, results, scores) if same_metric else None
         tuned[index], guess = _metric_and_guess(run, index, results["params"][index], of_folds)
         answers[index] = run.certify(model, guess, tuned[index], round_name)
     if run.session.policy.seals:
@@ -365,7 +369,7 @@ def _ask_about_winners(run: Run) -> Winner:
     best = best_of(answers, chosen, results["params"], given.one_standard_error)
     if hidden:
         results = engines.masked(results, best, answers[best].value)
-    results.update(engines.columns_of(map(answers.get, range(len(scores)))))
+    results.update(engines.columns_of(map(answers.get, range(len(ranking.scores)))))
     model, answer = models[chosen.index(best)], answers[best]
     return Winner(search, results, best, model, list(answers.values()), answer, tuned[best])
 
@@ -375,20 +379,20 @@ def _prepared(run: Run) -> Any:
     given, plain = run.given, engines.plain_scoring(run.metric)
     search = engines.unfitted(given.search, run.cv)
     if given.asks_candidates:
-        return engines.told_to_validate(search, plain, ValidationSplit(run.holdout, given.validation))
+        cv = ValidationSplit(run.holdout, given.validation)
+        return clone(search).set_params(scoring=plain, cv=cv, refit=False)
     if engines.scores_otherwise(search, given.scoring):
         search.set_params(scoring=plain)
     return search
 
 
-def _chosen(
-    run: Run, search: Any, name: str, results: dict[str, Any], scores: NDArray[np.float64], order: list[int]
-) -> tuple[list[int], str]:
+def _chosen(run: Run, ranking: Ranking, count: int) -> tuple[list[int], str]:
     """Return the best few candidates to ask about; or the one that the search keeps, and why none is.
 
-    ``order`` are the best few by the search's own scores of that name, in ``scores``. Raises where no winner
-    can be kept without a score.
+    Raises where no winner can be kept without a score.
     """
+    search, name, results, scores, order = ranking
+    order = order[:count]
     if f"mean_test_{name}" not in results:  # of several scores of one function another function chooses
         return order[:1], NO_METRIC if run.given.scoring is None else ""
     by_function = callable(search.get_params(deep=False).get("refit"))
@@ -398,22 +402,20 @@ def _chosen(
     if scored:
         return scored, ""
     first = results["params"][order[0]] if order else {}
-    why, cause = _why_unscored(search, name, run.metric, partial(run.validated, first))
+    why, cause = _why_unscored(ranking, run.metric, partial(run.validated, first))
     if run.given.asks_candidates or not order or isinstance(cause, BudgetExhaustedError):  # never a warning
         raise ValueError(f"{why} So nothing is certified, and the holdout was not asked.") from cause
     return order[:1], why
 
 
-def _why_unscored(
-    search: Any, name: str, metric: Metric, validated: Callable[[], tuple[Any, Any, Any]]
-) -> tuple[str, Exception | None]:
+def _why_unscored(ranking: Ranking, metric: Metric, validated: Validated) -> tuple[str, Exception | None]:
     """Return why a fitted search has only NaN or infinite scores of this name, and the error behind it.
 
     The cause is what its scorer says of a model of one part of the rows on the rest of them, which
     ``validated`` returns: the search itself has turned it into NaN.
     """
-    scorers = getattr(search, "scorer_", None)
-    scorer = scorers.get(name) if isinstance(scorers, dict) else scorers
+    scorers = getattr(ranking.search, "scorer_", None)
+    scorer = scorers.get(ranking.name) if isinstance(scorers, dict) else scorers
     why = (
         "its scores are NaN or infinite. On folds of one row, or of one class, they may be undefined: pass "
         "more rows, or give it a cv with fewer folds. With error_score='raise' it tells what failed, if "
@@ -432,60 +434,39 @@ def _why_unscored(
 
 
 def _metric_and_guess(
-    run: Run,
-    index: int,
-    candidate: dict[str, Any],
-    of_folds: tuple[Any, str, dict[str, Any], NDArray[np.float64]] | None,
+    run: Run, index: int, candidate: dict[str, Any], of_folds: Ranking | None
 ) -> tuple[Metric, Guess | None]:
     """Return the metric of one candidate, as validation rows tune it where they must, and the guess.
 
-    ``of_folds`` are the search, the name of its score, its table and its mean scores, if that score is the
-    metric; else validation rows give the guess.
+    ``of_folds`` is the search's ranking, if it is by the metric; else validation rows give the guess.
     """
     validated = partial(run.validated, candidate)
-    t = None if run.median is None else run.median.subsample_size(run.session.data)
     guess: Guess | None = None
     if run.median is None and run.metric.is_tuned:
-        tuned, guess = tuned_by_validation(validated, run.metric, run.y)
-        if guess is not None or tuned is not run.metric:
-            return tuned, guess
-    elif of_folds is not None:
-        search, name, results, scores = of_folds
-        folds = max(int(getattr(search, "n_splits_", 1)), 1)
-        over_folds = results.get(f"std_test_{name}", np.zeros(len(scores)))
-        guess = guess_from_folds(over_folds, scores, index, n_rows(run.X), folds, run.metric, t)
-    if guess is None:
-        guess = guess_from_validation(validated, run.metric, t)
-    return run.metric, guess
+        return _tuned_by_validation(validated, run.metric, run.y)
+    if of_folds is not None:
+        guess = _guess_from_folds(run, of_folds, index)
+    return run.metric, guess or _guess_from_validation(validated, run.metric, run.subsample_size)
 
 
-def guess_from_folds(
-    over_folds: np.ndarray,
-    scores: np.ndarray,
-    index: int,
-    n: int,
-    folds: int,
-    metric: Metric,
-    subsample_size: int | None,
-) -> Guess | None:
+def _guess_from_folds(run: Run, ranking: Ranking, index: int) -> Guess | None:
     """Return a candidate's out-of-fold score as a guess, or None if it has none.
 
-    For a stable median of subsamples of ``subsample_size`` rows its deviation over the folds is scaled to
-    them.
+    For a stable median its deviation over the folds is scaled to the median's subsamples.
     """
-    if not np.isfinite(scores[index]):
+    value, n = float(ranking.scores[index]), n_rows(run.X)
+    if not np.isfinite(value):
         return None
-    value = float(scores[index])
-    if subsample_size is None:
-        low, high = metric.bounds  # one record's score is clipped, so the mean of others may be outside
+    if run.subsample_size is None:
+        low, high = run.metric.bounds  # one record's score is clipped, so the mean of others may be outside
         return Guess(min(max(value, low), high), size=float(n), rows=_OWN_FOLDS)
-    spread = float(over_folds[index]) * (n / folds / subsample_size) ** 0.5 or abs(value) or 1.0
+    folds = max(int(getattr(ranking.search, "n_splits_", 1)), 1)
+    over_folds = ranking.results.get(f"std_test_{ranking.name}", np.zeros(len(ranking.scores)))
+    spread = float(over_folds[index]) * (n / folds / run.subsample_size) ** 0.5 or abs(value) or 1.0
     return Guess(value, size=float(folds), deviation=spread, rows=_OWN_FOLDS)
 
 
-def tuned_by_validation(
-    validated: Callable[[], tuple[Any, Any, Any]], metric: Metric, y: Any
-) -> tuple[Metric, Guess | None]:
+def _tuned_by_validation(validated: Validated, metric: Metric, y: Any) -> tuple[Metric, Guess | None]:
     """Return a metric tuned by a part of the rows, and a guess from it.
 
     Its range, if it lacks one, or what an interval of all rows needs. Where the rows are too few to leave
@@ -497,20 +478,22 @@ def tuned_by_validation(
         If that cannot be either.
     """
     try:
-        rows = validated()
-        tuned = tuned_metric(metric, *rows)
-        return tuned, guess_from_rows(tuned, *rows)
+        return _tuned_by(metric, *validated())
     except Exception:  # too few rows, a class is missing, ...
         if metric.has_interval_of_all_rows and not metric.measure.needs_rows:
             return metric.of_all_rows(), None
-        rows = _without_features(metric, y)
-        tuned = tuned_metric(metric, *rows)
-        return tuned, guess_from_rows(tuned, *rows)
+    of_numbers = metric.response.target == "numbers" or type_of_target(y).startswith("continuous")
+    dummy = DummyRegressor() if of_numbers else DummyClassifier()
+    nothing = np.zeros((len(y), 1))
+    return _tuned_by(metric, dummy.fit(nothing, y), nothing, y)
 
 
-def guess_from_validation(
-    validated: Callable[[], tuple[Any, Any, Any]], metric: Metric, subsample_size: int | None
-) -> Guess | None:
+def _tuned_by(metric: Metric, model: Any, X: Any, y: Any) -> tuple[Metric, Guess]:
+    tuned = tuned_metric(metric, model, X, y)
+    return tuned, guess_from_rows(tuned, model, X, y)
+
+
+def _guess_from_validation(validated: Validated, metric: Metric, subsample_size: int | None) -> Guess | None:
     """Return a guess from a model of one part of the rows, taken on the rest: what ``validated`` returns.
 
     It raises nothing: the search's choice may be paid for by now, and without a guess the answer is as good.
@@ -521,14 +504,6 @@ def guess_from_validation(
         return median_guess_from_rows(metric, *validated(), subsample_size)
     except Exception:  # too few rows, a class is missing, ...: only the price suffers
         return None if subsample_size is None else Guess(0.0, deviation=1.0)
-
-
-def _without_features(metric: Metric, y: Any) -> tuple[Any, Any, Any]:
-    """Return a model that says the same of all rows, and rows with these labels."""
-    of_numbers = metric.response.target == "numbers" or type_of_target(y).startswith("continuous")
-    dummy = DummyRegressor() if of_numbers else DummyClassifier()
-    nothing = np.zeros((len(y), 1))
-    return dummy.fit(nothing, y), nothing, y
 
 
 def standard_error(answer: Answer) -> float:

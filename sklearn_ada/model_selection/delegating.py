@@ -25,9 +25,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter
+from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import n_rows, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.setting_aside import without_column
 
 try:
@@ -88,10 +90,6 @@ def _best_of(wrapper: Any, attribute: str) -> Any:
     return wrapper.best_estimator_
 
 
-def _search_reports(self: Any) -> bool:
-    return hasattr(self.search, "set_callbacks")
-
-
 class Delegates(CallbackSupportMixin):
     """Methods and attributes of ``best_estimator_``; the methods exist where the estimator has them."""
 
@@ -99,6 +97,12 @@ class Delegates(CallbackSupportMixin):
     scoring: Any
     scorer_: Any
     best_estimator_: Any
+    best_answer_: Answer
+    answers_: list[Answer]
+    cv_results_: dict[str, Any]
+    _certified: Metric | None = None  # as validation rows have tuned it
+    _unasked: str = ""  # why the holdout was not asked about the best model, if it was not
+    _asked: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
     _id_column: str | None = None  # which no model sees
     _takes_pairs_with: tuple[int, NDArray[Any]] | None = None  # of how many rows, which are for training
 
@@ -126,10 +130,9 @@ class Delegates(CallbackSupportMixin):
         """
         model, scorer = self._fitted(), self.scorer_
         if params.keys() - {"sample_weight"} and not get_config()["enable_metadata_routing"]:
-            raise bad_parameter(
-                "**params", "ReusableHoldoutCV.score", "sample_weight at most: metadata is only supported if "
-                "enable_metadata_routing=True", sorted(params), "Set it: sklearn.set_config(...).",
-            )  # fmt: skip
+            owner, fix = "ReusableHoldoutCV.score", "Set it: sklearn.set_config(...)."
+            at_most = "sample_weight at most: metadata is only supported if enable_metadata_routing=True"
+            raise bad_parameter("**params", owner, at_most, sorted(params), fix)
         if self._takes_pairs_with is None:
             warn_of_rows_of_fit(self, without_column(X, self._id_column), y)
         refit = self.search.get_params(deep=False).get("refit")
@@ -158,7 +161,7 @@ class Delegates(CallbackSupportMixin):
         best = _best_of(self, "n_features_in_")
         return int(best.n_features_in_) if self._takes_pairs_with is None else self._takes_pairs_with[0]
 
-    @available_if(_search_reports)
+    @available_if(lambda self: hasattr(self.search, "set_callbacks"))
     def set_callbacks(self, *callbacks: Any) -> Any:
         """Set callbacks for the search (scikit-learn 1.9 or later), such as ``ProgressBar()``.
 

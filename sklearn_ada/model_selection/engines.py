@@ -23,7 +23,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,11 +79,6 @@ def told_to_forget(asked: Any, search: Any, scoring: Any) -> None:
     asked.set_params(scoring=scoring, cv=search.get_params(deep=False)["cv"])
     if kind_of(search) == "optuna":
         asked.set_params(callbacks=search.callbacks)
-
-
-def told_to_validate(search: Any, scoring: Any, cv: ValidationSplit) -> Any:
-    """Return a copy of the search that scores its candidates on validation rows."""
-    return clone(search).set_params(scoring=scoring, cv=cv, refit=False)
 
 
 def masked(results: dict[str, Any], winner: int, value: float) -> dict[str, Any]:
@@ -151,12 +146,9 @@ class RecordingScorer(Uncopied):
                 raise
             if isinstance(error, LedgerError):
                 return {"score": math.nan, "record": _NO_LEDGER}
-            warnings.warn(
-                "No question was put about a candidate, and nothing is certified of it. "
-                f"{type(error).__name__}: {error}",
-                UserWarning,
-                stacklevel=2,
-            )
+            why = f"{type(error).__name__}: {error}"
+            about = "No question was put about a candidate, and nothing is certified of it."
+            warnings.warn(f"{about} {why}", UserWarning, stacklevel=2)
             return {"score": math.nan, "record": _NO_RECORD}
         if answer is None:
             return {"score": self.scorer.metric.score(estimator, X, y), "record": _NO_RECORD}
@@ -229,12 +221,22 @@ def n_candidates(search: Any) -> int | None:
     return None
 
 
-def ranked(search: Any, name: str) -> tuple[dict[str, Any], NDArray[np.float64], list[int]]:
-    """Return a fitted search's table, its mean scores of this name, and its candidates from the best down.
+class Ranking(NamedTuple):
+    """A fitted search's table, its mean scores of one name, and its candidates from the best down.
 
     Without such scores they are NaN. A search whose ``refit`` is a function has its best by that. Of
     candidates with equal parameters, such as those of several rounds, the first stands for all.
     """
+
+    search: Any
+    name: str
+    results: dict[str, Any]
+    scores: NDArray[np.float64]
+    order: list[int]
+
+
+def ranked(search: Any, name: str) -> Ranking:
+    """Return a fitted search's candidates as its mean scores of this name rank them."""
     results = candidates_of(search)
     unknown = np.full(len(results["params"]), np.nan)
     scores = np.asarray(results.get(f"mean_test_{name}", unknown), dtype=float)
@@ -244,7 +246,7 @@ def ranked(search: Any, name: str) -> tuple[dict[str, Any], NDArray[np.float64],
     distinct: dict[Any, int] = {}
     for index in order:
         distinct.setdefault(_content(results["params"][index], index), index)
-    return results, scores, list(distinct.values())
+    return Ranking(search, name, results, scores, list(distinct.values()))
 
 
 def _content(params: dict[str, Any], index: int) -> str | int:
@@ -314,11 +316,9 @@ def folds_of_training_rows(cv: Any, train: NDArray[np.int64], n: int) -> Any:
     kept = [tuple(of_training_rows(part) for part in pair) for pair in given]
     left = [pair for pair in kept if all(len(part) for part in pair)]
     if given and not left:
-        raise bad_parameter(
-            "search", "ReusableHoldoutCV", "with splits in cv that keep training and test rows when the "
-            "holdout is taken out", f"{len(given)} splits, none of which does",
-            "Choose the holdout yourself: holdout=mask.",
-        )  # fmt: skip
+        expected = "with splits in cv that keep training and test rows when the holdout is taken out"
+        got, fix = f"{len(given)} splits, none of which does", "Choose the holdout yourself: holdout=mask."
+        raise bad_parameter("search", "ReusableHoldoutCV", expected, got, fix)
     return left
 
 
@@ -401,11 +401,11 @@ def metric_of(search: Any) -> Any:
         return scoring
     if isinstance(refit, str) and refit in named:
         return named[refit]
-    raise bad_parameter(
-        "scoring", "ReusableHoldoutCV", "one metric", scoring,
+    fix = (
         "For multi-metric scoring, the parameter refit must be set to a scorer key; or name the metric to "
-        "certify: scoring='accuracy'.",
-    )  # fmt: skip
+        "certify: scoring='accuracy'."
+    )
+    raise bad_parameter("scoring", "ReusableHoldoutCV", "one metric", scoring, fix)
 
 
 def score_name(search: Any, metric: Metric) -> tuple[str, Any]:
@@ -427,10 +427,8 @@ def score_name(search: Any, metric: Metric) -> tuple[str, Any]:
     for name, one in named.items():
         if one == metric or one == metric.scoring:
             return name, one
-    raise bad_parameter(
-        "search", "ReusableHoldoutCV", "with refit= naming the score that ranks its candidates",
-        f"refit={refit!r}",
-    )  # fmt: skip
+    expected = "with refit= naming the score that ranks its candidates"
+    raise bad_parameter("search", "ReusableHoldoutCV", expected, f"refit={refit!r}")
 
 
 class OneOfSeveral:
@@ -461,12 +459,11 @@ def _named(scoring: Any) -> dict[str, Any] | None:
 def router_of(wrapper: Any) -> MetadataRouter:
     """Return how a `ReusableHoldoutCV` routes: it reads ``groups`` and ``ids``, the rest is its search's."""
     own = MetadataRequest(owner=wrapper)
-    own.fit.add_request(param="groups", alias=True)
-    own.fit.add_request(param="ids", alias=True)
+    for name in ("groups", "ids"):
+        own.fit.add_request(param=name, alias=True)
     mapping = MethodMapping().add(caller="fit", callee="fit")
-    return (
-        MetadataRouter(owner=wrapper).add_self_request(own).add(search=wrapper.search, method_mapping=mapping)
-    )
+    router = MetadataRouter(owner=wrapper).add_self_request(own)
+    return router.add(search=wrapper.search, method_mapping=mapping)
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
-from dataclasses import dataclass, fields
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada._validation import as_check, bad_parameter, check_integer, check_option, check_real
+from sklearn_ada._validation import (
+    Check, as_check, bad_parameter, check_integer, check_option, integer, option, or_none,
+)  # fmt: skip
 from sklearn_ada.holdout.asking import is_chosen, median_notice, too_few_rows
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
@@ -48,42 +49,28 @@ _OF_HOLDOUT = {
 }  # fmt: skip
 """Parameters that a given holdout has by itself, with their defaults."""
 
+_CHECKS: dict[str, Check | str] = {
+    "random_state": or_none(integer(-(2**63))), "validation": "(0, 1)", **PROMISE,
+    "missing": option(("raise", "ignore")), "answers": check_answers, "who": check_name,
+    "reveal": option(("all", "winner")),
+}  # fmt: skip
+"""What a parameter must be, whatever the others are."""
 
-@dataclass(frozen=True)
-class Parameters:
+
+class Parameters(SimpleNamespace):
     """The parameters of a `ReusableHoldoutCV`, which documents them, as its users set them."""
-
-    search: Any
-    scoring: Any
-    holdout: Any
-    ids: str | None
-    mechanism: Any
-    ask: str | int
-    reveal: str
-    validation: float
-    one_standard_error: Any
-    confidence_level: float
-    tolerance: float | None
-    expected_questions: int | None
-    ledger: str | os.PathLike[str] | None
-    missing: str
-    answers: str
-    seal_key: Any
-    random_state: int | None
-    who: str | None
-    verbose: int
 
     @classmethod
     def of(cls, wrapper: Any) -> Parameters:
         """Return the parameters of a wrapper as they are now."""
-        return cls(**{each.name: getattr(wrapper, each.name) for each in fields(cls)})
+        return cls(**vars(wrapper))
 
     # What they say by themselves.
 
     @cached_property
     def asks_candidates(self) -> bool:
         """Whether the questions are about candidates, not about the winners of a search."""
-        return self.ask == "candidates"
+        return bool(self.ask == "candidates")
 
     @cached_property
     def purpose(self) -> str:
@@ -128,147 +115,122 @@ class Parameters:
         search = self.search
         is_object = hasattr(search, "get_params") and not isinstance(search, type)
         own = search.get_params(deep=False) if is_object else {}
-        if self.random_state is not None:
-            check_integer(self.random_state, "random_state", OWNER, low=-(2**63))
         if "estimator" not in own or not hasattr(search, "fit"):
             raise bad_parameter("search", OWNER, "a search such as GridSearchCV(model, grid)", search)
         if self.scorer is None:
             check_option(self.mechanism, "mechanism", OWNER, tuple(MECHANISMS))
-        if self.how.draws_winner and self.ask in ("candidates", "winner"):
-            raise bad_parameter(
-                "ask", OWNER, f"an integer with mechanism={self.mechanism!r}", self.ask,
-                "It says among how many of the search's best to choose.",
-            )  # fmt: skip
-        check_real(self.validation, "validation", OWNER, low=0.0, high=1.0)
-        for name, check in PROMISE.items():
+        asks_few = self.ask not in ("candidates", "winner")
+        if self.how.draws_winner and not asks_few:
+            expected = f"an integer with mechanism={self.mechanism!r}"
+            fix = "It says among how many of the search's best to choose."
+            raise bad_parameter("ask", OWNER, expected, self.ask, fix)
+        for name, check in _CHECKS.items():
             as_check(check)(getattr(self, name), name, OWNER)
-        check_option(self.missing, "missing", OWNER, ("raise", "ignore"))
-        check_answers(self.answers, "answers", OWNER)
-        check_name(self.who, "who", OWNER)
         if not isinstance(self.verbose, bool):  # as scikit-learn has it
             check_integer(self.verbose, "verbose", OWNER, low=0)
         if self.ids is not None and not isinstance(self.ids, str):
-            raise bad_parameter(
-                "ids", OWNER, "None, 'index' or the name of a column", type(self.ids).__name__,
-                "The ids themselves are passed along with X: fit(X, y, ids=...).",
-            )  # fmt: skip
-        if self.given_holdout is not None and any(
-            getattr(self, name) != default for name, default in _OF_HOLDOUT.items()
-        ):
-            raise bad_parameter(
-                "holdout", OWNER, "a share, a mask or a splitter when a policy or a ledger is given",
-                "a Holdout", "It has a policy, a ledger and a name (who) of its own.",
-            )  # fmt: skip
-        if self.ask not in ("candidates", "winner"):
+            fix = "The ids themselves are passed along with X: fit(X, y, ids=...)."
+            kind = type(self.ids).__name__
+            raise bad_parameter("ids", OWNER, "None, 'index' or the name of a column", kind, fix)
+        is_own = any(getattr(self, name) != default for name, default in _OF_HOLDOUT.items())
+        if self.given_holdout is not None and is_own:
+            expected = "a share, a mask or a splitter when a policy or a ledger is given"
+            fix = "It has a policy, a ledger and a name (who) of its own."
+            raise bad_parameter("holdout", OWNER, expected, "a Holdout", fix)
+        if asks_few:
             check_integer(self.ask, "ask", OWNER, fix="Or 'candidates', or 'winner'.")
         self._check_scorers(own)
         if self.scorer is None and is_share(self.holdout):  # of others the rows will tell
             check_time_order(self.holdout, own.get("cv"))
         self._check_search(own)
-        check_option(self.reveal, "reveal", OWNER, ("all", "winner"))
-        self._check_one_winner()
+        if self.reveal == "winner":
+            self._check_one_winner()
+        if (self.reveal == "winner" or asks_few) and not self.keeps_model:
+            expected = "with a model in the end when ask is an integer or reveal='winner'"
+            fix = "Models refitted on all training rows are compared: use refit=True."
+            raise bad_parameter("search", OWNER, expected, "refit=False", fix)
         self._check_rule()
-        alone = self.ask in ("winner", 1) or self.how.draws_winner or self.question.improvements_only
-        if alone and self.one_standard_error is not False:
-            raise bad_parameter(
-                "one_standard_error", OWNER, "False where one candidate is certified, or improvements only",
-                self.one_standard_error, "Use ask=5, say, or ask='candidates'.",
-            )  # fmt: skip
 
     def _check_rule(self) -> None:
         """Raise unless ``one_standard_error`` says which candidates of this search are simpler."""
         rule, fix = self.one_standard_error, ""
-        if isinstance(rule, bool):
-            if not rule or type(self.search) is GridSearchCV:
-                return
+        if rule is False:
+            return
+        alone = self.ask in ("winner", 1) or self.how.draws_winner or self.question.improvements_only
+        if isinstance(rule, bool) and type(self.search) is not GridSearchCV:
             expected = f"the name of a parameter or a function for {type(self.search).__name__}"
             fix = "Only a grid has an order; True takes the earlier of its candidates for the simpler."
-        elif isinstance(rule, str):
-            if rule in self.search.estimator.get_params():
-                return
+        elif isinstance(rule, str) and rule not in self.search.estimator.get_params():
             expected = "the name of a parameter of the estimator"
-        elif callable(rule):
-            return
-        else:
+        elif not (isinstance(rule, (bool, str)) or callable(rule)):
             expected = "True, False, the name of a parameter or a function of the parameters"
+        elif self.reveal == "winner":
+            expected, fix = "False when reveal='winner'", "It compares scores that are not revealed."
+        elif alone:
+            expected = "False where one candidate is certified, or improvements only"
+            fix = "Use ask=5, say, or ask='candidates'."
+        else:
+            return
         raise bad_parameter("one_standard_error", OWNER, expected, rule, fix)
 
     def _check_scorers(self, own: dict[str, Any]) -> None:
         """Raise unless the scorer that asks a holdout is the mechanism, and its holdout the only one."""
         if isinstance(self.scoring, HoldoutScorer):
-            raise bad_parameter(
-                "scoring", OWNER, "a metric", self.scoring, "Pass the scorer as mechanism=; it has a metric."
-            )
-        of_holdout = [one for one in own_scorings(self.search) if isinstance(one, HoldoutScorer)]
-        if of_holdout or isinstance(own.get("cv"), ValidationSplit):
-            raise bad_parameter(
-                "search", OWNER, "with plain metrics as its scoring, and no cv of a scorer",
-                of_holdout[0] if of_holdout else own["cv"],
-                "Name the plain metric, scoring='accuracy', and pass mechanism=scorer to ReusableHoldoutCV.",
-            )  # fmt: skip
+            fix = "Pass the scorer as mechanism=; it has a metric."
+            raise bad_parameter("scoring", OWNER, "a metric", self.scoring, fix)
+        asking = [one for one in own_scorings(self.search) if isinstance(one, HoldoutScorer)]
+        if isinstance(own.get("cv"), ValidationSplit):
+            asking.append(own["cv"])
+        if asking:
+            expected = "with plain metrics as its scoring, and no cv of a scorer"
+            fix = "Name the plain metric, scoring='accuracy', and pass mechanism=scorer to ReusableHoldoutCV."
+            raise bad_parameter("search", OWNER, expected, asking[0], fix)
         is_default = isinstance(self.holdout, float) and self.holdout == 0.25
         if self.scorer is not None and self.holdout is not self.scorer.holdout and not is_default:
-            raise bad_parameter(
-                "holdout", OWNER, "left out, or that of the scorer that is its mechanism", self.holdout
-            )
+            expected = "left out, or that of the scorer that is its mechanism"
+            raise bad_parameter("holdout", OWNER, expected, self.holdout)
 
     def _check_search(self, own: dict[str, Any]) -> None:
         """Raise ValueError for a search whose candidates cannot be asked about."""
-        if self.asks_candidates and self.of_pairs:
-            raise bad_parameter(
-                "search", OWNER, "over a model of features when ask='candidates', not of a kernel or "
-                "distance matrix", self.search.estimator,
-                "Candidates are fitted on a part of the rows, and the holdout has its pairs with all of "
-                "them. Use ask='winner'.",
-            )  # fmt: skip
-        if self.asks_candidates and has_own_cv(self.search):
-            raise bad_parameter(
-                "search", OWNER, "without a cv of its own when ask='candidates'", f"cv={own['cv']!r}",
-                "Leave its cv out: one validation part of the training rows takes its place. Or use "
-                "ask='winner', which keeps the search's cross-validation.",
-            )  # fmt: skip
-        if self.asks_candidates and callable(own.get("refit")):
-            raise bad_parameter(
-                "search", OWNER, "without a function as refit when ask='candidates'",
-                f"refit={own['refit']!r}",
+        refused = (
+            (
+                self.of_pairs, "over a model of features, not of a kernel or distance matrix,", "estimator",
+                "The holdout has its pairs with all rows, candidates know a part of them. Use ask='winner'.",
+            ),
+            (
+                has_own_cv(self.search), "without a cv of its own", "cv",
+                "One validation part of the rows takes its place. Use ask='winner', which keeps the cv.",
+            ),
+            (
+                callable(own.get("refit")), "without a function as refit", "refit",
                 "Certified scores choose the winner. Use one_standard_error=, or ask='winner', which "
                 "certifies what the function chooses.",
-            )  # fmt: skip
-        if self.asks_candidates and own.get("enable_pruning"):
-            raise bad_parameter(
-                "search", OWNER, "without pruning when ask='candidates'", "enable_pruning=True",
+            ),
+            (
+                own.get("enable_pruning"), "without pruning", "enable_pruning",
                 "Every step of every model would be a question. Use enable_pruning=False, or ask='winner', "
                 "which prunes by the search's own cross-validation.",
-            )  # fmt: skip
+            ),
+        )  # fmt: skip
+        for is_so, expected, name, fix in refused:
+            if self.asks_candidates and is_so:
+                expected = f"{expected} when ask='candidates'"
+                raise bad_parameter("search", OWNER, expected, f"{name}={own[name]!r}", fix)
         if own.get("study") is not None and own["study"].trials:
-            raise bad_parameter(
-                "search", OWNER, "with a study that is new", f"{len(own['study'].trials)} trials",
-                "Earlier trials may be of other rows, and were not asked about.",
-            )  # fmt: skip
+            fix = "Earlier trials may be of other rows, and were not asked about."
+            trials = f"{len(own['study'].trials)} trials"
+            raise bad_parameter("search", OWNER, "with a study that is new", trials, fix)
 
     def _check_one_winner(self) -> None:
-        """Raise ValueError where no winner can be revealed alone, or refitted models cannot be compared."""
-        if self.reveal == "winner" and self.asks_candidates and n_candidates(self.search) is None:
-            raise bad_parameter(
-                "reveal", OWNER, f"'all' for {type(self.search).__name__} when ask='candidates'", self.reveal,
-                "Its next candidates would depend on the scores of the last. Use ask='winner' or an integer, "
-                "or GridSearchCV or RandomizedSearchCV.",
-            )  # fmt: skip
-        if self.reveal == "winner" and (self.scorer is not None or self.question.improvements_only):
-            raise bad_parameter(
-                "mechanism", OWNER, "'auto', 'thresholdout' or 'stable_median' when reveal='winner'",
-                self.mechanism, "It reveals more than the winner.",
-            )  # fmt: skip
-        if self.reveal == "winner" and self.one_standard_error is not False:
-            raise bad_parameter(
-                "one_standard_error", OWNER, "False when reveal='winner'", self.one_standard_error,
-                "It compares scores that are not revealed.",
-            )  # fmt: skip
-        if (self.reveal == "winner" or self.ask not in ("candidates", "winner")) and not self.keeps_model:
-            raise bad_parameter(
-                "search", OWNER, "with a model in the end when ask is an integer or reveal='winner'",
-                "refit=False", "Models refitted on all training rows are compared: use refit=True.",
-            )  # fmt: skip
+        """Raise ValueError where no winner can be revealed alone."""
+        if self.asks_candidates and n_candidates(self.search) is None:
+            expected = f"'all' for {type(self.search).__name__} when ask='candidates'"
+            fix = "Its next candidates depend on the scores of the last. Use another ask, or GridSearchCV."
+            raise bad_parameter("reveal", OWNER, expected, self.reveal, fix)
+        if self.scorer is not None or self.question.improvements_only:
+            expected = "'auto', 'thresholdout' or 'stable_median' when reveal='winner'"
+            fix = "It reveals more than the winner."
+            raise bad_parameter("mechanism", OWNER, expected, self.mechanism, fix)
 
     # What is certified, and how.
 
@@ -296,9 +258,8 @@ class Parameters:
         if scoring is None:
             scoring = "accuracy" if is_classifier(self.search.estimator) else "r2"
         if isinstance(scoring, (dict, list, tuple, set)):
-            raise bad_parameter(
-                "scoring", OWNER, "one metric", scoring, "Name the one to certify: scoring='accuracy'."
-            )
+            fix = "Name the one to certify: scoring='accuracy'."
+            raise bad_parameter("scoring", OWNER, "one metric", scoring, fix)
         metric = as_metric(scoring)
         if of_scorer is not None:
             if (metric.scoring, metric.describe()) != (of_scorer.scoring, of_scorer.describe()):
@@ -334,11 +295,9 @@ class Parameters:
             return _usual_median(metric, holdout)
         check_defined(session.data, metric)
         of_winner = "" if winners or not metric.is_tuned else " Its winner can be certified: ask='winner'."
-        raise bad_parameter(
-            "scoring", OWNER, "a metric with an interval of its own", metric.name,
-            f"It {why}.{of_winner} mechanism='stable_median' answers the median over subsamples instead, "
-            "which is another quantity.",
-        )  # fmt: skip
+        instead = "mechanism='stable_median' answers the median over subsamples, which is another quantity."
+        fix = f"It {why}.{of_winner} {instead}"
+        raise bad_parameter("scoring", OWNER, "a metric with an interval of its own", metric.name, fix)
 
     def scorer_of(self, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> HoldoutScorer:
         """Return the scorer that asks about every candidate."""
@@ -354,51 +313,26 @@ class Parameters:
 
     def warn_before_asking(self, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
         """Warn of what the metric means for the answers, before anything is spent."""
-        self._warn_of_median(metric, holdout, median)
-        if median is None and (not self.asks_candidates or self.reveal == "winner"):
-            self._warn_of_exact_value(metric, holdout)
-        if median is None:
-            self._warn_of_tolerance(metric, holdout)
+        if median is not None:
+            self._warn_of_median(metric, holdout, median)
+            return
+        if not self.asks_candidates or self.reveal == "winner":
+            _warn_of_exact_value(metric, holdout)
+        self._warn_of_tolerance(metric, holdout)
 
-    def _warn_of_median(self, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
+    def _warn_of_median(self, metric: Metric, holdout: Holdout, median: MedianSettings) -> None:
         """Warn that a median will be certified, unless the user wrote so, and whether it could be."""
-        if median is None or self.how.is_chosen or is_chosen(metric):
+        if self.how.is_chosen or is_chosen(metric):
             return
         session = session_of(holdout)
         notice = median_notice(metric, median, session.data, regression=is_regressor(self.search.estimator))
         too_few = too_few_rows(session, worst_question(session, metric, self.purpose, None))
         warn_user(f"{too_few}{notice}; or accept the median: mechanism='stable_median'.")
 
-    def _warn_of_exact_value(self, metric: Metric, holdout: Holdout) -> None:
-        """Warn, once a ledger and metric, that a ledger that answers in cells tells this metric exactly."""
-        session = session_of(holdout)
-        if not session.policy.seals_all or is_told_in_cells(session, metric):
-            return
-        written = repr(metric.name)
-        if metric.string is not None and metric.string != metric.name:
-            written = f"Metric({metric.string!r}, pos_label={metric.positive!r})"
-        way_out = (
-            "For many searches in a row, search by 'accuracy' or another mean of 0/1 scores, and certify "
-            f"{metric.name} of the model that is kept: holdout.certify(model, scoring={written}, "
-            "guess_from=(X_val, y_val))."
-        )
-        if metric.response.target == "numbers":
-            way_out = (
-                "No metric of numbers has cells: do with few searches, each over many candidates, or plan "
-                "for more rows (plan_holdout)."
-            )
-        warn_user(
-            f"{metric.name} has no cells, so the value of every winner is told exactly, at once. That "
-            f"reveals more than a cell does, and makes all later intervals of this ledger wider. {way_out}",
-            once=("exact", holdout.fingerprint, metric.name),
-        )
-
     def _warn_of_tolerance(self, metric: Metric, holdout: Holdout) -> None:
         """Warn, once a ledger and before anything is asked, that the tolerance admits fewer than expected."""
         expected, session = self.expected_questions, session_of(holdout)
-        if self.tolerance is None or expected is None or not metric.has_interval:
-            return
-        if not session.data.has_interval(metric):
+        if self.tolerance is None or expected is None or not session.data.has_interval(metric):
             return
         left = holdout.remaining(metric, purpose=self.purpose)
         asked = session.ledger.read(lambda state: int(state.asked[self.purpose]))
@@ -411,6 +345,28 @@ class Parameters:
             "(plan_holdout).",
             once=("tolerance", holdout.fingerprint, metric.name),
         )
+
+
+def _warn_of_exact_value(metric: Metric, holdout: Holdout) -> None:
+    """Warn, once a ledger and metric, that a ledger that answers in cells tells this metric exactly."""
+    session = session_of(holdout)
+    if not session.policy.seals_all or is_told_in_cells(session, metric):
+        return
+    written = repr(metric.name)
+    if metric.string is not None and metric.string != metric.name:
+        written = f"Metric({metric.string!r}, pos_label={metric.positive!r})"
+    way_out = (
+        "For many searches in a row, search by 'accuracy' or another mean of 0/1 scores, and certify "
+        f"{metric.name} of the model that is kept: holdout.certify(model, scoring={written}, "
+        "guess_from=(X_val, y_val))."
+    )
+    if metric.response.target == "numbers":
+        way_out = "No metric of numbers has cells: do with few searches, or more rows (plan_holdout)."
+    warn_user(
+        f"{metric.name} has no cells, so the value of every winner is told exactly, at once. That "
+        f"reveals more than a cell does, and makes all later intervals of this ledger wider. {way_out}",
+        once=("exact", holdout.fingerprint, metric.name),
+    )
 
 
 def _usual_median(metric: Metric, holdout: Holdout) -> MedianSettings:

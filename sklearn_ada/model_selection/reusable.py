@@ -7,6 +7,7 @@ import html
 import math
 import os
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -49,6 +50,7 @@ _NOT_FINISHED = "The last call of fit did not end, so nothing is known to be ask
 _PUBLISH = f"{OWNER}.publish"
 
 
+@dataclass(eq=False, repr=False)
 class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     """Run a hyperparameter search whose scores stay valid, on a holdout that can be used again.
 
@@ -223,56 +225,26 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     (True, 2)
     """
 
-    best_answer_: Answer
-    answers_: list[Answer]
-    cv_results_: dict[str, Any]
-    scorer_: Any
-    _certified: Metric | None = None  # as validation rows have tuned it
-    _unasked: str = ""  # why the holdout was not asked about the best model, if it was not
-    _asked: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
-
-    def __init__(
-        self,
-        search: Any,
-        *,
-        scoring: Scoring | None = None,
-        holdout: float | ArrayLike | BaseCrossValidator | Holdout = 0.25,
-        ids: str | None = None,
-        mechanism: str | HoldoutScorer = "auto",
-        ask: str | int = "winner",
-        reveal: str = "all",
-        validation: float = 0.25,
-        one_standard_error: bool | str | Callable[[dict[str, Any]], float] = False,
-        confidence_level: float = 0.95,
-        tolerance: float | None = None,
-        expected_questions: int | None = None,
-        ledger: str | os.PathLike[str] | None = None,
-        missing: str = "raise",
-        answers: str = "auto",
-        seal_key: str | os.PathLike[str] | bytes | X25519PublicKey | None = None,
-        random_state: int | None = None,
-        who: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.search = search
-        self.scoring = scoring
-        self.holdout = holdout
-        self.ids = ids
-        self.mechanism = mechanism
-        self.ask = ask
-        self.reveal = reveal
-        self.validation = validation
-        self.one_standard_error = one_standard_error
-        self.confidence_level = confidence_level
-        self.tolerance = tolerance
-        self.expected_questions = expected_questions
-        self.ledger = ledger
-        self.missing = missing
-        self.answers = answers
-        self.seal_key = seal_key
-        self.random_state = random_state
-        self.who = who
-        self.verbose = verbose
+    search: Any
+    _: KW_ONLY
+    scoring: Scoring | None = None
+    holdout: float | ArrayLike | BaseCrossValidator | Holdout = 0.25
+    ids: str | None = None
+    mechanism: str | HoldoutScorer = "auto"
+    ask: str | int = "winner"
+    reveal: str = "all"
+    validation: float = 0.25
+    one_standard_error: bool | str | Callable[[dict[str, Any]], float] = False
+    confidence_level: float = 0.95
+    tolerance: float | None = None
+    expected_questions: int | None = None
+    ledger: str | os.PathLike[str] | None = None
+    missing: str = "raise"
+    answers: str = "auto"
+    seal_key: str | os.PathLike[str] | bytes | X25519PublicKey | None = None
+    random_state: int | None = None
+    who: str | None = None
+    verbose: int = 0
 
     def fit(
         self, X: Any, y: ArrayLike | None = None, *, ids: ArrayLike | None = None, **fit_params: Any
@@ -324,9 +296,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             self.holdout_.check_overlap(X_train)
             self._warn_of_folds(given, cv, X_train, y_train, params.groups)
 
-        run = Run(
-            given, self.holdout_, X_train, y_train, params, metric, median, cv, partial(reporting, self)
-        )
+        reports = partial(reporting, self)
+        run = Run(given, self.holdout_, X_train, y_train, params, metric, median, cv, reports)
         winner = run.winner()
         self._keep(winner, given, metric, run.digests)
         winner.warn(self.holdout_, median)
@@ -443,23 +414,18 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self, "search_")
         if self._unasked:
-            raise bad_parameter(
-                "search", _PUBLISH, "one whose winner was asked about", "one about which nothing was asked",
-                f"{self._unasked} Or ask about the model that was kept: search.holdout_.publish("
-                "search.best_estimator_, scoring=...).",
-            )  # fmt: skip
+            call = "search.holdout_.publish(search.best_estimator_, scoring=...)"
+            fix = f"{self._unasked} Or ask about the model that was kept: {call}."
+            got = "one about which nothing was asked"
+            raise bad_parameter("search", _PUBLISH, "one whose winner was asked about", got, fix)
         if not hasattr(self, "best_estimator_") or self._asked is None:
-            raise bad_parameter(
-                "search", _PUBLISH, "one that keeps a model", "refit=False",
-                "Fit one, and publish it: holdout.publish(model).",
-            )  # fmt: skip
+            fix = "Fit one, and publish it: holdout.publish(model)."
+            raise bad_parameter("search", _PUBLISH, "one that keeps a model", "refit=False", fix)
         digest, number = self._asked
-        model = model_digest(self.best_estimator_)
-        if model != digest and not digest.startswith("nonce"):
-            raise bad_parameter(
-                "best_estimator_", _PUBLISH, "as it was when it was asked", "a model that was changed since",
-                "It is another model than the one that was found: holdout.publish(model).",
-            )  # fmt: skip
+        if model_digest(self.best_estimator_) != digest and not digest.startswith("nonce"):
+            got = "a model that was changed since"
+            fix = "It is another model than the one that was found: holdout.publish(model)."
+            raise bad_parameter("best_estimator_", _PUBLISH, "as it was when it was asked", got, fix)
         holdout = self._with_rows(X, y, ids, groups)
         session = session_of(holdout)
         if not session.policy.seals:
@@ -471,8 +437,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         metric = self._certified or given.metric()
         median = given.median(metric, holdout)
         guess = session.guess_behind(asked)
-        owner = "Holdout.publish"
-        subject = Subject.of(self.best_estimator_, session.data, session.policy, owner, fitted=True)
+        model, data, policy = self.best_estimator_, session.data, session.policy
+        subject = Subject.of(model, data, policy, "Holdout.publish", fitted=True)
         asked_for = Ask(subject, metric, "certify", guess, settings=median, publish=True)
         answer = publish(session, asked_for, plan_question(session, asked_for), number)
         if answer.verdict == "refused":
@@ -538,10 +504,9 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             fix = "Fit one, and compare it: holdout.compare(incumbent, model, scoring=...)."
             raise bad_parameter("search", owner, "one that keeps a model", "refit=False", fix)
         if not isinstance(self.holdout_, Holdout):
-            raise bad_parameter(
-                "X", owner, "there", "a search that was pickled, which dropped the rows of the holdout",
-                "Open the holdout on its ledger: Holdout(X, y, ledger=...).compare(incumbent, model, ...).",
-            )  # fmt: skip
+            got = "a search that was pickled, which dropped the rows of the holdout"
+            fix = "Open the holdout on its ledger: Holdout(X, y, ledger=...).compare(incumbent, model, ...)."
+            raise bad_parameter("X", owner, "there", got, fix)
         metric = (self._certified or Parameters.of(self).metric()) if scoring is None else scoring
         return self.holdout_.compare(incumbent, self.best_estimator_, scoring=metric, guess_from=guess_from)
 
@@ -550,15 +515,12 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         if isinstance(self.holdout_, Holdout):
             return self.holdout_
         if isinstance(self.holdout, HoldoutReport):
-            raise bad_parameter(
-                "holdout", _PUBLISH, "there", "a search that was pickled, which dropped it",
-                "Make it again, on its ledger, and use holdout.publish(model).",
-            )  # fmt: skip
+            got = "a search that was pickled, which dropped it"
+            fix = "Make it again, on its ledger, and use holdout.publish(model)."
+            raise bad_parameter("holdout", _PUBLISH, "there", got, fix)
         if X is None or y is None:
-            raise bad_parameter(
-                "X", _PUBLISH, "what was passed to fit, and y as well", "None",
-                "A pickled search holds no rows of the holdout: publish(X, y).",
-            )  # fmt: skip
+            fix = "A pickled search holds no rows of the holdout: publish(X, y)."
+            raise bad_parameter("X", _PUBLISH, "what was passed to fit, and y as well", "None", fix)
         X, ids, _ = ids_of_rows(self.ids, X, ids)
         X, y = indexable(X, y)
         y, cv = np.ravel(np.asarray(y)), engines.own_folds(self.search)
@@ -576,7 +538,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     def _repr_html_(self) -> Callable[[], str]:
         if get_config()["display"] != "diagram":
             raise AttributeError(
-                "There is a page only where the 'display' of sklearn.set_config is 'diagram'."
+                "Only where the 'display' of sklearn.set_config is 'diagram' is there a page."
             )
         return self._as_page
 
@@ -603,9 +565,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             why = html.escape(getattr(self, "_unasked", ""))
             return f"<p><b>Nothing is certified of best_estimator_</b></p><p>{why}</p>" if why else ""
         left = html.escape(headline_of(self.holdout_))
-        return (
-            f"<p><b>Certified score of best_estimator_</b></p>{self.best_answer_._repr_html_()}<p>{left}</p>"
-        )
+        answer = self.best_answer_._repr_html_()
+        return f"<p><b>Certified score of best_estimator_</b></p>{answer}<p>{left}</p>"
 
     # What scikit-learn asks of an estimator that wraps a search: routing, tags, copies, pickles.
 

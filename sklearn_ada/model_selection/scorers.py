@@ -160,7 +160,10 @@ class HoldoutScorer(Uncopied, ABC):
             return None
         session = self.session
         subject = Subject.of(estimator, session.data, session.policy, "Holdout.check")
-        asked = self._ask(subject, X, y)
+        asked = Ask(
+            subject, self.metric, "check", self._guess(subject.copy(), X, y), settings=self.settings,
+            round_name=self.round_name, candidates=self.candidates,
+        )  # fmt: skip
         question = plan_question(session, asked)
         entries = _sum_of_entries(X) if origin == "first call" else 0
         if origin == "first call" and entries not in self._clean:  # a splitter checks its rows itself
@@ -183,18 +186,6 @@ class HoldoutScorer(Uncopied, ABC):
             self._first_rows = model, entries
         elif self._first_rows == (model, entries):
             raise self._misused("answers one question a model, and cannot score permuted copies of X")
-
-    def _ask(self, subject: Subject, X: Any, y: Any) -> Ask:
-        """Return what is asked of this model, its guess taken from X and y."""
-        return Ask(
-            subject,
-            self.metric,
-            "check",
-            self._guess(subject.copy(), X, y),
-            settings=self.settings,
-            round_name=self.round_name,
-            candidates=self.candidates,
-        )
 
     def _guess(self, estimator: Any, X: Any, y: Any) -> Guess:
         return guess_from_rows(self.metric, estimator, X, y)
@@ -241,8 +232,8 @@ class HoldoutScorer(Uncopied, ABC):
         """
         other = object.__new__(type(self))
         vars(other).update(vars(self))
-        other.cv, other.round_name = ValidationSplit(self.holdout, validation), None
-        other.candidates = None
+        other.cv = ValidationSplit(self.holdout, validation)
+        other.round_name = other.candidates = None
         return other
 
     def _warn_once(self) -> None:
@@ -576,17 +567,17 @@ class SelectBest:
         answers = () if self.holdout is None else self.holdout.report().answers[-size:]
         without = [answer for _, answer in answers if not answer.answered]
         refused = [answer for answer in without if answer.verdict == "refused"]
-        told = f"Only {answered} of {size} candidates were answered"
+        only = f"Only {answered} of {size} candidates were answered"
         if refused or self.holdout is None:
             reason = f" ({refused[0].reason})" if refused else ", or their models failed"
             return BudgetExhaustedError(
-                f"{told}; the rest were refused by the holdout{reason}. No winner is chosen, and what was "
+                f"{only}; the rest were refused by the holdout{reason}. No winner is chosen, and what was "
                 "answered stays certified. Look at holdout.report(); search fewer candidates, add fresh rows "
                 "(holdout.top_up), or take rows that nobody has asked about."
             )
         reason = f" ({without[0].reason})" if without else " before the holdout was asked"
         return ValueError(
-            f"{told}; the models of the rest failed{reason}. Nothing is exhausted: holdout.remaining() says "
+            f"{only}; the models of the rest failed{reason}. Nothing is exhausted: holdout.remaining() says "
             "what is left. Mend the model, or leave these candidates out: some models fail on rows with NaN."
         )
 
@@ -603,15 +594,11 @@ class NotAScore:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def __float__(self) -> NoReturn:
-        raise self.error
-
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise self.error
-
-    def item(self) -> NoReturn:
+    def item(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise; scikit-learn reads a score so."""
         raise self.error
+
+    __float__ = __array__ = item
 
     def __repr__(self) -> str:
         return f"<no score: {self.error}>"

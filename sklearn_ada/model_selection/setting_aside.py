@@ -16,7 +16,7 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada._validation import bad_parameter, check_real
+from sklearn_ada._validation import bad_parameter, check_real, counted
 from sklearn_ada.data.labels import check_labels, n_rows, take_rows
 from sklearn_ada.digest.rows import id_hashes, labels_digest, part_of_each
 from sklearn_ada.holdout.finding import check_sides, check_unchanged, held_before, leave_other, place_of_rows
@@ -60,8 +60,8 @@ def set_aside(
         if of_classes and given.given_holdout.classes is not None:
             _check_classes(y, given.given_holdout.classes)
         return given.given_holdout, np.arange(n), cv
-    holdout, random_state = given.holdout, given.random_state
-    random_state = None if random_state is None else int(random_state)
+    holdout = given.holdout
+    random_state = None if given.random_state is None else int(given.random_state)
     digest = "" if hashed is not None else labels_digest(y)
     place = place_of_rows(given.ledger, hashed, y, given.missing)
     if hashed is not None and is_share(holdout):
@@ -74,20 +74,16 @@ def set_aside(
     folds = folds_of_training_rows(cv, train, n)
     if not (len(train) and len(test) and int(np.max(train)) < int(np.min(test))):  # it is not the last rows
         check_time_order(
-            holdout,
-            folds,
-            lambda: [rows if rows is None else take_rows(rows, train) for rows in (X, y, groups)],
+            holdout, folds, lambda: [r if r is None else take_rows(r, train) for r in (X, y, groups)]
         )
     if not given.asks_candidates and is_shuffled_for(folds):
         train = shuffled(train, digest, random_state, hashed, groups)
     policy = {name: getattr(given, name) for name in _POLICY}
     if groups is not None:
-        own, others = take_rows(np.asarray(groups), test), take_rows(np.asarray(groups), train)
+        own, others = (take_rows(np.asarray(groups), part) for part in (test, train))
         if set(own.tolist()) & set(others.tolist()):
-            raise bad_parameter(
-                "holdout", OWNER, "of whole groups when groups are passed", kind,
-                "Use a share, or a splitter such as GroupShuffleSplit(1).",
-            )  # fmt: skip
+            fix = "Use a share, or a splitter such as GroupShuffleSplit(1)."
+            raise bad_parameter("holdout", OWNER, "of whole groups when groups are passed", kind, fix)
         policy["groups"] = own
     if of_classes:
         _check_classes(take_rows(y, train), take_rows(y, test))
@@ -105,9 +101,7 @@ def set_aside(
     rows = take_for(X, test, train, given.of_pairs)
     made = Holdout(rows, labels, ledger=place.address, split=split, **policy)
     leave_other(place)
-    if hashed is not None and not is_share(
-        holdout
-    ):  # a process with another mask may have begun it meanwhile
+    if hashed is not None and not is_share(holdout):  # another mask may have begun it meanwhile
         check_sides(session_of(made), hashed[train])
     return made, train, folds
 
@@ -129,11 +123,8 @@ def checked_rows(given: Parameters, X: Any, y: Any, ids: Any) -> tuple[Any, Any,
         y = column_or_1d(y, warn=True)
     shape = np.shape(y)
     if len(shape) > 1:  # a metric of one output is certified
-        raise bad_parameter(
-            "y", _FIT, "one-dimensional", f"an array of shape {shape}",
-            "One output is certified at a time: put the search inside, as in "
-            "MultiOutputClassifier(ReusableHoldoutCV(search)) or MultiOutputRegressor(...).",
-        )  # fmt: skip
+        fix = "Put the search inside MultiOutputClassifier or MultiOutputRegressor: one output at a time."
+        raise bad_parameter("y", _FIT, "one-dimensional", f"an array of shape {shape}", fix)
     check_labels(y)
     if given.of_pairs:
         of_holdout = isinstance(given.holdout, Holdout)
@@ -163,23 +154,18 @@ def ids_of_rows(named: Any, X: Any, given: Any) -> tuple[Any, Any, str | None]:
         raise bad_parameter("ids", _FIT, f"None where {OWNER} has ids={named!r}", "ids", "Give one.")
     columns = list(getattr(X, "columns", ()))
     if named == "index":
+        expected = fix = ""
         if not hasattr(X, "iloc"):
-            raise bad_parameter(
-                "ids", OWNER, "None, or the name of a column, where X has no index", "index",
-                "Pass them by themselves: fit(X, y, ids=...).",
-            )  # fmt: skip
-        if "index" in columns:
-            raise bad_parameter(
-                "ids", OWNER, "one of the two where X has an index and a column 'index'", "index",
-                "Rename the column.",
-            )  # fmt: skip
-        if _counts_positions(X.index):
-            raise bad_parameter(
-                "ids", OWNER, "None or the name of a column, where X has an index that counts its rows",
-                "index",
-                "These are positions, not identities: rows in another order would have those of other rows. "
-                "Take a column that says who the rows are, or make it the index, X.set_index(...).",
-            )  # fmt: skip
+            expected = "None, or the name of a column, where X has no index"
+            fix = "Pass them by themselves: fit(X, y, ids=...)."
+        elif "index" in columns:
+            expected = "one of the two where X has an index and a column 'index'"
+            fix = "Rename the column."
+        elif _counts_positions(X.index):
+            expected = "None or the name of a column, where X has an index that counts its rows"
+            fix = "These are positions, not identities: take a column that says who the rows are."
+        if expected:
+            raise bad_parameter("ids", OWNER, expected, "index", fix)
         return X, _values(X.index), None
     if named not in columns:
         fix = "X has no column of this name: pass the ids by themselves, fit(X, y, ids=...)."
@@ -235,12 +221,9 @@ def split_by_ids(
     if before is not None:
         held |= before
     if held.all() or not held.any():
-        raise bad_parameter(
-            "holdout", OWNER, "a share that leaves rows on both sides", share,
-            f"Ids choose it, and put {'all' if held.any() else 'none'} of the {len(values)} "
-            f"{'rows' if groups is None else 'groups'} into it: bring more, or choose them yourself, "
-            "holdout=mask.",
-        )  # fmt: skip
+        units = counted(len(values), "row" if groups is None else "group")
+        fix = f"Ids put {'all' if held.any() else 'none'} of {units} into it: bring more, or holdout=mask."
+        raise bad_parameter("holdout", OWNER, "a share that leaves rows on both sides", share, fix)
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
@@ -266,13 +249,11 @@ def _split(
         raise _bad(type(holdout).__name__, _OF_ROWS) from None
     if mask.dtype.kind not in "biu" and mask.ndim:
         raise _bad(f"{type(holdout).__name__} of {mask.dtype.name}", _OF_ROWS)
-    if mask.dtype == bool and mask.shape == (n,) and (not mask.any() or mask.all()):
-        raise _bad(
-            f"a mask that is {bool(mask.all())} everywhere",
-            "It needs both: True for the rows of the holdout, False for the others.",
-        )
     if mask.dtype != bool or mask.shape != (n,):
         raise _bad(f"{type(holdout).__name__} of {mask.dtype.name}" if mask.ndim else holdout)
+    if not mask.any() or mask.all():
+        fix = "It needs both: True for the rows of the holdout, False for the others."
+        raise _bad(f"a mask that is {bool(mask.all())} everywhere", fix)
     return np.flatnonzero(~mask), np.flatnonzero(mask), "mask"
 
 
@@ -287,11 +268,8 @@ def _check_given(holdout: Holdout, ids: NDArray[np.bytes_] | None) -> None:
             once=("training rows without ids", session.fingerprint),
         )
     elif session.data.ids is None and ids is not None:
-        raise bad_parameter(
-            "ids", _FIT, "None where the rows of the given holdout have no ids", "ids",
-            "They could be compared with nothing: make the holdout with ids, Holdout(X_hold, y_hold, "
-            "ids=...), or leave them out.",
-        )  # fmt: skip
+        fix = "They could be compared with nothing: make the holdout with ids, or leave them out."
+        raise bad_parameter("ids", _FIT, "None where the rows of the given holdout have no ids", "ids", fix)
     elif ids is not None:
         check_sides(session, ids)
 
@@ -300,35 +278,30 @@ def _check_whole(ids: NDArray[np.bytes_], train: NDArray[np.int64], test: NDArra
     """Raise ValueError if rows of one id are on both sides."""
     torn = len(np.intersect1d(ids[train], ids[test]))
     if torn:
-        raise bad_parameter(
-            "ids", _FIT, "such that all rows of one id are on one side of the split",
-            f"{torn} ids on both sides", "Rows of one id depend on each other: put them into one group.",
-        )  # fmt: skip
+        expected = "such that all rows of one id are on one side of the split"
+        fix = "Rows of one id depend on each other: put them into one group."
+        raise bad_parameter("ids", _FIT, expected, f"{torn} ids on both sides", fix)
 
 
 def _check_classes(train: Any, test: Any) -> None:
     only = sorted(set(np.asarray(test).tolist()) - set(np.asarray(train).tolist()), key=str)
     if only:
-        raise bad_parameter(
-            "y", _FIT, "such that each class of the holdout is among the training rows",
-            f"no training row of {', '.join(map(repr, only[:5]))}",
-            "Bring more rows of such a class, leave it out, or choose the holdout yourself: holdout=mask.",
-        )  # fmt: skip
+        expected = "such that each class of the holdout is among the training rows"
+        got = f"no training row of {', '.join(map(repr, only[:5]))}"
+        fix = "Bring more rows of such a class, leave it out, or choose the holdout yourself: holdout=mask."
+        raise bad_parameter("y", _FIT, expected, got, fix)
 
 
 _OF_ROWS = "For rows that are set aside already: holdout=Holdout(X_hold, y_hold)."
+_NO_MASK = (
+    "Row numbers are no mask (inside an outer cross-validation they would be those of other rows): make a "
+    "mask of them."
+)
 
 
-def _bad(got: Any, fix: str | None = None) -> ValueError:
-    return bad_parameter(
-        "holdout",
-        OWNER,
-        "a share in (0, 1), a boolean mask of X's length, a splitter with one split, or a Holdout",
-        got,
-        fix
-        or "Row numbers are no mask (inside an outer cross-validation they would be those of other rows): "
-        "make a mask of them.",
-    )
+def _bad(got: Any, fix: str = _NO_MASK) -> ValueError:
+    expected = "a share in (0, 1), a boolean mask of X's length, a splitter with one split, or a Holdout"
+    return bad_parameter("holdout", OWNER, expected, got, fix)
 
 
 def _values(given: Any) -> Any:
@@ -353,17 +326,14 @@ def _check_pairs(X: Any, n_columns: int | None) -> None:
     """
     shape = getattr(X, "shape", None)
     if shape is None or hasattr(X, "iloc"):
-        raise bad_parameter(
-            "X", _FIT, "an array or a sparse matrix where the model is of pairs of rows",
-            type(X).__name__, "Its rows and its columns are split: pass np.asarray(X).",
-        )  # fmt: skip
+        got, fix = type(X).__name__, "Its rows and its columns are split: pass np.asarray(X)."
+        raise bad_parameter("X", _FIT, "an array or a sparse matrix where a model is of pairs", got, fix)
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise bad_parameter(
-            "X", _FIT, "a square matrix where the model is of pairs of rows",
-            f"an array of shape {tuple(shape)}", "Pass the kernel or the distance of every row to every row.",
-        )  # fmt: skip
+        got, fix = (
+            f"an array of shape {tuple(shape)}",
+            "Pass the kernel or distance of every row to every row.",
+        )
+        raise bad_parameter("X", _FIT, "a square matrix where the model is of pairs of rows", got, fix)
     if n_columns is not None and shape[0] != n_columns:
-        raise bad_parameter(
-            "X", _FIT, f"of {n_columns} columns, as its holdout is", f"{shape[0]} columns",
-            "The holdout's are the pairs of its rows with the training rows.",
-        )  # fmt: skip
+        got, fix = f"{shape[0]} columns", "The holdout's are the pairs of its rows with the training rows."
+        raise bad_parameter("X", _FIT, f"of {n_columns} columns, as its holdout is", got, fix)

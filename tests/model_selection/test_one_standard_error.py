@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Holdout, ReusableHoldoutCV
+from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV
 from sklearn_ada.model_selection.certifying import best_of, standard_error
 
 DEPTHS = [1, 2, 3, 4, 6, 8]
@@ -130,3 +130,11 @@ def test_a_rule_that_cannot_be_is_refused_before_anything_is_fitted(case, number
     with pytest.raises(ValueError, match=sentence("one_standard_error")):
         search.fit(numbered[0], numbered[1]["classifier"])
     assert not list(tmp_path.iterdir())
+
+
+def test_a_ladder_scorer_as_mechanism_is_refused_as_the_word_is(rows, holdout, uncharged, sentence):
+    inner = GridSearchCV(TREE, {"max_depth": DEPTHS})
+    scorer = LadderScorer("accuracy", holdout)
+    search = ReusableHoldoutCV(inner, ask="candidates", mechanism=scorer, one_standard_error=True)
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("one_standard_error")):
+        search.fit(rows[0], rows[1])
