@@ -11,23 +11,13 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada._validation import (
-    Check, as_check, bad_parameter, check_integer, check_option, integer, option, or_none,
-)  # fmt: skip
+from sklearn_ada._validation import Check, as_check, bad_parameter, integer, option, or_none
 from sklearn_ada.holdout.asking import is_chosen, median_notice, too_few_rows
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.rounds import is_told_in_cells, worst_question
 from sklearn_ada.metrics.metric import Metric, as_metric
-from sklearn_ada.model_selection.engines import (
-    chooses_by_several,
-    has_own_cv,
-    has_usual_metric,
-    is_of_pairs,
-    metric_of,
-    n_candidates,
-    own_scorings,
-)
+from sklearn_ada.model_selection import engines
 from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mechanism, StableHoldoutScorer
 from sklearn_ada.model_selection.training_rows import ValidationSplit, check_time_order, is_share
 from sklearn_ada.questions.question import Question
@@ -85,7 +75,7 @@ class Parameters(SimpleNamespace):
     @cached_property
     def of_pairs(self) -> bool:
         """Whether X is a kernel or distance matrix."""
-        return is_of_pairs(self.search)
+        return engines.is_of_pairs(self.search)
 
     @cached_property
     def scorer(self) -> HoldoutScorer | None:
@@ -118,7 +108,7 @@ class Parameters(SimpleNamespace):
         if "estimator" not in own or not hasattr(search, "fit"):
             raise bad_parameter("search", OWNER, "a search such as GridSearchCV(model, grid)", search)
         if self.scorer is None:
-            check_option(self.mechanism, "mechanism", OWNER, tuple(MECHANISMS))
+            option(MECHANISMS)(self.mechanism, "mechanism", OWNER)
         asks_few = self.ask not in ("candidates", "winner")
         if self.how.draws_winner and not asks_few:
             expected = f"an integer with mechanism={self.mechanism!r}"
@@ -127,7 +117,7 @@ class Parameters(SimpleNamespace):
         for name, check in _CHECKS.items():
             as_check(check)(getattr(self, name), name, OWNER)
         if not isinstance(self.verbose, bool):  # as scikit-learn has it
-            check_integer(self.verbose, "verbose", OWNER, low=0)
+            integer(0)(self.verbose, "verbose", OWNER)
         if self.ids is not None and not isinstance(self.ids, str):
             fix = "The ids themselves are passed along with X: fit(X, y, ids=...)."
             kind = type(self.ids).__name__
@@ -138,7 +128,7 @@ class Parameters(SimpleNamespace):
             fix = "It has a policy, a ledger and a name (who) of its own."
             raise bad_parameter("holdout", OWNER, expected, "a Holdout", fix)
         if asks_few:
-            check_integer(self.ask, "ask", OWNER, fix="Or 'candidates', or 'winner'.")
+            integer(fix="Or 'candidates', or 'winner'.")(self.ask, "ask", OWNER)
         self._check_scorers(own)
         if self.scorer is None and is_share(self.holdout):  # of others the rows will tell
             check_time_order(self.holdout, own.get("cv"))
@@ -178,7 +168,7 @@ class Parameters(SimpleNamespace):
         if isinstance(self.scoring, HoldoutScorer):
             fix = "Pass the scorer as mechanism=; it has a metric."
             raise bad_parameter("scoring", OWNER, "a metric", self.scoring, fix)
-        asking = [one for one in own_scorings(self.search) if isinstance(one, HoldoutScorer)]
+        asking = [one for one in engines.own_scorings(self.search) if isinstance(one, HoldoutScorer)]
         if isinstance(own.get("cv"), ValidationSplit):
             asking.append(own["cv"])
         if asking:
@@ -198,7 +188,7 @@ class Parameters(SimpleNamespace):
                 "The holdout has its pairs with all rows, candidates know a part of them. Use ask='winner'.",
             ),
             (
-                has_own_cv(self.search), "without a cv of its own", "cv",
+                engines.has_own_cv(self.search), "without a cv of its own", "cv",
                 "One validation part of the rows takes its place. Use ask='winner', which keeps the cv.",
             ),
             (
@@ -223,7 +213,7 @@ class Parameters(SimpleNamespace):
 
     def _check_one_winner(self) -> None:
         """Raise ValueError where no winner can be revealed alone."""
-        if self.asks_candidates and n_candidates(self.search) is None:
+        if self.asks_candidates and engines.n_candidates(self.search) is None:
             expected = f"'all' for {type(self.search).__name__} when ask='candidates'"
             fix = "Its next candidates depend on the scores of the last. Use another ask, or GridSearchCV."
             raise bad_parameter("reveal", OWNER, expected, self.reveal, fix)
@@ -238,9 +228,9 @@ class Parameters(SimpleNamespace):
         """Return why nothing says what to certify; empty if something does."""
         if self.ask != "winner" or self.scoring is not None or self.scorer is not None:
             return ""
-        if chooses_by_several(self.search):
+        if engines.chooses_by_several(self.search):
             return NO_METRIC
-        return "" if has_usual_metric(self.search) else NO_USUAL_METRIC
+        return "" if engines.has_usual_metric(self.search) else NO_USUAL_METRIC
 
     def metric(self) -> Metric:
         """Return what is certified: ``scoring``, the scorer's metric, the search's own, or the usual one.
@@ -254,7 +244,7 @@ class Parameters(SimpleNamespace):
         of_scorer = None if self.scorer is None else self.scorer.metric
         scoring = self.scoring
         if scoring is None:
-            scoring = metric_of(self.search) if of_scorer is None else of_scorer
+            scoring = engines.metric_of(self.search) if of_scorer is None else of_scorer
         if scoring is None:
             scoring = "accuracy" if is_classifier(self.search.estimator) else "r2"
         if isinstance(scoring, (dict, list, tuple, set)):
