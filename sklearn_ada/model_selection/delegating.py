@@ -151,9 +151,7 @@ class Delegates(CallbackSupportMixin):
         return X if self._takes_pairs_with is None else X[:, self._takes_pairs_with[1]]
 
     classes_ = _of_best("classes_", "Class labels of ``best_estimator_``.")
-    feature_names_in_ = _of_best(
-        "feature_names_in_", "Feature names of ``best_estimator_``, where it has them."
-    )
+    feature_names_in_ = _of_best("feature_names_in_", "Feature names of ``best_estimator_``, if any.")
 
     @property
     def n_features_in_(self) -> int:
