@@ -3,13 +3,14 @@
 import importlib.util
 import os
 import secrets
+from contextlib import contextmanager
 
 import pytest
 
 from sklearn_ada import _notices
 from sklearn_ada.ledger import memory
 from tests.ledger.postgresql_server import NoServerError, Server
-from tests.ledgers_in_memory import forget_ledgers_in_memory, names_of_ledgers_in_memory
+from tests.support.ledgers import forget_ledgers_in_memory, names_of_ledgers_in_memory
 
 REQUIRED = "SKLEARN_ADA_REQUIRE_POSTGRESQL"
 NETS = {"torch": "consumers/torch_net.py", "skorch": "consumers/skorch_net.py"}
@@ -41,3 +42,36 @@ def _own_session(monkeypatch, tmp_path_factory):
     before = names_of_ledgers_in_memory()
     yield
     forget_ledgers_in_memory(names_of_ledgers_in_memory() - before)
+
+
+@pytest.fixture(scope="session")
+def spent():
+    """The number of records of a holdout's ledger and the nats of its account."""
+
+    def look(holdout):
+        return len(list(holdout.ledger.records())), holdout.report().nats
+
+    return look
+
+
+@pytest.fixture(scope="session")
+def uncharged(spent):
+    """A context in which a holdout must not be charged."""
+
+    @contextmanager
+    def watch(holdout):
+        before = spent(holdout)
+        yield
+        assert spent(holdout) == before
+
+    return watch
+
+
+@pytest.fixture(scope="session")
+def sentence():
+    """The pattern of the one error sentence about a parameter."""
+
+    def pattern(name, owner=".+"):
+        return rf"^The '{name}' parameter of {owner} must be .+\. Got .+ instead\."
+
+    return pattern

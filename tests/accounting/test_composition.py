@@ -28,7 +28,7 @@ CASES = [(1, 1.0, 0.0), (7, 0.4, 0.0), (7, 0.4, 1e-4), (60, 0.1, 0.0), (60, 0.1,
 
 
 def test_reference(reference):
-    for row in reference("composition.csv"):
+    for row in reference("composition"):
         k, epsilon, delta = int(row["k"]), row["epsilon"], row["delta"]
         assert basic_composition(k, epsilon).epsilon == pytest.approx(row["basic"], rel=1e-7, abs=0)
         for column, value in [

@@ -25,7 +25,7 @@ codes = st.builds(CountCode, st.floats(-50.0, 3000.0), st.floats(0.5, 500.0), st
 
 class TestReferenceNumbers:
     def test_every_row_is_met(self, reference):
-        rows = reference("cells.csv")
+        rows = reference("cells")
         assert len(rows) == 30
         for row in rows:
             low, high, z = int(row["cell_low"]), int(row["cell_high"]), int(row["z"])

@@ -40,7 +40,7 @@ def assert_exact(price, smallest):
 
 
 def test_reference(reference):
-    for row in reference("zcdp.csv"):
+    for row in reference("zcdp"):
         epsilon = row["epsilon"]
         assert exponential_mechanism_zcdp(epsilon) == pytest.approx(
             row["rho_exponential_mechanism"], rel=1e-11, abs=0

@@ -21,7 +21,7 @@ DELTAS = st.floats(-12.0, -0.5).map(lambda power: 10.0**power)
 
 
 def test_reference(reference):
-    for row in reference("zcdp_to_dp.csv"):
+    for row in reference("zcdp_to_dp"):
         assert zcdp_epsilon(row["rho"], row["delta"]) == pytest.approx(
             row["epsilon_optimal"], rel=1e-7, abs=0
         )

@@ -18,9 +18,9 @@ from sklearn_ada.accounting import event_from_dict
 from sklearn_ada.cli import main
 from sklearn_ada.ledger import SQLiteLedger
 from sklearn_ada.mechanisms import UniformGrid
-from tests import asking
 from tests.ledger.ledger_backends import Tally
 from tests.ledger.postgresql_server import PASSWORD
+from tests.support import holdouts
 
 X, Y = [[float(i)] for i in range(40)], [0, 1] * 20
 ACTIONS = ("show", "verify", "report", "head")
@@ -110,7 +110,7 @@ def test_show_in_csv_says_the_same_as_in_json(ledger, printed):
 def test_infinite_ends_are_null(tmp_path, printed):
     path = tmp_path / "wide.db"
     asked = {"scoring": "r2", "purpose": "check", "settings": MedianSettings(grid=UniformGrid(-1, 1, 9))}
-    asking.ask(Holdout(X, Y, ledger=path), DummyRegressor().fit(X, Y), **asked)
+    holdouts.ask(Holdout(X, Y, ledger=path), DummyRegressor().fit(X, Y), **asked)
     text = printed("show", path, "--json")
     (answer,) = (row for row in json.loads(text, parse_constant=pytest.fail) if row["kind"] == "answer")
     assert answer["low"] is None

@@ -12,8 +12,8 @@ from sklearn_ada import Holdout
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.holdout.state import State
-from tests import asking
 from tests.ledger.fitted_models import Constant
+from tests.support import holdouts
 
 WORKERS = 8
 ROWS = np.arange(4000.0).reshape(2000, 2)
@@ -51,7 +51,7 @@ def ask_all(address, tolerance, guesses, told):
     """Ask one after the other; what was delivered is written down before the next question."""
     holdout = patiently(lambda: holdout_at(address, tolerance))
     for guess in guesses:
-        answer = patiently(lambda guess=guess: asking.ask(holdout, MODEL, guess=guess, **ASKED))
+        answer = patiently(lambda guess=guess: holdouts.ask(holdout, MODEL, guess=guess, **ASKED))
         os.write(told, f"{guess!r} {answer.index} {answer.value!r} {answer.verdict}\n".encode())
 
 
@@ -175,7 +175,7 @@ def audit(rampage):
             assert body["event"]["symbols"][0]["value"] == 0  # the same
             state.advance(body)
             continue
-        question = asking.plan(holdout, MODEL, guess=body["guess"]["value"], **ASKED)
+        question = holdouts.plan(holdout, MODEL, guess=body["guess"]["value"], **ASKED)
         share = state.share("check")
         assert state.admits(*question.half_width_bound(share)) == (body["kind"] == "answer")
         if body["kind"] == "answer":

@@ -4,9 +4,7 @@ Of each search the winner's cell is released; the sealed count keeps the level o
 kept and published in the end. In the first sequence all guesses hold, in the second five of nine surprise.
 """
 
-import csv
 import math
-from pathlib import Path
 
 import pytest
 
@@ -21,9 +19,9 @@ from sklearn_ada.guarantees import (
 )
 from sklearn_ada.guarantees.description_length import SEALED_SHARE, TRANSCRIPT_SHARE
 from sklearn_ada.mechanisms import CountCells, guess_error
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[1] / "reference" / "sequence.csv"
-ROWS = list(csv.DictReader(REFERENCE.open()))
+ROWS = reference("sequence")
 N, GUESS_ROWS = 500, 1500
 LN_SEALED, LN_TRANSCRIPT = (math.log(0.05 * share) for share in (SEALED_SHARE, TRANSCRIPT_SHARE))
 

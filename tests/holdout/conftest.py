@@ -27,29 +27,6 @@ def holdout(rows, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def spent():
-    """The number of records of a holdout's ledger and the nats of its account."""
-
-    def look(holdout):
-        return len(list(holdout.ledger.records())), holdout.report().nats
-
-    return look
-
-
-@pytest.fixture(scope="session")
-def uncharged(spent):
-    """A context in which a holdout must not be charged."""
-
-    @contextmanager
-    def watch(holdout):
-        before = spent(holdout)
-        yield
-        assert spent(holdout) == before
-
-    return watch
-
-
-@pytest.fixture(scope="session")
 def nearly_free(spent):
     """A context in which questions are asked again, so many times: each is confirmed, and nothing else."""
 
@@ -64,13 +41,3 @@ def nearly_free(spent):
         assert nats < spent(holdout)[1] < nats + 0.0011 * times
 
     return watch
-
-
-@pytest.fixture(scope="session")
-def sentence():
-    """The pattern of the one error sentence about a parameter."""
-
-    def pattern(name, owner=".+"):
-        return rf"^The '{name}' parameter of {owner} must be .+\. Got .+ instead\."
-
-    return pattern

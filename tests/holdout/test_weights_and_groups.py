@@ -18,7 +18,7 @@ from sklearn_ada import (
 )
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.holdout import session_of
-from tests import asking
+from tests.support import holdouts
 
 N = 250
 
@@ -96,7 +96,7 @@ def test_a_bound_certifies_the_population_and_releases_the_mean_weight_once(mech
     holdout = made(sample_weight=weight, weight_bound=4.0)
     paid = holdout.report().nats
     assert 2.0 < paid < 6.0
-    answer = asking.ask(holdout, model, scoring="accuracy", purpose=mechanism, guess=0.8)
+    answer = holdouts.ask(holdout, model, scoring="accuracy", purpose=mechanism, guess=0.8)
     assert answer.certificate.target == "population's weighted accuracy at the holdout's class mix"
     assert "weight_bound" in " ".join(answer.certificate.assumptions)
     least = N * (weight.mean() / 4.0) ** 2
@@ -112,7 +112,7 @@ def test_a_bounded_group_size_certifies_the_population(made, model, groups):
 
 def test_the_stable_median_takes_any_metric_with_weights(made, model, weight, rows):
     settings = MedianSettings(n_subsamples=1, method="exact")
-    answer = asking.ask(
+    answer = holdouts.ask(
         made(sample_weight=weight),
         model,
         scoring=Metric("roc_auc", kind="general", range=(0, 1)),
@@ -125,7 +125,7 @@ def test_the_stable_median_takes_any_metric_with_weights(made, model, weight, ro
 
 def test_subsamples_of_the_stable_median_hold_whole_groups(made, model, groups, rows):
     holdout = made(groups=groups)
-    question = asking.plan(holdout,
+    question = holdouts.plan(holdout,
         model, scoring=Metric("f1", kind="general", range=(0, 1)), purpose="check",
         settings=MedianSettings(n_subsamples=7),
     )  # fmt: skip
@@ -141,7 +141,7 @@ def test_subsamples_of_the_stable_median_hold_whole_groups(made, model, groups, 
 
 def test_there_are_no_more_subsamples_than_groups(made, groups):
     with pytest.raises(ValueError, match="groups"):
-        asking.plan(made(groups=groups),
+        holdouts.plan(made(groups=groups),
             Ridge().fit(np.zeros((3, 5)), [0.0, 1.0, 2.0]), scoring="r2", purpose="check", guess=0.5,
             settings=MedianSettings(n_subsamples=60),
         )  # fmt: skip
@@ -167,10 +167,12 @@ def test_class_means_with_a_bound_are_refused(made, model, weight):
 def test_noise_is_scaled_to_the_heaviest_unit(made, model, weight, groups):
     settings = NoiseSettings("laplace", 0.01, threshold=0.05)
     holdout = made(sample_weight=weight, groups=groups)
-    question = asking.plan(holdout, model, scoring="accuracy", purpose="check", guess=0.8, settings=settings)
+    question = holdouts.plan(
+        holdout, model, scoring="accuracy", purpose="check", guess=0.8, settings=settings
+    )
     assert question.sensitivity == pytest.approx(weight.reshape(-1, 5).sum(axis=1).max() / weight.sum())
     with pytest.raises(ValueError, match="weight_bound"):
-        asking.plan(
+        holdouts.plan(
             made("bound", sample_weight=weight, weight_bound=4.0),
             model,
             scoring="accuracy",

@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_ada import Holdout
-from tests import asking
+from tests.support import holdouts
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +31,7 @@ def asked(data, tmp_path):
     def ask(task, scoring, mechanism, guess=None, **policy):
         model, X, y = data[task]
         holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", **policy)
-        answer = asking.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=guess)
+        answer = holdouts.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=guess)
         *_, record = holdout.ledger.records()
         return answer, record.body
 

@@ -38,7 +38,7 @@ from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics import Measure, classify_scorers
 from sklearn_ada.metrics.base import SCORERS
-from tests import asking
+from tests.support import holdouts
 
 INSTALLED = get_scorer_names()
 REFUSED = {name: each.reason for name, each in SCORERS.items() if each.is_refused}
@@ -201,7 +201,7 @@ def test_the_positive_class_may_be_a_word(name, tasks, tmp_path):
     assert holdout.certify(worded, scoring=metric, guess=0.8).value == pytest.approx(expected, abs=0.01)
     general = Metric(name, pos_label="churned", kind="general")
     settings = MedianSettings(n_subsamples=1, method="exact")
-    asked = asking.ask(holdout, worded, scoring=general, purpose="check", settings=settings)
+    asked = holdouts.ask(holdout, worded, scoring=general, purpose="check", settings=settings)
     assert asked.value == pytest.approx(expected, abs=0.002)
     with pytest.raises(ValueError, match=rf"scoring=Metric\('{name}', pos_label='churned'\)"):
         holdout.certify(worded, scoring=name)

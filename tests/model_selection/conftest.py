@@ -1,7 +1,5 @@
 """Data, estimators that remember the rows they were fitted on, and a look into the ledger."""
 
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -9,6 +7,7 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_ada import Holdout
+from tests.support.rows import coin_flips
 
 
 class _Recording(BaseEstimator):
@@ -67,6 +66,11 @@ def rows():
     return X[:300], y[:300], X[300:600], y[300:600], X[600:], y[600:]
 
 
+@pytest.fixture(scope="session")
+def coins():
+    return coin_flips()
+
+
 @pytest.fixture
 def holdout(rows, tmp_path):
     return Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
@@ -80,26 +84,3 @@ def asked():
         return sum(holdout.report().asked.values())
 
     return count
-
-
-@pytest.fixture(scope="session")
-def uncharged():
-    """A context in which a holdout must not be charged."""
-
-    @contextmanager
-    def watch(holdout):
-        before = len(list(holdout.ledger.records())), holdout.report().nats
-        yield
-        assert (len(list(holdout.ledger.records())), holdout.report().nats) == before
-
-    return watch
-
-
-@pytest.fixture(scope="session")
-def sentence():
-    """The pattern of the one error sentence about a parameter."""
-
-    def pattern(name, owner=".+"):
-        return rf"The '{name}' parameter of {owner} must be .+\. Got .+ instead\."
-
-    return pattern

@@ -45,13 +45,6 @@ def search(request):
     return SEARCHES[request.param]
 
 
-@pytest.fixture(scope="module")
-def coins():
-    """Rows whose labels are coin flips, so that questions differ and none is cheap."""
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(400, 4)), rng.integers(0, 2, 400)
-
-
 def tight(X, y, path):
     """Return a holdout that answers some questions of a search, not all."""
     for number, tolerance in enumerate(np.arange(0.2, 0.5, 0.005)):

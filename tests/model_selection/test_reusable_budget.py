@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.exceptions import BudgetExhaustedError
-from tests import asking
+from tests.support import holdouts
 
 DEPTHS = {"max_depth": list(range(1, 41))}
 SEARCHES = {
@@ -22,13 +22,6 @@ SEARCHES = {
 
 class OwnSearch(GridSearchCV):
     """A search whose number of candidates is not known beforehand."""
-
-
-@pytest.fixture(scope="module")
-def coins():
-    """Rows whose labels are coin flips, so that scores are close to the worst guess."""
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(400, 4)), rng.integers(0, 2, 400)
 
 
 def just_below(X, y, folder, count):
@@ -63,7 +56,7 @@ def test_a_refused_round_charges_nothing(numbered, tmp_path):
     X, y = numbered[0], numbered[1]["classifier"]
     holdout = Holdout(X[300:], y[300:], tolerance=0.05, ledger=tmp_path / "ledger.db")
     with pytest.raises(BudgetExhaustedError):
-        asking.open_round(holdout, 10, purpose="check", scoring="accuracy", key="ten")
+        holdouts.open_round(holdout, 10, purpose="check", scoring="accuracy", key="ten")
     assert holdout.report().asked == {"check": 0, "certify": 0}
 
 

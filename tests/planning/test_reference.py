@@ -1,16 +1,14 @@
 """Figures computed elsewhere: half-widths, most questions, subsamples, and labels of ease.ml/ci."""
 
-import csv
 import math
-from pathlib import Path
 
 import pytest
 
 from sklearn_ada import plan_holdout
 from sklearn_ada.guarantees import expected_half_width, plan_checks, wilson_deviation
 from sklearn_ada.planning.methods import Assumptions, methods, solve
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[1] / "reference"
 WORST = Assumptions(expected_value=None, grid_size=1000, subsample_size=1)
 BY_NAME = {method.name: method for method in methods(WORST)}
 COLUMNS = {
@@ -23,8 +21,7 @@ COLUMNS = {
 
 
 def half_widths():
-    with open(REFERENCE / "half_widths.csv") as file:
-        return list(csv.DictReader(file))
+    return reference("half_widths")
 
 
 @pytest.mark.parametrize("row", half_widths(), ids=lambda row: f"{row['n']}-{row['k']}")

@@ -1,11 +1,9 @@
 """Plans of searches in a row: against answers of a Holdout, the reference sequence, and in words."""
 
-import csv
 import functools
 import json
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +16,8 @@ from sklearn_ada.guarantees.cells import PlannedCells, _nats
 from sklearn_ada.planning import plan as planner
 from sklearn_ada.planning.plan import splitting_wins
 from tests.holdout.asking.sealed.counts import ask, holdout_of
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[1] / "reference" / "sequence.csv"
 TOLD, KEPT, ALL = "cells, while searching", "cells, published", "cells, unsealed"
 
 
@@ -85,7 +83,7 @@ def test_the_mean_width_while_searching_and_published_over_runs_with_sampling():
 
 def test_the_reference_sequence():
     """Nine winners of 500 rows whose guesses held; its final takes all of the purse, ours .95 of it."""
-    rows = [row for row in csv.DictReader(REFERENCE.open()) if row["sequence"] == "held"]
+    rows = [row for row in reference("sequence") if row["sequence"] == "held"]
     assert len(rows) == 9
     for row in rows:
         asked = {"n": 500, "searches": int(row["j"]), "guess_rows": 1500}

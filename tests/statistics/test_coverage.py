@@ -16,7 +16,7 @@ from benchmarks.validity.inquiries import MECHANISMS, Inquiry
 from benchmarks.validity.populations import HUNDRED_CLASSES, POPULATIONS, Classifier
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess, Holdout, MedianSettings
-from tests import asking
+from tests.support import holdouts
 
 ADAPTIVE = [name for name, analyst in ANALYSTS.items() if analyst.adaptive]
 FULL = 1000
@@ -119,6 +119,6 @@ def test_a_simulated_holdout_answers_as_a_holdout_with_a_ledger_does(tmp_path):
         guess = Guess(0.6, 300.0)
         question = simulated.plan(model, name, guess)
         ours = simulated.put_new(question, model)
-        theirs = asking.ask(real, model, scoring="accuracy", purpose=name, guess=guess)
+        theirs = holdouts.ask(real, model, scoring="accuracy", purpose=name, guess=guess)
         assert (ours.value, ours.interval, ours.cost) == (theirs.value, theirs.interval, theirs.cost)
     assert simulated.nats == real.report().nats

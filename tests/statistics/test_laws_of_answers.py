@@ -23,8 +23,8 @@ from benchmarks.validity.kernels import (
 from sklearn_ada import Holdout, MedianSettings, NoiseSettings
 from sklearn_ada.mechanisms import UniformGrid, exponential_quantile
 from sklearn_ada.mechanisms.quantiles import noisy_search
-from tests import asking
-from tests.ledgers_in_memory import forget_ledgers_in_memory
+from tests.support import holdouts
+from tests.support.ledgers import bodies, forget_ledgers_in_memory
 
 FALSE_ALARM = 1e-6
 ROWS = 200
@@ -66,7 +66,7 @@ def right(share):
 
 
 def event_of(holdout):
-    return [record.body for record in holdout.ledger.records()][-1]["event"]
+    return bodies(holdout)[-1]["event"]
 
 
 def surprise(outcomes, law):
@@ -95,8 +95,8 @@ def gaussian_answers(route, purpose, value, runs):
     for seed in range(runs):
         holdout = of_rows(seed, route=route, expected_questions=2)
         if question is None:
-            question = asking.plan(holdout, right(value), scoring="accuracy", purpose=purpose, guess=0.5)
-        values.append(asking.put(holdout, question, right(value), model="m").value)
+            question = holdouts.plan(holdout, right(value), scoring="accuracy", purpose=purpose, guess=0.5)
+        values.append(holdouts.put(holdout, question, right(value), model="m").value)
         event = event_of(holdout)
     return np.array(values), question.describe(), event["noise_multiplier"] / ROWS
 
@@ -139,10 +139,10 @@ def corrections(settings, value, runs):
     for seed in range(runs):
         holdout = of_rows(seed)
         if question is None:
-            question = asking.plan(
+            question = holdouts.plan(
                 holdout, model, scoring="accuracy", purpose="check", guess=0.5, settings=settings
             )
-        answer = asking.put(holdout, question, model, model="m")
+        answer = holdouts.put(holdout, question, model, model="m")
         outcomes.append(0 if answer.verdict == "agrees" else 1 + np.searchsorted(edges, answer.value))
     return outcomes, event_of(holdout)
 
@@ -203,14 +203,14 @@ def run_lengths(off_by, runs):
     settings, lengths = NoiseSettings("laplace", SCALE, max_hits=10**6, threshold=0.12), []
     # Wrong by as much as is wanted; a run that is long enough is ended by a guess that is far off.
     models = right(0.5 + settings.threshold + off_by * SCALE), right(0.99)
-    question = asking.plan(
+    question = holdouts.plan(
         of_rows(0), models[0], scoring="accuracy", purpose="check", guess=0.5, settings=settings
     )
     for seed in range(math.ceil(runs / 25)):
         holdout = of_rows(seed)
         for run in range(25):
             for asked in itertools.count():
-                answer = asking.put(holdout, question, models[asked >= LONGEST], model=f"{run} {asked}")
+                answer = holdouts.put(holdout, question, models[asked >= LONGEST], model=f"{run} {asked}")
                 if answer.verdict == "differs":
                     break
             lengths.append(min(asked, LONGEST))
@@ -265,7 +265,7 @@ def median_answers(labels, purpose, settings, runs):
         X = np.zeros((len(y), 1))
         forget_ledgers_in_memory()
         holdout = Holdout(X, y, random_state=seed, ledger=":memory:")
-        answer = asking.ask(holdout, Zero(), scoring=ERROR, purpose=purpose, settings=settings)
+        answer = holdouts.ask(holdout, Zero(), scoring=ERROR, purpose=purpose, settings=settings)
         if purpose == "check":
             found.append((answer.value,))
         else:  # an interval ends half a step outside, or nowhere

@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 
 from sklearn_ada import Holdout
 from sklearn_ada.terms.policy import Policy
-from tests import asking
+from tests.support import holdouts
 
 ROWS, MODELS, BETA = 200, 150, 0.3
 
@@ -34,12 +34,12 @@ def chosen_is_missed(seed, folder, epsilon, alternatives):
     X, y = rng.integers(0, 2, (ROWS, MODELS)).astype(float), rng.integers(0, 2, ROWS)
     with patch("sklearn_ada.holdout.holdout.Policy", partial(Policy, check_share=1e-9)):  # all for certifies
         holdout = Holdout(X, y, confidence_level=1 - BETA, random_state=seed, ledger=folder / f"{seed}.db")
-    name = asking.open_round(
+    name = holdouts.open_round(
         holdout, 1, purpose="certify", scoring="accuracy", key="search", alternatives=alternatives
     )
     models = [Fixed(column) for column in range(MODELS)]
     winner = models[holdout.select(models, scoring="accuracy", epsilon=epsilon)]
-    low, high = asking.ask(
+    low, high = holdouts.ask(
         holdout, winner, scoring="accuracy", purpose="certify", guess=0.5, round_name=name
     ).interval
     return not low <= 0.5 <= high

@@ -1,10 +1,8 @@
 """Sealed answers: reference numbers, small trees with adaptive unsealing, a tight case, and mutants."""
 
-import csv
 import itertools
 import math
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,9 +21,9 @@ from sklearn_ada.guarantees import (
     rank_weight,
 )
 from tests.guarantees.small_trees import SmallTree, worst_failure
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[2] / "reference" / "sealed.csv"
-ROWS = list(csv.DictReader(REFERENCE.open()))
+ROWS = reference("sealed")
 BETA = 0.3
 LN_BETA = math.log(BETA)
 

@@ -1,18 +1,16 @@
 """The purse: reference numbers, and no path that takes more than there is."""
 
-import csv
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_ada.guarantees import Purse, intersection, log_weight
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[2] / "reference" / "weights.csv"
-ROWS = list(csv.DictReader(REFERENCE.open()))
+ROWS = reference("weights")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: r["j"])

@@ -1,17 +1,15 @@
 """Bentkus's interval: reference numbers of the AUC, brute force, and never wider than Chernoff's."""
 
-import csv
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from sklearn_ada.guarantees import bentkus, chernoff_kl
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[2] / "reference" / "auc_bentkus.csv"
-AUCS = list(csv.DictReader(REFERENCE.open()))
+AUCS = reference("auc_bentkus")
 DELTAS = [0.5, 0.05, 1e-6, 1e-40]
 
 

@@ -1,22 +1,20 @@
 """Betting intervals: reference numbers, about the normal width, bad input, and a million rows."""
 
-import csv
 import itertools
 import math
 import time
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sklearn_ada.guarantees import betting_fixed, betting_half_width, betting_predictable
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[2] / "reference"
 DATA: dict[str, list[float]] = {}
-for line in csv.DictReader((REFERENCE / "betting_data.csv").open()):
+for line in reference("betting_data"):
     DATA.setdefault(line["dataset"], []).append(float(line["x"]))
-ROWS = list(csv.DictReader((REFERENCE / "betting.csv").open()))
+ROWS = reference("betting")
 
 
 def grid_of(text):

@@ -1,17 +1,15 @@
 """The intervals of a share beside each other: reference numbers, which is inside which, bad levels."""
 
-import csv
 import math
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_ada.guarantees import chernoff_kl, clopper_pearson, hoeffding, hoeffding_half_width
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[2] / "reference" / "intervals.csv"
-ROWS = list(csv.DictReader(REFERENCE.open()))
+ROWS = reference("intervals")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r['n']}-{r['successes']}-{r['ln_one_over_delta']}")

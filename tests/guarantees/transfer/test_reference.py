@@ -1,8 +1,6 @@
 """Numbers computed independently: every column of the reference tables."""
 
-import csv
 import math
-from pathlib import Path
 
 import pytest
 
@@ -18,17 +16,12 @@ from sklearn_ada.guarantees import (
     sample_splitting_half_width,
     stable_median_plan,
 )
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[2] / "reference"
 LN_BETA = math.log(0.05)
 
 
-def rows(name):
-    with open(REFERENCE / name) as file:
-        return list(csv.DictReader(file))
-
-
-@pytest.mark.parametrize("row", rows("half_widths.csv"), ids=lambda r: f"{r['n']}-{r['k']}")
+@pytest.mark.parametrize("row", reference("half_widths"), ids=lambda r: f"{r['n']}-{r['k']}")
 class TestHalfWidths:
     def test_closed_forms(self, row):
         n, k = int(row["n"]), int(row["k"])
@@ -57,7 +50,7 @@ class TestHalfWidths:
         assert half_width > float(row["nonadaptive"])
 
 
-@pytest.mark.parametrize("row", rows("feldman_steinke.csv"), ids=lambda r: "-".join(list(r.values())[:3]))
+@pytest.mark.parametrize("row", reference("feldman_steinke"), ids=lambda r: "-".join(list(r.values())[:3]))
 def test_feldman_steinke_sample_sizes(row):
     k, grid_size, beta = int(row["k"]), int(row["grid_size"]), float(row["beta"])
     for failure in ("beta", "2beta"):

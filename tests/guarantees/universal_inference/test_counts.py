@@ -1,8 +1,6 @@
 """Intervals of the transcript theorem: reference numbers, brute force, and what they never do."""
 
-import csv
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +19,9 @@ from sklearn_ada.guarantees import (
     transcript_ln_side,
     transcript_ratio_interval,
 )
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[2] / "reference" / "transcript.csv"
-ROWS = list(csv.DictReader(REFERENCE.open()))
+ROWS = reference("transcript")
 
 
 def told(b, nats):

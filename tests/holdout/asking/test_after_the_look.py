@@ -25,7 +25,7 @@ from sklearn_ada.questions.ladder_check import LadderQuestion
 from sklearn_ada.questions.noisy import GaussianQuestion, NoisyCheck
 from sklearn_ada.questions.question import Outcome
 from sklearn_ada.questions.stable_median import StableQuestion
-from tests import asking
+from tests.support import holdouts
 
 UNCODED = FAILURES[6]
 LOOK = one_question.look
@@ -133,7 +133,7 @@ def test_whatever_is_asked_either_nothing_was_looked_at_or_it_is_charged(
     monkeypatch.setattr(one_question, "look", lambda *args, **kw: looked.append(1) or LOOK(*args, **kw))
     holdout = Holdout(rows[2], rows[3])
     try:
-        answer = asking.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=guess, settings=how)
+        answer = holdouts.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=guess, settings=how)
     except ValueError:
         assert not looked
     else:

@@ -27,7 +27,7 @@ from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.state import State
-from tests import asking
+from tests.support import holdouts
 
 RNG = np.random.default_rng(7)
 N = 300
@@ -439,12 +439,12 @@ def test_what_is_paid_widens_what_comes_later(holdout, model):
 
 
 def test_in_a_round_the_new_question_keeps_its_place(holdout, model):
-    name = asking.open_round(holdout, 3, purpose="check", scoring="accuracy", key="one")
+    name = holdouts.open_round(holdout, 3, purpose="check", scoring="accuracy", key="one")
     how = {"scoring": "accuracy", "purpose": "check", "guess": 0.7, "round_name": name}
-    asking.ask(holdout, model, **how)
-    asking.ask(holdout, model, **how)
+    holdouts.ask(holdout, model, **how)
+    holdouts.ask(holdout, model, **how)
     train(model, SECOND)
-    other = asking.ask(holdout, model, **how)
+    other = holdouts.ask(holdout, model, **how)
     records = [record.body for record in holdout.ledger.records()]
     ((opened,), answers) = ([b for b in records if b.get("kind") == k] for k in ("round", "answer"))
     assert [body["round"] for body in answers] == [name, name]

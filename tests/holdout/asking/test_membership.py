@@ -17,7 +17,7 @@ import pytest
 from sklearn_ada import Holdout
 from sklearn_ada.accounting import codes
 from sklearn_ada.accounting import codes as polya_urn
-from tests.ledgers_in_memory import forget_ledgers_in_memory
+from tests.support.ledgers import forget_ledgers_in_memory
 
 DOMAIN, ROWS = 3, 3
 DATA_SETS = list(itertools.product(range(DOMAIN), repeat=ROWS))

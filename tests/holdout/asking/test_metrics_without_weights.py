@@ -8,7 +8,7 @@ from sklearn.metrics import fbeta_score, get_scorer, get_scorer_names, make_scor
 from sklearn_ada import Holdout, MedianSettings, Metric, StableHoldoutScorer
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics.base import SCORERS
-from tests import asking
+from tests.support import holdouts
 
 WITHOUT = {
     "adjusted_mutual_info_score", "adjusted_rand_score", "completeness_score", "fowlkes_mallows_score",
@@ -80,7 +80,7 @@ def test_it_is_refused_where_a_median_is_planned(case, weighted, rows, model, un
             with pytest.raises(
                 ValueError, match=sentence("scoring", "a holdout with sample_weight")
             ) as error:
-                asking.ask(weighted, model, scoring=scoring, purpose=purpose, guess=0.5, settings=SETTINGS)
+                holdouts.ask(weighted, model, scoring=scoring, purpose=purpose, guess=0.5, settings=SETTINGS)
             assert "Use such a scorer" in str(error.value)
         with pytest.raises(ValueError, match="a scorer that takes sample_weight"):
             scorer(model, rows[0], rows[1])

@@ -21,7 +21,7 @@ from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout.asking import certified
 from sklearn_ada.terms.policy import FailureBudget
 from sklearn_ada.terms.privacy_account import TransferShare
-from tests import asking
+from tests.support import holdouts
 
 ROWS = 20_000
 PRIVATE = ("differential_privacy", "both")
@@ -59,7 +59,7 @@ def make(rows, tmp_path):
 
 def check(holdout, share, tag=0, settings=None, mechanism="check", fails=False, scoring="accuracy"):
     model = Coin(share, tag, fails)
-    return asking.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=0.8, settings=settings)
+    return holdouts.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=0.8, settings=settings)
 
 
 # --- What certifies ---------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def test_a_certified_median_of_both_routes_is_released_where_the_better_one_cove
 ):
     """The other one says nothing there, instead of widening what is released."""
     settings = MedianSettings(n_subsamples=400, epsilon=2.0)
-    question = asking.plan(
+    question = holdouts.plan(
         make("both"), Coin(0.8), scoring="accuracy", purpose="certify", guess=0.8, settings=settings
     )
     transfer = TransferShare(rho, ln_gap=-4.0, ln_noise=-4.0)
@@ -182,13 +182,13 @@ def test_remaining_says_how_many(make):
 def test_a_round_beyond_the_budget_is_refused_before_the_first_question(make):
     holdout = make("differential_privacy")
     with pytest.raises(BudgetExhaustedError, match="within the privacy budget the holdout can answer 20"):
-        asking.open_round(holdout, 100, purpose="check", scoring="accuracy", key="grid")
+        holdouts.open_round(holdout, 100, purpose="check", scoring="accuracy", key="grid")
 
 
 def test_the_cost_is_that_of_gaussian_noise(make):
     holdout = make("differential_privacy")
     answer = check(holdout, 0.8)
-    noise = asking.plan(holdout, Coin(0.8), scoring="accuracy", purpose="check", guess=0.8).multiplier
+    noise = holdouts.plan(holdout, Coin(0.8), scoring="accuracy", purpose="check", guess=0.8).multiplier
     assert answer.cost.rho == pytest.approx(gaussian_zcdp(noise))
 
 
@@ -294,7 +294,7 @@ def test_each_family_of_metrics_has_a_share_of_its_own(make):
 
 
 def _share(holdout, state, scoring):
-    question = asking.plan(holdout, Coin(0.8), scoring=scoring, purpose="check", guess=0.8)
+    question = holdouts.plan(holdout, Coin(0.8), scoring=scoring, purpose="check", guess=0.8)
     return certified(state, question, state.share("check")).transfer
 
 

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.guarantees import hoeffding_half_width, round_weight
-from tests import asking
+from tests.support import holdouts
 
 OLD = 150
 
@@ -96,7 +96,7 @@ def test_the_smaller_holdout_repeats_itself_and_refuses_anything_new(small, part
     assert refused.verdict == "refused"
     assert "top_up" in refused.reason
     with uncharged(small), pytest.raises(BudgetExhaustedError, match="top_up"):
-        asking.open_round(small, 2, purpose="check", scoring="accuracy", key="late")
+        holdouts.open_round(small, 2, purpose="check", scoring="accuracy", key="late")
     with uncharged(small), pytest.raises(BudgetExhaustedError, match="top_up"):
         small.select([model, other], scoring="accuracy")
 
@@ -162,9 +162,9 @@ def test_what_is_left_grows(parts, tmp_path):
 
 
 def test_a_round_that_was_open_is_closed(small, parts, model):
-    name = asking.open_round(small, 4, purpose="check", scoring="accuracy", key="search")
+    name = holdouts.open_round(small, 4, purpose="check", scoring="accuracy", key="search")
     large = small.top_up(*parts[2:])
-    answer = asking.ask(large, model, scoring="accuracy", purpose="check", guess=0.8, round_name=name)
+    answer = holdouts.ask(large, model, scoring="accuracy", purpose="check", guess=0.8, round_name=name)
     spent = -math.log1p(-1e-6) - math.log(0.99)
     alone = math.log(0.05 * 0.1 * round_weight("check", 4, 1)) - spent
     assert answer.certificate.ln_delta == pytest.approx(alone)
@@ -172,10 +172,10 @@ def test_a_round_that_was_open_is_closed(small, parts, model):
 
 def test_the_same_search_can_declare_its_round_again(small, parts):
     round_ = {"purpose": "check", "scoring": "accuracy", "key": "search"}
-    assert asking.open_round(small, 4, **round_) == "search"
+    assert holdouts.open_round(small, 4, **round_) == "search"
     large = small.top_up(*parts[2:])
-    assert asking.open_round(large, 4, **round_) is not None
-    assert asking.open_round(large, 4, **round_) is None
+    assert holdouts.open_round(large, 4, **round_) is not None
+    assert holdouts.open_round(large, 4, **round_) is None
 
 
 def test_copies_of_the_larger_holdout_are_the_larger_holdout(small, parts, model):

@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, Metric, ThresholdoutScorer
 from sklearn_ada.metrics import as_metric
 from sklearn_ada.terms.models import metric_identity, model_digest, question_key, subject_key
-from tests import asking
 from tests.ledger.fitted_models import ByRow, Constant, FirstRule, X, Y
+from tests.support import holdouts
 
 
 @pytest.fixture
@@ -37,13 +37,13 @@ def test_the_identical_question_is_nearly_free_and_has_the_same_answer(holdout, 
 @pytest.mark.parametrize("change", ["guess", "scoring", "purpose", "model"])
 def test_another_question_is_charged(holdout, model, change):
     asked = {"scoring": "accuracy", "purpose": "check", "guess": 0.8}
-    asking.ask(holdout, model, **asked)
+    holdouts.ask(holdout, model, **asked)
     other = {"guess": 0.81, "scoring": "balanced_accuracy", "purpose": "certify", "model": None}
     if change == "model":
         model = LogisticRegression(C=0.1).fit(X, Y)
     else:
         asked[change] = other[change]
-    assert not asking.ask(holdout, model, **asked).repeated
+    assert not holdouts.ask(holdout, model, **asked).repeated
     assert sum(holdout.report().asked.values()) == 2
 
 

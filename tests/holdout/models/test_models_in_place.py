@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sklearn_ada import Holdout, MedianSettings, Metric, ReusableHoldoutCV, StableHoldoutScorer
-from tests import asking
+from tests.support import holdouts
 
 
 class Overwriting(ClassifierMixin, BaseEstimator):
@@ -47,7 +47,7 @@ def test_a_model_that_scales_in_place_is_asked_like_one_that_copies(scoring, set
         holdout = Holdout(X, y, ledger=tmp_path / f"{copy}.db", random_state=0)
         model = _scaled(copy).fit(rows[0] * 100.0 + 50.0, rows[1])
         asked = {"scoring": scoring, "purpose": "certify", "settings": settings}
-        answers.append([asking.ask(holdout, model, guess=guess, **asked) for guess in (0.7, 0.8)])
+        answers.append([holdouts.ask(holdout, model, guess=guess, **asked) for guess in (0.7, 0.8)])
     assert [(a.value, a.interval) for a in answers[0]] == [(a.value, a.interval) for a in answers[1]]
     np.testing.assert_array_equal(X, before)
 

@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score
 from sklearn_ada import Holdout, MedianSettings, Metric
 from sklearn_ada.accounting import FAILURES
 from sklearn_ada.questions.question import guess_from_rows, median_guess_from_rows
-from tests import asking
+from tests.support import holdouts
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -36,7 +36,7 @@ BOTH = np.stack([1 - P, P], axis=1)
 def asked(tmp_path):
     def ask(model, scoring, y=Y, **how):
         holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
-        return asking.ask(holdout, model, scoring=scoring, purpose="certify", **how)
+        return holdouts.ask(holdout, model, scoring=scoring, purpose="certify", **how)
 
     return ask
 

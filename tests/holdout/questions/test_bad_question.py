@@ -29,7 +29,7 @@ from sklearn_ada import (
 )
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.questions.question import median_guess_from_rows
-from tests import asking
+from tests.support import holdouts
 
 BAD_GUESSES = [None, np.nan, np.inf, -0.01, 1.01, "0.9", True, [0.9], Guess(np.nan), Guess(2.0)]
 
@@ -66,7 +66,7 @@ def test_a_function_of_labels_is_no_scorer(function, holdout, model, uncharged, 
 @pytest.mark.parametrize("purpose", ["median", "Check", None, 0])
 def test_unknown_purpose_is_refused(holdout, model, purpose, uncharged, sentence):
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("purpose", "a question")):
-        asking.ask(holdout, model, scoring="accuracy", purpose=purpose, guess=0.8)
+        holdouts.ask(holdout, model, scoring="accuracy", purpose=purpose, guess=0.8)
 
 
 @pytest.mark.parametrize("name", ["neg_mean_absolute_error", "neg_mean_squared_error"])
@@ -250,7 +250,7 @@ def test_a_model_without_scores_cannot_be_asked_for_its_auc(holdout, rows, uncha
 @pytest.mark.parametrize("size", [0, -1, 2.0, None])
 def test_a_round_of_no_size_is_refused(holdout, size, uncharged, sentence):
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("size")):
-        asking.open_round(holdout, size, purpose="check", scoring="accuracy", key="round")
+        holdouts.open_round(holdout, size, purpose="check", scoring="accuracy", key="round")
 
 
 BAD_METRICS = {

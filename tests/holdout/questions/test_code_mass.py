@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_ada import Guess, Holdout, LadderSettings, MedianSettings
 from sklearn_ada.mechanisms import UniformGrid
-from tests import asking
+from tests.support import holdouts
 
 ROWS, FAILED = 20, 12
 NUMBERS = itertools.count()
@@ -52,7 +52,7 @@ def test_all_that_a_question_can_reveal_has_a_mass_of_at_most_one(kind, before):
         for number in range(FAILED if before != "nothing" else 0):
             earlier = Right(0 if before == "failures" else 20, number).fit(X, y)
             holdout.check(earlier, scoring="accuracy", guess=0.5)
-        answer = asking.ask(holdout,
+        answer = holdouts.ask(holdout,
             Right(rows, "last").fit(X, y), scoring="accuracy", purpose=mechanism,
             guess=Guess(0.85, 1000), settings=settings,
         )  # fmt: skip
@@ -65,7 +65,7 @@ def test_a_ladder_that_failed_first_gives_a_value_next(share):
     X, y = np.full((ROWS, 1), next(NUMBERS)), np.ones(ROWS, int)
     holdout = Holdout(X, y, ledger=":memory:")
     asked = {"scoring": "accuracy", "purpose": "check", "guess": 0.85, "settings": LadderSettings(0.05)}
-    assert asking.ask(holdout, Right(0, "a").fit(X, y), **asked).verdict == "failed"
-    answer = asking.ask(holdout, Right(int(share * ROWS), "b").fit(X, y), **asked)
+    assert holdouts.ask(holdout, Right(0, "a").fit(X, y), **asked).verdict == "failed"
+    answer = holdouts.ask(holdout, Right(int(share * ROWS), "b").fit(X, y), **asked)
     assert answer.verdict == "improves"
     assert answer.value == pytest.approx(share if share > 0.5 else 0.2, abs=0.05)

@@ -13,7 +13,7 @@ from sklearn_ada.holdout.asking import answer_to
 from sklearn_ada.holdout.framing import Framed, in_form, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.questions.coded import CodedQuestion
-from tests import asking
+from tests.support import holdouts
 
 
 class Constant(RegressorMixin, BaseEstimator):
@@ -145,7 +145,7 @@ def test_what_an_older_release_answered_is_returned(regression):
     holdout = Holdout(*rows, ledger=":memory:")
     metric = Metric("neg_mean_absolute_error", range=(-8, 0))
     guess = Guess(-0.8, 300.0, 0.6, 1.0)
-    asked = asking.asked(holdout, model, scoring=metric, purpose="certify", guess=guess)
+    asked = holdouts.asked(holdout, model, scoring=metric, purpose="certify", guess=guess)
     session = session_of(holdout)
     question = plan_question(session, asked)
     assert isinstance(question, CodedQuestion)

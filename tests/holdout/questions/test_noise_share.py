@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn_ada import Holdout, MedianSettings, NoiseSettings
 from sklearn_ada.guarantees import zcdp_gap
 from sklearn_ada.terms.privacy_account import TransferShare
-from tests import asking
+from tests.support import holdouts
 
 LN_GAP, LN_NOISE = math.log(0.025), math.log(0.0025)
 
@@ -22,7 +22,7 @@ def plan():
     model = DummyClassifier().fit(X, y)
 
     def plan(settings, mechanism="check"):
-        return asking.plan(
+        return holdouts.plan(
             holdout, model, scoring="accuracy", purpose=mechanism, guess=0.5, settings=settings
         )
 

@@ -27,7 +27,7 @@ from sklearn_ada.questions.noisy import NoisyCheck
 from sklearn_ada.questions.question import Draw, median_guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import FailureBudget, Policy
-from tests import asking
+from tests.support import holdouts
 
 ROWS = 400
 
@@ -262,7 +262,7 @@ def test_medians_by_every_method_lie_between_their_levels(method, tmp_path):
         how, rows = scorer.settings, (X[500:1000], y[500:1000])
         guess = median_guess_from_rows(scorer.metric, model, *rows, how.subsample_size(scorer.session.data))
         what = {"scoring": scorer.metric, "purpose": "check", "guess": guess, "settings": how}
-        epsilon = asking.plan(holdout, model, **what).drawing.epsilon
+        epsilon = holdouts.plan(holdout, model, **what).drawing.epsilon
         assert answer.cost.rho == pytest.approx(private[method](epsilon))
 
 

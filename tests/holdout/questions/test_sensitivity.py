@@ -9,7 +9,7 @@ from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from sklearn_ada import Holdout, Metric, NoiseSettings
 from sklearn_ada.holdout import choice
-from tests import asking
+from tests.support import holdouts
 
 Y = np.array([0, 0, 0, 0, 0, 1, 1, 1])
 WEIGHT = np.array([1.0, 1.0, 2.0, 1.0, 1.0, 3.0, 1.0, 1.0])
@@ -98,7 +98,7 @@ def as_metric(metric):
 @pytest.mark.parametrize("mechanism", ["check", "certify"])
 def test_normal_noise_has_the_multiplier_that_is_booked_times_the_largest_change(case, mechanism):
     metric, change, made = case
-    question = asking.plan(made(), Says(Y), scoring=metric, purpose=mechanism, guess=sum(metric.bounds) / 2)
+    question = holdouts.plan(made(), Says(Y), scoring=metric, purpose=mechanism, guess=sum(metric.bounds) / 2)
     event = question.private_release({}).event
     assert question.deviation == pytest.approx(event.noise_multiplier * change, rel=1e-9)
 
@@ -108,7 +108,7 @@ def test_a_thresholdout_books_the_largest_change_over_its_scale(case, noise):
     metric, change, made = case
     low, high = metric.bounds
     settings = NoiseSettings(noise, 0.05 * (high - low), threshold=0.1 * (high - low))
-    question = asking.plan(
+    question = holdouts.plan(
         made("description_length"),
         Says(Y),
         scoring=metric,

@@ -12,8 +12,8 @@ from sklearn_ada import Holdout, MedianSettings
 from sklearn_ada.accounting.events import SCHEMA_VERSION
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import SQLiteLedger
-from tests import asking
 from tests.ledger.fitted_models import Constant
+from tests.support import holdouts
 
 TIME = "2030-01-01T00:00:00+00:00"
 
@@ -49,11 +49,13 @@ def conversation(path):
     )
     model, asked = Constant(0).fit(X, y), {"scoring": "accuracy", "purpose": "check"}
     holdout.check_overlap(X + 0.5)
-    name = asking.open_round(holdout, 2, purpose="check", scoring="accuracy", key="a search")
-    asking.ask(holdout, model, guess=0.75, round_name=name, **asked)
-    asking.ask(holdout, model, guess=0.7, round_name=name, **asked)
-    asking.ask(holdout, Broken(0).fit(X, y), guess=0.7, **asked)
-    asking.ask(holdout, model, guess=0.75, settings=MedianSettings(n_subsamples=100, method="exact"), **asked)
+    name = holdouts.open_round(holdout, 2, purpose="check", scoring="accuracy", key="a search")
+    holdouts.ask(holdout, model, guess=0.75, round_name=name, **asked)
+    holdouts.ask(holdout, model, guess=0.7, round_name=name, **asked)
+    holdouts.ask(holdout, Broken(0).fit(X, y), guess=0.7, **asked)
+    holdouts.ask(
+        holdout, model, guess=0.75, settings=MedianSettings(n_subsamples=100, method="exact"), **asked
+    )
     holdout.certify(model, scoring="accuracy", guess=0.74)
     holdout.select([model, Constant(1).fit(X, y)], scoring="accuracy")
     guesses = (0.1 + 0.003 * number for number in range(100))

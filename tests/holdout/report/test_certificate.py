@@ -26,8 +26,8 @@ from sklearn_ada.holdout.certificate import (
 )
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import canonical_json, chain_hash, open_existing_ledger
-from tests import asking
 from tests.ledger.damages import forget
+from tests.support import holdouts
 
 X, Y = make_classification(900, 5, n_informative=4, n_redundant=0, flip_y=0.1, random_state=0)
 HELD, VALIDATION, FITTED = slice(0, 300), slice(300, 500), slice(500, 900)
@@ -59,10 +59,10 @@ def sealed(path):
     holdout = Holdout(X[HELD], Y[HELD], ledger=path, answers="coarse")
     for tree in TREES:
         holdout.certify(tree, scoring="accuracy", guess_from=EXAMPLES)
-    name = asking.open_round(holdout, 2, purpose="certify", scoring=Metric("accuracy"), key="two")
+    name = holdouts.open_round(holdout, 2, purpose="certify", scoring=Metric("accuracy"), key="two")
     for depth in (5, 6):
         model = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X[FITTED], Y[FITTED])
-        asking.ask(holdout, model, scoring="accuracy", purpose="certify", guess=0.85, round_name=name)
+        holdouts.ask(holdout, model, scoring="accuracy", purpose="certify", guess=0.85, round_name=name)
     return holdout
 
 

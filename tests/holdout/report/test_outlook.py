@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn_ada import Holdout
 from sklearn_ada.accounting import Code, CodedRelease, DescriptionLength, SelfComposedEvent, Symbol
 from sklearn_ada.guarantees import round_weight
-from tests import asking
+from tests.support import holdouts
 
 ROWS = 2000
 
@@ -42,7 +42,7 @@ def opened(tmp_path):
 
 def ask(holdout, purpose, number, share=0.5):
     model = RightTo(share, number).fit(None)
-    return asking.ask(holdout, model, scoring="accuracy", purpose=purpose, guess=share)
+    return holdouts.ask(holdout, model, scoring="accuracy", purpose=purpose, guess=share)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import fbeta_score, make_scorer
 
 from sklearn_ada import Guess, Holdout, MedianSettings, Metric
-from tests import asking
+from tests.support import holdouts
 
 GUESS = Guess(0.8, 100.0, 0.1)
 
@@ -53,7 +53,7 @@ def test_it_is_told_once_a_process_for_each_cause(tiny, rows, warned):
     models = [LogisticRegression(C=C).fit(rows[0], rows[1]) for C in (0.001, 0.01, 0.1, 1.0)]
     assert len(warned(lambda: [tiny.check(m, scoring="accuracy", guess=0.5) for m in models])) == 1
     median = {"scoring": "f1_macro", "purpose": "certify", "guess": GUESS, "settings": MedianSettings()}
-    (caught,) = warned(lambda: [asking.ask(tiny, m, **median) for m in models])
+    (caught,) = warned(lambda: [holdouts.ask(tiny, m, **median) for m in models])
     assert "4 rows in 1 subsamples" in str(caught.message)
     assert "a metric with an interval of its own" in str(caught.message)
     again = pickle.loads(pickle.dumps(tiny))
@@ -108,7 +108,7 @@ def test_an_unbounded_interval_is_warned_of(rows, tmp_path, warned):
     holdout = Holdout(X[:40], y[:40], ledger=tmp_path / "numbers.db")
     ridge = Ridge().fit(rows[0], rows[0][:, 0])
     ask = {"scoring": "r2", "purpose": "certify", "guess": GUESS, "settings": MedianSettings()}
-    (caught,) = warned(lambda: asking.ask(holdout, ridge, **ask))
+    (caught,) = warned(lambda: holdouts.ask(holdout, ridge, **ask))
     assert holdout.report().answers[0][1].interval == (-np.inf, np.inf)
     assert "40 rows in 2 subsamples" in str(caught.message)
 
@@ -152,9 +152,9 @@ def test_that_rows_are_too_few_for_a_median_is_told_before_it_is_charged(rows, m
 def test_a_median_that_was_asked_for_is_not_told(holdout, model, warned):
     ask = {"purpose": "check", "guess": GUESS}
     assert not warned(
-        lambda: asking.ask(holdout, model, scoring="f1_macro", settings=MedianSettings(), **ask)
+        lambda: holdouts.ask(holdout, model, scoring="f1_macro", settings=MedianSettings(), **ask)
     )
-    assert not warned(lambda: asking.ask(holdout, model, scoring=Metric("f1", kind="general"), **ask))
+    assert not warned(lambda: holdouts.ask(holdout, model, scoring=Metric("f1", kind="general"), **ask))
 
 
 def test_it_is_told_once_for_each_metric(rows, model, holdout, warned):

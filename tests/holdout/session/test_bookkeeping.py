@@ -11,7 +11,7 @@ from sklearn_ada import Holdout
 from sklearn_ada.accounting import FAILURES, Code, Symbol
 from sklearn_ada.guarantees import round_weight
 from sklearn_ada.questions.question import Outcome
-from tests import asking
+from tests.support import holdouts
 
 GUESSES = (0.8, 0.81, 0.5, 0.82, 0.1, 0.83, 0.99, 0.79)
 
@@ -126,10 +126,10 @@ def test_weights_never_add_up_to_more_than_one(purpose, expected):
 
 def test_questions_of_one_round_share_its_weight_and_its_nats(rows, tmp_path):
     holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
-    name = asking.open_round(holdout, 4, purpose="check", scoring="accuracy", key="four")
+    name = holdouts.open_round(holdout, 4, purpose="check", scoring="accuracy", key="four")
     for number in range(5):
         model = LogisticRegression(C=2.0**-number).fit(rows[0], rows[1])
-        asking.ask(holdout, model, scoring="accuracy", purpose="check", guess=0.2, round_name=name)
+        holdouts.ask(holdout, model, scoring="accuracy", purpose="check", guess=0.2, round_name=name)
     deltas = [answer.certificate.ln_delta for _, answer in holdout.report().answers]
     assert deltas[:4] == pytest.approx([math.log(0.05 * 0.1 * (1 - 1 / 5) / 4)] * 4)
     assert deltas[4] < deltas[0] - 5  # the fifth stands alone and pays for the surprises
@@ -137,8 +137,8 @@ def test_questions_of_one_round_share_its_weight_and_its_nats(rows, tmp_path):
 
 def test_a_round_that_was_declared_before_gives_no_second_share(rows, tmp_path):
     holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
-    assert asking.open_round(holdout, 4, purpose="check", scoring="accuracy", key="four") == "four"
-    assert asking.open_round(holdout, 4, purpose="check", scoring="accuracy", key="four") is None
+    assert holdouts.open_round(holdout, 4, purpose="check", scoring="accuracy", key="four") == "four"
+    assert holdouts.open_round(holdout, 4, purpose="check", scoring="accuracy", key="four") is None
     assert holdout.report().asked["check"] == 4
 
 

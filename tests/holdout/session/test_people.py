@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout, Metric
-from tests import asking
+from tests.support import holdouts
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def other(rows):
 
 def ask_everything(holdout, model, other, training):
     holdout.check_overlap(training)
-    name = asking.open_round(holdout, 1, purpose="check", scoring="accuracy", key="one")
-    asking.ask(holdout, model, scoring="accuracy", purpose="check", guess=0.8, round_name=name)
+    name = holdouts.open_round(holdout, 1, purpose="check", scoring="accuracy", key="one")
+    holdouts.ask(holdout, model, scoring="accuracy", purpose="check", guess=0.8, round_name=name)
     holdout.select([model, other], scoring="accuracy")
     holdout.certify(model, scoring="accuracy", guess=0.8)
     while holdout.certify(other, scoring="accuracy", guess=0.8 - holdout.report().nats / 1e4).answered:

@@ -20,7 +20,7 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.transfer import FAMILY_WEIGHTS, family_weight
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.metrics import Metric
-from tests import asking
+from tests.support import holdouts
 
 ROWS = 20_000
 BETA = 0.05
@@ -79,7 +79,7 @@ def test_whatever_is_asked_first_all_families_together_have_no_more_than_half_of
 
     def gap_share(holdout, family):
         scoring, settings = FAMILIES[family]
-        question = asking.plan(
+        question = holdouts.plan(
             holdout, Coin(0.8), scoring=scoring, purpose="check", guess=0.7, settings=settings
         )
         release = question.private_release({})

@@ -1,9 +1,7 @@
-import csv
 import math
 import time
 from collections import Counter
 from itertools import combinations_with_replacement
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +17,7 @@ from sklearn_ada.mechanisms import (
     quantile_log_law,
     rank_error,
 )
-
-REFERENCE = Path(__file__).parents[2] / "reference"
+from tests.support.rows import reference
 
 
 def cost(data, v, low=0.5, high=0.5):
@@ -75,8 +72,7 @@ def test_a_wider_interval_has_the_law_of_its_middle():
 
 def test_median_pmf_is_met():
     data = [2, 4, 4, 4, 7, 9, 10]
-    with open(REFERENCE / "median_pmf.csv") as file:
-        rows = list(csv.DictReader(file))
+    rows = reference("median_pmf")
     for epsilon in (0.5, 2.0):
         expected = [float(r["probability"]) for r in rows if float(r["epsilon"]) == epsilon]
         assert np.exp(quantile_log_law(data, 11, epsilon)) == pytest.approx(expected, rel=1e-11)

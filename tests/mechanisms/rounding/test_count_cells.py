@@ -1,8 +1,6 @@
 """Cells of counts: reference numbers, and that every count is in exactly one cell."""
 
-import csv
 import math
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,9 +8,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from sklearn_ada.mechanisms import CountCells, candidate_width, guess_error
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[2] / "reference" / "cells.csv"
-ROWS = list(csv.DictReader(REFERENCE.open()))
+ROWS = reference("cells")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r['n']}-{r['guess']}-{r['count']}")

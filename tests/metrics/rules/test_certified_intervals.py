@@ -10,7 +10,7 @@ from scipy.stats import binom, binomtest
 from sklearn.metrics import confusion_matrix, get_scorer
 
 from sklearn_ada import Holdout, Metric
-from tests import asking
+from tests.support import holdouts
 
 
 def cell_of(value, plan):
@@ -174,7 +174,7 @@ def test_no_interval_is_wider_than_what_was_admitted(name, mechanism, data, tmp_
     answers = []
     for number, guess in enumerate((plain, plain * 0.7, plain * 0.4)):
         holdout = Holdout(X, y, ledger=tmp_path / f"{number}.db", tolerance=0.4)
-        answers.append(asking.ask(holdout, model, scoring=name, purpose=mechanism, guess=guess))
+        answers.append(holdouts.ask(holdout, model, scoring=name, purpose=mechanism, guess=guess))
     widths = [answer.half_width for answer in answers if answer.verdict != "refused"]
     assert widths
     assert max(widths) <= 0.4
@@ -205,8 +205,8 @@ def test_a_round_that_was_opened_for_a_ratio_answers_whatever_the_guess(name, gu
         holdout = Holdout(X, y, ledger=tmp_path / f"{tolerance}.db", tolerance=tolerance)
         if not holdout.remaining(name, purpose="certify"):
             continue
-        opened = asking.open_round(holdout, 1, purpose="certify", scoring=name, key="the only one")
-        answer = asking.ask(holdout, model, scoring=name, purpose="certify", guess=guess, round_name=opened)
+        opened = holdouts.open_round(holdout, 1, purpose="certify", scoring=name, key="the only one")
+        answer = holdouts.ask(holdout, model, scoring=name, purpose="certify", guess=guess, round_name=opened)
         assert answer.answered
         break
     else:

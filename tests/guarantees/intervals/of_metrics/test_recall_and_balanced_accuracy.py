@@ -1,16 +1,14 @@
 """Recall and balanced accuracy: reference numbers, and where Hoeffding's interval stays."""
 
-import csv
 import math
-from pathlib import Path
 
 import pytest
 
 from sklearn_ada.guarantees import class_mean_interval, class_mean_size, hoeffding
 from sklearn_ada.guarantees.class_tables import counts_are_narrower
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[3] / "reference" / "recall_balanced.csv"
-CLASSES = list(csv.DictReader(REFERENCE.open()))
+CLASSES = reference("recall_balanced")
 
 
 @pytest.mark.parametrize("row", CLASSES, ids=lambda r: f"{r['case']}-{r['delta']}")

@@ -1,6 +1,5 @@
 """A certify that tells a cell: what it says, what it costs, and that the count stands nowhere."""
 
-import csv
 import gc
 import json
 import math
@@ -9,7 +8,6 @@ import re
 import sqlite3
 import threading
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,13 +19,10 @@ from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval, tr
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
+from tests.support.ledgers import bodies
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[3] / "reference" / "sequence.csv"
-ROWS = list(csv.DictReader(REFERENCE.open()))
-
-
-def bodies(holdout):
-    return [record.body for record in holdout.ledger.records()]
+ROWS = reference("sequence")
 
 
 @pytest.mark.parametrize("sequence", ["held", "surprises"])

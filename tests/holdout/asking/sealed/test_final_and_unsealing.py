@@ -1,11 +1,9 @@
 """Publishing one exact value, telling all that was sealed, and closing."""
 
-import csv
 import json
 import math
 import pickle
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,16 +13,13 @@ from sklearn_ada.accounting import CountCode, unsealing_nats
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerDamagedError
 from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval
 from sklearn_ada.holdout.state import State
-from tests import asking
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
+from tests.support import holdouts
+from tests.support.ledgers import bodies
+from tests.support.rows import reference
 
-REFERENCE = Path(__file__).parents[3] / "reference" / "sequence.csv"
-ROWS = list(csv.DictReader(REFERENCE.open()))
+ROWS = reference("sequence")
 LN_SEALED = math.log(0.05 * 0.8)
-
-
-def bodies(holdout):
-    return [record.body for record in holdout.ledger.records()]
 
 
 @pytest.fixture
@@ -162,9 +157,9 @@ def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(h
     with pytest.raises(
         BudgetExhaustedError, match=r"1 certify planned, but nothing is left.*cells of counts"
     ):
-        asking.open_round(holdout, 1, purpose="certify", scoring="neg_brier_score", key="exact")
-    name = asking.open_round(holdout, 1, purpose="certify", scoring="accuracy", key="cells")
-    answer = asking.ask(
+        holdouts.open_round(holdout, 1, purpose="certify", scoring="neg_brier_score", key="exact")
+    name = holdouts.open_round(holdout, 1, purpose="certify", scoring="accuracy", key="cells")
+    answer = holdouts.ask(
         holdout,
         RightOn(430),
         scoring="accuracy",
@@ -174,7 +169,7 @@ def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(h
     )
     assert answer.answered
     assert not answer.certificate.vacuous
-    asking.open_round(holdout, 2, purpose="certify", scoring="accuracy", key="open")
+    holdouts.open_round(holdout, 2, purpose="certify", scoring="accuracy", key="open")
     told = json.loads(json.dumps(state.to_dict(), allow_nan=False))  # a checkpoint
     again = State(holdout.ledger.genesis)
     again.restore(told)

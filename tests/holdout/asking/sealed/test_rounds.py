@@ -15,8 +15,9 @@ from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.session import close_round
 from sklearn_ada.holdout.state import State
 from sklearn_ada.mechanisms import CountCells, candidate_width
-from tests import asking
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of
+from tests.support import holdouts
+from tests.support.ledgers import bodies
 
 
 def candidates_of(n, size, seed=0):
@@ -29,14 +30,14 @@ def candidates_of(n, size, seed=0):
 
 def check(holdout, guess, count, size, n, round_name="search", name=""):
     model = RightOn(count, name)
-    question = asking.plan(holdout, model, scoring="accuracy", purpose="check", guess=Guess(guess, n))
+    question = holdouts.plan(holdout, model, scoring="accuracy", purpose="check", guess=Guess(guess, n))
     how = {"round_name": round_name, "candidates": size}
-    return asking.put(holdout, question, model, model=f"{guess} {count} {name}", **how)
+    return holdouts.put(holdout, question, model, model=f"{guess} {count} {name}", **how)
 
 
 def searched(holdout, asked, n, order=None):
     """Ask about all candidates as one round, close it, and return their answers."""
-    name = asking.open_round(holdout, len(asked), purpose="check", scoring="accuracy", key="search")
+    name = holdouts.open_round(holdout, len(asked), purpose="check", scoring="accuracy", key="search")
     for number in order or range(len(asked)):
         check(holdout, *asked[number], len(asked), n, name, str(number))
     session = session_of(holdout)
@@ -48,13 +49,9 @@ def searched(holdout, asked, n, order=None):
     return told
 
 
-def bodies(holdout):
-    return [record.body for record in holdout.ledger.records()]
-
-
 def test_a_candidate_has_the_cells_of_its_round_and_a_part_of_its_weight(tmp_path):
     holdout = holdout_of(2000, tmp_path / "ledger.db")
-    name = asking.open_round(holdout, 100, purpose="check", scoring="accuracy", key="search")
+    name = holdouts.open_round(holdout, 100, purpose="check", scoring="accuracy", key="search")
     answer = check(holdout, 0.85, 1702, 100, 2000, name)
     body = bodies(holdout)[-1]
     cells = CountCells.around(2000, guess=0.85, guess_rows=2000, width=candidate_width(100))
@@ -70,7 +67,7 @@ def test_a_candidate_has_the_cells_of_its_round_and_a_part_of_its_weight(tmp_pat
 
 def test_once_it_is_closed_its_answers_have_the_transcript_at_that_moment(tmp_path):
     holdout = holdout_of(2000, tmp_path / "ledger.db")
-    name = asking.open_round(holdout, 2, purpose="check", scoring="accuracy", key="search")
+    name = holdouts.open_round(holdout, 2, purpose="check", scoring="accuracy", key="search")
     before = [check(holdout, 0.85, count, 2, 2000, name, "a") for count in (1702, 1690)]
     between = ask(holdout, 1700, 0.85, 2000)  # a question by itself, while the round is open
     nats = holdout.report().nats
@@ -111,7 +108,7 @@ def test_what_a_round_costs_does_not_depend_on_the_order_in_which_it_is_recorded
 
 def test_a_question_after_the_closing_is_on_its_own(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db")
-    name = asking.open_round(holdout, 3, purpose="check", scoring="accuracy", key="search")
+    name = holdouts.open_round(holdout, 3, purpose="check", scoring="accuracy", key="search")
     check(holdout, 0.85, 425, 3, 500, name, "a")
     session = session_of(holdout)
     close_round(session.ledger, session.asker, "search")

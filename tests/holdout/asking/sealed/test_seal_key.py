@@ -21,6 +21,7 @@ from sklearn_ada.holdout.records import shown
 from sklearn_ada.terms import seal_key as seal_keys
 from sklearn_ada.terms.models import _LAYOUT, OutputSummary, _padded
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
+from tests.support.ledgers import bodies
 
 x25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.x25519")
 serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
@@ -48,10 +49,6 @@ PRIVATE, PUBLIC = pair()
 @pytest.fixture
 def holdout(tmp_path):
     return holdout_of(500, tmp_path / "ledger.db", seal_key=PUBLIC)
-
-
-def bodies(holdout):
-    return [record.body for record in holdout.ledger.records()]
 
 
 # What the holder and the asker can do

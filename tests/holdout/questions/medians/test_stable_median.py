@@ -11,7 +11,7 @@ from sklearn_ada.mechanisms import ExplicitGrid, LogGrid, UniformGrid
 from sklearn_ada.metrics import as_metric
 from sklearn_ada.questions.question import median_guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
-from tests import asking
+from tests.support import holdouts
 
 GRIDS = [LogGrid(1e-3, 1e3, 7), UniformGrid(0.0, 30.0, 4), ExplicitGrid((0.0, 1.0, 8.0, 100.0))]
 
@@ -91,7 +91,7 @@ def test_a_median_makes_one_claim_as_two_would_miss_more_often_than_either(metho
     holdout = Holdout(y[:, None], y, ledger=":memory:", random_state=0)
     settings = MedianSettings(grid=UniformGrid(-2.0, 0.0, 2001), method=method)
     for mechanism, guess in (("check", None), ("certify", -0.6)):
-        answer = asking.ask(holdout,
+        answer = holdouts.ask(holdout,
             DummyRegressor().fit(y[:9, None], y[:9]), scoring="neg_median_absolute_error",
             purpose=mechanism, guess=guess, settings=settings,
         )  # fmt: skip
@@ -173,7 +173,7 @@ def test_a_median_beyond_its_grid_has_a_level_on_one_side_only(score, levels, kn
         pytest.skip("no such score")
     X = np.arange(2_000.0)[:, None]
     metric = Metric(lambda model, X, y: score, kind="general", range=known)
-    answer = asking.ask(Holdout(X, X[:, 0] + 0.5, ledger=":memory:"),
+    answer = holdouts.ask(Holdout(X, X[:, 0] + 0.5, ledger=":memory:"),
         DummyRegressor().fit(X, X[:, 0]), scoring=metric, purpose="check",
         settings=MedianSettings(grid=UniformGrid(-1.0, 2.0, 31), method="exact"),
     )  # fmt: skip

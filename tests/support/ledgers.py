@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from sklearn_ada.ledger import memory, transactions
 
-__all__ = ["forget_ledgers_in_memory", "names_of_ledgers_in_memory"]
+__all__ = ["bodies", "forget_ledgers_in_memory", "names_of_ledgers_in_memory"]
 
 
 def names_of_ledgers_in_memory() -> set[str]:
@@ -21,3 +21,8 @@ def forget_ledgers_in_memory(names: Collection[str] | None = None) -> None:
         transactions._connections[slot].forget()
     for slot in [slot for slot in transactions._seen if slot[0] in names]:
         del transactions._seen[slot]
+
+
+def bodies(holdout):
+    """Return the bodies of the records of a holdout's ledger."""
+    return [record.body for record in holdout.ledger.records()]
