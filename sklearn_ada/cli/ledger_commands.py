@@ -24,7 +24,7 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismat
 from sklearn_ada.holdout.certificate import verify_certificate
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.holdout.publishing import close, unseal
-from sklearn_ada.holdout.records import Entry, row
+from sklearn_ada.holdout.records import Entry, read_record, row
 from sklearn_ada.holdout.report import HoldoutReport, Targets, summary_of
 from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import State
@@ -77,7 +77,7 @@ def add_ask_command(commands: Any) -> None:
             return
         record = holdout.ledger.record(answer.index)
         assert record is not None
-        entry = row(as_closed(holdout.ledger, record), record.seq)
+        entry = row(as_closed(holdout.ledger, read_record(record.body)), record.seq)
         shown = {"nats": entry.nats or 0.0, "repeated": answer.repeated, "published": entry.published}
         print_json({**entry.picked(_OF_ANSWER), **shown, "reason": entry.reason})
 

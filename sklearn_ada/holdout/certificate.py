@@ -50,7 +50,7 @@ from sklearn_ada.holdout.records import (
     read_record,
     row,
 )
-from sklearn_ada.holdout.report import answers_in, letters
+from sklearn_ada.holdout.report import answers_in, letters, read_all
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
 from sklearn_ada.mechanisms.rounding import Cells
@@ -111,7 +111,7 @@ def certificate_of(prefix: Prefix) -> dict[str, Any]:
     """Return the certificate of these records, ready for JSON; NaN and infinite ends are None."""
     genesis, state = prefix.genesis, prefix.state()
     answers, assumptions = [], dict.fromkeys(genesis.assumptions)
-    for record, read in answers_in(prefix.ledger, prefix.records):
+    for record, _, read in answers_in(prefix.ledger, read_all(prefix.records)):
         if isinstance(read, ValueRecord):
             assumptions |= dict.fromkeys(read.assumptions(genesis))
         entry = row(read, record.seq)

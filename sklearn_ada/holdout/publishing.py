@@ -365,7 +365,7 @@ def _number(ledger: Ledger[State], answer: Any) -> int:
     recorded = read.answer(record, genesis)
     known = [recorded]
     if isinstance(read, SealedRecord):  # of a round, before and after it was closed
-        known.append(as_closed(ledger, record).answer(record, genesis))
+        known.append(as_closed(ledger, read).answer(record, genesis))
     if isinstance(answer, Answer) and (
         answer.answered != recorded.answered or (answer.answered and answer not in known)
     ):

@@ -25,7 +25,7 @@ import math
 import operator
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any, Self
 
@@ -139,8 +139,8 @@ class Entry:
 
     def picked(self, names: Sequence[str]) -> dict[str, Any]:
         """Return what has these names, of which "value" is the answer and "interval" its two ends."""
-        every = {**asdict(self), "value": self.answer, "interval": [self.low, self.high]}
-        return {name: every[name] for name in names}
+        made = {"value": self.answer, "interval": [self.low, self.high]}
+        return {name: made[name] if name in made else getattr(self, name) for name in names}
 
 
 COLUMNS = tuple(each.name for each in fields(Entry)[:19])
@@ -280,13 +280,14 @@ class ValueRecord(MechanismRecord):
 
     def columns(self) -> dict[str, Any]:
         """Return what came of it."""
-        outcome = self.outcome.to_dict()
-        same = ("verdict", "target", "reason", "vacuous")
+        kept, levels = self.outcome.to_dict(), self.outcome.levels
+        low, high = kept["interval"]
         return {
-            **{name: outcome[name] for name in same},
-            "answer": outcome["value"],
-            **dict(zip(("low", "high"), outcome["interval"], strict=True)),
-            "levels": None if self.outcome.levels is None else list(self.outcome.levels),
+            **{name: kept[name] for name in ("verdict", "target", "reason", "vacuous")},
+            "answer": kept["value"],
+            "low": low,
+            "high": high,
+            "levels": None if levels is None else list(levels),
             "theorem": self.outcome.full_theorem,
             "ln_delta": finite(self.ln_delta),
             "published": self.published,

@@ -15,7 +15,7 @@ import copy
 import html
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -41,10 +41,11 @@ from sklearn_ada.holdout.records import (
     ValueRecord,
     from_last_checkpoint,
     read_record,
+    row,
 )
 from sklearn_ada.holdout.rounds import MANY, admitted_one_by_one, share_ahead
 from sklearn_ada.holdout.session import as_closed
-from sklearn_ada.holdout.state import RefusedError, State
+from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.metrics.base import SCORERS
 from sklearn_ada.metrics.metric import OF_TWO, Metric
@@ -126,8 +127,7 @@ class Outlook:
 
 def outlook_of(state: State, value: float) -> Outlook:
     """Return the outlook of a conversation for answers near ``value``."""
-    probes = {purpose: _probe(purpose, state, value) for purpose in PURPOSES}
-    worst = {purpose: _probe(purpose, state, 0.5) for purpose in PURPOSES}
+    probes, worst = _probes(state, value), _probes(state, 0.5)
     limited = state.policy.limits is not None
     remaining = {
         name: admitted_one_by_one(state, probe) if limited else None for name, probe in worst.items()
@@ -251,14 +251,16 @@ def _forecast(
     return Forecast(named, probe.purpose, half, bound, state.admits(bound, width))
 
 
-def _probe(purpose: str, state: State, value: float) -> Question:
-    """Return a question about a mean; of the holdout it needs the number of rows only."""
+def _probes(state: State, value: float) -> dict[str, Question]:
+    """Return a question about a mean for each purpose; of the holdout it needs the number of rows only."""
     stand_in = HoldoutData(np.zeros((state.units, 1)), np.zeros(state.units, dtype=np.int8))
-    metric = Metric("accuracy")
-    coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy, class_mix=False)
-    alone = state.units == state.rows  # groups are no count, so they are told exactly
-    sealed = in_cells(coded, stand_in, state.policy) if alone else None
-    return sealed or by_default(coded, stand_in, state.policy)
+    metric, probes = Metric("accuracy"), dict[str, Question]()
+    for purpose in PURPOSES:
+        coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy, class_mix=False)
+        alone = state.units == state.rows  # groups are no count, so they are told exactly
+        sealed = in_cells(coded, stand_in, state.policy) if alone else None
+        probes[purpose] = sealed or by_default(coded, stand_in, state.policy)
+    return probes
 
 
 _STEPS = re.compile(r", rounded to steps of (\S+)$")
@@ -537,38 +539,45 @@ def _signature(entry: Entry) -> str:
 
 def report_of(ledger: Ledger[State]) -> HoldoutReport:
     """Return the report of a ledger with all its answers, read back from its records."""
-    genesis, records = Genesis(ledger.genesis), list(ledger.records())
-    listed = answers_in(ledger, records)
+    genesis, read = Genesis(ledger.genesis), read_all(ledger.records())
+    listed = answers_in(ledger, read)
     summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))
     return replace(
         summary,
-        answers=tuple((str(read.metric["name"]), read.answer(record, genesis)) for record, read in listed),
-        entries=tuple(Entry.of(record) for record, _ in listed),
+        answers=tuple((str(now.metric["name"]), now.answer(record, genesis)) for record, _, now in listed),
+        entries=tuple(row(asked, record.seq) for record, asked, _ in listed),
         head=ledger.head(),
-        told_in=_told_in(records),
+        told_in=_told_in(read),
     )
 
 
+Read = list[tuple[Record, LedgerRecord | None]]
+"""Records of a ledger with what each says, which takes time to read."""
+
+
+def read_all(records: Iterable[Record]) -> Read:
+    """Return records with what each says."""
+    return [(record, read_record(record.body)) for record in records]
+
+
 def answers_in(
-    ledger: Ledger[State], records: Sequence[Record]
-) -> list[tuple[Record, ValueRecord | RefusalRecord]]:
-    """Return the records that answer or refuse a question, with what each says once its round is closed."""
-    read = [(record, read_record(record.body)) for record in records]
+    ledger: Ledger[State], read: Read
+) -> list[tuple[Record, LedgerRecord, ValueRecord | RefusalRecord]]:
+    """Return the records that answer or refuse a question: as it was asked, and once its round is closed."""
     closed = {each.name: each.nats for _, each in read if isinstance(each, RoundCloseRecord)}
     return [
-        (record, as_closed(ledger, record, closed))
+        (record, each, as_closed(ledger, each, closed))
         for record, each in read
         if isinstance(each, ValueRecord | RefusalRecord)
     ]
 
 
-def _told_in(records: Iterable[Record]) -> dict[int, int]:
+def _told_in(read: Read) -> dict[int, int]:
     """Return in which record the exact value of each sealed one was told; a published one is narrower."""
     places: dict[int, int] = {}
-    for record in records:
-        read = read_record(record.body)
-        if isinstance(read, UnsealedRecord) and (read.is_final or read.number not in places):
-            places[read.number] = record.seq
+    for record, each in read:
+        if isinstance(each, UnsealedRecord) and (each.is_final or each.number not in places):
+            places[each.number] = record.seq
     return places
 
 

@@ -202,14 +202,13 @@ class Session:
     def recorded_answer(self, number: int) -> Answer | None:
         """Return the answer or refusal that a record holds, or None if there is none of that number."""
         record = self.ledger.record(number)
-        read = None if record is None else read_record(record.body)
-        if record is None or not isinstance(read, ValueRecord | RefusalRecord):
+        if record is None or not isinstance(read_record(record.body), ValueRecord | RefusalRecord):
             return None
         return self.answer_of(record)
 
     def answer_of(self, record: Record) -> Answer:
         """Return what a record of an answer or a refusal says now: narrower once its round is closed."""
-        return as_closed(self.ledger, record).answer(record, self.genesis)
+        return as_closed(self.ledger, read_record(record.body)).answer(record, self.genesis)
 
     def guess_behind(self, answer: Answer) -> Guess:
         """Return the guess that an answer of this holdout was asked with."""
@@ -389,19 +388,17 @@ def close_round(ledger: Ledger[State], asker: Asker, round_name: str) -> None:
 
 
 def as_closed(
-    ledger: Ledger[State], record: Record, closed: dict[str, float] | None = None
+    ledger: Ledger[State], read: LedgerRecord | None, closed: dict[str, float] | None = None
 ) -> ValueRecord | RefusalRecord:
     """Return what a record answers, with the interval that it has once its round is closed.
 
     Parameters
     ----------
     ledger : Ledger
-    record : Record
-        Of an answer, or of a refusal.
+    read : ValueRecord or RefusalRecord
     closed : dict or None, default=None
         The nats at which each round was closed, where they are known; None looks for them.
     """
-    read = read_record(record.body)
     assert isinstance(read, ValueRecord | RefusalRecord)
     if not isinstance(read, SealedRecord) or read.round_name is None or read.sealed is None:
         return read

@@ -17,7 +17,7 @@ import hmac
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -458,10 +458,8 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
-        body = asdict(self)
-        body["value"] = _or_none(self.value)
-        body["interval"] = [_or_none(end) for end in self.interval]
-        return body
+        interval = [_or_none(end) for end in self.interval]
+        return {**vars(self), "value": _or_none(self.value), "interval": interval}
 
     @classmethod
     def from_dict(cls, body: dict[str, Any]) -> Self:
