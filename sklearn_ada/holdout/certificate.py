@@ -40,7 +40,7 @@ from sklearn_ada._validation import bad_parameter, counted, percent, printable
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
-from sklearn_ada.guarantees.description_length import intersection, ln_delta
+from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.holdout.records import (
     AnswerRecord,
@@ -184,19 +184,17 @@ def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
         Records in which an exact value was published, which the page marks.
     """
     holdout, asked, revealed = certificate["holdout"], certificate["asked"], certificate["revealed"]
-    level = percent(holdout["confidence_level"])
-    answers = certificate["answers"]
-    given = [each for each in answers if each["value"] is not None]
+    answers, level = certificate["answers"], percent(holdout["confidence_level"])
+    given = counted(sum(each["value"] is not None for each in answers), "value")
     targets = {target: number for number, target in enumerate(certificate["targets"], 1)}
-    shown = answers[-_ROWS:]
-    cut = (
-        f"<p>The last {_ROWS} of {len(answers):,}; the JSON has them all.</p>" if len(answers) > _ROWS else ""
-    )
+    shown, cut = answers[-_ROWS:], ""
+    if len(answers) > _ROWS:
+        cut = f"<p>The last {_ROWS} of {len(answers):,}; the JSON has them all.</p>"
     questions = ", ".join(counted(asked[purpose], purpose) for purpose in ("check", "certify"))
     facts = [
         ("Holdout", f"{holdout['rows_now']:,} rows, fingerprint {holdout['fingerprint'][:16]}"),
         ("Asked", f"{questions}, {asked['refused']} refused"),
-        ("Answered", f"{counted(len(given), 'value')}, {level} that all intervals hold together"),
+        ("Answered", f"{given}, {level} that all intervals hold together"),
         ("Revealed", f"{revealed['nats']:.4g} nats (information about the rows, natural logarithms)"),
         (
             "Answers",
@@ -252,12 +250,9 @@ _HEAD = ("#", "Model", "Metric", "Guess", "Value", "Interval", "Verdict", "Nats"
 
 def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str], finals: set[int]) -> str:
     low, high = each["interval"]
-    value = each["value"]
-    ends = (
-        f"[{_number(low, '-∞')}, {_number(high, '∞')}]"
-        if value is not None
-        else f"none ({reasons[each['reason']]})"
-    )
+    value, ends = each["value"], f"[{_number(low, '-∞')}, {_number(high, '∞')}]"
+    if value is None:
+        ends = f"none ({reasons[each['reason']]})"
     is_final = each["index"] in finals
     how = "PUBLISHED" if is_final else each["kind"] if each["kind"] in ("sealed", "unsealed") else ""
     verdict = f"{how}: {each['verdict']}" if how else each["verdict"]
@@ -331,18 +326,8 @@ class Verified:
     compared: dict[str, int]
 
 
-class _NotInLedgerError(Exception):
-    """An interval takes something that the ledger does not hold."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"no ledger holds {what}")
-
-
-class _UnknownMechanismError(Exception):
-    """An answer is of a mechanism that this release does not have."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"this release does not have their mechanism ({name})")
+class _NotRecomputedError(Exception):
+    """An interval takes something that the ledger does not hold, or that this release does not have."""
 
 
 def verify_certificate(ledger: Ledger[State], text: str) -> Verified:
@@ -373,17 +358,13 @@ def verify_certificate(ledger: Ledger[State], text: str) -> Verified:
 
 
 def _read(text: str) -> dict[str, Any]:
-    try:
-        given = json.loads(text, object_pairs_hook=_without_repetition)
-        is_one = given["format"] == FORMAT and isinstance(given["head"], str)
-    except (ValueError, TypeError, KeyError):
-        is_one = False
-    if not is_one:
-        raise LedgerError(
-            f"The file is no certificate ({FORMAT!r}). Give what holdout.export('certificate.json') wrote."
-        )
-    checked: dict[str, Any] = given
-    return checked
+    with contextlib.suppress(ValueError, TypeError, KeyError):
+        given: dict[str, Any] = json.loads(text, object_pairs_hook=_without_repetition)
+        if given["format"] == FORMAT and isinstance(given["head"], str):
+            return given
+    raise LedgerError(
+        f"The file is no certificate ({FORMAT!r}). Give what holdout.export('certificate.json') wrote."
+    )
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -433,7 +414,7 @@ def _recomputed(prefix: Prefix) -> Verified:
             try:
                 _check_interval(record.seq, _interval(prefix, state, read), read.outcome.interval)
                 count += 1
-            except (_NotInLedgerError, _UnknownMechanismError) as missing:
+            except _NotRecomputedError as missing:
                 compared[str(missing)] += 1
         state.advance(record.body)
     return Verified(count, dict(compared))
@@ -451,7 +432,7 @@ def _check_interval(seq: int, found: Ends, recorded: Ends) -> None:
 def _interval(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     """Return the interval of an answer as its record should say it; ``state`` is that before the record."""
     if prefix.genesis.policy.is_private:
-        raise _NotInLedgerError("noise, by privacy")
+        raise _NotRecomputedError("no ledger holds noise, by privacy")
     if isinstance(read, UnsealedRecord):
         return _of_unsealed(prefix, state, read)
     assert isinstance(read, AnswerRecord)
@@ -472,7 +453,7 @@ def _of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
     before, level = read_record(prefix.records[read.number].body), read.ln_delta
     assert isinstance(before, ValueRecord)
     if read.is_final:
-        level = _of_purse(state, read)
+        level = state.ln_of_weight(read.weight or 0.0)
         _check_level(level, read.ln_delta)
     if not isinstance(read.event, CountRelease):
         return intersection(_of_coded(prefix, state, before, level), [before.outcome.interval])
@@ -491,18 +472,22 @@ def _of_coded(prefix: Prefix, state: State, read: ValueRecord, level: float) -> 
     """Return the interval of an answer without noise, from the number of rows."""
     mechanism, bounds, event = read.mechanism, read.metric["range"], read.event
     if not mechanism["name"].startswith(_MECHANISMS):
-        raise _UnknownMechanismError(mechanism["name"])
+        raise _NotRecomputedError(f"this release does not have their mechanism ({mechanism['name']})")
     if mechanism["name"] not in ("check", "certify"):
-        raise _NotInLedgerError(f"draws or earlier answers of its mechanism ({mechanism['name']})")
+        raise _NotRecomputedError(
+            f"no ledger holds draws or earlier answers of its mechanism ({mechanism['name']})"
+        )
     if "interval" in mechanism:  # its ends were told beside the value; foreseeing them takes labels
-        raise _NotInLedgerError(f"a function of all rows ({mechanism['interval']['construction']})")
+        raise _NotRecomputedError(
+            f"no ledger holds a function of all rows ({mechanism['interval']['construction']})"
+        )
     if prefix.genesis.units is not None:
-        raise _NotInLedgerError("weights or groups of the rows")
+        raise _NotRecomputedError("no ledger holds weights or groups of the rows")
     guess, rows = Guess(**read.guess), state.rows
     measure = measure_of_record(read.metric, read.outcome.theorem)
     replayed = measure.replayed(guess.value, guess.share, rows)
     if isinstance(replayed, str):
-        raise _NotInLedgerError(replayed)
+        raise _NotRecomputedError(f"no ledger holds {replayed}")
     rule, size = replayed
     is_certify = mechanism["name"] == "certify"
     metric = Metric(no_scores, kind="mean", range=(bounds[0], bounds[1]))
@@ -525,17 +510,11 @@ def _level(state: State, read: AnswerRecord) -> float:
         return read.ln_delta  # that of its declaration, where this is larger
     name = state.open_round(read.round_name)
     if state.purse is not None and name is None:
-        level = _of_purse(state, read)
+        level = state.ln_of_weight(read.weight or 0.0)
     else:
         level = state.share(read.purpose, round_name=name).ln_delta
     _check_level(level, read.ln_delta)
     return level
-
-
-def _of_purse(state: State, read: ValueRecord) -> float:
-    """Return ln delta of what a record took of the purse, which its replay checks against what was left."""
-    weight = float(read.weight or 0.0)
-    return ln_delta(state.policy.ln_sealed, weight, state.account.nats) if weight > 0.0 else -math.inf
 
 
 def _check_level(level: float, recorded: float) -> None:

@@ -39,8 +39,6 @@ from sklearn_ada.holdout.records import (
     UnsealedRecord,
     ValueRecord,
     read_record,
-    sealed_context,
-    shown,
 )
 from sklearn_ada.holdout.session import Session, as_closed, with_bare_errors
 from sklearn_ada.holdout.state import RefusedError, State
@@ -48,7 +46,7 @@ from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.questions.question import Guess, Outcome, Question
 from sklearn_ada.questions.sealed import LossCount, as_recorded
 from sklearn_ada.terms.policy import Asker, FailureBudget, Genesis
-from sklearn_ada.terms.seal_key import check_private_key, opened_with
+from sklearn_ada.terms.seal_key import check_private_key, opened_with, sealed_context, shown
 
 _OWNER = "Holdout.unseal"
 
@@ -218,10 +216,11 @@ class Sealed:
             private key would open the seal, and the value was not told before.
         """
         genesis, text = Genesis(self.ledger.genesis), str(self.read.sealed)
+        context = sealed_context(genesis.fingerprint, self.key)
         if genesis.policy.seal_key is None:
-            point: int | None = shown(text, self.ledger.secret(), genesis.fingerprint, self.key)
+            point: int | None = shown(text, self.ledger.secret(), context)
         elif private is not None:
-            point = opened_with(private, text, sealed_context(genesis.fingerprint, self.key))
+            point = opened_with(private, text, context)
         else:
             before = self.unsealed
             point = seen if before is None else before

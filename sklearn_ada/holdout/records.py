@@ -18,8 +18,6 @@ reveals nothing and costs nothing: the log has it all already.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import math
 import operator
@@ -41,15 +39,7 @@ from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.questions.question import Outcome
 from sklearn_ada.terms.policy import FailureBudget, Genesis
 from sklearn_ada.terms.privacy_account import PrivateRelease, epsilon_or_none, rho_or_none
-from sklearn_ada.terms.row_tables import (
-    CHANGES,
-    LABELS_DIFFER,
-    LABELS_HOLD,
-    Change,
-    Table,
-    packed,
-    unpacked,
-)
+from sklearn_ada.terms.row_tables import CHANGES, LABELS_DIFFER, LABELS_HOLD, Change, Table, packed, unpacked
 
 
 def read_record(body: dict[str, Any]) -> LedgerRecord | None:
@@ -226,14 +216,11 @@ class MechanismRecord(ReleaseRecord):
 
 def _released(state: State, event: Event, release: PrivateRelease | None) -> dict[str, Any]:
     """Return the fields of a `MechanismRecord`; without a release, of single records and no family."""
-    return {
-        "event": event,
-        "price": state.account.price(event),
-        "epsilon": None if release is None else epsilon_or_none(event),
-        "rho": None if release is None else rho_or_none(event),
-        "unit": RECORDS if release is None else release.unit,
-        "family": None if release is None else release.family,
-    }
+    charged = {"event": event, "price": state.account.price(event)}
+    if release is None:
+        return {**charged, "epsilon": None, "rho": None, "unit": RECORDS, "family": None}
+    costs = {"epsilon": epsilon_or_none(event), "rho": rho_or_none(event)}
+    return {**charged, **costs, "unit": release.unit, "family": release.family}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,12 +347,7 @@ class AnswerRecord(ValueRecord):
 
     @classmethod
     def of(
-        cls,
-        state: State,
-        event: Event,
-        share: FailureBudget,
-        release: PrivateRelease | None,
-        **others: Any,
+        cls, state: State, event: Event, share: FailureBudget, release: PrivateRelease | None, **others: Any
     ) -> Self:
         """Return the record of an answer that is given now.
 
@@ -999,33 +981,3 @@ def _fraction(text: str) -> float | None:
     """Return the number that an exact fraction is, None if the text is none."""
     found = re.fullmatch(r"\d+(/[1-9]\d*)?", text)
     return None if found is None else float(Fraction(text))
-
-
-_LENGTH = 8
-
-
-def sealed_context(fingerprint: str, key: str) -> str:
-    """Return what a value is sealed for: the record of this key, of a ledger with this genesis."""
-    return f"sealed {fingerprint} {key}"
-
-
-def hidden(point: int, secret: bytes, fingerprint: str, key: str) -> str:
-    """Return a point as its record keeps it; ``fingerprint`` is that of the genesis, ``key`` the record's."""
-    return _padded(point.to_bytes(_LENGTH, "big", signed=True), secret, fingerprint, key).hex()
-
-
-def shown(text: str, secret: bytes, fingerprint: str, key: str) -> int:
-    """Return the point that `hidden` hid."""
-    try:
-        content = _padded(bytes.fromhex(text), secret, fingerprint, key)
-    except (TypeError, ValueError) as error:
-        raise LedgerDamagedError(
-            "What a record keeps sealed cannot be read: the ledger was edited."
-        ) from error
-    return int.from_bytes(content, "big", signed=True)
-
-
-def _padded(content: bytes, secret: bytes, fingerprint: str, key: str) -> bytes:
-    """Return bytes under the pad of a record, which also takes it off."""
-    pad = hmac.new(secret, sealed_context(fingerprint, key).encode(), hashlib.sha256).digest()[:_LENGTH]
-    return bytes(a ^ b for a, b in zip(content, pad, strict=True))

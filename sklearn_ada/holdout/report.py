@@ -16,7 +16,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,13 +26,10 @@ from sklearn_ada.accounting.events import CodedRelease
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.guarantees.description_length import PURPOSES
-from sklearn_ada.holdout.asking import (
-    certified,
-    final_half_width,
-    foreseen_half_width,
-)
+from sklearn_ada.holdout.asking import certified, final_half_width, foreseen_half_width
 from sklearn_ada.holdout.framing import by_default
 from sklearn_ada.holdout.records import (
+    COLUMNS,
     OUTCOMES,
     Entry,
     RefusalRecord,
@@ -314,9 +311,8 @@ class Targets:
         if not steps:
             return kind
         least, largest = f"{min(steps):.3g}", f"{max(steps):.3g}"
-        return _STEPS.sub(f", rounded to steps of {least}", kind) + (
-            "" if least == largest else f" to {largest}"
-        )
+        words = least if least == largest else f"{least} to {largest}"
+        return _STEPS.sub(f", rounded to steps of {words}", kind)
 
 
 def _kind(target: str) -> str:
@@ -418,8 +414,7 @@ class HoldoutReport:
             raise ImportError(
                 "HoldoutReport.to_frame needs pandas: pip install pandas. Plain rows are in to_dicts()."
             ) from error
-        columns = [field.name for field in fields(Entry)]
-        return DataFrame(self.to_dicts(), columns=columns).set_index("index")
+        return DataFrame(self.to_dicts(), columns=list(COLUMNS)).set_index("index")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the single answers, ready for JSON."""
@@ -432,22 +427,19 @@ class HoldoutReport:
         return [entry.to_dict() for entry in self.entries]
 
     def __repr__(self) -> str:
-        lines = [
-            self.headline,
-            f"  {self._summary()}",
-            f"  head {self.head}",
-            *self._outlook_lines(),
-        ]
+        lines = [self.headline, f"  {self._summary()}", f"  head {self.head}", *self._outlook_lines()]
         lines += [f"  {self.remark}"] if self.remark else []
         if len(self.answers) > _SHOWN:
             lines.append(f"  ... {counted(len(self.answers) - _SHOWN, 'earlier answer')}")
-        targets = _targets(self.entries[-_SHOWN:])
-        pairs = list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]
-        shown: set[str | None] = set()
-        for pair, entry in pairs:
-            answer = pair[1]
-            lines.append(_line(self, pair, entry, targets, answer.reason in shown))
-            shown |= set() if answer.answered else {answer.reason}
+        targets, reasons = _targets(self.entries[-_SHOWN:]), set[str | None]()
+        for (metric, answer), entry in list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]:
+            again = f"{answer.verdict}, for the same reason" if answer.reason in reasons else ""
+            line = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: "
+            line += again or self._in_a_line(answer)
+            line += f", {entry.model}" if entry.model else ""
+            lines.append(line + (f", asked by {signature}" if (signature := _signature(entry)) else ""))
+            if not answer.answered:
+                reasons.add(answer.reason)
         return "\n".join([*lines, *(f"  {line}" for line in targets.lines)])
 
     def _repr_html_(self) -> str:
@@ -515,18 +507,6 @@ def _is_of_numbers(target: str) -> bool:
     """Return whether a target is of a scorer that takes numbers, of which none has cells."""
     name = target.removeprefix("population ").split(maxsplit=1)[0].strip(",")
     return name in SCORERS and SCORERS[name].response.target == "numbers"
-
-
-def _line(
-    report: HoldoutReport, pair: tuple[str, Answer], entry: Entry, targets: Targets, again: bool
-) -> str:
-    """Return an answer in a line; a reason that stands above already is not repeated."""
-    metric, answer = pair
-    signature = _signature(entry)
-    text = f"{answer.verdict}, for the same reason" if again else report._in_a_line(answer)
-    line = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: {text}"
-    line += f", {entry.model}" if entry.model else ""
-    return line + (f", asked by {signature}" if signature else "")
 
 
 def _targets(entries: tuple[Entry, ...]) -> Targets:

@@ -59,9 +59,7 @@ from sklearn_ada.holdout.records import (
     RoundRecord,
     SealedRecord,
     ValueRecord,
-    hidden,
     read_record,
-    sealed_context,
 )
 from sklearn_ada.holdout.state import LedgerRecord, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
@@ -73,7 +71,7 @@ from sklearn_ada.questions.sealed import LossCount
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
 from sklearn_ada.terms.policy import Asker, Genesis, Policy
-from sklearn_ada.terms.seal_key import check_library, sealed_for
+from sklearn_ada.terms.seal_key import check_library, hidden, sealed_context, sealed_for
 
 Result = TypeVar("Result")
 
@@ -179,10 +177,8 @@ class Session:
 
         ``secret`` is the ledger's, which cannot be read inside a charge.
         """
-        fingerprint, public = self.genesis.fingerprint, self.policy.seal_key
-        if public is not None:
-            return sealed_for(public, point, sealed_context(fingerprint, key))
-        return hidden(point, secret, fingerprint, key)
+        context, public = sealed_context(self.genesis.fingerprint, key), self.policy.seal_key
+        return hidden(point, secret, context) if public is None else sealed_for(public, point, context)
 
     def partition(self, n_subsamples: int, *, stratify: bool) -> Subsamples:
         """Return the rows of disjoint subsamples, drawn from the secret."""
@@ -379,12 +375,10 @@ def close_round(ledger: Ledger[State], asker: Asker, round_name: str) -> None:
     begun = None if found is None else RoundRecord.from_dict(found.body)
     if begun is None or begun.purse is None or begun.size == 1:
         return
-    stamp = asker.stamp()
-
-    def decide(state: State) -> dict[str, Any]:
-        return RoundCloseRecord(name=round_name, nats=state.account.nats, **stamp).to_dict()
-
-    ledger.charge(_close_key(round_name), decide)
+    stamp = {"name": round_name, **asker.stamp()}
+    ledger.charge(
+        _close_key(round_name), lambda state: RoundCloseRecord(nats=state.account.nats, **stamp).to_dict()
+    )
 
 
 def as_closed(
@@ -408,13 +402,10 @@ def as_closed(
         closed = {} if found is None else {name: RoundCloseRecord.from_dict(found.body).nats}
     if name not in closed:
         return read
-    outcome = read.outcome
-    statistic = LossCount.described(read.mechanism)
+    outcome, statistic = read.outcome, LossCount.described(read.mechanism)
     ends = statistic.ends(read.event.symbols[0].value)  # type: ignore[attr-defined]
-    by_transcript = statistic.transcript_interval(
-        *ends, Genesis(ledger.genesis).policy.ln_transcript, closed[name]
-    )
-    interval = intersection(outcome.interval, [by_transcript])
+    ln_beta = Genesis(ledger.genesis).policy.ln_transcript
+    interval = intersection(outcome.interval, [statistic.transcript_interval(*ends, ln_beta, closed[name])])
     theorem, vacuous = f"{outcome.theorem}; {THEOREM}", interval[0] <= 0.0 and interval[1] >= 1.0
     return replace(read, outcome=replace(outcome, interval=interval, theorem=theorem, vacuous=vacuous))
 

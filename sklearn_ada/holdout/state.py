@@ -122,15 +122,14 @@ class State:
         self.account = DescriptionLength(policy.code)
         if begun.n_classes is not None:
             self.account.nats = class_count_nats(begun.rows, begun.n_classes)
-        self.privacy = (
-            PrivacyAccount(units, lambda unit: policy.privacy_budget(unit, units), policy.ln_gap)
-            if policy.is_private
-            else None
-        )
+        self.privacy: PrivacyAccount | None = None
+        if policy.is_private:
+            self.privacy = PrivacyAccount(
+                units, lambda unit: policy.privacy_budget(unit, units), policy.ln_gap
+            )
         self.fingerprint, self.rows, self.units = begun.fingerprint, begun.rows, units
         self.asked = dict.fromkeys(description_length.PURPOSES, 0)
-        self.refused = 0
-        self.top_ups = 0
+        self.refused = self.top_ups = self.finals = 0
         self.assumed: list[str] = []
         self.askers: dict[str, int] = {}
         self.targets: dict[str, int] = {}
@@ -140,7 +139,6 @@ class State:
         self._versions: dict[int, int] = {}  # how often a record was confirmed as one of several versions
         self.purse = Purse() if policy.seals else None
         self.closed = False
-        self.finals = 0
         self._last_value: tuple[float, float, float] | None = None
         self._rounds: dict[str, Round] = {}
         self._family: frozenset[str] = frozenset()
@@ -364,24 +362,19 @@ class State:
         """
         if round_name is not None:
             return self._rounds[round_name].share
-        if self.purse is not None:
-            at_once = at_once and size == 1 and not ahead and not self.has_certified
-            return self._of_purse(self.purse.after(ahead), size, at_once=at_once, final=final)
         policy, nats = self.policy, self.account.nats
+        if self.purse is not None:
+            purse = self.purse.after(ahead)
+            at_once = at_once and size == 1 and not ahead and not self.has_certified
+            weight, left = purse.final() if final else purse.at_once() if at_once else purse.round(size)
+            return FailureBudget(self.ln_of_weight(weight), nats, weight=weight, purse=left)
         weight = round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
         ln_beta = policy.ln_beta + self._ln_undeclared + ln_share(purpose, policy.check_share)
         return FailureBudget(ln_delta(ln_beta, weight, nats), nats)
 
-    def _of_purse(self, purse: Purse, size: int, *, at_once: bool, final: bool) -> FailureBudget:
-        if final:
-            weight, left = purse.final()
-        elif at_once:
-            weight, left = purse.at_once()
-        else:
-            weight, left = purse.round(size)
-        nats = self.account.nats
-        level = ln_delta(self.policy.ln_sealed, weight, nats) if weight > 0.0 else -math.inf
-        return FailureBudget(level, nats, weight=weight, purse=left)
+    def ln_of_weight(self, weight: float) -> float:
+        """Return ln delta of what has this weight of the purse."""
+        return ln_delta(self.policy.ln_sealed, weight, self.account.nats) if weight > 0.0 else -math.inf
 
     def declared(self, member: str, share: FailureBudget) -> FailureBudget:
         """Return the better of a share and that of a declared model, which no later answer makes smaller.

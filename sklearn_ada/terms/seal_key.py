@@ -13,6 +13,8 @@ What is sealed has one length, whatever the value is.
 from __future__ import annotations
 
 import functools
+import hashlib
+import hmac
 import os
 from typing import Any
 
@@ -26,6 +28,32 @@ _MAKE = (
     "openssl pkey -in private.pem -pubout -out public.pem."
 )
 _NONCE = bytes(12)  # each key encrypts one value
+
+
+def sealed_context(fingerprint: str, key: str) -> str:
+    """Return what a value is sealed for: the record of this key, of a ledger with this genesis."""
+    return f"sealed {fingerprint} {key}"
+
+
+def hidden(point: int, secret: bytes, context: str) -> str:
+    """Return a point as its record keeps it, hidden by the ledger's secret."""
+    return _padded(point.to_bytes(_BYTES, "big", signed=True), secret, context).hex()
+
+
+def shown(text: str, secret: bytes, context: str) -> int:
+    """Return the point that `hidden` hid."""
+    try:
+        return int.from_bytes(_padded(bytes.fromhex(text), secret, context), "big", signed=True)
+    except (TypeError, ValueError) as error:
+        raise LedgerDamagedError(
+            "What a record keeps sealed cannot be read: the ledger was edited."
+        ) from error
+
+
+def _padded(content: bytes, secret: bytes, context: str) -> bytes:
+    """Return bytes under the pad of a record, which also takes it off."""
+    pad = hmac.new(secret, context.encode(), hashlib.sha256).digest()[:_BYTES]
+    return bytes(a ^ b for a, b in zip(content, pad, strict=True))
 
 
 def check_library() -> None:
@@ -184,10 +212,7 @@ class _Library:
         try:
             from cryptography.exceptions import InvalidTag
             from cryptography.hazmat.primitives.asymmetric import x25519
-            from cryptography.hazmat.primitives.serialization import (
-                load_pem_private_key,
-                load_pem_public_key,
-            )
+            from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
         except ImportError as error:
             raise ImportError(
                 f'A seal_key needs the library cryptography: pip install "sklearn-ada[seal]" ({error}).'
