@@ -256,7 +256,8 @@ class Sealed:
             self.read.population,
             interval[0] <= 0.0 and interval[1] >= 1.0,
         )
-        return UnsealedRecord.of(state, self.read, self.number, event, outcome, stamp, share)
+        made = {"number": self.number, "outcome": outcome, **stamp}
+        return UnsealedRecord.of(state, self.read, event, share, **made)
 
 
 def _unsealed(sealed: Sealed, asker: Asker, private: Any) -> Record:
@@ -295,7 +296,7 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
         interval = intersection(now.interval, [before.interval])
         outcome = replace(before, interval=interval, levels=now.levels)
         event = CodedRelease((Symbol("index", 0, 1.0),))
-        return UnsealedRecord.of(state, read, number, event, outcome, stamp, share)
+        return UnsealedRecord.of(state, read, event, share, number=number, outcome=outcome, **stamp)
 
     return session.charge(f"final {number}", decide)
 

@@ -425,14 +425,7 @@ class UnsealedRecord(ValueRecord):
 
     @classmethod
     def of(
-        cls,
-        state: State,
-        sealed: ValueRecord,
-        number: int,
-        event: Event,
-        outcome: Outcome,
-        stamp: dict[str, Any],
-        share: FailureBudget | None,
+        cls, state: State, sealed: ValueRecord, event: Event, share: FailureBudget | None, **others: Any
     ) -> UnsealedRecord:
         """Return the record of telling it now.
 
@@ -440,25 +433,23 @@ class UnsealedRecord(ValueRecord):
         ----------
         state : State
         sealed : ValueRecord
-            The record that holds it, and its ``number`` in the ledger.
-        event, outcome : Event, Outcome
-        stamp : dict
-            Who asks for it.
+            The record that holds it.
+        event : Event
         share : FailureBudget or None
             Of a final; None: at the level of the asking.
+        **others
+            Its other fields: number and outcome, and who asks for it.
         """
         same = ("metric", "mechanism", "guess", "purpose", "declared", "given_rows", "assumed", "model")
-        level: dict[str, Any] = {"ln_delta": sealed.ln_delta, "nats": sealed.nats}
-        if share is not None:
-            level = {"ln_delta": share.ln_delta, "nats": share.nats, **share.taken()}
+        level = FailureBudget(sealed.ln_delta, sealed.nats) if share is None else share
         return cls(
-            number=number,
             is_final=share is not None,
-            outcome=outcome,
+            ln_delta=level.ln_delta,
+            nats=level.nats,
+            **level.taken(),
             **{name: getattr(sealed, name) for name in same},
             **_released(state, event, None),
-            **level,
-            **stamp,
+            **others,
         )
 
     def apply(self, state: State) -> None:

@@ -139,7 +139,7 @@ class State:
         self._versions: dict[int, int] = {}  # how often a record was confirmed as one of several versions
         self.purse = Purse() if policy.seals else None
         self.closed = False
-        self._last_value: tuple[float, float, float] | None = None
+        self._last_value: list[float] | None = None  # with the ends of the metric's range
         self._rounds: dict[str, Round] = {}
         self._family: frozenset[str] = frozenset()
         self._nats_before_family = 0.0
@@ -202,7 +202,7 @@ class State:
             return
         self.targets[target] = self.targets.get(target, 0) + 1
         if limits is not None and limits[0] is not None and limits[1] is not None:
-            self._last_value = (value, limits[0], limits[1])
+            self._last_value = [value, limits[0], limits[1]]
 
     def begin_round(
         self, name: str, purpose: str, size: int, share: FailureBudget, at_once: bool = False
@@ -251,7 +251,7 @@ class State:
             **{name: [*map(list, getattr(self, name).items())] for name in _COUNTS},
             "account": self.account.to_dict(),
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
-            "last_value": None if self._last_value is None else list(self._last_value),
+            "last_value": self._last_value,
             "rounds": {
                 n: [finite(r.share.ln_delta), r.share.nats, r.left, *([r.size, r.at_once] if r.size else [])]
                 for n, r in rounds.items()
@@ -275,8 +275,7 @@ class State:
         self.account.restore(kept["account"])
         if self.privacy is not None:
             self.privacy.restore(kept["privacy"])
-        value = kept["last_value"]
-        self._last_value = None if value is None else (value[0], value[1], value[2])
+        self._last_value = kept["last_value"]
         self._rounds = {
             name: Round(FailureBudget(level_of(level), nats), left, *size)
             for name, (level, nats, left, *size) in kept["rounds"].items()

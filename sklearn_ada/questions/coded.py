@@ -72,7 +72,6 @@ class CodedQuestion(Question):
     """
 
     settings_type = float
-    names = ("check", "certify")
     purposes = ("check",)
     may_be_declared = True
     is_found_by_subject = True

@@ -57,7 +57,6 @@ class LadderQuestion(RefinedCheck):
     coded: CodedQuestion
     step: float
     settings_type = LadderSettings
-    names = ("ladder",)
     improvements_only = True
 
     @classmethod

@@ -228,7 +228,6 @@ class GaussianQuestion(NoisyQuestion):
     deviation: float
     cells: Cells
     symbol_scale: float
-    names = ("gaussian ",)
 
     @classmethod
     def plan(cls, coded: CodedQuestion, data: HoldoutData, policy: Policy) -> GaussianQuestion:
@@ -305,7 +304,6 @@ class NoisyCheck(NoisyQuestion):
     scale_of_noise: float
     sensitivity: float
     settings_type = NoiseSettings
-    names = ("thresholdout ",)
 
     @classmethod
     def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:

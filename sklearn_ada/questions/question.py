@@ -78,8 +78,6 @@ class Question(ABC):
 
     settings_type: ClassVar[type | None] = None
     """The class of ``settings`` that asks for this mechanism."""
-    names: ClassVar[tuple[str, ...]] = ()
-    """How the name of the mechanism in records begins."""
     purposes: ClassVar[tuple[str, ...]] = ("check", "certify")
     """What settings of its own may be given for."""
     may_be_declared: ClassVar[bool] = False

@@ -61,7 +61,6 @@ class SealedQuestion(RefinedCheck):
     urn: str = "winner"
     stream = "cells"  # under which a look notes a failure; `release` gives it its own code
     scale = 0.0
-    names = ("sealed",)
     may_be_declared = True
     is_found_by_subject = True
 
@@ -166,7 +165,7 @@ def as_recorded(
     """Return a question as a record has it: with the guess of its asking, which has fixed its cells."""
     if not isinstance(question, CodedQuestion):
         return question
-    if mechanism["name"] in SealedQuestion.names:
+    if mechanism["name"] == "sealed":
         return SealedQuestion(replace(question, guess=guess), LossCount.described(mechanism))
     class_mix = policy.class_mix == "conditional" and data.is_classification
     coded = CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)

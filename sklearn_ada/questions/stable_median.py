@@ -405,7 +405,6 @@ class StableQuestion(Question):
     target: str
     family: str
     settings_type = MedianSettings
-    names = ("median ",)
     needs_interval = False
 
     @property
