@@ -466,6 +466,7 @@ def _of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
 
 
 _MECHANISMS = ("check", "certify", "median ", "gaussian ", "thresholdout ", "ladder")
+"""How the names of mechanisms in records begin."""
 
 
 def _of_coded(prefix: Prefix, state: State, read: ValueRecord, level: float) -> Ends:

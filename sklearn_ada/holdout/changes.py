@@ -138,12 +138,9 @@ def as_edition(session: Session, missing: str) -> Session:
                 "recorded, with other rows than these. Open it with the rows that it was begun with."
             )
         _check_units(session)
-        session.charge(
-            _FIRST,
-            lambda state: RowsRecord.of(
-                state, CHANGES["begun"], table, rows=len(table), fingerprint=fingerprint, **stamp
-            ),
-        )
+        change, rows = CHANGES["begun"], {"rows": len(table), "fingerprint": fingerprint, **stamp}
+        event = change.event(are_others=False, labellings=1)
+        session.charge(_FIRST, lambda state: RowsRecord.of(state, event, change, table, **rows))
     while True:
         now, edition = session.ledger.read(lambda state: (state.fingerprint, state.top_ups))
         if now == fingerprint:
@@ -193,12 +190,11 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
         others = change.name == "added" and _are_others(rows, editions)
         made = functools.partial(
             RowsRecord.of,
+            event=change.event(are_others=others, labellings=1 + _labellings_of(whole, editions)),
             change=change,
-            concerned=whole if change.labels_differ else rows,
+            table=whole if change.labels_differ else rows,
             rows=len(whole),
             fingerprint=fingerprint,
-            are_others=others,
-            labellings=1 + _labellings_of(whole, editions),
             **stamp,
         )
         record = session.charge(f"rows {number}", made)

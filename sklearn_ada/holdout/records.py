@@ -840,31 +840,21 @@ class RowsRecord(_RowsChangedRecord):
     table: Table = field(metadata=on_disk(read=unpacked, write=packed))
 
     @classmethod
-    def of(
-        cls,
-        state: State,
-        change: Change,
-        concerned: Table,
-        *,
-        are_others: bool = False,
-        labellings: int = 1,
-        **others: Any,
-    ) -> RowsRecord:
+    def of(cls, state: State, event: Event | None, change: Change, table: Table, **others: Any) -> RowsRecord:
         """Return the record of a change that is made now.
 
         Parameters
         ----------
         state : State
-        change, concerned : Change, Table
+        event : Event or None
+            What it tells of labels (`Change.event`).
+        change, table : Change, Table
             What is done, and its table.
-        are_others, labellings
-            As `Change.event` takes them.
         **others
             Its other fields.
         """
-        event = change.event(are_others=are_others, labellings=labellings)
-        count = None if change.labels_differ else len(concerned)
-        return cls.priced(state, event, change=change, count=count, table=concerned, **others)
+        count = None if change.labels_differ else len(table)
+        return cls.priced(state, event, change=change, count=count, table=table, **others)
 
     @property
     def tells_of_labels(self) -> bool:

@@ -144,3 +144,4 @@ def test_the_frame_has_a_row_for_each_question(tmp_path):
     assert len(frame) == 1
     assert (row["answer"], row["low"], row["high"]) == (answer.value, *answer.interval)
     assert (row["who"], row["model"], row["metric"]) == ("ada", "DummyClassifier", "accuracy")
+    assert [frame.index.name, *frame.columns] == list(holdout.report().to_dicts()[0])

@@ -17,7 +17,6 @@ from sklearn_ada import Guess, ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.holdout.records import shown
 from sklearn_ada.terms import seal_key as seal_keys
 from sklearn_ada.terms.models import _LAYOUT, OutputSummary, _padded
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
@@ -298,7 +297,8 @@ def test_a_stranger_with_ledger_and_secret_searches_all_counts(keyed, tmp_path):
 
     by_pad = None
     if len(record.body["sealed"]) == 16:
-        by_pad = shown(record.body["sealed"], secret, holdout.ledger.genesis["fingerprint"], record.key)
+        context = seal_keys.sealed_context(holdout.ledger.genesis["fingerprint"], record.key)
+        by_pad = seal_keys.shown(record.body["sealed"], secret, context)
     by_sums = set()
     for each in (record, check, selection):
         key = session.sealing_key(str(each.key), secret)
