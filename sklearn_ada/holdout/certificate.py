@@ -471,38 +471,33 @@ _MECHANISMS = ("check", "certify", "median ", "gaussian ", "thresholdout ", "lad
 
 def _of_coded(prefix: Prefix, state: State, read: ValueRecord, level: float) -> Ends:
     """Return the interval of an answer without noise, from the number of rows."""
-    mechanism, bounds, event = read.mechanism, read.metric["range"], read.event
-    if not mechanism["name"].startswith(_MECHANISMS):
-        raise _NotRecomputedError(f"this release does not have their mechanism ({mechanism['name']})")
-    if mechanism["name"] not in ("check", "certify"):
-        raise _NotRecomputedError(
-            f"no ledger holds draws or earlier answers of its mechanism ({mechanism['name']})"
-        )
+    mechanism, name = read.mechanism, read.mechanism["name"]
+    if not name.startswith(_MECHANISMS):
+        raise _NotRecomputedError(f"this release does not have their mechanism ({name})")
+    if name not in ("check", "certify"):
+        raise _NotRecomputedError(f"no ledger holds draws or earlier answers of its mechanism ({name})")
     if "interval" in mechanism:  # its ends were told beside the value; foreseeing them takes labels
         raise _NotRecomputedError(
             f"no ledger holds a function of all rows ({mechanism['interval']['construction']})"
         )
     if prefix.genesis.units is not None:
         raise _NotRecomputedError("no ledger holds weights or groups of the rows")
-    guess, rows = Guess(**read.guess), state.rows
-    measure = measure_of_record(read.metric, read.outcome.theorem)
-    replayed = measure.replayed(guess.value, guess.share, rows)
+    guess, measure = Guess(**read.guess), measure_of_record(read.metric, read.outcome.theorem)
+    replayed = measure.replayed(guess.value, guess.share, state.rows)
     if isinstance(replayed, str):
         raise _NotRecomputedError(f"no ledger holds {replayed}")
+    metric, variance = Metric(no_scores, kind="mean", range=tuple(read.metric["range"])), None
     rule, size = replayed
-    is_certify = mechanism["name"] == "certify"
-    metric = Metric(no_scores, kind="mean", range=(bounds[0], bounds[1]))
-    variance = None
-    if len(symbols_of(event)) > 1 and not rule.size_is_released:
+    if len(symbols_of(read.event)) > 1 and not rule.size_is_released:
         variance = foreseen_variance(rule, guess, metric.bounds, size, state.policy)
         if variance is None:
             raise LedgerDamagedError("A record tells a variance, and its guess asks for none: it was edited.")
     question = CodedQuestion(
         read.purpose, metric, rule, guess,
-        Cells(mechanism["centre"], mechanism["half_cell"]), "lattice" if is_certify else "cells",
+        Cells(mechanism["centre"], mechanism["half_cell"]), "lattice" if name == "certify" else "cells",
         mechanism["scale"], size, "", variance,
     )  # fmt: skip
-    return question.read(event, FailureBudget(level, 0.0), {}).interval
+    return question.read(read.event, FailureBudget(level, 0.0), {}).interval
 
 
 def _level(state: State, read: AnswerRecord) -> float:

@@ -129,17 +129,13 @@ def outlook_of(state: State, value: float) -> Outlook:
     remaining = {
         name: admitted_one_by_one(state, probe) if limited else None for name, probe in worst.items()
     }
-    certify, published = probes["certify"], None
+    check, certify, published = probes["check"], probes["certify"], None
+    forecasts = [_forecast(state, check, check, worst["check"], after) for after in _AHEAD]
     if certify.statistic is not None:  # searches come before the next one, and no checks
-        forecasts = [_forecast(state, probes["check"], probes["check"], worst["check"], n) for n in _AHEAD]
         forecasts += _of_searches(state, certify, worst["certify"])
         published = final_half_width(state, certify.statistic)
     else:
-        forecasts = [
-            _forecast(state, probes["check"], probes[purpose], worst[purpose], after)
-            for purpose in PURPOSES
-            for after in _AHEAD
-        ]
+        forecasts += [_forecast(state, check, certify, worst["certify"], after) for after in _AHEAD]
     return Outlook(value, remaining, tuple(forecasts), published, state.finals)
 
 
