@@ -16,6 +16,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from typing import Any
 
@@ -56,6 +57,7 @@ def lies_elsewhere(values: Any) -> bool:
     return is_dask(values) or _root_of(values) is not None
 
 
+@dataclass(eq=False, repr=False)
 class Column:
     """One number for each row.
 
@@ -80,18 +82,15 @@ class Column:
     True
     """
 
-    def __init__(
-        self,
-        source: Any,
-        convert: Callable[[Array], Array] | None = None,
-        dtype: Any = None,
-        block_rows: int = BLOCK_ROWS,
-        stamp: tuple[int, ...] | None = None,
-    ) -> None:
-        self.source, self.block_rows = source, block_rows
-        self._stamp = _stamp_of(source) if stamp is None else stamp
-        self.dtype: np.dtype[Any] = np.dtype(source.dtype if dtype is None else dtype)
-        self._convert = convert
+    source: Any
+    convert: Callable[[Array], Array] | None = None
+    dtype: Any = None
+    block_rows: int = BLOCK_ROWS
+    stamp: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        self.dtype = np.dtype(self.source.dtype if self.dtype is None else self.dtype)
+        self.stamp = _stamp_of(self.source) if self.stamp is None else self.stamp
 
     @property
     def shape(self) -> tuple[int]:
@@ -104,7 +103,7 @@ class Column:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if is_dask(self.source):
             whole = np.concatenate(over_blocks(np.array, self))
-        elif self._convert is None:
+        elif self.convert is None:
             self.check_unchanged()
             whole = np.asarray(self.source)
         else:
@@ -116,28 +115,27 @@ class Column:
         return {**self.__dict__, "source": self.source if file is None else file}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        source = state["source"]
-        if not isinstance(source, dict):
-            self.__dict__.update(state)
-            return
-        try:
-            self.__dict__.update(state, source=np.memmap(mode="r", **source))
-        except (OSError, ValueError) as error:
-            raise UnreadableRowsError(f"{error}. A pickle of rows in a file holds its name only.") from error
-        self.check_unchanged()
+        self.__dict__.update(state)
+        if isinstance(self.source, dict):
+            try:
+                self.source = np.memmap(mode="r", **self.source)
+            except (OSError, ValueError) as error:
+                message = f"{error}. A pickle of rows in a file holds its name only."
+                raise UnreadableRowsError(message) from error
+            self.check_unchanged()
 
     def converted(self, convert: Callable[[Array], Array], dtype: Any) -> Column:
         """Return the column of what a function makes of the source's numbers."""
-        assert self._convert is None
-        return Column(self.source, convert, dtype, self.block_rows, self._stamp)
+        assert self.convert is None
+        return replace(self, convert=convert, dtype=dtype)
 
     def rows(self, part: slice) -> Column:
         """Return the column of some rows."""
-        return Column(self.source[part], self._convert, self.dtype, self.block_rows, self._stamp)
+        return replace(self, source=self.source[part])
 
     def check_unchanged(self) -> None:
         """Raise `UnreadableRowsError` if the file of the rows is gone, or has changed since."""
-        if self._stamp is not None and _stamp_of(self.source) != self._stamp:
+        if self.stamp is not None and _stamp_of(self.source) != self.stamp:
             raise UnreadableRowsError(
                 "The file of the rows was changed, replaced or removed since they were first read. Put back "
                 "what it held, or copy the rows: y[:]."
@@ -194,7 +192,7 @@ class Column:
     def _made_of(self, rows: Array) -> Array:
         if np.ma.isMaskedArray(rows):
             raise ValueError("Labels may not be masked: leave such rows out.")
-        return np.asarray(rows) if self._convert is None else self._convert(np.asarray(rows))
+        return np.asarray(rows) if self.convert is None else self.convert(np.asarray(rows))
 
 
 def column_of(values: Any) -> Column | None:
@@ -340,7 +338,7 @@ def _chunks(column: Column, leader: Column) -> Iterable[Any]:
     sizes = leader.source.chunks
     if is_dask(column.source):
         parts = column.source.rechunk(sizes).to_delayed().tolist()
-        return [(part, column._convert, column.dtype, column.block_rows) for part in parts]
+        return [(part, column.convert, column.dtype, column.block_rows) for part in parts]
     ends = np.cumsum(sizes[0]).tolist()
     return [column.rows(slice(a, b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
@@ -385,12 +383,9 @@ def _hashed_by_dask(column: Column, before: bytes, after: Sequence[bytes]) -> li
 
 def _one_worker() -> tuple[dict[str, Any], Callable[[Any], Any]]:
     """Return where tasks run that must run together, and what waits for them."""
-    distributed = sys.modules.get("distributed")
     try:
-        client = None if distributed is None else distributed.default_client()
-    except ValueError:
-        client = None
-    if distributed is None or client is None:
+        client: Any = sys.modules["distributed"].default_client()
+    except (KeyError, ValueError):  # there is no cluster
         return {}, lambda state: None
     workers = client.scheduler_info(n_workers=-1)["workers"]
     if not workers:

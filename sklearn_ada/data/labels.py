@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_ada._validation import bad_parameter, check_real
+from sklearn_ada._validation import bad_parameter, or_none, real
 from sklearn_ada.guarantees.intervals import bounded_weight_size, kish_size
 
 Array = NDArray[Any]
@@ -49,28 +49,28 @@ def check_labels(y: Any, owner: str = "Holdout") -> Array:
     >>> check_labels(np.array(["no", "yes"], dtype=object)).dtype
     dtype('<U3')
     """
+    refused = partial(bad_parameter, "y", owner)
     if y is None:
-        raise bad_parameter("y", owner, "the labels of the rows of X", None)
+        raise refused("the labels of the rows of X", None)
     if np.ma.is_masked(y):
-        raise bad_parameter("y", owner, "finite", "masked values")
+        raise refused("finite", "masked values")
     labels = np.asarray(y)
+    kind = labels.dtype.kind
     if labels.ndim != 1:
-        raise bad_parameter("y", owner, "one-dimensional", f"an array of shape {labels.shape}")
+        raise refused("one-dimensional", f"an array of shape {labels.shape}")
     if len(labels) == 0:
         raise bad_parameter("X", owner, "non-empty", "0 rows")
-    kind = labels.dtype.kind
     if kind == "c":
-        raise bad_parameter("y", owner, "real", "complex values", "Complex data not supported.")
+        raise refused("real", "complex values", "Complex data not supported.")
     if kind == "S":
-        fix = "Decode it, as in y.astype(str)."
-        raise bad_parameter("y", owner, "of numbers only, or of text only", "bytes", fix)
+        raise refused("of numbers only, or of text only", "bytes", "Decode it, as in y.astype(str).")
     if kind == "O":
         numbers = [value for value in labels if isinstance(value, Real)]
         finite = all(math.isfinite(value) for value in numbers) and not any(map(is_missing, labels))
     else:
         finite = all_finite(labels)
     if not finite:
-        raise bad_parameter("y", owner, "finite", "missing, NaN or infinite values")
+        raise refused("finite", "missing, NaN or infinite values")
     return of_one_type(labels, "y", owner)
 
 
@@ -86,23 +86,19 @@ def of_one_type(values: Array, name: str, owner: str) -> Array:
     """
     if values.dtype.kind not in "OT":
         return values
-    items = values.tolist()
+    refused, items = partial(bad_parameter, name, owner), values.tolist()
     types = set(map(type, items))
     is_text = all(issubclass(kind, str) for kind in types)
     if not is_text and not all(issubclass(kind, NUMBERS) for kind in types):
         names = ", ".join(sorted(kind.__name__ for kind in types))
-        raise bad_parameter(
-            name, owner, "of numbers only, or of text only", f"objects of type {names}",
-            f"Convert it, as in {name}.astype(float) or {name}.astype(str).",
-        )  # fmt: skip
+        fix = f"Convert it, as in {name}.astype(float) or {name}.astype(str)."
+        raise refused("of numbers only, or of text only", f"objects of type {names}", fix)
     plain = np.array(items)
     if plain.dtype.kind != "O" and plain.tolist() == items:
         return plain
     if is_text:  # an array of text drops null characters at the end
         return values.astype(object)
-    raise bad_parameter(
-        name, owner, "such that 64 bits hold every number of it", "larger integers", "Number them anew."
-    )
+    raise refused("such that 64 bits hold every number of it", "larger integers", "Number them anew.")
 
 
 def is_missing(label: Any) -> bool:
@@ -131,9 +127,7 @@ def are_classes(values: Array) -> bool:
         return values.dtype.kind != "c"
     most = 2.0 ** (np.finfo(values.dtype).nmant + 1) - 1.0  # beyond, a float stands for several integers
     with np.errstate(invalid="ignore"):
-        return all(
-            (abs(piece) <= most).all() and (piece.astype(np.int64) == piece).all() for piece in pieces(values)
-        )
+        return all(((abs(x) <= most) & (x.astype(np.int64) == x)).all() for x in pieces(values))
 
 
 def all_finite(values: Array) -> bool:
@@ -253,14 +247,11 @@ class Units:
         self.weight = np.ones(n) if sample_weight is None else _check_weight(sample_weight, n)
         self.unit: NDArray[np.int64] = np.arange(n) if groups is None else _check_groups(groups, n)
         self.n_units = int(self.unit.max()) + 1
-        self.bound = weight_bound
-        if weight_bound is not None:
-            self.bound = check_real(weight_bound, "weight_bound", "Holdout", low=0.0)
-            if self.totals(self.weight).max() > self.bound:
-                raise bad_parameter(
-                    "weight_bound", "Holdout", "at least the total weight of every record or group",
-                    weight_bound, "It must be known without the holdout.",
-                )  # fmt: skip
+        self.bound = or_none(real(0.0))(weight_bound, "weight_bound", "Holdout")
+        if self.bound is not None and self.totals(self.weight).max() > self.bound:
+            wanted = "at least the total weight of every record or group"
+            fix = "It must be known without the holdout."
+            raise bad_parameter("weight_bound", "Holdout", wanted, weight_bound, fix)
 
     def totals(self, per_record: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what each unit has in all."""
@@ -297,30 +288,27 @@ class Units:
 
 def _check_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
     wanted = f"{n} finite numbers of at least 0, not all 0"
+    refused = partial(bad_parameter, "sample_weight", "Holdout", wanted)
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
-        raise bad_parameter("sample_weight", "Holdout", wanted, "something else") from None
+        raise refused("something else") from None
     if weight.shape != (n,):
-        raise bad_parameter("sample_weight", "Holdout", wanted, f"an array of shape {weight.shape}")
+        raise refused(f"an array of shape {weight.shape}")
     if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
-        raise bad_parameter("sample_weight", "Holdout", wanted, "negative, missing or infinite values, or 0")
+        raise refused("negative, missing or infinite values, or 0")
     return weight
 
 
 def _check_groups(groups: Any, n: int) -> NDArray[np.int64]:
-    labels = np.asarray(groups)
+    labels, refused = np.asarray(groups), partial(bad_parameter, "groups", "Holdout")
     if labels.shape != (n,):
-        raise bad_parameter(
-            "groups", "Holdout", f"{n} labels, one for each record", f"an array of shape {labels.shape}"
-        )
+        raise refused(f"{n} labels, one for each record", f"an array of shape {labels.shape}")
     if any(map(is_missing, labels.tolist())):
-        raise bad_parameter("groups", "Holdout", "known for every record", "missing values")
+        raise refused("known for every record", "missing values")
     if labels.dtype.kind == "O":  # labels of several types have no order
         labels = np.array([f"{type(label).__name__} {label}" for label in labels.tolist()])
     codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
     if codes.max() == 0:
-        raise bad_parameter(
-            "groups", "Holdout", "of at least two kinds", "one group", "Nothing is learned from one."
-        )
+        raise refused("of at least two kinds", "one group", "Nothing is learned from one.")
     return codes.astype(np.int64)

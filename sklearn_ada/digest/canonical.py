@@ -60,10 +60,7 @@ _COMPILED = (
 )  # fmt: skip
 _MOST_TEXTS = 10_000  # that are remembered while an object is read
 _PLAIN_ARRAYS = (np.ndarray, np.memmap)  # joblib makes large arrays memory maps in its workers
-_UNPICKLED = (
-    property, functools.cached_property, functools.partial, weakref.ref,
-    typing.TypeVar, typing.ParamSpec, typing.TypeVarTuple,
-)  # fmt: skip
+_VARIABLES = (typing.TypeVar, typing.ParamSpec, typing.TypeVarTuple)
 _LENGTHS = [size.to_bytes(8, "little") for size in range(256)]  # of the parts that are hashed
 _NAMES = {
     "": "n_jobs n_threads pre_dispatch "  # how many threads or processes work
@@ -86,13 +83,13 @@ _NAMES = {
 inherits from; "" is every class with ``get_params``."""
 
 _LEFT_OUT = {library: frozenset(names.split()) for library, names in _NAMES.items()}
-_of_class: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
+Reader = Callable[[Any], list[Any]]
+_of_class: weakref.WeakKeyDictionary[type, tuple[frozenset[str], Reader | None]] = weakref.WeakKeyDictionary()
 _GENERATORS = (np.random.RandomState, np.random.Generator)
 _TIMES = "_time"  # how the keys of ``cv_results_`` end that hold seconds
 _SETTINGS = ("kwargs", "_other_params", "_init_params", "params")  # attributes that hold names of this table
-_NOTES_OF_CATBOOST = frozenset(
-    ["model_guid", "train_finish_time", "training", "output_options", "params"]
-)  # random, times, and settings that the estimator has as well
+# Random, times, and settings that the estimator has as well.
+_NOTES_OF_CATBOOST = {"model_guid", "train_finish_time", "training", "output_options", "params"}
 
 
 def canonical_digest(obj: Any) -> str:
@@ -147,7 +144,6 @@ class _Walk:
         self._open: dict[int, int] = {}  # numbers of the objects being read, by id
         self._visits = 0
         self._of_text: dict[str, bytes] = {}  # names of attributes come again and again
-        self._of_kind: dict[type, tuple[frozenset[str], Callable[[Any], list[Any]] | None]] = {}
 
     def digest(self, obj: Any) -> bytes:
         if type(obj) is str:
@@ -218,38 +214,25 @@ class _Walk:
         if isinstance(obj, type):
             return self._class(obj)
         if isinstance(obj, (staticmethod, classmethod)):
-            return self._tagged(type(obj).__name__, obj.__func__)
-        if isinstance(obj, _UNPICKLED):
-            return self._unpickled(obj)
+            return self._tagged(kind.__name__, obj.__func__)
+        # What pickle refuses, or of which it does not tell subclasses apart.
+        if isinstance(obj, property):
+            return self._tagged("property", kind, obj.fget, obj.fset, obj.fdel)
+        if isinstance(obj, functools.cached_property):
+            return self._tagged("property", kind, obj.func, obj.attrname)
+        if isinstance(obj, functools.partial):
+            return self._tagged("partial", kind, obj.func, obj.args, obj.keywords, by_name(vars(obj)))
+        if isinstance(obj, weakref.ref):
+            return self._tagged("weak reference", obj())
+        if isinstance(obj, _VARIABLES):
+            return self._tagged("variable of types", kind, repr(obj))
         if kind is set or kind is frozenset:
             return [b"set", *sorted(self.digest(item) for item in obj)]
         content = _content_of_container(obj)
-        if content is None:
-            reader = self._left_out(obj)[1]
-            if reader is None:
-                return self._reduced(obj)
+        reader = left_out(kind)[1] if content is None else None
+        if reader is not None:
             content = reader(obj)
-        return self._tagged("container", type(obj), *content)
-
-    def _left_out(self, obj: Any) -> tuple[frozenset[str], Callable[[Any], list[Any]] | None]:
-        """Return which attributes do not count, and what reads an object that is stored as one piece."""
-        kind = type(obj)
-        if kind not in self._of_kind:
-            self._of_kind[kind] = names_left_out(kind), reader_of(kind)
-        return self._of_kind[kind]
-
-    def _unpickled(self, obj: Any) -> list[bytes]:
-        """Digest what pickle refuses, or of which it does not tell subclasses apart."""
-        if isinstance(obj, property):
-            return self._tagged("property", type(obj), obj.fget, obj.fset, obj.fdel)
-        if isinstance(obj, functools.cached_property):
-            return self._tagged("property", type(obj), obj.func, obj.attrname)
-        if isinstance(obj, functools.partial):
-            own = by_name(vars(obj))
-            return self._tagged("partial", type(obj), obj.func, obj.args, obj.keywords, own)
-        if isinstance(obj, weakref.ref):
-            return self._tagged("weak reference", obj())
-        return self._tagged("variable of types", type(obj), repr(obj))
+        return self._reduced(obj) if content is None else self._tagged("container", kind, *content)
 
     def _tagged(self, tag: str, *parts: Any) -> list[bytes]:
         return [tag.encode(), *(self.digest(part) for part in parts)]
@@ -288,9 +271,8 @@ class _Walk:
         if installed and resolve(*name) is cls:
             return self._tagged("library", *name, version(home))
         content = {k: v for k, v in vars(cls).items() if k not in _NOT_CODE}
-        if not installed and any(
-            isinstance(v, _COMPILED) and v.__objclass__ is cls for v in content.values()
-        ):
+        compiled = [v for v in content.values() if isinstance(v, _COMPILED) and v.__objclass__ is cls]
+        if compiled and not installed:
             raise Undigestible(f"the code of {cls.__qualname__} is compiled")
         content = {k: v for k, v in content.items() if not isinstance(v, _SLOTS)}
         bases, notes = list(cls.__bases__), annotations_of(cls)
@@ -314,7 +296,7 @@ class _Walk:
         if not (state is None or isinstance(state, dict)):
             return [state]
         attributes = getattr(obj, "__dict__", {})
-        counted = counted_state(state or {}, self._left_out(obj)[0])
+        counted = counted_state(state or {}, type(obj))
         own = {k: v for k, v in counted.items() if k in attributes}
         return [by_name(own), {k: v for k, v in counted.items() if k not in attributes}]
 
@@ -416,16 +398,16 @@ def _hash(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(chunks)).digest()
 
 
-def names_left_out(kind: type) -> frozenset[str]:
-    """Return the attributes of objects of a class that are left out.
+def left_out(kind: type) -> tuple[frozenset[str], Reader | None]:
+    """Return which attributes of a class do not count, and what reads its objects if they are one piece.
 
     Examples
     --------
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> sorted(names_left_out(RandomForestClassifier) & {"n_jobs", "verbose", "max_depth"})
+    >>> sorted(left_out(RandomForestClassifier)[0] & {"n_jobs", "verbose", "max_depth"})
     ['n_jobs', 'verbose']
-    >>> names_left_out(dict)
-    frozenset()
+    >>> left_out(dict)
+    (frozenset(), None)
     """
     if kind not in _of_class:
         packages = {one.__module__.partition(".")[0] for one in kind.__mro__}
@@ -434,15 +416,17 @@ def names_left_out(kind: type) -> frozenset[str]:
         found: set[str] = set().union(*(_LEFT_OUT.get(package, ()) for package in packages))
         for one in kind.__mro__:  # a value computed when it is first read
             found.update(k for k, v in vars(one).items() if isinstance(v, functools.cached_property))
-        _of_class[kind] = frozenset(found)
+        readers = (_CONTENT.get((one.__module__, one.__qualname__)) for one in kind.__mro__)
+        _of_class[kind] = frozenset(found), next(filter(None, readers), None)
     return _of_class[kind]
 
 
-def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any]:
-    """Return the attributes of an object without those of the given names, nor these as keys of settings.
+def counted_state(state: dict[Any, Any], kind: type) -> dict[Any, Any]:
+    """Return the attributes of an object without those left out of its class, as keys of settings, too.
 
     Nor, once it is fitted, its generators of random numbers.
     """
+    names = left_out(kind)[0]
     if not names:
         return state
     kept = {k: v for k, v in state.items() if k not in names}
@@ -451,19 +435,13 @@ def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any
             kept[name] = {k: v for k, v in kept[name].items() if k not in names}
             if not kept[name]:
                 del kept[name]  # XGBoost sets it only where there are any
-    is_fitted = any(isinstance(k, str) and k.endswith("_") and not k.startswith("_") for k in kept)
-    if is_fitted:  # a generator has done its work, and the global one goes on
+    if any(isinstance(k, str) and k.endswith("_") and not k.startswith("_") for k in kept):
+        # It is fitted: a generator has done its work, and the global one goes on.
         kept = {k: v for k, v in kept.items() if not isinstance(v, _GENERATORS)}
     results = kept.get("cv_results_")
     if type(results) is dict:
         kept["cv_results_"] = {k: v for k, v in results.items() if not str(k).endswith(_TIMES)}
     return kept
-
-
-def reader_of(kind: type) -> Callable[[Any], list[Any]] | None:
-    """Return what reads all that counts of an object whose state is one piece; None for other classes."""
-    readers = (_CONTENT.get((one.__module__, one.__qualname__)) for one in kind.__mro__)
-    return next((read for read in readers if read is not None), None)
 
 
 def _of_tree_of_neighbours(tree: Any) -> list[Any]:
@@ -499,11 +477,10 @@ def _of_catboost(model: Any) -> list[Any]:
     if "__model" in state:
         bare = model.copy()
         noted = bare.get_metadata()
-        for name in [*noted.keys()]:
-            if name in _NOTES_OF_CATBOOST:
-                del noted[name]
+        for name in _NOTES_OF_CATBOOST.intersection(noted.keys()):
+            del noted[name]
         state["__model"] = bare._serialize_model()
-    return [sorted(counted_state(state, names_left_out(type(model))).items())]
+    return [sorted(counted_state(state, type(model)).items())]
 
 
 def _of_torch(tensor: Any) -> list[Any]:
@@ -516,11 +493,11 @@ def _of_torch(tensor: Any) -> list[Any]:
 def _of_skorch(net: Any) -> list[Any]:
     """Return the attributes, whose pickle differs each time; modules as in ``eval``, where they predict."""
     module = sys.modules["torch"].nn.Module
-    state = counted_state(vars(net), names_left_out(type(net)))
+    state = counted_state(vars(net), type(net))
     return [(k, copy.deepcopy(v).eval() if isinstance(v, module) else v) for k, v in sorted(state.items())]
 
 
-_CONTENT: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
+_CONTENT: dict[tuple[str, str], Reader] = {
     ("sklearn.neighbors._kd_tree", "BinaryTree64"): _of_tree_of_neighbours,
     ("sklearn.neighbors._kd_tree", "BinaryTree32"): _of_tree_of_neighbours,
     ("sklearn.neighbors._ball_tree", "BinaryTree64"): _of_tree_of_neighbours,

@@ -18,7 +18,7 @@ import pickle
 import re
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, TypeGuard
@@ -75,10 +75,10 @@ def used_by(function: types.FunctionType) -> list[Any]:
 
     Nothing is imported, and a module has the same content before and after the first call imports it.
     """
-    names, inside = function.__globals__, function.__code__
-    used = _names(inside)
+    names, codes = function.__globals__, [*_with_nested(function.__code__)]
+    used = {name for code in codes for name in code.co_names}
     package = names.get("__package__") or ""
-    imported = {name: _imported(name, package, used) for name in _imports(inside)}
+    imported = {name: _imported(name, package, used) for code in codes for name in _imports(code)}
     return [by_name({name: _reached(names.get(name), used) for name in used}), by_name(imported)]
 
 
@@ -124,7 +124,8 @@ def has_own_code(model: Any) -> bool:
     """
     try:
         # Large arrays are handed to the callback, which drops them: their content has no code.
-        _Reader(_Nowhere(), protocol=5, buffer_callback=lambda buffer: False).dump(model)
+        with open(os.devnull, "wb") as nowhere:
+            _Reader(nowhere, protocol=5, buffer_callback=lambda buffer: False).dump(model)
     except Exception:  # whatever the parts of a model raise
         return True
     return False
@@ -161,22 +162,21 @@ def _distributions() -> Mapping[str, list[str]]:
     return metadata.packages_distributions()  # reads all that is installed: a tenth of a second
 
 
-def _names(code: types.CodeType) -> set[str]:
-    """Return every global name that a function's code, or code nested in it, may use."""
-    nested = (const for const in code.co_consts if isinstance(const, types.CodeType))
-    return set(code.co_names).union(*(_names(inner) for inner in nested))
+def _with_nested(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield a function's code, and the code nested in it."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from _with_nested(const)
 
 
-def _imports(code: types.CodeType) -> set[str]:
-    """Return the modules that a function, or one nested in it, imports when it is called."""
-    found: set[str] = set()
+def _imports(code: types.CodeType) -> Iterator[str]:
+    """Yield the modules that a function imports when it is called."""
     if _IMPORT_NAME in code.co_code[::2]:
         steps = list(dis.get_instructions(code))
         for level, step in zip(steps, steps[2:], strict=False):
             if step.opcode == _IMPORT_NAME:  # the two instructions before it load its level and its names
-                found.add("." * level.argval + step.argval)
-    nested = (const for const in code.co_consts if isinstance(const, types.CodeType))
-    return found.union(*(_imports(inner) for inner in nested))
+                yield "." * level.argval + step.argval
 
 
 def _imported(name: str, package: str, used: set[str]) -> Any:
@@ -228,25 +228,15 @@ def _digest_of_file(path: str | None) -> str | None:
         return None
 
 
-class _OwnCodeError(Exception):
-    pass
-
-
-class _Nowhere:
-    def write(self, content: bytes) -> int:
-        return len(content)
-
-
 class _Reader(pickle.Pickler):
     """Walks over all parts of an object as pickle does."""
 
     def reducer_override(self, obj: Any) -> Any:
         """Raise at the first class or function of the user's."""
         named = obj if isinstance(obj, type | types.FunctionType | types.BuiltinFunctionType) else type(obj)
-        if not is_library(named.__module__):
-            raise _OwnCodeError
         # A function in a library's wrapper, such as functools.lru_cache, says where it is from itself.
-        module = getattr(obj, "__module__", None)
-        if isinstance(module, str) and not is_library(module):
-            raise _OwnCodeError
+        own = getattr(obj, "__module__", None)
+        for module in (named.__module__, own if isinstance(own, str) else named.__module__):
+            if not is_library(module):
+                raise Undigestible(f"{module} is the user's own")
         return NotImplemented

@@ -32,6 +32,7 @@ import hashlib
 import math
 import uuid
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -91,29 +92,27 @@ def id_hashes(ids: Any, owner: str, n: int | None = None, name: str = "ids") -> 
     if isinstance(ids, np.ma.MaskedArray):
         ids = np.ma.filled(ids.astype(object), None)
     # NumPy turns the numbers of a mixed list into text: read them as objects.
-    values = np.asarray(ids, dtype=object) if isinstance(ids, (list, tuple)) else np.asarray(ids)
+    values = np.asarray(ids, dtype=object if isinstance(ids, (list, tuple)) else None)
     if values.ndim != 1 or n not in (None, len(values)):
         raise bad_parameter(name, owner, "one id for each row", f"an array of shape {values.shape}")
     # As a list, dates and floats of NumPy would be Python's, and no longer tell how exact they are.
     plain = list(values) if values.dtype.kind in "Mf" else values.tolist()
     texts = [_text(value) for value in plain]
-    missing = sum(text is None for text in texts)
+    missing = texts.count(None)
     if missing:
         fix = "Leave these rows out, or number them."
         raise bad_parameter(name, owner, _KINDS, f"{missing} missing ids", fix)
     others = sorted({type(v).__name__ for v, t in zip(plain, texts, strict=True) if t == b""})
-    refused = {text for text in texts if isinstance(text, str)} or set(others)
-    if refused:
-        got = min(refused) if not others else f"values of type {', '.join(others)}"
-        is_joined = bool(others) and {"tuple", "list", "ndarray"}.issuperset(others)
-        fix = "Join several columns into one text." if is_joined else _FIX.get(got, "Turn them into texts.")
-        raise bad_parameter(name, owner, _KINDS, got, fix)
-    hashed = [
-        hashlib.blake2b(text, digest_size=16, person=b"ada id").hexdigest()
-        for text in texts
-        if isinstance(text, bytes)
-    ]
-    return np.array(hashed, dtype="S32")
+    if others:
+        is_joined = {"tuple", "list", "ndarray"}.issuperset(others)
+        fix = "Join several columns into one text." if is_joined else "Turn them into texts."
+        raise bad_parameter(name, owner, _KINDS, f"values of type {', '.join(others)}", fix)
+    inexact = [text for text in texts if isinstance(text, str)]
+    if inexact:
+        got = min(inexact)
+        raise bad_parameter(name, owner, _KINDS, got, _FIX.get(got, "Turn them into texts."))
+    hashed = partial(hashlib.blake2b, digest_size=16, person=b"ada id")
+    return np.array([hashed(text).hexdigest() for text in texts if isinstance(text, bytes)], dtype="S32")
 
 
 def part_of_each(hashes: NDArray[np.bytes_], seed: int | None) -> NDArray[np.float64]:
@@ -314,11 +313,9 @@ def is_leak(train_hashes: NDArray[np.uint64], holdout_hashes: NDArray[np.uint64]
     twins = in_holdout[counts == 2]
     lone = int(((in_holdout == 1) & (counts > 1)).sum())
     touched = lone + int((in_holdout > 1).sum())
-    probabilities = (
-        math.exp(ln_tail_of_cross_pairs(len(twins), int(twins.sum()), int((twins == 1).sum()))),
-        tail_of_lone_values(touched, lone, len(train_hashes), len(holdout_hashes)),
-    )
-    return min(probabilities) < FALSE_ALARM / len(probabilities)
+    of_pairs = math.exp(ln_tail_of_cross_pairs(len(twins), int(twins.sum()), int((twins == 1).sum())))
+    of_lone = tail_of_lone_values(touched, lone, len(train_hashes), len(holdout_hashes))
+    return min(of_pairs, of_lone) < FALSE_ALARM / 2.0
 
 
 def row_hashes(X: Any) -> NDArray[np.uint64]:
@@ -404,15 +401,16 @@ def _columns(X: Any) -> list[NDArray[Any]]:
 def _bits(column: NDArray[Any]) -> NDArray[np.uint64]:
     """Return 64 bits for every value, equal for equal values of any numeric type."""
     if column.dtype.kind in "biuf":
-        plain = column.astype(np.float64) + 0.0  # turns -0.0 into 0.0
+        plain = _floats(column)
         plain[np.isnan(plain)] = np.nan
         return plain.view(np.uint64)
-    texts = list(map(repr, column.tolist()))
-    bits: dict[str, int] = {}
-    for text in set(texts):
-        digest = hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).digest()
-        bits[text] = int.from_bytes(digest, "little")
-    return np.array([bits[text] for text in texts], dtype=np.uint64)
+
+    @cache
+    def bits_of(text: str) -> int:
+        hashed = hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8)
+        return int.from_bytes(hashed.digest(), "little")
+
+    return np.array([bits_of(repr(value)) for value in column.tolist()], dtype=np.uint64)
 
 
 def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -187,6 +187,8 @@ class Measure(ABC):
     """Whether a value with noise can be certified by privacy: no record moves it too far."""
     influence = 1.0
     """Sum over all records of how far one of them can move the value, as a share of its range."""
+    joins_labels_and_units = False
+    """Whether the size tells how classes and weights (or groups) go together, beyond the class counts."""
     unit = RECORDS
     """By what a record may be replaced for `sensitivity` to hold."""
     reason = "is a function of which nothing is known but its values"
@@ -212,11 +214,6 @@ class Measure(ABC):
     @property
     def has_variance(self) -> bool:
         """Whether the value is a mean of scores whose variance is measured beside it."""
-        return False
-
-    @property
-    def joins_labels_and_units(self) -> bool:
-        """Whether the size tells how classes and weights (or groups) go together, beyond the class counts."""
         return False
 
     @property
@@ -473,12 +470,11 @@ def check_two_labels(y: Array, outputs: Array, positive: Any) -> None:
 
 def check_known(values: Array, classes: Array, what: str) -> Array:
     """Return the positions of labels in the sorted classes; UndefinedMetricError if one is not there."""
-    codes, is_class = (
-        encode(values, classes) if family(values) == family(classes) else (values, np.zeros(1, bool))
-    )
-    if not is_class.all():
-        raise UndefinedMetricError(f"{what} is not among the classes")
-    return codes
+    if family(values) == family(classes):
+        codes, is_class = encode(values, classes)
+        if is_class.all():
+            return codes
+    raise UndefinedMetricError(f"{what} is not among the classes")
 
 
 TOO_NARROW = (

@@ -15,26 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from sklearn.metrics import (
-    confusion_matrix,
-    f1_score,
-    jaccard_score,
-    make_scorer,
-    matthews_corrcoef,
-    precision_score,
-    recall_score,
-)
+from sklearn import metrics
 
 from sklearn_ada.accounting.filters import SAME_CLASS
 from sklearn_ada.data.labels import Units
-from sklearn_ada.guarantees.class_tables import (
-    average_ratio_interval,
-    class_mean_interval,
-    counts_are_narrower,
-    mcc_interval,
-    ratio_half_width,
-    ratio_interval,
-)
+from sklearn_ada.guarantees import class_tables
 from sklearn_ada.guarantees.intervals import class_mean_size, hoeffding, hoeffding_half_width
 from sklearn_ada.metrics.base import (
     UNIT,
@@ -57,9 +42,20 @@ from sklearn_ada.metrics.base import (
 from sklearn_ada.metrics.means import Floats, SumOfTerms, UnequalMean
 
 
+def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
+    """Return the decorator of a metric of one class, 1 by default, that has an average over several."""
+    scorer_of, instead = partial(metrics.make_scorer, score), f"'{name}_macro'"
+    return register(name, positive=1, scorer_of=scorer_of, instead=instead, **options)
+
+
 @register("balanced_accuracy")
 @register("recall_macro", only_known=True)
-@register("recall", positive=1, scorer_of=partial(make_scorer, recall_score), instead="'recall_macro'")
+@register(
+    "recall",
+    positive=1,
+    scorer_of=partial(metrics.make_scorer, metrics.recall_score),
+    instead="'recall_macro'",
+)
 @dataclass(frozen=True)
 class ClassMean(SumOfTerms):
     """The mean over classes of the share of each class that is predicted right.
@@ -135,16 +131,16 @@ class ClassMean(SumOfTerms):
             return None
         labels, counts = np.unique(foreseen.y, return_counts=True)
         rows = tuple(int(count) for count in counts)
-        if not counts_are_narrower([foreseen.value] * len(rows), rows, foreseen.ln_delta):
+        if not class_tables.counts_are_narrower([foreseen.value] * len(rows), rows, foreseen.ln_delta):
             return None
 
         def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
             hits = [int(np.count_nonzero((y == label) & (outputs == label))) for label in labels.tolist()]
-            return class_mean_interval(hits, rows, ln_delta)
+            return class_tables.class_mean_interval(hits, rows, ln_delta)
 
         def at(value: float, ln_delta: float) -> Range:
             recall = min(max(value, 0.0), 1.0)  # of all classes
-            return class_mean_interval([round(recall * n) for n in rows], rows, ln_delta)
+            return class_tables.class_mean_interval([round(recall * n) for n in rows], rows, ln_delta)
 
         # Class counts, which may not be printed, tune it.
         return RowsInterval("class counts", "Clopper-Pearson for each class (Bonferroni)", {}, at, ends)
@@ -177,15 +173,9 @@ class ClassMean(SumOfTerms):
             check_known(outputs, np.asarray(labels), "a predicted label")
 
 
-def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
-    """Return the decorator of a metric of one class, 1 by default, that has an average over several."""
-    scorer_of, instead = partial(make_scorer, score), f"'{name}_macro'"
-    return register(name, positive=1, scorer_of=scorer_of, instead=instead, **options)
-
-
-@_of_one_class("f1", f1_score, counts_misses=True, doubled=True)
-@_of_one_class("jaccard", jaccard_score, counts_misses=True, doubled=False)
-@_of_one_class("precision", precision_score, counts_misses=False, doubled=False)
+@_of_one_class("f1", metrics.f1_score, counts_misses=True, doubled=True)
+@_of_one_class("jaccard", metrics.jaccard_score, counts_misses=True, doubled=False)
+@_of_one_class("precision", metrics.precision_score, counts_misses=False, doubled=False)
 @dataclass(frozen=True)
 class Ratio(Measure):
     """Precision, Jaccard index or F1 of one class: a ratio of two counts of records.
@@ -236,7 +226,7 @@ class Ratio(Measure):
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return the interval of the share, carried over to the score."""
         low, high = (self._share(end) for end in clipped(ends, self.limits))
-        share_low, share_high = ratio_interval(
+        share_low, share_high = class_tables.ratio_interval(
             low, high, size, ln_delta, expected_share=self.expected_share, expected_size=self.expected_size
         )
         return self._score(share_low), self._score(share_high)
@@ -244,7 +234,7 @@ class Ratio(Measure):
     def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
         """Return a half-width not exceeded at this denominator (the score's slope is at most 2)."""
         slope = 2.0 if self.doubled else 1.0
-        half_width = ratio_half_width(size, ln_delta, expected_size=self.expected_size)
+        half_width = class_tables.ratio_half_width(size, ln_delta, expected_size=self.expected_size)
         return min(half_cell + slope * half_width, 0.5)
 
     def replayed(self, value: float, share: float | None, rows: int) -> tuple[Measure, float] | str:
@@ -297,8 +287,8 @@ Table = NDArray[np.float64]
 
 
 @register(
-    "matthews_corrcoef", score=matthews_corrcoef, interval_of=mcc_interval, is_correlation=True,
-    bounds=(-1.0, 1.0), needs_every_class=True,
+    "matthews_corrcoef", score=metrics.matthews_corrcoef, interval_of=class_tables.mcc_interval,
+    is_correlation=True, bounds=(-1.0, 1.0), needs_every_class=True,
 )  # fmt: skip
 @dataclass(frozen=True)
 class ClassTable(AllRows):
@@ -330,8 +320,8 @@ class ClassTable(AllRows):
         labels = np.unique(y)
         check_known(outputs, labels, "a predicted label")
         value = float(self.score(y, outputs))
-        matrix = _Matrix(tuple(labels.tolist()), confusion_matrix(y, outputs, labels=labels).astype(float))
-        return Measured(value, len(y), details=matrix)
+        table = metrics.confusion_matrix(y, outputs, labels=labels).astype(float)
+        return Measured(value, len(y), details=(labels, table))
 
     def of_rows(self, foreseen: Foreseen) -> RowsInterval:
         """Return fixed bets on the entries of the confusion matrix, tuned to the one foreseen."""
@@ -343,7 +333,7 @@ class ClassTable(AllRows):
         return self._around(
             "confusion matrix",
             lambda y, outputs, ln_delta, rng: self.interval_of(
-                confusion_matrix(y, outputs, labels=labels), ln_delta, expected=expected
+                metrics.confusion_matrix(y, outputs, labels=labels), ln_delta, expected=expected
             ),
             foreseen, value, ends,
         )  # fmt: skip
@@ -356,24 +346,13 @@ class ClassTable(AllRows):
         others = np.tile(shares, (len(labels), 1)) * (1.0 - np.eye(len(labels)))
         laws = right * np.eye(len(labels)) + (1.0 - right) * others / others.sum(axis=1, keepdims=True)
         table: Table = laws * sizes[:, None]
-        matrix = foreseen.details
-        if isinstance(matrix, _Matrix):
-            position = {label: number for number, label in enumerate(matrix.labels)}
-            common = [(i, position[label]) for i, label in enumerate(labels.tolist()) if label in position]
-            rows, columns = np.array([i for i, _ in common]), np.array([j for _, j in common])
-            if len(common) == len(labels):
-                table = matrix.table[np.ix_(columns, columns)] + laws  # as if one more row of each class
-            elif len(common):
-                table[np.ix_(rows, rows)] = matrix.table[np.ix_(columns, columns)]
+        if foreseen.details is not None:
+            of_guess, matrix = foreseen.details
+            _, here, there = np.intersect1d(labels, of_guess, assume_unique=True, return_indices=True)
+            table[np.ix_(here, here)] = matrix[np.ix_(there, there)]
+            if len(here) == len(labels):
+                table += laws  # as if one more row of each class
         return table
-
-
-@dataclass(frozen=True)
-class _Matrix:
-    """A confusion matrix, and of which labels."""
-
-    labels: tuple[Any, ...]
-    table: Table
 
 
 def _register_averages(name: str, score: Callable[..., float], metric: str) -> None:
@@ -381,13 +360,13 @@ def _register_averages(name: str, score: Callable[..., float], metric: str) -> N
         register(
             f"{name}_{average}",
             score=partial(score, average=average, zero_division=0),
-            interval_of=partial(average_ratio_interval, metric, average=average),
+            interval_of=partial(class_tables.average_ratio_interval, metric, average=average),
         )(ClassTable)
 
 
-_register_averages("f1", f1_score, "f_beta")
-_register_averages("jaccard", jaccard_score, "jaccard")
-_register_averages("precision", precision_score, "precision")
+_register_averages("f1", metrics.f1_score, "f_beta")
+_register_averages("jaccard", metrics.jaccard_score, "jaccard")
+_register_averages("precision", metrics.precision_score, "precision")
 _PAIRS = "compares clusterings by pairs of records, which are no independent terms"
 register("adjusted_mutual_info_score", "adjusted_rand_score", "mutual_info_score", reason=_PAIRS)(MedianOnly)
 register(

@@ -35,14 +35,9 @@ from scipy.special import xlogy
 from sklearn.metrics import brier_score_loss, make_scorer
 
 from sklearn_ada.accounting.filters import SAME_WEIGHT
-from sklearn_ada.data.columns import Column, as_column, over_blocks
+from sklearn_ada.data.columns import as_column, over_blocks
 from sklearn_ada.data.labels import Units
-from sklearn_ada.guarantees.bets import (
-    MOST_ROWS_ONE_BY_ONE,
-    betting_fixed,
-    betting_half_width,
-    betting_predictable,
-)
+from sklearn_ada.guarantees import bets
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_half_width
 from sklearn_ada.guarantees.scores import paired_zero_one_interval
 from sklearn_ada.metrics.base import (
@@ -121,12 +116,9 @@ class Mean(SumOfTerms):
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return the mean of the clipped scores; of columns, block by block."""
-        if isinstance(outputs, Column) or isinstance(y, Column):
-            assert self.counts
-            hits_of = partial(_count, self, classes=classes)
-            return Measured(sum(over_blocks(hits_of, as_column(y), as_column(outputs))) / len(y), len(y))
         if self.counts:  # so that the value is exactly count / n
-            return Measured(_count(self, y, outputs, classes) / len(y), len(y))
+            count = partial(_count, self, classes=classes)
+            return Measured(sum(over_blocks(count, as_column(y), as_column(outputs))) / len(y), len(y))
         scores = self.terms(y, outputs, classes)
         return Measured(float(scores.mean()), len(y), float(scores.std()))
 
@@ -270,7 +262,7 @@ def by_bets(
     centre = float(f"{min(max((value - bottom) / width, 0.0), 1.0):.6g}")
     error = float(f"{math.sqrt(variance) * foreseen.error:.3g}")
     variance = float(f"{variance:.3g}")
-    by_row = foreseen.identical_rows and n <= MOST_ROWS_ONE_BY_ONE
+    by_row = foreseen.identical_rows and n <= bets.MOST_ROWS_ONE_BY_ONE
     name = "predictable bets" if by_row else "fixed bets"
 
     def of_metric(low: float, high: float) -> Range:
@@ -280,18 +272,18 @@ def by_bets(
 
     def at(value: float, ln_delta: float) -> Range:
         scaled = min(max(((-(value**2) if root else value) - bottom) / width, 0.0), 1.0)
-        half = betting_half_width(n, variance, ln_delta, predictable=by_row)
+        half = bets.betting_half_width(n, variance, ln_delta, predictable=by_row)
         return of_metric(max(scaled - half, 0.0), min(scaled + half, 1.0))
 
     def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
         scaled = np.clip((mean.terms(y, outputs, classes) - bottom) / width, 0.0, 1.0)
         if not by_row:
-            return of_metric(*betting_fixed(scaled, variance, ln_delta))
-        reach = _HALF_WIDTHS * betting_half_width(n, variance, ln_delta, predictable=True) + 6.0 * error
+            return of_metric(*bets.betting_fixed(scaled, variance, ln_delta))
+        reach = _HALF_WIDTHS * bets.betting_half_width(n, variance, ln_delta, predictable=True) + 6.0 * error
         grid = np.linspace(centre - reach, centre + reach, _POINTS)
         grid = grid[(grid > 1e-9) & (grid < 1.0 - 1e-9)]
         drawn = scaled[rng.permutation(len(scaled))]
-        return of_metric(*betting_predictable(drawn, variance, ln_delta, grid, uniform=rng.random()))
+        return of_metric(*bets.betting_predictable(drawn, variance, ln_delta, grid, uniform=rng.random()))
 
     return RowsInterval(
         name, f"betting, {name}{' with a drawn bound' if by_row else ''} (Waudby-Smith, Ramdas 2024)",
@@ -498,9 +490,8 @@ class PairedMean(Mean):
         if not self.base.counts:
             return Measured(float(away.mean()), len(y), float(away.std()))
         value = (int(np.count_nonzero(away > 0)) - int(np.count_nonzero(away < 0))) / len(y)
-        return Measured(
-            value, len(y), float(away.std()), (float((away > 0).mean()), float((away < 0).mean()))
-        )
+        alone = float((away > 0).mean()), float((away < 0).mean())
+        return Measured(value, len(y), float(away.std()), alone)
 
     def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return the disagreements, of 0/1 scores; bets, if the guess knows the deviation of a difference."""
@@ -511,15 +502,14 @@ class PairedMean(Mean):
         else:  # a bare number: as if the models disagreed on a tenth of the rows more
             gain = min(0.05 + max(foreseen.value, 0.0), 0.5)
             loss = min(0.05 + max(-foreseen.value, 0.0), 0.5)
-        least = 1.0 / len(foreseen.y)
-        gain, loss = (float(f"{min(max(each, least), 0.5):.3g}") for each in (gain, loss))
-        n, identical_rows = len(foreseen.y), foreseen.identical_rows
+        n = len(foreseen.y)
+        gain, loss = (float(f"{min(max(each, 1.0 / n), 0.5):.3g}") for each in (gain, loss))
+
+        identical_rows, expected = foreseen.identical_rows, (gain, loss)
+        interval_of = partial(paired_zero_one_interval, identical_rows=identical_rows, expected=expected)
 
         def interval(better: int, worse: int, ln_delta: float) -> Range:
-            return paired_zero_one_interval(
-                better, min(worse, n - better), n, ln_delta, identical_rows=identical_rows,
-                expected=(gain, loss),
-            )  # fmt: skip
+            return interval_of(better, min(worse, n - better), n, ln_delta)
 
         def at(value: float, ln_delta: float) -> Range:
             differ = max(round(n * (gain + loss)), math.ceil(abs(value) * n - 1e-6))

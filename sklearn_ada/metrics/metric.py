@@ -47,10 +47,12 @@ from sklearn_ada.metrics.outputs import (
     predicted_column,
     reads_outputs_only,
     respond,
+    weighing,
 )
 from sklearn_ada.metrics.scorers import check_is_scorer, name_of, registered_name, takes_weights
 
 Weights = NDArray[np.float64] | None
+Outputs = Array | StoredOutputs | None
 
 
 class Metric:
@@ -131,7 +133,7 @@ class Metric:
         pos_label: Any = None,
     ) -> None:
         bounds = _check_range(range)
-        if isinstance(scoring, Metric):
+        if isinstance(scoring, Metric) or not (isinstance(scoring, str) or callable(scoring)):
             raise bad_parameter("scoring", "Metric", "a scorer string or a scorer", scoring)
         if callable(scoring) and kind != "mean":
             scoring = registered_name(scoring) or scoring
@@ -143,15 +145,13 @@ class Metric:
             self.name = scoring
             self.string: str | None = scoring
             self._scorer: Callable[..., Any] | None = get_scorer(scoring)
-        elif callable(scoring):
+        else:
             self.name, self.string = _name_of_function(scoring, kind, pos_label), None
             response = Response("any", (response_method,), target=None)
-            measure = MedianOnly(response=response)
             if kind == "mean":
-                measure = Mean(UserScores(scoring), response=response, bounds=None)
-            self._scorer = None if kind == "mean" else scoring
-        else:
-            raise bad_parameter("scoring", "Metric", "a scorer string, a scorer or a Metric", scoring)
+                measure, self._scorer = Mean(UserScores(scoring), response=response, bounds=None), None
+            else:
+                measure, self._scorer = MedianOnly(response=response), scoring
         self.chosen_general, self.most_beyond = kind == "general", 1.0
         # Else it is the stable median, or all rows once `of_all_rows` says so, that certifies it.
         self._is_certified = measure.value_is_enough and not self.chosen_general
@@ -250,11 +250,9 @@ class Metric:
         if self.lacks_range:
             reason = "has no finite range"
             fix = f" or declare one, as in Metric({self.name!r}, range={self.measure.example_range})"
-        raise bad_parameter(
-            "scoring", "a check or certify", "a mean of bounded scores, an AUC, a per-class mean or a ratio",
-            self.name,
-            f"It {reason}: use the stable median (StableHoldoutScorer, or settings=MedianSettings()){fix}.",
-        )  # fmt: skip
+        expected = "a mean of bounded scores, an AUC, a per-class mean or a ratio"
+        fix = f"It {reason}: use the stable median (StableHoldoutScorer, or settings=MedianSettings()){fix}."
+        raise bad_parameter("scoring", "a check or certify", expected, self.name, fix)
 
     def rule_for(self, units: Units | None) -> Measure:
         """Return `rule` for a holdout with weights or groups, if it has them.
@@ -271,19 +269,18 @@ class Metric:
         measure = self.rule if units is None else self.rule.weighted(units)
         if measure is None:
             mean = "a mean, or a mean of class means," if units is None or units.bound is None else "a mean"
-            raise bad_parameter(
-                "scoring", "a holdout with sample_weight or groups", f"{mean} to have an interval of its own",
-                self.name,
-                f"Use the stable median: StableHoldoutScorer, or Metric({self.name!r}, kind='general').",
-            )  # fmt: skip
+            owner, expected = (
+                "a holdout with sample_weight or groups",
+                f"{mean} to have an interval of its own",
+            )
+            fix = f"Use the stable median: StableHoldoutScorer, or Metric({self.name!r}, kind='general')."
+            raise bad_parameter("scoring", owner, expected, self.name, fix)
         return measure
 
     @property
     def bounds(self) -> Range:
         """The range of a metric with an interval; ValueError for any other."""
-        bounds = self.rule.bounds
-        assert bounds is not None  # `rule` has raised otherwise
-        return bounds
+        return self.rule.limits
 
     @property
     def width(self) -> float:
@@ -301,7 +298,7 @@ class Metric:
         """Whether rows of a guess have suggested the range."""
         return self.most_beyond < 1.0
 
-    def tuned(self, estimator: Any, X: Any, y: NDArray[Any]) -> Metric:
+    def tuned(self, estimator: Any, X: Any, y: Array) -> Metric:
         """Return the metric with what rows that are not the holdout's suggest: its range, or its scale.
 
         A range reaches a quarter beyond the farthest score (a half, of squared errors), rounded outwards to
@@ -375,7 +372,7 @@ class Metric:
         made.measure, made.most_beyond = replace(self.measure, bounds=_check_range(bounds)), 1.0
         return made
 
-    def check_target(self, y: NDArray[Any]) -> None:
+    def check_target(self, y: Array) -> None:
         """Raise UndefinedMetricError if y is of the wrong type, such as text where numbers are needed.
 
         Parameters
@@ -389,7 +386,7 @@ class Metric:
         if target == "numbers" and family(y) != "numbers":
             raise UndefinedMetricError("it needs numbers")
 
-    def check_classes(self, y: NDArray[Any]) -> None:
+    def check_classes(self, y: Array) -> None:
         """Raise UndefinedMetricError if a metric of one class has no meaning for these labels.
 
         That is so for more than two classes, and for two of which neither is the positive one. Rows of a
@@ -426,10 +423,9 @@ class Metric:
         if self._is_certified:
             available_response(estimator, self.methods)
         if self._classes(estimator) is None and self._is_certified and self.response.needs_classes:
-            raise bad_parameter(
-                "estimator", self.name, "a fitted classifier, whose classes_ say what its outputs are of",
-                f"{type(estimator).__name__} without classes_",
-            )  # fmt: skip
+            expected = "a fitted classifier, whose classes_ say what its outputs are of"
+            got = f"{type(estimator).__name__} without classes_"
+            raise bad_parameter("estimator", self.name, expected, got)
 
     def takes_weights(self, n_classes: int = 2) -> bool:
         """Return whether the metric can be computed with ``sample_weight``, for so many classes.
@@ -440,7 +436,7 @@ class Metric:
         """
         return self._scorer is None or takes_weights(self._scorer, n_classes)
 
-    def outputs(self, estimator: Any, X: Any, y: NDArray[Any]) -> NDArray[Any]:
+    def outputs(self, estimator: Any, X: Any, y: Array) -> Array:
         """Return the estimator's predictions for some rows, in the form that `measured` takes.
 
         Parameters
@@ -456,9 +452,7 @@ class Metric:
         """
         return self._outputs(estimator, X, y, self.response)
 
-    def measured(
-        self, estimator: Any, y: NDArray[Any], outputs: NDArray[Any], rule: Measure | None = None
-    ) -> Measured:
+    def measured(self, estimator: Any, y: Array, outputs: Array, rule: Measure | None = None) -> Measured:
         """Return the value on some rows, and the number of independent terms behind it.
 
         ``rule`` replaces the metric's own, for rows with weights or groups.
@@ -475,7 +469,7 @@ class Metric:
         self.check_within(y, outputs, classes)
         return (rule or self.rule).value(y, outputs, classes)
 
-    def check_within(self, y: NDArray[Any], outputs: NDArray[Any], classes: NDArray[Any] | None) -> None:
+    def check_within(self, y: Array, outputs: Array, classes: Array | None) -> None:
         """Raise UndefinedMetricError if rows suggested the range, and too many scores are beyond it.
 
         Parameters
@@ -485,9 +479,7 @@ class Metric:
         classes : ndarray or None
             Of the model, where the metric needs them.
         """
-        if not self.suggests_range:
-            return
-        if float(np.mean(self.rule.beyond(y, outputs, classes))) > self.most_beyond:
+        if self.suggests_range and np.mean(self.rule.beyond(y, outputs, classes)) > self.most_beyond:
             raise UndefinedMetricError("the scores are beyond the range that the rows of the guess suggest")
 
     def why_failed(self, reason: str) -> str:
@@ -517,19 +509,12 @@ class Metric:
             return self._mean_score(y, self.outputs(estimator, X, y), params.get("sample_weight"))
         value = self._scorer(estimator, X, y, **params)
         if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.size == 1):
-            raise bad_parameter(
-                "scoring", "Metric", "a scorer that returns one number", type(value).__name__,
-                "Ask for one metric at a time.",
-            )  # fmt: skip
+            expected, fix = "a scorer that returns one number", "Ask for one metric at a time."
+            raise bad_parameter("scoring", "Metric", expected, type(value).__name__, fix)
         return float(value)
 
     def whole(
-        self,
-        estimator: Any,
-        X: Any,
-        y: NDArray[Any],
-        outputs: NDArray[Any] | StoredOutputs | None = None,
-        sample_weight: Weights = None,
+        self, estimator: Any, X: Any, y: Array, outputs: Outputs = None, sample_weight: Weights = None
     ) -> float:
         """Return the metric on all rows without an interval; NaN where it is undefined.
 
@@ -544,15 +529,12 @@ class Metric:
         sample_weight : ndarray of shape (n,) or None, default=None
         """
         if self._scorer is None or not reads_outputs_only(self._scorer):
-            weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-            return self.score(estimator, X, y, **weight)
-        stored = outputs
-        if not isinstance(stored, StoredOutputs):
-            stored = StoredOutputs(estimator, X, y, self.response.unreduced().form, self.name)
+            return self.score(estimator, X, y, **weighing(sample_weight))
+        stored = outputs if isinstance(outputs, StoredOutputs) else self._stored(estimator, X, y)
         return float(stored.scores(self._scorer, y, np.arange(n_rows(X))[None, :], sample_weight)[0])
 
     def blocks(
-        self, estimator: Any, X: Any, y: NDArray[Any], rows: Subsamples, sample_weight: Weights = None
+        self, estimator: Any, X: Any, y: Array, rows: Subsamples, sample_weight: Weights = None
     ) -> NDArray[np.float64]:
         """Return the metric on each of several subsamples of the rows, NaN where it is undefined.
 
@@ -568,7 +550,7 @@ class Metric:
         outputs = self.block_outputs(estimator, X, y)
         return self.blocks_of(outputs, estimator, X, y, rows, sample_weight)
 
-    def block_outputs(self, estimator: Any, X: Any, y: NDArray[Any]) -> NDArray[Any] | StoredOutputs | None:
+    def block_outputs(self, estimator: Any, X: Any, y: Array) -> Array | StoredOutputs | None:
         """Return predictions for all rows, from which `blocks_of` scores every subsample.
 
         None for a user's scorer that may read X itself: it is called for each subsample.
@@ -585,15 +567,15 @@ class Metric:
         if self._scorer is None:
             return self.outputs(estimator, X, y)
         if reads_outputs_only(self._scorer):
-            return StoredOutputs(estimator, X, y, self.response.unreduced().form, self.name)
+            return self._stored(estimator, X, y)
         return None
 
     def blocks_of(
         self,
-        outputs: NDArray[Any] | StoredOutputs | None,
+        outputs: Outputs,
         estimator: Any,
         X: Any,
-        y: NDArray[Any],
+        y: Array,
         rows: Subsamples,
         sample_weight: Weights = None,
     ) -> NDArray[np.float64]:
@@ -611,14 +593,13 @@ class Metric:
         sample_weight : ndarray of shape (n,) or None, default=None
         """
         if outputs is None:
-            weights = [{} if sample_weight is None else {"sample_weight": sample_weight[b]} for b in rows]
-            return np.array(
-                [
-                    self.score(estimator, take_rows(X, block), y[block], **weight)
-                    for block, weight in zip(rows, weights, strict=True)
-                ]
-            )
-        labels = self._classes(estimator)
+
+            def score_alone(block: NDArray[np.integer]) -> float:
+                of_block = weighing(sample_weight, block)
+                return self.score(estimator, take_rows(X, block), y[block], **of_block)
+
+            return np.array([score_alone(block) for block in rows])
+        labels, weights = self._classes(estimator), weighing(sample_weight)
 
         def of_one_size(order: NDArray[np.integer]) -> NDArray[np.float64]:
             if isinstance(outputs, StoredOutputs):
@@ -626,26 +607,27 @@ class Metric:
             if self.scoring in blocks.BLOCK_SCORERS:
                 try:
                     return blocks.block_scores(
-                        self.name, y, outputs, len(order), labels=labels, order=order,
-                        sample_weight=sample_weight,
-                    )  # fmt: skip
+                        self.name, y, outputs, len(order), labels=labels, order=order, **weights
+                    )
                 except ValueError as error:  # name the metric, which is what the user has called
                     message = str(error).replace("block_scores", f"Metric({self.name!r})")
                     raise UndefinedMetricError(message) from error
 
-            def score(block: NDArray[np.integer]) -> float:
-                weight = None if sample_weight is None else sample_weight[block]
-                return self._mean_score(y[block], outputs[block], weight)
-
-            return blocks.loop_scores(score, order)
+            return blocks.loop_scores(
+                lambda block: self._mean_score(y[block], outputs[block], **weighing(sample_weight, block)),
+                order,
+            )
 
         matrices = [rows] if isinstance(rows, np.ndarray) else [block[None, :] for block in rows]
         return np.concatenate([of_one_size(order) for order in matrices])
 
-    def _outputs(self, estimator: Any, X: Any, y: NDArray[Any], response: Response) -> NDArray[Any]:
+    def _stored(self, estimator: Any, X: Any, y: Array) -> StoredOutputs:
+        return StoredOutputs(estimator, X, y, self.response.unreduced().form, self.name)
+
+    def _outputs(self, estimator: Any, X: Any, y: Array, response: Response) -> Array:
         classes = self._classes(estimator)
 
-        def judged(outputs: NDArray[Any], method: str, y: NDArray[Any]) -> NDArray[Any]:
+        def judged(outputs: Array, method: str, y: Array) -> Array:
             return canonical(
                 outputs, response.form, method, y, classes=classes, positive=self.positive, name=self.name
             )
@@ -655,11 +637,11 @@ class Metric:
         method, predicted = respond(estimator, X, response.methods)
         return predicted if isinstance(predicted, Column) else judged(predicted, method, y)
 
-    def _classes(self, estimator: Any) -> NDArray[Any] | None:
+    def _classes(self, estimator: Any) -> Array | None:
         """Return the estimator's ``classes_`` if the metric needs them, else None."""
         return classes_of(estimator, self.name) if self.response.needs_classes else None
 
-    def _mean_score(self, y: NDArray[Any], outputs: NDArray[Any], sample_weight: Any = None) -> float:
+    def _mean_score(self, y: Array, outputs: Array, sample_weight: Any = None) -> float:
         """Return the mean of a user's scores per record."""
         assert isinstance(self.measure, Mean)
         one_by_one = np.asarray(self.measure.scores(y, outputs, None))
@@ -701,20 +683,15 @@ class Difference(Metric):
         if not (base.has_interval and base.measure.has_differences):
             fix = "It has no interval for a difference: ask about each model, and compare the intervals."
             if base.lacks_range and base.measure.has_differences:
-                fix = (
-                    f"It needs a range: Metric({base.name!r}, range=(low, 0)), or validation rows that "
-                    "suggest one, guess_from=(X_val, y_val)."
-                )
-            raise bad_parameter(
-                "scoring", "Holdout.compare", "a mean of bounded scores, such as 'accuracy'", base.name, fix
-            )
+                rows = "validation rows that suggest one, guess_from=(X_val, y_val)"
+                fix = f"It needs a range: Metric({base.name!r}, range=(low, 0)), or {rows}."
+            expected = "a mean of bounded scores, such as 'accuracy'"
+            raise bad_parameter("scoring", "Holdout.compare", expected, base.name, fix)
         assert isinstance(base.measure, Mean)
+        vars(self).update(vars(base))
         self.base, self.range_of_both = base, range_of_both
         self.string = self._scorer = None
-        self.name, self.scoring, self.methods = f"{base.name}{OF_TWO}", base.scoring, base.methods
-        self.measure = PairedMean.of(base.measure)
-        self.chosen_general, self._is_certified = False, True
-        self.clips, self.most_beyond = base.clips, base.most_beyond
+        self.name, self.measure = f"{base.name}{OF_TWO}", PairedMean.of(base.measure)
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description."""
@@ -768,7 +745,7 @@ def no_scores(*outputs: Any) -> Any:
 
 
 def undefined_metric(
-    metric: Metric, y: NDArray[Any], error: UndefinedMetricError, owner: str = "Holdout", fix: str = ""
+    metric: Metric, y: Array, error: UndefinedMetricError, owner: str = "Holdout", fix: str = ""
 ) -> ValueError:
     """Return the error for labels with which a metric is undefined, with the code to write instead.
 
@@ -795,9 +772,8 @@ def _fix(metric: Metric, labels: list[Any]) -> str:
     if metric.string and metric.positive is not None and metric.positive not in labels:
         meant = [label for label in labels if str(label).lower() not in _NEGATIVE] or labels
         either = " or ".join(map(repr, meant))
-        return (
-            f"Say which class is meant, {either}: scoring=Metric({metric.string!r}, pos_label={meant[0]!r})."
-        )
+        code = f"Metric({metric.string!r}, pos_label={meant[0]!r})"
+        return f"Say which class is meant, {either}: scoring={code}."
     return "Bring records of another class." if len(labels) == 1 else ""
 
 

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
-from sklearn.utils.metaestimators import available_if
 
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.data.columns import Column, as_column, is_dask, lies_elsewhere, release, scratch
@@ -47,6 +46,7 @@ LIST_CELLS = 128
 """What a row of a list, a text perhaps, counts as."""
 
 _THRESHOLD = ("decision_function", "predict_proba")
+_METHODS = (*_THRESHOLD, "predict", "predict_log_proba")
 _SCORER = type(get_scorer("accuracy"))
 
 
@@ -254,15 +254,10 @@ def _predicted_by_dask(of_chunk: Callable[[Any, Column], Array], X: Any, dtype: 
     rows = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
     predict = partial(_of_dask_chunk, of_chunk, dtype)
     filled = next((number for number, size in enumerate(X.chunks[0]) if size), 0)
-    (first,) = dask.compute(dask.delayed(_dtype_of)(predict, rows.blocks[filled]))
-    made = rows.map_blocks(
-        partial(predict, dtype=first),
-        dtype=first,
-        drop_axis=list(range(1, X.ndim)),
-        meta=np.empty(0, dtype=first),
-    )
-    (kept,) = dask.persist(made)
-    return kept
+    (first,) = dask.compute(dask.delayed(predict)(rows.blocks[filled]).dtype)
+    all_but_rows, like = list(range(1, X.ndim)), np.empty(0, dtype=first)
+    made = rows.map_blocks(partial(predict, dtype=first), dtype=first, drop_axis=all_but_rows, meta=like)
+    return dask.persist(made)[0]
 
 
 def _of_dask_chunk(
@@ -272,10 +267,6 @@ def _of_dask_chunk(
         return np.empty(0, dtype=dtype)
     labels = Column(np.broadcast_to(np.zeros((), dtype=of_labels), (len(rows),)))  # only their number is read
     return of_chunk(rows, labels)
-
-
-def _dtype_of(predict: Callable[[Array], Array], rows: Array) -> np.dtype[Any]:
-    return predict(rows).dtype
 
 
 def canonical(
@@ -353,14 +344,13 @@ model whose predict gives class labels. Got 'numbers with a fraction, or not fin
             raise _UnusableError("one number for each class", f"an array of shape {matrix.shape}")
         return matrix
     except _UnusableError as error:
-        expected = f"a model whose {method} gives {error.expected}"
-        raise UnusableOutputsError(str(bad_parameter("estimator", name, expected, error.got))) from None
+        wanted, got = error.args
+        message = bad_parameter("estimator", name, f"a model whose {method} gives {wanted}", got)
+        raise UnusableOutputsError(str(message)) from None
 
 
 class _UnusableError(Exception):
-    def __init__(self, expected: str, got: str) -> None:
-        super().__init__(expected, got)
-        self.expected, self.got = expected, got
+    """What is wanted of outputs, and what they are instead."""
 
 
 def _labels(outputs: Array, y: Array) -> Array:
@@ -447,17 +437,9 @@ def reads_outputs_only(scorer: Any) -> bool:
     return isinstance(scorer, _SCORER)
 
 
-def _stored(method: str) -> Any:
-    """Return a method of that name, which is there if the model has it."""
-
-    def has(self: StoredOutputs) -> bool:
-        return hasattr(self._estimator, method)
-
-    def outputs(self: StoredOutputs, rows: NDArray[np.integer]) -> NDArray[Any]:
-        return self._respond(method)[rows]
-
-    outputs.__name__ = method
-    return available_if(has)(outputs)
+def weighing(sample_weight: Array | None, rows: Any = slice(None)) -> dict[str, Any]:
+    """Return the weights of some rows, if there are any, as a scorer takes them."""
+    return {} if sample_weight is None else {"sample_weight": sample_weight[rows]}
 
 
 class StoredOutputs:
@@ -481,27 +463,24 @@ class StoredOutputs:
         What was predicted, by method.
     """
 
-    def __init__(
-        self, estimator: Any, X: Any, y: NDArray[Any], form: str = "any", name: str = "a metric"
-    ) -> None:
-        self.outputs: dict[str, NDArray[Any]] = {}
+    def __init__(self, estimator: Any, X: Any, y: Array, form: str = "any", name: str = "a metric") -> None:
+        self.outputs: dict[str, Array] = {}
         self._error: Exception | None = None
         self._estimator, self._X, self._y, self._form, self._name = estimator, X, y, form, name
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._estimator, name)
+        found = getattr(self._estimator, name)
+        if name not in _METHODS:
+            return found
 
-    predict = _stored("predict")
-    predict_proba = _stored("predict_proba")
-    predict_log_proba = _stored("predict_log_proba")
-    decision_function = _stored("decision_function")
+        def outputs(rows: NDArray[np.integer]) -> Array:
+            return self._respond(name)[rows]
+
+        outputs.__name__ = name  # by which scikit-learn's scorers tell them apart
+        return outputs
 
     def scores(
-        self,
-        scorer: Any,
-        y: NDArray[Any],
-        rows: NDArray[np.integer],
-        sample_weight: NDArray[np.float64] | None = None,
+        self, scorer: Any, y: Array, rows: NDArray[np.integer], sample_weight: Array | None = None
     ) -> NDArray[np.float64]:
         """Return the scorer's value on each subsample (m, t) of the rows, NaN where it has none.
 
@@ -510,28 +489,24 @@ class StoredOutputs:
         Exception
             What the model raised; UnusableOutputsError if the scorer takes no such outputs.
         """
-
-        def score(block: NDArray[np.integer]) -> float:
-            weight = {} if sample_weight is None else {"sample_weight": sample_weight[block]}
-            return float(scorer(self, block, y[block], **weight))
-
-        values = loop_scores(score, rows)
+        values = loop_scores(
+            lambda block: float(scorer(self, block, y[block], **weighing(sample_weight, block))), rows
+        )
         if self._error is not None:
             raise self._error
         return values
 
-    def _respond(self, method: str) -> NDArray[Any]:
+    def _respond(self, method: str) -> Array:
         if method not in self.outputs:
             try:
-                self.outputs[method] = self._canonical(
-                    respond(self._estimator, self._X, (method,))[1], method
-                )
+                given = respond(self._estimator, self._X, (method,))[1]
+                self.outputs[method] = self._canonical(given, method)
             except Exception as error:
                 self._error = error
                 raise
         return self.outputs[method]
 
-    def _canonical(self, outputs: NDArray[Any], method: str) -> NDArray[Any]:
+    def _canonical(self, outputs: Array, method: str) -> Array:
         """Return outputs as the scorer takes them: it picks the column of a class by itself, of a matrix."""
         if self._form in ("any", "labels", "numbers"):
             return canonical(outputs, self._form, method, self._y, name=self._name)

@@ -109,13 +109,8 @@ class AveragedAUC(Measure):
         if len(np.unique(y)) < len(classes):
             raise UndefinedMetricError("a class has no records")
         scores = outputs[:, 1] if outputs.ndim == 2 and len(classes) == 2 else outputs
-        value = roc_auc_score(
-            y,
-            scores,
-            multi_class="ovo" if self.pairs else "ovr",
-            average="weighted" if self.by_records else "macro",
-            labels=classes,
-        )
+        pairs, average = "ovo" if self.pairs else "ovr", "weighted" if self.by_records else "macro"
+        value = roc_auc_score(y, scores, multi_class=pairs, average=average, labels=classes)
         return Measured(float(value), self.size(y))
 
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:

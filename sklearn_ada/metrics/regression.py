@@ -64,10 +64,8 @@ class Explained(AllRows):
         if self.target_range is None:
             return ""
         low, high = self.target_range
-        return (
-            f" (-1 if below), y and predictions clipped to [{low:g}, {high:g}] and each error to "
-            f"+-{self.most_error:g}"
-        )
+        all_in = f"y and predictions clipped to [{low:g}, {high:g}]"
+        return f" (-1 if below), {all_in} and each error to +-{self.most_error:g}"
 
     def tuned(self, y: Array, outputs: Array, classes: Array | None) -> Explained:
         """Return the measure with the range of y on some rows, a quarter wider, and that of errors."""
@@ -90,11 +88,8 @@ class Explained(AllRows):
         if losses.baseline <= 0.0:  # news about the holdout, so it fails and is paid for
             raise UndefinedMetricError("y is constant")
         unexplained = losses.loss / losses.baseline
-        mixed = (
-            losses.loss_variance
-            + unexplained**2 * losses.baseline_variance
-            - 2.0 * unexplained * losses.covariance
-        )
+        mixed = losses.loss_variance + unexplained**2 * losses.baseline_variance
+        mixed -= 2.0 * unexplained * losses.covariance
         deviation = math.sqrt(max(mixed, 0.0)) / losses.baseline
         value = min(max(1.0 - unexplained, self.limits[0]), self.limits[1])
         return Measured(value, len(y), deviation, details=losses)
@@ -195,7 +190,5 @@ def _range(errors: NDArray[np.float64]) -> float:
 def _enclosing(errors: NDArray[np.float64], ln_delta: float) -> Range:
     """Return the two of these sorted errors that enclose the median; 0 and infinity if they are few."""
     low, high = median_ranks(len(errors), ln_delta)
-    return (
-        float(errors[low - 1]) if low >= 1 else 0.0,
-        float(errors[high - 1]) if high <= len(errors) else math.inf,
-    )
+    below = float(errors[low - 1]) if low >= 1 else 0.0
+    return below, float(errors[high - 1]) if high <= len(errors) else math.inf

@@ -104,11 +104,10 @@ def name_of(scoring: Callable[..., Any]) -> str:
 def check_is_scorer(scoring: Callable[..., Any], name: str) -> None:
     """Raise ValueError for a function of labels and predictions, such as `accuracy_score`."""
     if not _binds(scoring):
-        raise bad_parameter(
-            "scoring", "Metric", "a scorer, to be called as scoring(estimator, X, y)", name,
-            "For a function of labels and predictions use its scorer string, such as 'accuracy' for "
-            "accuracy_score, or sklearn.metrics.make_scorer(function).",
-        )  # fmt: skip
+        expected = "a scorer, to be called as scoring(estimator, X, y)"
+        string = "use its scorer string, such as 'accuracy' for accuracy_score"
+        fix = f"For a function of labels and predictions {string}, or sklearn.metrics.make_scorer(function)."
+        raise bad_parameter("scoring", "Metric", expected, name, fix)
 
 
 def _binds(scoring: Callable[..., Any], **params: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import functools
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 
-from sklearn_ada.digest.canonical import canonical_digest, counted_state, names_left_out, reader_of
+from sklearn_ada.digest.canonical import canonical_digest, counted_state, left_out
 from tests.ledger.fitted_models import X, Y
 
 
@@ -115,15 +116,15 @@ def test_names_are_those_of_a_library_and_of_any_estimator():
     class Own(RandomForestClassifier):
         pass
 
-    assert {"n_jobs", "verbose", "memory", "refit_time_"} <= names_left_out(Own)
-    assert "thread_count" not in names_left_out(Own)
-    assert names_left_out(list) == frozenset()
-    assert reader_of(Own) is None
+    assert {"n_jobs", "verbose", "memory", "refit_time_"} <= left_out(Own)[0]
+    assert "thread_count" not in left_out(Own)[0]
+    assert left_out(list) == (frozenset(), None)
+    assert left_out(Own)[1] is None
 
 
 def test_a_state_without_names_is_not_copied():
     state = {"n_jobs": 1}
-    assert counted_state(state, frozenset()) is state
+    assert counted_state(state, list) is state
 
 
 def test_a_forest_is_looked_up_once_for_each_class(monkeypatch):
@@ -131,6 +132,11 @@ def test_a_forest_is_looked_up_once_for_each_class(monkeypatch):
     calls = []
     from sklearn_ada.digest import canonical
 
-    monkeypatch.setattr(canonical, "names_left_out", lambda kind: calls.append(kind) or frozenset())
+    class Found(weakref.WeakKeyDictionary):
+        def __setitem__(self, kind, found):
+            calls.append(kind)
+            super().__setitem__(kind, found)
+
+    monkeypatch.setattr(canonical, "_of_class", Found())
     canonical_digest(RandomForestClassifier(50, max_depth=2, random_state=0).fit(X, Y))
-    assert len(calls) == len(set(calls)) < 10
+    assert 1 < len(calls) == len(set(calls)) < 10
