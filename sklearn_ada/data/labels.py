@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +31,6 @@ PIECE = 2**16
 """Labels are looked at in pieces of so many rows, to keep temporaries small."""
 
 _GROWTH = 1.05  # mean weights are told apart to five percent
-
-
-class Typed(Protocol):
-    """What has a type of NumPy."""
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of each value."""
 
 
 def check_labels(y: Any, owner: str = "Holdout") -> Array:
@@ -109,9 +101,9 @@ def is_missing(label: Any) -> bool:
         return True
 
 
-def family(values: Typed) -> str:
+def family(values: Any) -> str:
     """Return what values are: "text", "numbers", or the kind of another type; values of two never agree."""
-    kind = values.dtype.kind
+    kind: str = values.dtype.kind
     return "text" if kind in "UTO" else "numbers" if kind in "biuf" else kind
 
 

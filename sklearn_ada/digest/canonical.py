@@ -84,7 +84,8 @@ inherits from; "" is every class with ``get_params``."""
 
 _LEFT_OUT = {library: frozenset(names.split()) for library, names in _NAMES.items()}
 Reader = Callable[[Any], list[Any]]
-_of_class: weakref.WeakKeyDictionary[type, tuple[frozenset[str], Reader | None]] = weakref.WeakKeyDictionary()
+LeftOut = tuple[frozenset[str], Reader | None]
+_of_class: weakref.WeakKeyDictionary[type, LeftOut] = weakref.WeakKeyDictionary()
 _GENERATORS = (np.random.RandomState, np.random.Generator)
 _TIMES = "_time"  # how the keys of ``cv_results_`` end that hold seconds
 _SETTINGS = ("kwargs", "_other_params", "_init_params", "params")  # attributes that hold names of this table
@@ -144,6 +145,7 @@ class _Walk:
         self._open: dict[int, int] = {}  # numbers of the objects being read, by id
         self._visits = 0
         self._of_text: dict[str, bytes] = {}  # names of attributes come again and again
+        self._left_out: Callable[[type], LeftOut] = functools.cache(left_out)  # and so do classes
 
     def digest(self, obj: Any) -> bytes:
         if type(obj) is str:
@@ -229,7 +231,7 @@ class _Walk:
         if kind is set or kind is frozenset:
             return [b"set", *sorted(self.digest(item) for item in obj)]
         content = _content_of_container(obj)
-        reader = left_out(kind)[1] if content is None else None
+        reader = self._left_out(kind)[1] if content is None else None
         if reader is not None:
             content = reader(obj)
         return self._reduced(obj) if content is None else self._tagged("container", kind, *content)
@@ -296,7 +298,7 @@ class _Walk:
         if not (state is None or isinstance(state, dict)):
             return [state]
         attributes = getattr(obj, "__dict__", {})
-        counted = counted_state(state or {}, type(obj))
+        counted = counted_state(state or {}, self._left_out(type(obj))[0])
         own = {k: v for k, v in counted.items() if k in attributes}
         return [by_name(own), {k: v for k, v in counted.items() if k not in attributes}]
 
@@ -398,7 +400,7 @@ def _hash(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(chunks)).digest()
 
 
-def left_out(kind: type) -> tuple[frozenset[str], Reader | None]:
+def left_out(kind: type) -> LeftOut:
     """Return which attributes of a class do not count, and what reads its objects if they are one piece.
 
     Examples
@@ -421,12 +423,11 @@ def left_out(kind: type) -> tuple[frozenset[str], Reader | None]:
     return _of_class[kind]
 
 
-def counted_state(state: dict[Any, Any], kind: type) -> dict[Any, Any]:
-    """Return the attributes of an object without those left out of its class, as keys of settings, too.
+def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any]:
+    """Return the attributes of an object without those of the given names, nor these as keys of settings.
 
     Nor, once it is fitted, its generators of random numbers.
     """
-    names = left_out(kind)[0]
     if not names:
         return state
     kept = {k: v for k, v in state.items() if k not in names}
@@ -480,7 +481,7 @@ def _of_catboost(model: Any) -> list[Any]:
         for name in _NOTES_OF_CATBOOST.intersection(noted.keys()):
             del noted[name]
         state["__model"] = bare._serialize_model()
-    return [sorted(counted_state(state, type(model)).items())]
+    return [sorted(counted_state(state, left_out(type(model))[0]).items())]
 
 
 def _of_torch(tensor: Any) -> list[Any]:
@@ -493,7 +494,7 @@ def _of_torch(tensor: Any) -> list[Any]:
 def _of_skorch(net: Any) -> list[Any]:
     """Return the attributes, whose pickle differs each time; modules as in ``eval``, where they predict."""
     module = sys.modules["torch"].nn.Module
-    state = counted_state(vars(net), type(net))
+    state = counted_state(vars(net), left_out(type(net))[0])
     return [(k, copy.deepcopy(v).eval() if isinstance(v, module) else v) for k, v in sorted(state.items())]
 
 

@@ -35,7 +35,7 @@ from scipy.special import xlogy
 from sklearn.metrics import brier_score_loss, make_scorer
 
 from sklearn_ada.accounting.filters import SAME_WEIGHT
-from sklearn_ada.data.columns import as_column, over_blocks
+from sklearn_ada.data.columns import Column, as_column, over_blocks
 from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees import bets
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_half_width
@@ -116,9 +116,12 @@ class Mean(SumOfTerms):
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return the mean of the clipped scores; of columns, block by block."""
+        if isinstance(outputs, Column) or isinstance(y, Column):
+            assert self.counts
+            hits_of = partial(_count, self, classes=classes)
+            return Measured(sum(over_blocks(hits_of, as_column(y), as_column(outputs))) / len(y), len(y))
         if self.counts:  # so that the value is exactly count / n
-            count = partial(_count, self, classes=classes)
-            return Measured(sum(over_blocks(count, as_column(y), as_column(outputs))) / len(y), len(y))
+            return Measured(_count(self, y, outputs, classes) / len(y), len(y))
         scores = self.terms(y, outputs, classes)
         return Measured(float(scores.mean()), len(y), float(scores.std()))
 

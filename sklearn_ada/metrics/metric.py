@@ -269,12 +269,9 @@ class Metric:
         measure = self.rule if units is None else self.rule.weighted(units)
         if measure is None:
             mean = "a mean, or a mean of class means," if units is None or units.bound is None else "a mean"
-            owner, expected = (
-                "a holdout with sample_weight or groups",
-                f"{mean} to have an interval of its own",
-            )
+            owner = "a holdout with sample_weight or groups"
             fix = f"Use the stable median: StableHoldoutScorer, or Metric({self.name!r}, kind='general')."
-            raise bad_parameter("scoring", owner, expected, self.name, fix)
+            raise bad_parameter("scoring", owner, f"{mean} to have an interval of its own", self.name, fix)
         return measure
 
     @property

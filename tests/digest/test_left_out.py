@@ -124,7 +124,7 @@ def test_names_are_those_of_a_library_and_of_any_estimator():
 
 def test_a_state_without_names_is_not_copied():
     state = {"n_jobs": 1}
-    assert counted_state(state, list) is state
+    assert counted_state(state, frozenset()) is state
 
 
 def test_a_forest_is_looked_up_once_for_each_class(monkeypatch):
