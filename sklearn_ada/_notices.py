@@ -74,12 +74,10 @@ def is_called_by_function(package: str, names: frozenset[str]) -> bool:
     >>> is_called_by_function("sklearn.model_selection", frozenset({"run"}))
     False
     """
-    frame = inspect.currentframe()
-    while frame is not None:
-        module = str(frame.f_globals.get("__name__"))
-        if frame.f_code.co_name in names and (module == package or module.startswith(package + ".")):
+    for frame in _frames():
+        module = f"{frame.f_globals.get('__name__')}."
+        if frame.f_code.co_name in names and module.startswith(f"{package}."):
             return True
-        frame = frame.f_back
     return False
 
 
@@ -210,9 +208,7 @@ def session_folder() -> str | None:
         return None
     found = _NAME.fullmatch(os.path.basename(_folder))
     if found is None or not os.path.isabs(_folder) or os.path.normpath(_folder) != _folder:
-        raise ValueError(
-            f"The environment variable {VARIABLE} is not one that sklearn_ada has set: unset it."
-        )
+        raise ValueError(f"The environment variable {VARIABLE} is none that sklearn_ada has set: unset it.")
     return _folder
 
 
@@ -228,10 +224,8 @@ def has_ended() -> bool:
         return False
     try:
         os.kill(int(found[1]), 0)  # asks whether there is such a process
-    except ProcessLookupError:
-        return True
-    except (PermissionError, OverflowError):
-        pass
+    except (ProcessLookupError, PermissionError, OverflowError) as error:
+        return isinstance(error, ProcessLookupError)
     return False
 
 
@@ -264,9 +258,8 @@ class _Blocks:
             _, there = self._running.pop(block, (None, None))
             if there is None:  # begun by another thread of a process that forked since
                 return
-            self._hired.update(
-                each for each in threading.enumerate() if id(each) not in there and each not in self._heard
-            )
+            new = (each for each in threading.enumerate() if id(each) not in there)
+            self._hired.update(each for each in new if each not in self._heard)
             if not self._running:
                 self._take_hook()
 
@@ -326,9 +319,8 @@ class _Blocks:
 def _forget(message: Any) -> None:
     """Take a dropped warning off the lists of those shown, which hold its text and would silence it later."""
     category = message.category
-    registries = [
-        place.get("__warningregistry__") for place in (vars(sys), *(f.f_globals for f in _frames()))
-    ]
+    places = vars(sys), *(frame.f_globals for frame in _frames())
+    registries = [place.get("__warningregistry__") for place in places]
     for text in (str(message.message), *map(str, message.message.args)):  # a category may say it otherwise
         getattr(warnings, "onceregistry", {}).pop((text, category), None)
         for registry in registries:

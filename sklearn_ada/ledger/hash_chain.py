@@ -29,7 +29,10 @@ class Fold(Protocol):
         """Take one more record into account."""
 
 
+Body = dict[str, Any]
 State = TypeVar("State", bound=Fold)
+Start = Callable[[Body], State]
+"""Takes the genesis and returns the state before any record."""
 Seen = TypeVar("Seen")
 
 
@@ -189,9 +192,8 @@ def parse_head(text: str) -> Head:
     """
     found = re.fullmatch(r"([1-9]\d{0,17})-([0-9a-f]{8})-([0-9a-f]{64})", text.strip())
     if found is None:
-        raise bad_parameter(
-            "head", "Ledger.check_head", "COUNT-GENESIS-HASH as 'ledger head' prints it", text
-        )
+        expected = "COUNT-GENESIS-HASH as 'ledger head' prints it"
+        raise bad_parameter("head", "Ledger.check_head", expected, text)
     return Head(int(found[1]), found[2], found[3])
 
 
@@ -245,12 +247,10 @@ def parse_json(text: str) -> dict[str, Any]:
     """Return the object written by `canonical_json`, or raise `LedgerDamagedError`."""
     try:
         body, end = _parse(text)
-        if end != len(text):
-            raise ValueError(f"something follows at {end}")
+        if end != len(text) or not isinstance(body, dict):
+            raise ValueError(f"no object, or something follows at {end}")
     except (TypeError, ValueError) as error:
-        raise LedgerDamagedError("A record of the ledger is not JSON: the file was damaged.") from error
-    if not isinstance(body, dict):
-        raise LedgerDamagedError("A record of the ledger is not a JSON object: the file was damaged.")
+        raise LedgerDamagedError("A record of the ledger is no JSON object: the file was damaged.") from error
     return body
 
 
@@ -311,8 +311,7 @@ def next_row(seq: int, digest: str, key: str | None, body: dict[str, Any]) -> Ro
 
 def vouched(row: Row, before: str) -> bool:
     """Return whether a row follows one of hash ``before``; what is not even text does not."""
-    is_text = isinstance(before, str) and isinstance(row.text, str)
-    is_text = is_text and (row.key is None or isinstance(row.key, str))
+    is_text = all(isinstance(each, str) for each in (before, row.text, "" if row.key is None else row.key))
     return is_text and chain_hash(before, row.seq, row.key, row.text) == row.hash
 
 
@@ -334,14 +333,7 @@ def check_schema(genesis: dict[str, Any], name: str) -> None:
         )
 
 
-def compare_genesis(
-    stored: dict[str, Any],
-    expected: dict[str, Any],
-    name: str,
-    instead: str | None,
-    *,
-    is_untouched: bool = False,
-) -> None:
+def compare_genesis(stored: Body, expected: Body, name: str, instead: str | None, is_untouched: bool) -> None:
     """Raise unless the ledger's genesis is the expected one, naming what differs.
 
     Parameters
@@ -349,7 +341,7 @@ def compare_genesis(
     instead : str or None
         Where another holdout could have a ledger of its own. None for a ledger that goes with the data, in
         this process: nobody gave it a name.
-    is_untouched : bool, default=False
+    is_untouched : bool
         Whether it is a file in which nothing is recorded but the genesis: then it may be begun anew.
     """
     check_schema(stored, name)

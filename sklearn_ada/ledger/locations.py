@@ -8,10 +8,12 @@ data, deleted by the interpreter that began it. Whatever its workers search, the
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 from sklearn_ada._notices import VARIABLE, began_here, has_ended, session_folder
@@ -129,10 +131,7 @@ def temporary_ledger_path(fingerprint: str, kind: str = "") -> str:
 def temporary_ledgers(kind: str) -> list[str]:
     """Return the paths of this session's temporary ledgers of a kind."""
     folder = session_folder()
-    names = os.listdir(folder) if folder is not None and os.path.isdir(folder) else []
-    return [
-        os.path.join(str(folder), n) for n in sorted(names) if n.startswith(f"{kind}-") and n.endswith(".db")
-    ]
+    return [] if folder is None else sorted(map(str, Path(folder).glob(f"{kind}-*.db")))
 
 
 def is_temporary(path: str) -> bool:
@@ -163,11 +162,8 @@ def _is_worker_of_a_cluster() -> bool:
     """Return whether dask or ray says that this process works for another one."""
     distributed: Any = sys.modules.get("distributed")
     if distributed is not None:
-        try:
+        with contextlib.suppress(ValueError):
             distributed.get_worker()
-        except ValueError:
-            pass
-        else:
             return True
     ray: Any = sys.modules.get("ray")
     return bool(ray is not None and ray.is_initialized() and ray.get_runtime_context().get_task_id())

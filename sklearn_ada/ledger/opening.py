@@ -10,7 +10,7 @@ from typing import Any
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger import memory, postgresql, sqlite  # noqa: F401 - each makes its backend known
-from sklearn_ada.ledger.hash_chain import Ledger, State
+from sklearn_ada.ledger.hash_chain import Body, Ledger, Start, State
 from sklearn_ada.ledger.transactions import BACKENDS, Address, ChainedLedger
 
 
@@ -44,8 +44,7 @@ def ledger_address(given: Address | None, content: Callable[[], str], kind: str 
             return backend.address_for(content, kind)
     if not isinstance(given, (str, os.PathLike)):
         raise bad_parameter("ledger", "Holdout", expected, given)
-    scheme = _mistaken_scheme(given)
-    if scheme is not None:
+    if (scheme := _mistaken_scheme(given)) is not None:
         raise bad_parameter("ledger", "Holdout", expected, scheme)
     return given
 
@@ -77,10 +76,10 @@ def noted_ledgers(address: Address) -> list[str]:
 
 def open_ledger(
     address: Address,
-    genesis_from_secret: Callable[[bytes], dict[str, Any]],
-    start: Callable[[dict[str, Any]], State],
+    genesis_from_secret: Callable[[bytes], Body],
+    start: Start[State],
     secret: bytes | None = None,
-    of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
+    of_found: Callable[[bytes, Body], Body] | None = None,
 ) -> Ledger[State]:
     """Open the ledger at an address that `ledger_address` returned, or create it.
 
@@ -89,9 +88,7 @@ def open_ledger(
     return _backend_of(address).create_or_open(address, genesis_from_secret, start, secret, of_found)
 
 
-def open_existing_ledger(
-    address: Address, start: Callable[[dict[str, Any]], State], replay: bool = True
-) -> Ledger[State]:
+def open_existing_ledger(address: Address, start: Start[State], replay: bool = True) -> Ledger[State]:
     """Open a ledger under whatever genesis it has, to look at it; it must exist.
 
     Parameters
@@ -108,8 +105,7 @@ def open_existing_ledger(
     LedgerUnavailableError, LedgerDamagedError
         If the ledger cannot be read.
     """
-    scheme = _mistaken_scheme(address)
-    if scheme is not None:
+    if (scheme := _mistaken_scheme(address)) is not None:
         raise LedgerUnavailableError(
             f"There is no ledger at {scheme}: give the path of a file, or a URL like "
             "postgresql://user@host/database?book=name."
@@ -117,7 +113,7 @@ def open_existing_ledger(
     return _backend_of(address).open_existing(address, start, replay)
 
 
-def open_ledger_to_write(address: Address, start: Callable[[dict[str, Any]], State]) -> Ledger[State]:
+def open_ledger_to_write(address: Address, start: Start[State]) -> Ledger[State]:
     """Open a ledger under whatever genesis it has, to go on with it; it must exist.
 
     Parameters
@@ -134,7 +130,7 @@ def open_ledger_to_write(address: Address, start: Callable[[dict[str, Any]], Sta
     """
     genesis = open_existing_ledger(address, start, replay=False).genesis
 
-    def is_gone(secret: bytes) -> dict[str, Any]:
+    def is_gone(secret: bytes) -> Body:
         raise LedgerUnavailableError("The ledger was removed.")
 
     return open_ledger(address, is_gone, start, of_found=lambda secret, found: genesis)

@@ -87,12 +87,8 @@ class Place:
         try:
             parsed = sa.make_url(url)
         except (ArgumentError, ValueError):
-            raise bad_parameter(
-                "ledger",
-                "Holdout",
-                "a URL like postgresql://user@host/database?book=name",
-                "postgresql://...",
-            ) from None  # whatever it is, it may hold a password
+            expected, got = "a URL like postgresql://user@host/database?book=name", "postgresql://..."
+            raise bad_parameter("ledger", "Holdout", expected, got) from None  # it may hold a password
         query = dict(parsed.query)
         self.book = str(query.pop("book", "default"))
         driver = parsed.drivername.partition("+")[2] or "psycopg"

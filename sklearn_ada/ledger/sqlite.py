@@ -57,9 +57,8 @@ CREATE TABLE records (
 );
 CREATE INDEX by_subject ON records (subject) WHERE subject IS NOT NULL;
 """
-_ROWS = (
-    f"SELECT seq, key, subject, body, hash FROM records WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT {PAGE}"
-)
+_HEAD = "SELECT count, hash FROM head WHERE id = 1"
+_ROWS = f"SELECT seq, key, subject, body, hash FROM records WHERE seq BETWEEN ? AND ? ORDER BY 1 LIMIT {PAGE}"
 _INDEXES = {"key": "sqlite_autoindex_records_1", "subject": "by_subject"}
 _MISSED = "SELECT seq FROM records AS r NOT INDEXED WHERE {} LIMIT 1".format(
     " OR ".join(
@@ -194,10 +193,9 @@ class SQLiteLedger(ChainedLedger[State]):
     def _explain(cls, place: str, error: Exception) -> None:
         name, code = os.path.basename(place), getattr(error, "sqlite_errorcode", None)
         unavailable = isinstance(error, (sqlite3.OperationalError, sqlite3.IntegrityError))
-        unreadable = isinstance(error, sqlite3.DatabaseError) and (
-            not unavailable or code == sqlite3.SQLITE_ERROR
-        )
-        if unreadable or isinstance(error, UnicodeDecodeError):  # of a schema's text
+        unreadable = not unavailable or code == sqlite3.SQLITE_ERROR
+        is_text = isinstance(error, UnicodeDecodeError)  # of a schema
+        if is_text or (unreadable and isinstance(error, sqlite3.DatabaseError)):
             raise LedgerDamagedError(f"The file {name!r} is not a readable ledger: {error}.") from error
         if isinstance(error, (sqlite3.Error, OSError)) and not isinstance(error, LedgerError):
             raise LedgerUnavailableError(
@@ -309,10 +307,9 @@ class SQLiteFile(Connection):
 
     def check_place(self) -> None:
         """Refuse unless the path still leads to the file that is open."""
-        try:
+        same = False
+        with contextlib.suppress(OSError):
             same = _inode(self._path) == self._inode
-        except OSError:
-            same = False
         if not same:
             self.forget()
             raise LedgerUnavailableError(
@@ -361,9 +358,8 @@ class SQLiteFile(Connection):
 
     def first_with(self, column: str, value: str) -> int | None:
         """Return the first row's number; both columns have an index."""
-        found = self._db.execute(
-            f"SELECT seq FROM records WHERE {column} = ? ORDER BY seq LIMIT 1", (value,)
-        ).fetchone()
+        query = f"SELECT seq FROM records WHERE {column} = ? ORDER BY seq LIMIT 1"
+        found = self._db.execute(query, (value,)).fetchone()
         return None if found is None else int(found[0])
 
     def add(self, row: Row) -> None:
@@ -407,9 +403,7 @@ class SQLiteFile(Connection):
             raise damage(self.name, f"record {added.seq} is not kept as it was written")
 
     def _read_head(self) -> tuple[int, str] | None:
-        found: tuple[int, str] | None = self._db.execute(
-            "SELECT count, hash FROM head WHERE id = 1"
-        ).fetchone()
+        found: tuple[int, str] | None = self._db.execute(_HEAD).fetchone()
         return found
 
 
@@ -466,11 +460,8 @@ class HeaderFile(_OpenFile):
             os.lseek(self._descriptor, _FIRST, os.SEEK_SET)
             data = os.read(self._descriptor, _LENGTH)
         data = data.ljust(_LENGTH, b"\0")  # where the file was cut off, SQLite says so
-        return Header(
-            is_wal=2 in data[:2],
-            changes=int.from_bytes(data[6:10], "big"),
-            schema=int.from_bytes(data[22:26], "big"),
-        )
+        changes, schema = int.from_bytes(data[6:10], "big"), int.from_bytes(data[22:26], "big")
+        return Header(2 in data[:2], changes, schema)
 
 
 class LockFile(_OpenFile):
@@ -547,10 +538,8 @@ class LockFile(_OpenFile):
     def _open(self) -> int:
         """Open the file, or make it, for everybody who may use the ledger."""
         while True:
-            try:
+            with contextlib.suppress(FileNotFoundError):
                 return os.open(self._path, _FLAGS_OF_LOCK)
-            except FileNotFoundError:
-                pass
             ledger = os.stat(self._ledger)
             mode = stat.S_IMODE(ledger.st_mode)
             try:

@@ -29,11 +29,13 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from sklearn_ada.exceptions import LedgerError, LedgerMismatchError
 from sklearn_ada.ledger.hash_chain import (
+    Body,
     Head,
     Ledger,
     Record,
     Row,
     Seen,
+    Start,
     State,
     check_schema,
     compare_genesis,
@@ -115,9 +117,7 @@ class ChainedLedger(Ledger[State]):
         if "scheme" in vars(cls):
             BACKENDS.append(cls)
 
-    def __init__(
-        self, address: str, genesis: dict[str, Any], start: Callable[[dict[str, Any]], State]
-    ) -> None:
+    def __init__(self, address: str, genesis: Body, start: Start[State]) -> None:
         self._address = address
         self.genesis = genesis
         self._start = start
@@ -127,10 +127,10 @@ class ChainedLedger(Ledger[State]):
     def create_or_open(
         cls,
         address: Address,
-        genesis_from_secret: Callable[[bytes], dict[str, Any]],
-        start: Callable[[dict[str, Any]], State],
+        genesis_from_secret: Callable[[bytes], Body],
+        start: Start[State],
         secret: bytes | None = None,
-        of_found: Callable[[bytes, dict[str, Any]], dict[str, Any]] | None = None,
+        of_found: Callable[[bytes, Body], Body] | None = None,
     ) -> Self:
         """Open the ledger at an address, or begin it if there is none.
 
@@ -166,17 +166,14 @@ class ChainedLedger(Ledger[State]):
             place, lambda: cls._begun(place, lambda: genesis_row(genesis_from_secret(new_secret)), new_secret)
         )
         expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
-        name, instead = cls._shown(place), cls._instead_of(place)
-        compare_genesis(stored, expected, name, instead, is_untouched=is_untouched)
+        compare_genesis(stored, expected, cls._shown(place), cls._instead_of(place), is_untouched)
         ledger = cls(place, expected, start)
         ledger.read(lambda state: None)  # replay now: damage should not wait for the first question
         opened.add(cls._identity_of(place))
         return ledger
 
     @classmethod
-    def open_existing(
-        cls, address: Address, start: Callable[[dict[str, Any]], State], replay: bool = True
-    ) -> Self:
+    def open_existing(cls, address: Address, start: Start[State], replay: bool = True) -> Self:
         """Open a ledger under whatever genesis it has, to look at it; it must exist.
 
         Nothing is written, and a file may be one that can only be read. Without ``replay``, records are read
@@ -269,7 +266,7 @@ class ChainedLedger(Ledger[State]):
 
         def recorded(connection: Connection) -> Record:
             found = None if key is None else connection.find("key", key)
-            return connection.append(key, decide(connection.state)) if found is None else found
+            return found or connection.append(key, decide(connection.state))
 
         return self._transact(recorded, write=True)
 
@@ -311,13 +308,9 @@ class ChainedLedger(Ledger[State]):
 
     def verify(self) -> int:
         """Read all records anew, verify them and fold them, and return how many there are."""
-
-        def anew() -> None:
-            self._connection().forget()
-            self._connection().verified_secret()
-
         with lock:
-            self._guarded(self._address, anew)
+            self._guarded(self._address, lambda: self._connection().forget())
+            self._guarded(self._address, lambda: self._connection().verified_secret())
             return self._transact(lambda connection: connection.reached)[0] + 1
 
     def record(self, seq: int) -> Record | None:
@@ -425,7 +418,7 @@ class Connection(ABC):
         row = self.row(0)
         if row is None or row.hash != ledger._genesis_hash or not vouched(row, ""):
             raise LedgerMismatchError(
-                f"The ledger {name!r} is not the one that was opened: its genesis differs."
+                f"The ledger {name!r} is not the one opened before: its genesis differs."
             )
         self._genesis = parse_json(row.text)
         if row.subject != self._genesis.get("subject"):  # no hash vouches for it

@@ -78,17 +78,15 @@ class HoldoutData:
             fix = "Write X.to_dask_array(lengths=True), or X.compute_chunk_sizes() of an array."
             got = f"{type(X).__name__} of unknown length"
             raise bad_parameter("X", "Holdout", "an array of known length, where it is of Dask", got, fix)
-        if n_rows(X) != len(labels):
-            raise bad_parameter(
-                "y", "Holdout", f"as long as X, which has {n_rows(X)} rows", f"{len(labels)} values"
-            )
+        if (rows := n_rows(X)) != len(labels):
+            expected = f"as long as X, which has {rows} rows"
+            raise bad_parameter("y", "Holdout", expected, f"{len(labels)} values")
         X = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse format has rows to take
         self.ids = ids
         if ids is not None:
             if len(ids) != len(labels):
-                raise bad_parameter(
-                    "ids", "Holdout", f"{len(labels)} ids, one for each row", f"{len(ids)} ids"
-                )
+                expected = f"{len(labels)} ids, one for each row"
+                raise bad_parameter("ids", "Holdout", expected, f"{len(ids)} ids")
             groups = _whole_ids(ids, groups)
             order = np.argsort(ids, kind="stable")
             self.ids, X, labels = ids[order], take_rows(X, order), labels[order]
@@ -123,10 +121,8 @@ class HoldoutData:
     def y(self) -> NDArray[Any]:
         """All labels as an array; those that lie elsewhere are read at the first use."""
         if self._y is None:
-            whole = np.asarray(self.labels)
-            if whole.flags.writeable:
-                whole.flags.writeable = False
-            self._y = whole
+            self._y = np.asarray(self.labels)
+            self._y.flags.writeable = False
         return self._y
 
     @property
@@ -227,20 +223,17 @@ class HoldoutData:
         not paid for: it is refused.
         """
         rule = metric.rule_for(self.units)
-        median = f"the stable median: StableHoldoutScorer, or Metric({metric.name!r}, kind='general')."
+        owner = "a holdout with class_mix='priced'"
+        instead = (
+            "use class_mix='conditional', or the stable median: StableHoldoutScorer, or "
+            f"Metric({metric.name!r}, kind='general')."
+        )
         if self.priced_classes and rule.at_class_mix:
-            raise bad_parameter(
-                "scoring", "a holdout with class_mix='priced'", "a metric that no class mix is part of",
-                metric.name,
-                f"Its interval holds at known class counts: use class_mix='conditional', or {median}",
-            )  # fmt: skip
+            fix = f"Its interval holds at known class counts: {instead}"
+            raise bad_parameter("scoring", owner, "a metric that no class mix is part of", metric.name, fix)
         if self.priced_classes and rule.joins_labels_and_units:
-            raise bad_parameter(
-                "scoring", "a holdout with class_mix='priced' and sample_weight or groups", "a mean",
-                metric.name,
-                "Its width would tell more of the classes than was paid for: use class_mix='conditional', or "
-                f"{median}",
-            )  # fmt: skip
+            fix = f"Its width would tell more of the classes than was paid for: {instead}"
+            raise bad_parameter("scoring", f"{owner} and sample_weight or groups", "a mean", metric.name, fix)
         return rule
 
     def has_interval(self, metric: Metric) -> bool:
@@ -254,13 +247,13 @@ class HoldoutData:
         """Raise ValueError if records have weights, which a metric without an interval cannot take."""
         n_classes = 2 if self.classes is None else len(self.classes)
         if self.weight is not None and not metric.takes_weights(n_classes):
-            classes = f" for {n_classes} classes" if metric.takes_weights() else ""
-            raise bad_parameter(
-                "scoring", "a holdout with sample_weight", f"a scorer that takes sample_weight{classes}",
-                metric.name,
+            expected, owner = "a scorer that takes sample_weight", "a holdout with sample_weight"
+            expected += f" for {n_classes} classes" if metric.takes_weights() else ""
+            fix = (
                 "Use such a scorer, as scoring(estimator, X, y, sample_weight=None), or a Holdout without "
-                "sample_weight.",
-            )  # fmt: skip
+                "sample_weight."
+            )
+            raise bad_parameter("scoring", owner, expected, metric.name, fix)
 
     def describe_units(self, secret: bytes) -> dict[str, Any]:
         """Return what the ledger's first record says of weights and groups; nothing if there are none."""
@@ -290,10 +283,8 @@ class HoldoutData:
         """
         most = int(self.class_counts.min()) if stratify else self.n_units
         if not 1 <= n_subsamples <= most:
-            what = "groups" if self.has_groups else "rows"
-            raise bad_parameter(
-                "n_subsamples", "Holdout", f"between 1 and the {most} {what} of the holdout", n_subsamples
-            )
+            what = f"{most} {'groups' if self.has_groups else 'rows'} of the holdout"
+            raise bad_parameter("n_subsamples", "Holdout", f"between 1 and the {what}", n_subsamples)
         one_order_serves_all = not stratify and not self.has_groups
         key = (secret, 0 if one_order_serves_all else n_subsamples)
         latest = self._partition  # read once, as another thread may replace it

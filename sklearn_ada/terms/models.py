@@ -174,10 +174,8 @@ class Subject:
         digest = model_digest(pair)
         for name, model in (("a", a), ("b", b)):
             if isinstance(model, Predictions):
-                raise bad_parameter(
-                    name, owner, "a fitted model", "Predictions",
-                    "Their target is these rows; ask about each: certify(Predictions(...)).",
-                )  # fmt: skip
+                fix = "Their target is these rows; ask about each: certify(Predictions(...))."
+                raise bad_parameter(name, owner, "a fitted model", "Predictions", fix)
             _check_model(model, data, owner)
         first, second = (getattr(model, "classes_", None) for model in (a, b))
         both_have = first is not None and second is not None
@@ -263,13 +261,8 @@ def _check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = F
     if data.classes is not None and classes is not None and not isinstance(classes, list):  # of one output
         missing = set(data.classes.tolist()) - set(np.asarray(classes).tolist())
         if missing:
-            raise bad_parameter(
-                "estimator",
-                owner,
-                "fitted on all classes of the holdout",
-                f"{len(classes)} classes, {len(missing)} missing",
-                "Fit on labels like the holdout's.",
-            )
+            got, fix = f"{len(classes)} classes, {len(missing)} missing", "Fit on labels like the holdout's."
+            raise bad_parameter("estimator", owner, "fitted on all classes of the holdout", got, fix)
 
 
 def _check_fitted(estimator: Any) -> None:
@@ -312,9 +305,8 @@ def _check_columns(estimator: Any, data: HoldoutData, owner: str) -> None:
     names = getattr(estimator, "feature_names_in_", None)
     columns = getattr(data.X, "columns", None)
     if names is not None and columns is not None and list(names) != list(columns):
-        raise bad_parameter(
-            "estimator", owner, "fitted on the holdout's columns, in their order", list(names)[:5]
-        )
+        wanted = "fitted on the holdout's columns, in their order"
+        raise bad_parameter("estimator", owner, wanted, list(names)[:5])
 
 
 def _is_search(model: Any) -> bool:
@@ -541,11 +533,9 @@ class Predictions(Given):
         if others:
             shown = ", ".join(printable(repr(label)) for label in others[:_SHOWN])
             more = ", ..." if len(others) > _SHOWN else ""
-            raise _bad(
-                owner, "labels that rows of the holdout have",
-                f"{counted(len(others), 'other label')}: {shown}{more}",
-                "If they are meant, name them: Predictions(..., classes=[...]).",
-            )  # fmt: skip
+            got = f"{counted(len(others), 'other label')}: {shown}{more}"
+            fix = "If they are meant, name them: Predictions(..., classes=[...])."
+            raise _bad(owner, "labels that rows of the holdout have", got, fix)
         plain = labels.tolist() if family(labels) != "numbers" else list(map(int, labels.tolist()))
         return of_one_type(np.array(plain, dtype=object), "values", owner)
 
@@ -582,11 +572,11 @@ def _check_answers_predictions(data: HoldoutData, policy: Policy) -> None:
             raise _refused("groups", "left out", "groups, or an id more than once", fix)
         raise _refused("sample_weight", "left out", "weight_bound or sample_weight", fix)
     if policy.class_mix != "priced":
-        raise _refused(
-            "class_mix", "'priced'", policy.class_mix,
+        fix = (
             "Whoever knows the class counts and X can predict the larger class: open the holdout, on a new "
-            "ledger, with class_mix='priced', which pays for them.",
-        )  # fmt: skip
+            "ledger, with class_mix='priced', which pays for them."
+        )
+        raise _refused("class_mix", "'priced'", policy.class_mix, fix)
 
 
 def public_predictions(rows: Any, owner: str) -> tuple[Predictions, NDArray[Any]]:
@@ -601,10 +591,8 @@ def public_predictions(rows: Any, owner: str) -> tuple[Predictions, NDArray[Any]
 def check_predictions(metric: Metric, owner: str) -> None:
     """Raise ValueError unless a metric is a mean of 0/1 losses of labels."""
     if not (metric.has_interval and metric.rule.counts):
-        raise bad_parameter(
-            "scoring", f"{owner} of predictions", "a mean of 0/1 losses, such as 'accuracy'", metric.name,
-            "Other scores on these very rows have no certificate here.",
-        )  # fmt: skip
+        whose, fix = f"{owner} of predictions", "Other scores on these very rows have no certificate here."
+        raise bad_parameter("scoring", whose, "a mean of 0/1 losses, such as 'accuracy'", metric.name, fix)
 
 
 def on_these_rows(metric: Metric) -> str:
@@ -650,10 +638,10 @@ def _column(given: Any) -> Column | None:
     """Return labels that lie elsewhere, and those of many rows, as a column; None for others."""
     given = np.asarray(given) if hasattr(given, "iloc") and not lies_elsewhere(given) else given
     column = column_of(given)
-    if column is not None and not lies_elsewhere(given):
-        column = Column(_own(given))
     if column is None:
         return None
+    if not lies_elsewhere(given):
+        column = Column(_own(given))
     if not column.is_whole or not are_classes(column.values):
         raise _not_labels(column.dtype)
     return column

@@ -170,32 +170,18 @@ LABELS_DIFFER = Symbol("relabelled", 1)
 LABELS_HOLD = Symbol("relabelled", 0)
 """Paid in advance: that labels which are passed later are these."""
 
-CHANGES = {
-    each.name: each
-    for each in (
-        Change("begun", "none"),
-        Change("added", "all"),
-        Change(
-            "relabelled",
-            "others",
-            labels_differ=True,
-            assumption=(
-                "labels were corrected without looking at predictions, at times that depend on no record"
-            ),
-            words="labels differ",
-        ),
-        Change(
-            "missing",
-            "others",
-            adds=False,
-            assumption=(
-                "rows that are missing were left out by a rule that did not look at their labels or at "
-                "predictions"
-            ),
-        ),
-        Change("back", "none", is_free=True, words="as they were before"),
-    )
-}
+_CORRECTED = "labels were corrected without looking at predictions, at times that depend on no record"
+_LEFT_OUT = (
+    "rows that are missing were left out by a rule that did not look at their labels or at predictions"
+)
+_WAYS = (
+    Change("begun", "none"),
+    Change("added", "all"),
+    Change("relabelled", "others", labels_differ=True, assumption=_CORRECTED, words="labels differ"),
+    Change("missing", "others", adds=False, assumption=_LEFT_OUT),
+    Change("back", "none", is_free=True, words="as they were before"),
+)
+CHANGES = {each.name: each for each in _WAYS}
 
 
 def _keyed(texts: list[bytes], secret: bytes, size: int, person: bytes) -> list[bytes]:

@@ -16,6 +16,7 @@ import functools
 import hashlib
 import hmac
 import os
+from types import SimpleNamespace
 from typing import Any
 
 from sklearn_ada._validation import bad_parameter
@@ -81,11 +82,11 @@ def public_key_text(given: Any, owner: str) -> str:
     expected = "a public X25519 key: the path of a PEM file, its content, or a key of 'cryptography'"
     key = _key(given, "seal_key", owner, expected, is_public=True)
     if key is None:
-        raise bad_parameter(
-            "seal_key", owner, expected, "a private key",
+        fix = (
             "Whoever asks gets the public one: openssl pkey -in private.pem -pubout -out public.pem. Keep "
-            "the private one away from here.",
-        )  # fmt: skip
+            "the private one away from here."
+        )
+        raise bad_parameter("seal_key", owner, expected, "a private key", fix)
     text: str = key.public_bytes_raw().hex()
     try:
         sealed_for(text, 0, "")
@@ -111,9 +112,8 @@ def check_private_key(given: Any, public: str, owner: str) -> Any:
     if key is None:
         raise bad_parameter("key", owner, expected, "a public key")
     if key.public_key().public_bytes_raw().hex() != public:
-        raise bad_parameter(
-            "key", owner, expected, "the key of another", f"This ledger's begins with {public[:12]}."
-        )
+        fix = f"This ledger's begins with {public[:12]}."
+        raise bad_parameter("key", owner, expected, "the key of another", fix)
     return key
 
 
@@ -132,7 +132,7 @@ def sealed_for(public: str, point: int, context: str) -> str:
     once = library.private.generate()
     sender = once.public_key().public_bytes_raw()
     shared = once.exchange(library.public.from_public_bytes(bytes.fromhex(public)))
-    cipher = library.cipher(shared, sender, bytes.fromhex(public))
+    cipher = _cipher(shared, sender, bytes.fromhex(public))
     content = point.to_bytes(_BYTES, "big", signed=True)
     envelope: bytes = sender + cipher.encrypt(_NONCE, content, context.encode())
     return envelope.hex()
@@ -157,7 +157,7 @@ def opened_with(private: Any, text: str, context: str) -> int:
         whole = bytes.fromhex(text)
         sender, content = whole[:_KEY], whole[_KEY:]
         shared = private.exchange(library.public.from_public_bytes(sender))
-        cipher = library.cipher(shared, sender, private.public_key().public_bytes_raw())
+        cipher = _cipher(shared, sender, private.public_key().public_bytes_raw())
         return int.from_bytes(cipher.decrypt(_NONCE, content, context.encode()), "big", signed=True)
     except (library.invalid, TypeError, ValueError) as error:
         raise LedgerDamagedError(
@@ -178,7 +178,8 @@ def _key(given: Any, name: str, owner: str, expected: str, *, is_public: bool) -
         return None
     fix = _MAKE if is_public else ""
     try:
-        key = library.load_public(pem) if is_public else library.load_private(pem, password=None)
+        load = library.pem.load_pem_public_key
+        key = load(pem) if is_public else library.pem.load_pem_private_key(pem, password=None)
     except Exception as error:  # whatever the library raises on what is no key; it might quote it
         key = None
         if isinstance(error, TypeError) and not is_public:
@@ -205,35 +206,33 @@ def _pem(given: Any, name: str, owner: str, expected: str) -> tuple[bytes, str]:
         raise bad_parameter(name, owner, expected, f"a path that cannot be read ({reason})") from None
 
 
-class _Library:
-    """What is used of the library `cryptography`, imported when the first key is."""
-
-    def __init__(self) -> None:
-        try:
-            from cryptography.exceptions import InvalidTag
-            from cryptography.hazmat.primitives.asymmetric import x25519
-            from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
-        except ImportError as error:
-            raise ImportError(
-                f'A seal_key needs the library cryptography: pip install "sklearn-ada[seal]" ({error}).'
-            ) from error
-        self.public: Any = x25519.X25519PublicKey
-        self.private: Any = x25519.X25519PrivateKey
-        self.load_public: Any = load_pem_public_key
-        self.load_private: Any = load_pem_private_key
-        self.invalid = InvalidTag
-
-    @staticmethod
-    def cipher(shared: bytes, sender: bytes, receiver: bytes) -> Any:
-        """Return AES-GCM with the key of one exchange."""
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-        from cryptography.hazmat.primitives.hashes import SHA256
-        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
-        label = b"sklearn_ada sealed value" + sender + receiver
-        return AESGCM(HKDF(SHA256(), _KEY, salt=None, info=label).derive(shared))
+def _cipher(shared: bytes, sender: bytes, receiver: bytes) -> Any:
+    """Return AES-GCM with the key of one exchange."""
+    library, label = _library(), b"sklearn_ada sealed value" + sender + receiver
+    derivation = library.kdf.HKDF(library.hashes.SHA256(), _KEY, salt=None, info=label)
+    return library.aead.AESGCM(derivation.derive(shared))
 
 
 @functools.cache
-def _library() -> _Library:
-    return _Library()
+def _library() -> Any:
+    """Return what is used of the library `cryptography`, imported when the first key is."""
+    try:
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import x25519
+        from cryptography.hazmat.primitives.ciphers import aead
+        from cryptography.hazmat.primitives.kdf import hkdf
+    except ImportError as error:
+        raise ImportError(
+            f'A seal_key needs the library cryptography: pip install "sklearn-ada[seal]" ({error}).'
+        ) from error
+    public, private = x25519.X25519PublicKey, x25519.X25519PrivateKey
+    return SimpleNamespace(
+        public=public,
+        private=private,
+        pem=serialization,
+        hashes=hashes,
+        aead=aead,
+        kdf=hkdf,
+        invalid=InvalidTag,
+    )
