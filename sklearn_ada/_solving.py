@@ -156,9 +156,8 @@ def best_scale(
 ) -> float:
     """Return about the best positive parameter between two, given by their logarithms."""
     best = minimize_scalar(
-        lambda x: half_width(math.exp(x)),
-        bounds=(ln_low, ln_high), method="bounded", options={"xatol": xatol},
-    )  # fmt: skip
+        lambda x: half_width(math.exp(x)), bounds=(ln_low, ln_high), options={"xatol": xatol}
+    )
     return math.exp(float(best.x))
 
 

@@ -249,13 +249,19 @@ class CodedQuestion(Question):
 def foreseen_variance(
     rule: Measure, guess: Guess, bounds: tuple[float, float], size: float, policy: Policy
 ) -> float | None:
-    """Return the variance, as a share of the squared range, that a certify with this guess tells, or None."""
+    """Return the variance, as a share of the squared range, that a certify with this guess tells, or None.
+
+    It is told if an interval that uses it promises to be narrower; the guess alone decides that.
+    """
+    if not rule.has_variance or guess.deviation is None or size < 2:
+        return None
     width = bounds[1] - bounds[0]
-    scaled = (guess.value - bounds[0]) / width
+    scaled, ln_delta = (guess.value - bounds[0]) / width, policy.planned_ln_delta
     _, deviation = _deviations(guess, scaled, size, width)
-    return _worth_releasing(
-        rule, scaled, guess.deviation and deviation, size, policy.planned_ln_delta("certify")
-    )
+    variance, at = max(deviation**2 if guess.deviation else 0.0, _LEAST_VARIANCE), min(max(scaled, 0.0), 1.0)
+    usual = chernoff_kl(at, at, size, ln_delta)
+    narrow = empirical_bernstein(at, at, variance, int(size), ln_delta + math.log1p(-math.exp(_LN_FALLBACK)))
+    return variance if narrow[1] - narrow[0] < 0.97 * (usual[1] - usual[0]) else None
 
 
 def _deviations(guess: Guess, scaled: float, size: float, width: float) -> tuple[float, float]:
@@ -263,22 +269,6 @@ def _deviations(guess: Guess, scaled: float, size: float, width: float) -> tuple
     spread = _wilson_deviation(min(max(scaled, 0.0), 1.0), guess.size or size)
     given = guess.deviation
     return spread, spread if given is None else max(given / width, 1e-3 * spread)
-
-
-def _worth_releasing(
-    rule: Measure, scaled: float, deviation: float | None, size: float, ln_delta: float
-) -> float | None:
-    """Return the variance that is expected if an interval that uses it promises to be narrower, or None.
-
-    Decided from the guess alone. ``scaled`` and ``deviation`` are shares of the metric's range.
-    """
-    if not rule.has_variance or deviation is None or size < 2:
-        return None
-    variance = max(deviation**2, _LEAST_VARIANCE)
-    at = min(max(scaled, 0.0), 1.0)
-    usual = chernoff_kl(at, at, size, ln_delta)
-    narrow = empirical_bernstein(at, at, variance, int(size), ln_delta + math.log1p(-math.exp(_LN_FALLBACK)))
-    return variance if narrow[1] - narrow[0] < 0.97 * (usual[1] - usual[0]) else None
 
 
 FILL = "fill"
@@ -337,10 +327,9 @@ class FilledCheck(RefinedCheck):
     def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
         """Fix everything but the width; ValueError without a tolerance, a share of the metric's range."""
         if policy.tolerance is None:
+            expected = "something else on a holdout without a tolerance"
             fix = "Open the holdout with tolerance=, which is what cells can fill."
-            raise bad_parameter(
-                "settings", "Holdout.check", "something else on a holdout without a tolerance", FILL, fix
-            )
+            raise bad_parameter("settings", "Holdout.check", expected, FILL, fix)
         return cls(coded, policy.tolerance * coded.metric.width)
 
     def of_share(self, share: FailureBudget) -> CodedQuestion:

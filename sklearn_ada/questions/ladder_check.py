@@ -63,9 +63,8 @@ class LadderQuestion(RefinedCheck):
     def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
         """Fix the step; ratios, whose denominator is part of the answer, are refused."""
         if coded.rule.size_is_released:
-            raise bad_parameter(
-                "scoring", "LadderScorer", "a mean, an AUC or a per-class mean", coded.metric.name
-            )
+            expected = "a mean, an AUC or a per-class mean"
+            raise bad_parameter("scoring", "LadderScorer", expected, coded.metric.name)
         if isinstance(settings.step, str):
             return cls(coded, float(f"{min(1.0 / math.sqrt(coded.size), 1.0):.3g}"))
         width = coded.metric.width

@@ -196,13 +196,11 @@ class NoisyQuestion(RefinedCheck):
 
 def bounded_sensitivity(coded: CodedQuestion, data: HoldoutData, owner: str, fix: str) -> float:
     """Return how far one record can move the value; raise for metrics of which nothing bounds that."""
-    labels = data.labels_for(coded.metric, coded.rule)
-    sensitivity = coded.rule.sensitivity(labels)
+    sensitivity = coded.rule.sensitivity(data.labels_for(coded.metric, coded.rule))
     if sensitivity is None:
-        raise bad_parameter(
-            "scoring", owner, "a mean, an AUC or a per-class mean when noise is added", coded.metric.name,
-            f"One record can move a ratio (or a mean with weight_bound) too far: {fix}",
-        )  # fmt: skip
+        expected = "a mean, an AUC or a per-class mean when noise is added"
+        why = f"One record can move a ratio (or a mean with weight_bound) too far: {fix}"
+        raise bad_parameter("scoring", owner, expected, coded.metric.name, why)
     return sensitivity
 
 

@@ -104,9 +104,8 @@ class RowsQuestion(RefinedCheck):
     def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
         """Return what value and ends certify at this failure probability."""
         first, *ends = symbols_of(event)
-        usual = self.coded.read(
-            CodedRelease((first,)), replace(share, ln_delta=share.ln_delta + _LN_USUAL), {}
-        )
+        usual_share = replace(share, ln_delta=share.ln_delta + _LN_USUAL)
+        usual = self.coded.read(CodedRelease((first,)), usual_share, {})
         if isinstance(first.value, str):
             return usual
         foreseen = self._foreseen(int(first.value), share.ln_delta + _LN_REST)
@@ -145,7 +144,7 @@ def of_rows(question: Question, data: HoldoutData, policy: Policy) -> RowsQuesti
     if rule.needs_rows and guess.details is None:
         return None  # as when it is read from its record
     behind = guess.size or size
-    ln_delta = policy.planned_ln_delta("certify")
+    ln_delta = policy.planned_ln_delta
     known = Foreseen(
         value=guess.value,
         deviation=guess.deviation,

@@ -254,12 +254,10 @@ def as_guess(guess: object, metric: Metric, owner: str) -> Guess | None:
         return None
     value = guess.value if isinstance(guess, Guess) else guess
     low, high = metric.range or (-np.inf, np.inf)
-    check_real(
-        value, "guess", owner, low=low, high=high, closed="both",
-        fix="A guess is an estimate of the metric from validation data.",
-    )  # fmt: skip
+    fix = "A guess is an estimate of the metric from validation data."
+    number = check_real(value, "guess", owner, low=low, high=high, closed="both", fix=fix)
     if not isinstance(guess, Guess):
-        return Guess(float(value))  # type: ignore[arg-type] # just checked
+        return Guess(number)
     for name, (least, most) in _PRECISION.items():
         if getattr(guess, name) is not None:
             check_real(getattr(guess, name), name, "Guess", low=least, high=most, closed="both")
@@ -333,10 +331,9 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
     else:
         centre = float(np.median(values))
     spread = float(np.std(values)) * math.sqrt(size / subsample_size) if len(values) > 1 else abs(centre)
-    if isinstance(outputs, StoredOutputs):
-        predicted: Any = outputs.outputs
-    else:
-        predicted = np.asarray(estimator.predict(X)) if outputs is None else outputs
+    if outputs is None:
+        outputs = np.asarray(estimator.predict(X))
+    predicted = outputs.outputs if isinstance(outputs, StoredOutputs) else outputs
     return _identified(Guess(centre, float(count), spread), X, labels, predicted)
 
 
@@ -463,14 +460,10 @@ class Outcome:
     def from_dict(cls, body: dict[str, Any]) -> Self:
         """Return the outcome that `to_dict` described."""
         low, high = body["interval"]
-        return cls(
-            **{
-                **body,
-                "value": math.nan if body["value"] is None else body["value"],
-                "interval": (-math.inf if low is None else low, math.inf if high is None else high),
-                "levels": None if body["levels"] is None else (body["levels"][0], body["levels"][1]),
-            }
-        )
+        ends = -math.inf if low is None else low, math.inf if high is None else high
+        value = math.nan if body["value"] is None else body["value"]
+        levels = None if body["levels"] is None else tuple(body["levels"])
+        return cls(**{**body, "value": value, "interval": ends, "levels": levels})
 
 
 def _or_none(value: float) -> float | None:

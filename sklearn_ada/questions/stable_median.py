@@ -113,9 +113,8 @@ class MedianSettings:
         of_what = "groups of the holdout" if data.has_groups else "records of the holdout"
         if self.stratify:
             if not data.is_classification or data.has_groups:
-                raise bad_parameter(
-                    "stratify", owner, "False where y holds numbers and with groups", self.stratify
-                )
+                expected = "False where y holds numbers and with groups"
+                raise bad_parameter("stratify", owner, expected, self.stratify)
             most, of_what = int(data.class_counts.min()), "records of the rarest class"
         if isinstance(self.n_subsamples, str):
             auto = self._usual(data)
@@ -182,17 +181,14 @@ class MedianSettings:
             return self._around(guess, spread, m, policy, purpose)
         if metric.range is not None:
             return _wide(UniformGrid(*metric.range, GRID_POINTS))
-        range_of_it = ""
+        expected = f"given for {metric.name}, which has no finite range, unless the guess comes from rows"
+        fix = "Take the guess from validation rows, guess_from=(X_val, y_val), "
         if metric.is_scorer_with_interval:
-            range_of_it = f"declare its range, Metric({metric.name!r}, range=(low, 0)), "
-        raise bad_parameter(
-            "grid",
-            "MedianSettings",
-            f"given for {metric.name}, which has no finite range, unless the guess comes from rows",
-            self.grid,
-            f"Take the guess from validation rows, guess_from=(X_val, y_val), {range_of_it}or ask with "
-            "settings=MedianSettings(grid=sklearn_ada.mechanisms.UniformGrid(low, high, size)).",
+            fix += f"declare its range, Metric({metric.name!r}, range=(low, 0)), "
+        fix += (
+            "or ask with settings=MedianSettings(grid=sklearn_ada.mechanisms.UniformGrid(low, high, size))."
         )
+        raise bad_parameter("grid", "MedianSettings", expected, self.grid, fix)
 
     def _around(self, guess: Guess, spread: float, m: int, policy: Policy, purpose: str) -> MedianGrid:
         """Return a grid around the guess; a check's steps are so wide that the median mostly rounds to it."""

@@ -178,8 +178,7 @@ class Subject:
                 raise bad_parameter(name, owner, "a fitted model", "Predictions", fix)
             _check_model(model, data, owner)
         first, second = (getattr(model, "classes_", None) for model in (a, b))
-        both_have = first is not None and second is not None
-        if both_have and not np.array_equal(np.asarray(first), np.asarray(second)):
+        if first is not None and second is not None and not np.array_equal(first, second):
             got = f"{len(np.asarray(second))} classes"
             raise bad_parameter("b", owner, "fitted on the classes of a", got)
         return cls(pair, digest, name_of_model(pair), owner)

@@ -282,10 +282,10 @@ class Policy:
             return records_budget(n, planned, self.ln_gap, check)
         return subsamples_budget(unit.parts, planned, GRID_POINTS, self.ln_gap, check)
 
-    def planned_ln_delta(self, purpose: str) -> float:
-        """Return ln delta of the last expected check or of the first certify, with nothing revealed yet."""
-        check, certify = plain(planned_ln_deltas)(self.ln_beta, self.check_share, self.expected_questions)
-        return check if purpose == "check" else certify
+    @property
+    def planned_ln_delta(self) -> float:
+        """Logarithm of delta of the first certify, with nothing revealed yet."""
+        return plain(planned_ln_deltas)(self.ln_beta, self.check_share, self.expected_questions)[1]
 
     def half_cell(self, error: float, deviation: float, size: float) -> float:
         """Return half of the width that the cells of a check should have (see `choose_half_cell`).
