@@ -141,7 +141,7 @@ class CodedQuestion(Question):
         return cls(purpose, metric, rule, guess, cells, "cells", 0.0, size, target, is_chosen=is_chosen)
 
     @property
-    def may_use_all_rows(self) -> bool:
+    def may_use_all_rows(self) -> bool:  # type: ignore[override]
         """Whether an interval that is a function of all rows may be narrower: a count says it all."""
         return self.purpose == "certify" and not self.rule.counts
 

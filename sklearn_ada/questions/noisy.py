@@ -26,7 +26,7 @@ from typing import Any, Self
 
 from scipy.special import ndtri_exp
 
-from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_option, check_real
+from sklearn_ada._validation import LN_2, bad_parameter, check_option, check_real, integer, or_none
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.differential_privacy import thresholdout_scale
 from sklearn_ada.accounting.events import (
@@ -88,8 +88,7 @@ class NoiseSettings:
         check_option(self.noise, "noise", owner, ("laplace", "gaussian"))
         if self.scale != "auto":
             check_real(self.scale, "scale", owner, low=0.0)
-        if self.max_hits is not None:
-            check_integer(self.max_hits, "max_hits", owner)
+        or_none(integer())(self.max_hits, "max_hits", owner)
 
     @property
     def hits(self) -> float:

@@ -75,6 +75,8 @@ class Question(ABC):
     """What is sealed while only its cell is released; None if the answer is all there is."""
     n_subsamples: int | None = None
     """Of how many subsamples it takes the median; None if of none."""
+    may_use_all_rows: bool = False
+    """Whether an interval that is a function of all rows may be narrower."""
 
     settings_type: ClassVar[type | None] = None
     """The class of ``settings`` that asks for this mechanism."""
@@ -98,11 +100,6 @@ class Question(ABC):
     def at_once(self) -> bool:
         """Whether an exact value is released when it is asked, which takes more of the budget."""
         return self.purpose == "certify" and self.statistic is None
-
-    @property
-    def may_use_all_rows(self) -> bool:
-        """Whether an interval that is a function of all rows may be narrower."""
-        return False
 
     @property
     def exact(self) -> Question:

@@ -540,20 +540,18 @@ class StableQuestion(Question):
             below, above = (int(symbol.value) for symbol in symbols[1:])
             interval = self._interval(median - below, median + above, bounds)
         levels = open_levels(level, median, self.grid, bounds) if self.purpose == "check" else None
+        verdict = "differs" if first else "agrees"
+        if self.purpose == "certify":
+            verdict = "exact" if self.drawing.is_exact else "drawn"
         return Outcome(
             min(max(self.grid.value(median), bounds[0]), bounds[1]),
             interval,
-            self._verdict(first),
+            verdict,
             theorem,
             self.target,
             vacuous=interval == bounds if levels is None else levels == (0.0, 1.0),
             levels=levels,
         )
-
-    def _verdict(self, offset: int) -> str:
-        if self.purpose == "certify":
-            return "exact" if self.drawing.is_exact else "drawn"
-        return "agrees" if offset == 0 else "differs"
 
     def _ln_sampling(self, share: FailureBudget) -> float:
         """Return ln delta of the sampling: half of delta is for the mechanism's noise, if there is any."""

@@ -359,9 +359,30 @@ class Genesis:
     ----------
     body : dict
         What the ledger holds, ready for JSON.
+
+    Attributes
+    ----------
+    confidence_level : float
+        Probability that all intervals hold together.
+    tolerance : float or None
+        The largest half-width of an answer at which questions are admitted, as a share of the range.
+    fingerprint : str
+        Keyed digest of the rows that the ledger began with.
+    identity : {"ids", "labels", "content"}
+        What rows are known by; "content" in ledgers begun before there were others.
+    units : dict or None
+        What it says of groups and weights; None without.
+    rows : int
+        How many there were.
     """
 
     body: dict[str, Any]
+    confidence_level = property(lambda self: float(self.body["confidence_level"]))
+    tolerance = property(lambda self: self.body["tolerance"])
+    fingerprint = property(lambda self: str(self.body["fingerprint"]))
+    identity = property(lambda self: str(self.body.get("identity", "content")))
+    units = property(lambda self: self.body.get("units"))
+    rows = property(lambda self: int(self.body["rows"]))
 
     @classmethod
     def of(
@@ -416,37 +437,6 @@ class Genesis:
     def policy(self) -> Policy:
         """The policy, checked."""
         return Policy.from_dict(self.body)
-
-    @property
-    def confidence_level(self) -> float:
-        """Probability that all intervals hold together."""
-        return float(self.body["confidence_level"])
-
-    @property
-    def tolerance(self) -> float | None:
-        """The largest half-width of an answer at which questions are admitted, as a share of the range."""
-        tolerance: float | None = self.body["tolerance"]
-        return tolerance
-
-    @property
-    def fingerprint(self) -> str:
-        """Keyed digest of the rows that the ledger began with."""
-        return str(self.body["fingerprint"])
-
-    @property
-    def identity(self) -> str:
-        """What rows are known by: "ids", "labels", or "content" in ledgers begun before there were others."""
-        return str(self.body.get("identity", "content"))
-
-    @property
-    def units(self) -> dict[str, Any] | None:
-        """What it says of groups and weights; None without."""
-        return self.body.get("units")
-
-    @property
-    def rows(self) -> int:
-        """How many there were."""
-        return int(self.body["rows"])
 
     @property
     def n_units(self) -> int:
