@@ -155,6 +155,17 @@ class MedianSettings:
         Where privacy certifies, the budget is divided by the number of questions expected, or by the number
         of ``draws`` that this one makes if that is larger. Elsewhere epsilon is such that the rank error is
         about 0.1.
+
+        Parameters
+        ----------
+        grid_size : int
+            Number of points of the grid.
+        data : HoldoutData
+            The rows that are split into subsamples.
+        policy : Policy
+            The holdout's.
+        draws : int
+            How many quantiles the question draws.
         """
         m = self.subsamples(data)
         unit = subsamples_unit(m, stratified=self.stratify)
@@ -172,7 +183,21 @@ class MedianSettings:
     def lay_grid(
         self, purpose: str, metric: Metric, guess: Guess | None, data: HoldoutData, policy: Policy
     ) -> MedianGrid:
-        """Return the grid of a median; it does not depend on the holdout's values."""
+        """Return the grid of a median; it does not depend on the holdout's values.
+
+        Parameters
+        ----------
+        purpose : {"check", "certify"}
+            What is asked.
+        metric : Metric
+            The metric that is asked for.
+        guess : Guess or None
+            What the median is expected to be.
+        data : HoldoutData
+            The rows that are split into subsamples.
+        policy : Policy
+            The holdout's.
+        """
         if isinstance(self.grid, Grid):
             return _wide(self.grid)
         if guess is not None and guess.deviation is not None:
