@@ -59,11 +59,6 @@ def ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture
-def holdout(rows, tmp_path):
-    return Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
-
-
 def certify(holdout, model, scoring="accuracy"):
     return holdout.certify(model, scoring=scoring, guess=0.5)
 
