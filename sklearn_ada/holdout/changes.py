@@ -80,13 +80,7 @@ from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.data.labels import stack_rows
 from sklearn_ada.digest.rows import is_leak
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
-from sklearn_ada.holdout.records import (
-    LabelsRecord,
-    MeanWeightRecord,
-    OverlapRecord,
-    RowsRecord,
-    TopUpRecord,
-)
+from sklearn_ada.holdout.records import LabelsRecord, MeanWeightRecord, OverlapRecord, RowsRecord, TopUpRecord
 from sklearn_ada.holdout.session import Session, with_bare_errors
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
@@ -130,7 +124,6 @@ def as_edition(session: Session, missing: str) -> Session:
     """
     data, secret, ledger = session.data, session.secret, session.ledger
     table, fingerprint = data.table(secret), data.fingerprint(secret, "ids")
-    stamp = session.asker.stamp()
     if ledger.find(_FIRST) is None:
         if fingerprint != session.genesis.fingerprint:
             raise LedgerMismatchError(
@@ -138,7 +131,7 @@ def as_edition(session: Session, missing: str) -> Session:
                 "recorded, with other rows than these. Open it with the rows that it was begun with."
             )
         _check_units(session)
-        change, rows = CHANGES["begun"], {"rows": len(table), "fingerprint": fingerprint, **stamp}
+        change, rows = CHANGES["begun"], {"rows": len(table), "fingerprint": fingerprint, **session.asker.stamp()}
         event = change.event(are_others=False, labellings=1)
         session.charge(_FIRST, lambda state: RowsRecord.of(state, event, change, table, **rows))
     while True:
@@ -160,13 +153,11 @@ def as_edition(session: Session, missing: str) -> Session:
 def editions_of(ledger: Ledger[State]) -> list[Table]:
     """Return the rows of each edition of a holdout, oldest first; none if its rows were not recorded yet."""
     editions: list[Table] = []
-    while True:
-        found = ledger.find(f"rows {len(editions)}")
-        if found is None:
-            return editions
+    while found := ledger.find(f"rows {len(editions)}"):
         record = RowsRecord.from_dict(found.body)
         before = editions[-1] if editions else record.table[:0]
         editions.append(record.change.after(record.table, before))
+    return editions
 
 
 def has_ids_of(table: Table, editions: list[Table]) -> bool:
@@ -202,7 +193,13 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
             return  # somebody else was first, with other rows: compare again
         editions.append(whole)
         if others or change.labels_differ:
-            _tell_of_labels(session)
+            warn_user(
+                f"Rows of the holdout of the ledger {_name(session)!r} have other labels than before. This "
+                "is recorded, costs 5 nats or a little more, and every later certificate assumes that labels "
+                "were corrected without looking at predictions. Questions are asked anew. If these labels "
+                "are wrong, open it again with the right ones; if they are another target, give it a ledger "
+                "of its own."
+            )
 
 
 def _check_changes(session: Session, changes: Changes, before: int, missing: str, was_there: bool) -> None:
@@ -274,15 +271,6 @@ def _are_others(added: Table, editions: list[Table]) -> bool:
     """Return whether rows that are added were there before, with other labels only."""
     before = np.unique(np.concatenate(editions))
     return bool(np.any(np.isin(added["id"], before["id"]) & ~np.isin(added, before)))
-
-
-def _tell_of_labels(session: Session) -> None:
-    warn_user(
-        f"Rows of the holdout of the ledger {_name(session)!r} have other labels than before. This is "
-        "recorded, costs 5 nats or a little more, and every later certificate assumes that labels were "
-        "corrected without looking at predictions. Questions are asked anew. If these labels are wrong, open "
-        "it again with the right ones; if they are another target, give it a ledger of its own."
-    )
 
 
 def _name(session: Session) -> str:

@@ -420,8 +420,7 @@ class Holdout:
         metric = as_metric(scoring)
         answered = check_together(self._session, estimators, metric, guesses, guess_from, settings)
         for answer, question in answered:
-            if not answer.repeated:
-                warn_if_vacuous(self._session, answer, question)
+            warn_if_vacuous(self._session, answer, question)
         return [answer for answer, _ in answered]
 
     def compare(
@@ -784,8 +783,7 @@ class Holdout:
             warn_of_median(session, question, asked.subject.estimator)
         put = publish if asked.publish else put_question
         answer = put(session, asked, question)
-        if not answer.repeated and answer.certificate is not None and answer.certificate.vacuous:
-            warn_if_vacuous(session, answer, question)
+        warn_if_vacuous(session, answer, question)
         return answer
 
     def _subject(self, estimator: Any, method: str) -> Subject:

@@ -24,7 +24,7 @@ family and as a question like any other, because both halves have been set aside
 This is for checks and certifies without noise, about the rows as they were when the models were declared.
 What it rests on: a declared model is found again by its digest alone, and a digest cannot see everything
 that predictions depend on (weights in a file, say). Here the holdout cannot confirm it, as it does when a
-question is asked again (`asking.charge_or_confirm`): nothing was asked yet when the model was declared, so
+question is asked again (`asking.Proposal`): nothing was asked yet when the model was declared, so
 there is nothing to compare with, and what a model says on the holdout may decide neither whether its question
 is admitted nor how wide the interval is. So every answer with the share of a declared model names this
 assumption in its certificate; and if one question under the digest turns out to be of two models, the second
@@ -51,14 +51,7 @@ from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import certified, foreseen_half_width, put_question
-from sklearn_ada.holdout.framing import (
-    Ask,
-    Framed,
-    Settings,
-    by_default,
-    meaning_of,
-    plan_question,
-)
+from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, meaning_of, plan_question
 from sklearn_ada.holdout.records import FamilyRecord, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError, State
@@ -133,14 +126,11 @@ def open_round(
     stamp, changed = session.asker.stamp(), session.data.first_like
     key = f"{key} {changed}" if changed else key
 
+    may_be_first = session.policy.answers == "auto" and purpose == "certify" and size == 1
+
     def decide(state: State) -> RoundRecord:
         session.check_not_outgrown(state)
-        at_once = sealed is None or (
-            session.policy.answers == "auto"
-            and purpose == "certify"
-            and size == 1
-            and not state.has_certified
-        )
+        at_once = sealed is None or (may_be_first and not state.has_certified)
         probe: Question = exact if sealed is None or at_once else sealed
         share = state.share(purpose, size, at_once=probe.at_once).among(alternatives)
         if share.ln_delta == -math.inf:  # no tolerance is to blame
@@ -201,26 +191,21 @@ def check_together(
     if not (settings is None or isinstance(settings, int | float | str)):
         expected = "None, a number or 'fill'"
         raise bad_parameter("settings", owner, expected, settings, "Ask with these settings by check.")
+    # All digests are taken before any of the models predicts anything.
+    subjects = [Subject.of(each, session.data, session.policy, owner) for each in estimators]
     asked = [
         Ask(subject, metric, "check", guess, guess_from, settings, candidates=count)
-        for subject, guess in zip(
-            # All digests are taken before any of the models predicts anything.
-            [Subject.of(each, session.data, session.policy, owner) for each in estimators],
-            [None] * count if guesses is None else guesses,
-            strict=True,
-        )
+        for subject, guess in zip(subjects, [None] * count if guesses is None else guesses, strict=True)
     ]
     questions = [plan_question(session, each) for each in asked]
     if questions[0].n_subsamples is not None:
         raise bad_parameter("scoring", owner, "a metric with an interval of its own", metric.name)
     pairs = list(zip(asked, questions, strict=True))
     key = f"many {canonical_digest([Framed.of(session, *pair).keys[0] for pair in pairs])}"
-    sizes = [each.guess.size for each in questions if each.guess is not None]
-    rows = min((size for size in sizes if size is not None), default=None)
-    round_name = open_round(
-        session, count, purpose="check", scoring=metric, key=key, settings=settings,
-        guess_rows=None if rows is None else max(round(rows), 1),
-    )  # fmt: skip
+    sizes = [each.guess.size for each in questions if each.guess is not None and each.guess.size is not None]
+    rows = max(round(min(sizes)), 1) if sizes else None
+    about: dict[str, Any] = {"purpose": "check", "scoring": metric, "settings": settings, "guess_rows": rows}
+    round_name = open_round(session, count, key=key, **about)
     answers = [
         put_question(session, replace(each, round_name=round_name), question) for each, question in pairs
     ]
