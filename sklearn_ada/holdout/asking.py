@@ -396,13 +396,9 @@ def _admitted(session: Session, framed: Framed, state: State) -> FailureBudget:
     exhausted = state.outgrown(session.fingerprint) or question.exhausted(mechanism_state)
     if exhausted is not None:
         raise RefusedError(exhausted)
-    is_sealed = question.statistic is not None
-    share = state.share(
-        question.purpose,
-        round_name=state.open_round(framed.asked.round_name),
-        at_once=question.at_once,
-        final=publish and not is_sealed,
-    )
+    is_sealed, in_round = question.statistic is not None, state.open_round(framed.asked.round_name)
+    final = publish and not is_sealed
+    share = state.share(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
     if question.may_be_declared:
         share = state.declared(framed.member, share)
     share = certified(state, question, share)

@@ -198,10 +198,10 @@ class PrivateChoice:
         labels = data.labels_for(metric, rule)
         size, sensitivity = rule.size(labels), rule.sensitivity(labels)
         if sensitivity is None:
+            fix = "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None."
             raise bad_parameter(
-                "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
-                "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None.",
-            )  # fmt: skip
+                "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name, fix
+            )
         is_auto = isinstance(epsilon, str)
         if is_auto:
             check_option(epsilon, "epsilon", "a selection", ("auto",))

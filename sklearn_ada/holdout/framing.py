@@ -141,19 +141,12 @@ class Framed:
         # guess is known but for noise if its rows are known.
         digits = 3 if rows and not is_private else 9
         key = question_key(subject, question.purpose, described, rows, mechanism, digits)
+        final = f"{FINAL}{key}"
+        keys: tuple[str, ...] = (final,) if asked.publish and question.statistic is None else (key, final)
         if known_as is not None:
-            keys: tuple[str, ...] = (known_as,)
-        elif asked.publish and question.statistic is None:
-            keys = (f"{FINAL}{key}",)
-        else:
-            keys = (key, f"{FINAL}{key}")
-        entry = {
-            "metric": metric["metric"],
-            "mechanism": mechanism,
-            "guess": described,
-            **session.asker.stamp(),
-            "model": asked.subject.name,
-        }
+            keys = (known_as,)
+        entry = {"metric": metric["metric"], "mechanism": mechanism, "guess": described}
+        entry |= {"model": asked.subject.name, **session.asker.stamp()}
         return cls(asked, question, subject, keys, subject_key(digest, metric, "declared"), entry)
 
 
@@ -189,29 +182,25 @@ def _planned(session: Session, asked: Ask) -> Question:
     asked.metric.check_estimator(subject.estimator)
     metric = asked.metric if settings is not None else _tuned(session, asked)
     guess = as_guess(asked.guess, metric, owner)
-    by_default_median = settings is None and not metric.has_interval
-    if by_default_median:
+    if settings is None and not metric.has_interval:
         median = MedianSettings()
     check_defined(data, metric, of_classes=median is not None)
-    if by_default_median:
+    if settings is None and median is not None:
         _check_median_is_wanted(metric, owner)
     if asked.guess_from is not None:
         guess = _guess_from(session, asked, metric, median)
     if median is not None:
         return StableQuestion.plan(asked.purpose, metric, guess, data, policy, median, session.partition)
     if asked.purpose == "check" and guess is None:
-        raise bad_parameter(
-            "guess", "Holdout.check", "an estimate of the metric", None,
-            "Take it from validation data, or give those: guess_from=(X_val, y_val).",
-        )  # fmt: skip
+        fix = "Take it from validation data, or give those: guess_from=(X_val, y_val)."
+        raise bad_parameter("guess", "Holdout.check", "an estimate of the metric", None, fix)
     refined = kind if issubclass(kind, RefinedCheck) else None
     half_cell: Any = settings if refined is None else getattr(settings, "threshold", None)
+    class_mix = policy.class_mix == "conditional" and data.is_classification
     with meaning_of(metric, data):
         coded = CodedQuestion.plan(
-            asked.purpose, metric, guess, data, policy,
-            class_mix=policy.class_mix == "conditional" and data.is_classification,
-            half_cell=half_cell,
-        )  # fmt: skip
+            asked.purpose, metric, guess, data, policy, class_mix=class_mix, half_cell=half_cell
+        )
     if subject.is_given:
         coded = replace(coded, target=on_these_rows(metric), given_rows=True)
     if refined is not None:
@@ -274,8 +263,8 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
             return "has no answer with noise, and this holdout certifies by privacy alone"
         if metric.measure.at_class_mix and policy.class_mix == "priced":
             return _KNOWN_COUNTS
-        only_there = "has an interval of all rows, which a certify tells and a check does not"
-        return "" if purpose == "certify" else only_there
+        of_certify = "has an interval of all rows, which a certify tells and a check does not"
+        return "" if purpose == "certify" else of_certify
     if metric.lacks_range:
         if purpose == "check":
             return f"has no finite range: declare one, Metric({metric.name!r}, range=(low, 0))"
@@ -310,10 +299,8 @@ def comparison(
     """Return what is asked of two models: the certify of a difference; see `Holdout.compare`."""
     owner, policy = "Holdout.compare", session.policy
     if not policy.is_described:
-        raise bad_parameter(
-            "route", owner, "one that description length certifies", policy.route,
-            "A difference is told without noise, which privacy alone cannot certify.",
-        )  # fmt: skip
+        fix = "A difference is told without noise, which privacy alone cannot certify."
+        raise bad_parameter("route", owner, "one that description length certifies", policy.route, fix)
     if policy.seals_all:
         warn_user(
             "A comparison is told exactly, at once, for some ten nats or more (fewer with guess_from=): "

@@ -772,8 +772,7 @@ class Holdout:
     def __deepcopy__(self, memo: object) -> Self:
         return self  # one holdout, one ledger: a copy would only be another name for it
 
-    def __sklearn_clone__(self) -> Self:
-        return self
+    __sklearn_clone__ = __copy__
 
     def _ask(self, asked: Ask) -> Answer:
         """Return the answer, with warnings of what is not as it seems; see `check` and `certify`."""

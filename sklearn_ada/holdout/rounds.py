@@ -221,10 +221,8 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
     served = data.has_interval(metric)
     if not served or data.rule(metric).size_is_released:
         why = "A ratio's is tuned by its guess, which is not fixed" if served else "Others rest on a median"
-        raise bad_parameter(
-            "scoring", owner, "a mean, an AUC or a per-class mean, which have one fixed interval",
-            metric.name, f"{why}.",
-        )  # fmt: skip
+        expected = "a mean, an AUC or a per-class mean, which have one fixed interval"
+        raise bad_parameter("scoring", owner, expected, metric.name, f"{why}.")
     members, identity = [], metric_identity(metric)
     for model in models:
         subject = Subject.of(model, data, session.policy, owner)
@@ -240,10 +238,9 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
     def decide(state: State) -> FamilyRecord:
         session.check_not_outgrown(state)
         if not state.is_untouched:
-            raise bad_parameter(
-                "models", owner, "declared before the first question", "a holdout that was asked",
-                "Declare them first thing, on rows that nobody has asked about.",
-            )  # fmt: skip
+            fix = "Declare them first thing, on rows that nobody has asked about."
+            expected = "declared before the first question"
+            raise bad_parameter("models", owner, expected, "a holdout that was asked", fix)
         return made
 
     key = "family " + hashlib.sha256(" ".join(members).encode()).hexdigest()
@@ -301,13 +298,10 @@ def share_ahead(state: State, probe: Question, count: int, purpose: str | None =
     them.
     """
     own = purpose in (None, probe.purpose)
-    at_once = own and probe.at_once
-    share = state.share(
-        purpose or probe.purpose, ahead=count if own or state.purse is not None else 0, at_once=at_once
-    )
-    return share.after(
-        sum(state.account.price_of_repeats(symbol, count) for symbol in probe.expected_symbols(share))
-    )
+    ahead = count if own or state.purse is not None else 0
+    share = state.share(purpose or probe.purpose, ahead=ahead, at_once=own and probe.at_once)
+    symbols = probe.expected_symbols(share)
+    return share.after(sum(state.account.price_of_repeats(symbol, count) for symbol in symbols))
 
 
 def _admits(state: State, probe: Question, share: FailureBudget, count: int) -> bool:
