@@ -129,7 +129,7 @@ def answer_to(session: Session, framed: Framed, looked: list[Any] | None = None)
     except RefusedError as refused:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell class counts.
         entry = {**framed.entry, "mechanism": {"name": framed.entry["mechanism"]["name"]}}
-        return refuse(session, refused, purpose=framed.question.purpose, **entry)
+        return refuse(session, refused, **entry)
 
 
 def refuse(session: Session, refused: RefusedError, **entry: Any) -> Answer:
@@ -178,8 +178,8 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
                 except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
                     return answer((Symbol(question.stream, FAILURES[6], question.scale),))
 
-            entry = {"purpose": question.purpose, **framed.entry}
-            record = proposal.charge(_comparable(session, question, observation), decide, entry, secret)
+            outputs = _comparable(session, question, observation)
+            record = proposal.charge(outputs, decide, framed.entry, secret)
             if looked is not None:
                 looked.append(observation.seen)
             interrupts.raised &= record.fresh  # what was recorded before is an answer
@@ -215,7 +215,7 @@ def _answer_record(
             "sealed": session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None,
             "population": question.exact.target,
             # Published next it would take nothing more, at the value that the guess suggests.
-            "published": final_half_width(state, question.statistic, share.purse, nats),
+            "published": final_half_width(state, question.statistic, share.purse or state.purse, nats),
         }
     record = kind.of(
         state,
@@ -223,7 +223,6 @@ def _answer_record(
         share,
         question.private_release({}),
         subject=framed.subject,
-        purpose=question.purpose,
         round_name=in_round,
         outcome=outcome,
         memory_name=question.state_name,

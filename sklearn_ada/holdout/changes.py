@@ -205,9 +205,9 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
 def _check_changes(session: Session, changes: Changes, before: int, missing: str, was_there: bool) -> None:
     """Raise unless the rows may be changed so; ``was_there``: to ids of an earlier edition."""
     data, policy, name = session.data, session.policy, _name(session)
-    lost = len(changes.missing)
-    if (lost or len(changes.added)) and not was_there and within_cross_validation():
-        what = f"{lost} of the {before} rows are missing, and {len(changes.added)} are new"
+    lost, new = len(changes.missing), len(changes.added)
+    if (lost or new) and not was_there and within_cross_validation():
+        what = f"{lost} of the {before} rows are missing, and {new} are new"
         raise LedgerMismatchError(f"Of the holdout of the ledger {name!r} {what}. {FOLD_OF_ITS_OWN}")
     if lost == before and not was_there:
         raise LedgerMismatchError(
@@ -224,17 +224,13 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
         )
     # Ids are public. Of labels a refusal tells only that not all are the same, and not even that if other
     # rows are a reason already: whoever passes predictions as labels would learn something for nothing.
-    by_ids = [
-        f"{len(rows)} rows are {word}"
-        for rows, word in ((changes.missing, "missing"), (changes.added, "new"))
-        if len(rows)
-    ]
+    by_ids = [f"{count} rows are {word}" for count, word in ((lost, "missing"), (new, "new")) if count]
     reasons = []
     if policy.route != "description_length":
         reasons.append(f"route={policy.route!r}: a privacy budget is chosen for one set of rows")
     if policy.class_mix == "priced":
         reasons.append("class_mix='priced': other class counts have not been paid for")
-    if (lost or len(changes.added)) and (data.units is not None or session.genesis.units is not None):
+    if by_ids and (data.units is not None or session.genesis.units is not None):
         reasons.append("groups, weights or ids that occur more than once: its guarantee is for these units")
     if reasons:
         what = " and ".join(by_ids) or "Labels differ"
@@ -359,8 +355,7 @@ def with_top_up(session: Session) -> Session:
     """
     if session.data.ids is not None:
         return as_edition(session, "raise")  # back to these rows, if a script runs again from its start
-    data, fingerprint = session.data, session.fingerprint
-    stamp = session.asker.stamp()
+    data, fingerprint, stamp = session.data, session.fingerprint, session.asker.stamp()
 
     def decide(state: State) -> TopUpRecord:
         if state.closed:

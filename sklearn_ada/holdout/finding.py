@@ -140,7 +140,8 @@ def _place_by_ids(
     # But one that told nothing is left for the first one of these rows, as soon as missing="ignore" says that
     # they are the same, or the first one knows them already.
     is_left = untouched and (closed or missing == "ignore" or any(one.missing == 0 for one in shared))
-    if here is not None and not is_left and _has_rows(here):
+    # Rows are not recorded yet, or never, if whoever began it ended before.
+    if here is not None and not is_left and editions_of(open_existing_ledger(here, State)):
         if missing == "ignore" and any(one.missing for one in shared):
             _check_alone(1 + len(shared))
         return Place(here)
@@ -179,11 +180,6 @@ def _is_untouched(address: Address) -> tuple[bool, bool]:
     """Return whether a ledger told nothing yet, and whether it is closed."""
     ledger = open_existing_ledger(address, State)
     return ledger.read(lambda state: (state.is_untouched, state.closed))
-
-
-def _has_rows(address: Address) -> bool:
-    """Return whether rows are recorded: not yet, or never, if whoever began it ended before."""
-    return bool(editions_of(open_existing_ledger(address, State)))
 
 
 class _Sharing(NamedTuple):

@@ -119,7 +119,8 @@ class Framed:
     member : str
         Its key among declared models.
     entry : dict
-        What its record says of it, ready for JSON: metric, mechanism, guess, asker and name of the model.
+        What its record says of it, ready for JSON: purpose, metric, mechanism, guess, asker, and the model's
+        name.
     """
 
     asked: Ask
@@ -146,7 +147,7 @@ class Framed:
         if known_as is not None:
             keys = (known_as,)
         entry = {"metric": metric["metric"], "mechanism": mechanism, "guess": described}
-        entry |= {"model": asked.subject.name, **session.asker.stamp()}
+        entry |= {"purpose": question.purpose, "model": asked.subject.name, **session.asker.stamp()}
         return cls(asked, question, subject, keys, subject_key(digest, metric, "declared"), entry)
 
 

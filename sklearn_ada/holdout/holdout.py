@@ -778,7 +778,7 @@ class Holdout:
         """Return the answer, with warnings of what is not as it seems; see `check` and `certify`."""
         session = self._session
         question = plan_question(session, asked)
-        if question.n_subsamples is not None and asked.settings is None and not asked.publish:
+        if asked.settings is None and not asked.publish:
             warn_of_median(session, question, asked.subject.estimator)
         put = publish if asked.publish else put_question
         answer = put(session, asked, question)

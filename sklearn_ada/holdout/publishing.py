@@ -25,6 +25,7 @@ from typing import Any
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, counted
+from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, CountRelease, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError
@@ -100,8 +101,7 @@ def unseal(
 
 def close(ledger: Ledger[State], asker: Asker) -> None:
     """Record that nothing new is answered any more. See `Holdout.close`."""
-    made = CloseRecord(**asker.stamp())
-    ledger.charge("close", lambda state: made.to_dict())
+    ledger.charge("close", lambda state: CloseRecord(**asker.stamp()).to_dict())
 
 
 def publish(session: Session, asked: Ask, question: Question, number: int | None = None) -> Answer:
@@ -164,6 +164,13 @@ class Sealed:
     ledger : Ledger
     number : int
         Of the record that holds it.
+
+    Attributes
+    ----------
+    statistic : LossCount
+        What was sealed, rebuilt from the record.
+    cell : tuple of int
+        First and last point of the cell that was told.
     """
 
     def __init__(self, ledger: Ledger[State], number: int) -> None:
@@ -172,16 +179,8 @@ class Sealed:
         if record is None or not isinstance(read, SealedRecord) or read.sealed is None:
             raise ValueError(f"Record {number} of the ledger holds nothing that is sealed.")
         self.ledger, self.number, self.read, self.key = ledger, number, read, str(record.key)
-
-    @property
-    def statistic(self) -> LossCount:
-        """What was sealed, rebuilt from the record."""
-        return LossCount.described(self.read.mechanism)
-
-    @property
-    def cell(self) -> tuple[int, int]:
-        """First and last point of the cell that was told."""
-        return self.statistic.ends(self.read.event.symbols[0].value)  # type: ignore[attr-defined]
+        self.statistic = LossCount.described(read.mechanism)
+        self.cell = self.statistic.ends(symbols_of(read.event)[0].value)
 
     @property
     def unsealed(self) -> int | None:
@@ -189,8 +188,7 @@ class Sealed:
         for name in ("unsealed", "final"):
             record = self.ledger.find(f"{name} {self.number}")
             if record is not None:
-                symbol: Any = UnsealedRecord.from_dict(record.body).event.symbols[0]  # type: ignore[attr-defined]
-                return int(symbol.value)
+                return int(symbols_of(UnsealedRecord.from_dict(record.body).event)[0].value)
         return None
 
     def point(self, private: Any = None, seen: int | None = None) -> int:
