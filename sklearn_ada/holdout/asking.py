@@ -461,10 +461,10 @@ def final_half_width(state: State, statistic: LossCount, purse: Purse | None, na
 
 def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
     """Warn where a stable median will answer and the asker has not said that it should."""
-    metric, regression = question.metric, is_regressor(estimator)
+    metric = question.metric
     if question.n_subsamples is None or is_chosen(metric):
         return
-    notice = median_notice(metric, MedianSettings(), session.data, regression=regression)
+    notice = median_notice(metric, MedianSettings(), session.data, regression=is_regressor(estimator))
     warn_user(
         f"{too_few_rows(session, question)}{notice}; or accept the median: settings=MedianSettings().",
         once=("median", session.fingerprint, metric.name),
