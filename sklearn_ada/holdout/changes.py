@@ -131,7 +131,8 @@ def as_edition(session: Session, missing: str) -> Session:
                 "recorded, with other rows than these. Open it with the rows that it was begun with."
             )
         _check_units(session)
-        change, rows = CHANGES["begun"], {"rows": len(table), "fingerprint": fingerprint, **session.asker.stamp()}
+        change, stamp = CHANGES["begun"], session.asker.stamp()
+        rows = {"rows": len(table), "fingerprint": fingerprint, **stamp}
         event = change.event(are_others=False, labellings=1)
         session.charge(_FIRST, lambda state: RowsRecord.of(state, event, change, table, **rows))
     while True:
