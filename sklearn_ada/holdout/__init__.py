@@ -37,7 +37,7 @@ share
 confirmation
     A question that is asked again is found by digests, which only propose that it is the same. The model
     predicts the holdout once more, and whether it says what is recorded is a symbol with a price
-    (`asking.charge_or_confirm`).
+    (`asking.Proposal`).
 sealed
     Said of a value of which the cell was told when it was asked, and which is kept, hidden, in its record. To
     *unseal* it is to tell it later, at the failure probability of its asking. The *final* answer is the one

@@ -1,6 +1,6 @@
 """One question from asking to answer: find it, or admit it, look at the holdout, charge it, answer.
 
-`put_question` asks the ledger whether the question is on record (`find_versions`); earlier records alone
+`put_question` asks the ledger whether the question is on record (`Proposal`); earlier records alone
 decide whether a new one is admitted, and with which share of the failure probability (`_admitted`): a
 refusal that depended on the answer would reveal something about it, for nothing. So a question is refused if
 its interval could be wider than the tolerance, its mechanism or its holdout answers no more, or nothing is
@@ -67,7 +67,8 @@ import functools
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sklearn.base import is_regressor
 
@@ -95,8 +96,8 @@ from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
 from sklearn_ada.terms.policy import FailureBudget
 
-if TYPE_CHECKING:
-    pass
+Decide = Callable[[str, str, State], LedgerRecord]
+"""From the key of a version, the summary that its record keeps, and the state, to that record."""
 _EVERY_LEVEL = 0.5  # a half-width in quantile levels
 
 
@@ -128,8 +129,13 @@ def answer_to(session: Session, framed: Framed, looked: list[Any] | None = None)
     except RefusedError as refused:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell class counts.
         entry = {**framed.entry, "mechanism": {"name": framed.entry["mechanism"]["name"]}}
-        refusal = RefusalRecord(purpose=framed.question.purpose, reason=str(refused), **entry)
-        return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
+        return refuse(session, refused, **entry)
+
+
+def refuse(session: Session, refused: RefusedError, **entry: Any) -> Answer:
+    """Return an answer without a value, which is recorded; ``entry`` is what the record says besides."""
+    refusal = RefusalRecord(reason=str(refused), **entry)
+    return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
 
 
 def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Record:
@@ -139,16 +145,13 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
 
     def admit(state: State) -> None:
         nonlocal begun, admission
-        admission = state, state.applied, _admitted(session, framed, state, framed.member)
+        admission = state, state.applied, _admitted(session, framed, state)
         begun = state.account.nats
 
-    found = find_versions(session, framed.keys, admit)
-    key = str(found[0].key) if found else framed.keys[0]
-    anew = is_asked_anew(session, [subject.estimator], _public_outputs(question))
-    if found and session.policy.is_private:
-        if not anew:
-            return found[0]
-        warn_of_asking_anew(session, "Give validation rows: guess_from=(X_val, y_val).")
+    is_anew = is_asked_anew(session, [subject.estimator], _public_outputs(question))
+    proposal = Proposal.find(session, framed.keys, admit, is_anew)
+    if proposal.is_answered:
+        return proposal.versions[0]
     secret, discarded = session.ledger.secret(), subject.copy()  # a secret cannot be read inside a charge
 
     def look_and_charge() -> Record:
@@ -160,26 +163,23 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
 
             def decide(version: str, summary: str, state: State) -> AnswerRecord:
                 # The second version under a key has no share of a declared model: the digest is of two.
-                member = framed.member if version == key else ""
-                if version == key and admission is not None and admission[:2] == (state, state.applied):
+                own = framed if version == proposal.key else replace(framed, member="")
+                if own is framed and admission is not None and admission[:2] == (state, state.applied):
                     share = admission[2]  # earlier records alone decide, and there are no others
                 else:
-                    share = _admitted(session, framed, state, member)
+                    share = _admitted(session, own, state)
                 draw = Draw(secret, version, state.mechanism_states.get(question.state_name, {}))
+                in_order = begun == state.account.nats  # nothing was recorded since the question was fixed
                 answer = functools.partial(
-                    _answer_record, session, framed, state, share, draw, summary,
-                    is_declared=question.may_be_declared and state.is_declared(member),
-                    in_order=begun == state.account.nats,
-                )  # fmt: skip
+                    _answer_record, session, own, state, share, draw, summary, in_order
+                )
                 try:
                     return answer(observation.seen)
                 except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
                     return answer((Symbol(question.stream, FAILURES[6], question.scale),))
 
-            record = charge_or_confirm(
-                session, key, _comparable(session, question, observation), decide,
-                {"purpose": question.purpose, **framed.entry}, secret=secret, found=found, anew=anew,
-            )  # fmt: skip
+            outputs = _comparable(session, question, observation)
+            record = proposal.charge(outputs, decide, framed.entry, secret)
             if looked is not None:
                 looked.append(observation.seen)
             interrupts.raised &= record.fresh  # what was recorded before is an answer
@@ -195,10 +195,8 @@ def _answer_record(
     share: FailureBudget,
     draw: Draw,
     summary: str,
-    seen: Any,
-    *,
-    is_declared: bool,
     in_order: bool,
+    seen: Any,
 ) -> AnswerRecord:
     """Return the record of an answer, after checking that it can be written as JSON.
 
@@ -217,7 +215,7 @@ def _answer_record(
             "sealed": session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None,
             "population": question.exact.target,
             # Published next it would take nothing more, at the value that the guess suggests.
-            "published": final_half_width(state, question.statistic, share.purse, nats),
+            "published": final_half_width(state, question.statistic, share.purse or state.purse, nats),
         }
     record = kind.of(
         state,
@@ -225,7 +223,6 @@ def _answer_record(
         share,
         question.private_release({}),
         subject=framed.subject,
-        purpose=question.purpose,
         round_name=in_round,
         outcome=outcome,
         memory_name=question.state_name,
@@ -233,7 +230,7 @@ def _answer_record(
         outputs=summary,
         unconfirmed=session.policy.is_private and not _public_outputs(question),
         given_rows=framed.asked.subject.is_given,
-        declared=is_declared,
+        declared=question.may_be_declared and state.is_declared(framed.member),
         **framed.entry,
         **others,
     )
@@ -275,144 +272,134 @@ def version_key(key: str, number: int) -> str:
     return key if number == 1 else f"{key} version {number}"
 
 
-def find_versions(
-    session: Session, keys: Sequence[str], otherwise: Callable[[State], object]
-) -> list[Record]:
-    """Return all versions of the first of these keys that has any; if none has, call ``otherwise(state)``."""
-    names = [version_key(key, number) for key in keys for number in (1, 2)]
-    found = session.ledger.find_each(names, otherwise)
-    if not found:
-        return []
-    key = str(found[0].key)
-    versions = [record for record in found if record.key in (key, version_key(key, 2))]
-    if len(versions) > 1:
-        _add_versions(versions, session, key)
-    return versions
-
-
-def charge_or_confirm(
-    session: Session,
-    key: str,
-    outputs: OutputSummary,
-    decide: Callable[[str, str, State], LedgerRecord],
-    entry: dict[str, Any],
-    *,
-    secret: bytes,
-    found: Sequence[Record],
-    anew: bool = False,
-) -> Record:
-    """Return the record whose model said this; if there is none, record what ``decide`` returns.
-
-    Where privacy certifies nothing is compared.
+@dataclass(frozen=True)
+class Proposal:
+    """What is on record under the key that digests make of a question.
 
     Parameters
     ----------
     session : Session
     key : str
-        What the digests make of the question.
-    outputs : OutputSummary
-        What the model says on the holdout.
-    decide : callable
-        Takes the key of the version that is recorded, the summary to be kept in it, and the state.
-    entry : dict
-        Purpose, metric and asker, for the record of a comparison.
-    secret : bytes
-        The ledger's.
-    found : sequence of Record
-        The versions that were found before the look (`find_versions`).
-    anew : bool, default=False
-        Whether it is a new question in any case (see `is_asked_anew`).
+    versions : list of Record
+        Of the question, that were found before the look.
+    is_anew : bool
+        Whether it is a new question each time, as privacy certifies and nothing public confirms it.
     """
-    compared, versions = 0, list(found)
-    while True:  # until nobody else has recorded a version since the comparison
-        if session.policy.is_private:
-            same = versions[0] if versions and not anew else None
-        else:
-            same = _confirmed(session, outputs, versions[compared:], entry, secret)
-        if same is not None:
-            return same
-        compared = len(versions)
-        name = version_key(key, compared + 1)
-        summary = outputs.sealed(session.sealing_key(name, secret))
-        record = session.charge(name, functools.partial(decide, name, summary))
-        if record.fresh:
-            return record
-        _add_versions(versions, session, key)
 
+    session: Session
+    key: str
+    versions: list[Record]
+    is_anew: bool
 
-def _confirmed(
-    session: Session, outputs: OutputSummary, versions: list[Record], entry: dict[str, Any], secret: bytes
-) -> Record | None:
-    """Return the version whose model said this, or None; recorded and paid for either way.
+    @classmethod
+    def find(
+        cls, session: Session, keys: Sequence[str], otherwise: Callable[[State], object], is_anew: bool
+    ) -> Proposal:
+        """Return all versions of the first of these keys that has any; if none has, call ``otherwise``.
 
-    Where no version keeps what was said, nothing is compared, and nothing revealed.
-    """
-    kept = [(record, kept_outputs(record.body)) for record in versions]
-    comparable = [(record, before) for record, before in kept if before is not None]
-    if not comparable:
-        return None
-    agree = (
-        number
-        for number, (record, before) in enumerate(comparable)
-        if outputs.agrees_with(before, session.sealing_key(str(record.key), secret))
-    )
-    same, numbers = next(agree, None), [record.seq for record, _ in comparable]
-    asked = {name: entry[name] for name in ("purpose", "metric", "who", "label", "time")}
-    session.charge(None, lambda state: ConfirmationRecord.of(state, numbers, same, asked))
-    return None if same is None else comparable[same][0]
+        It takes the state. With a question that is new each time and was asked before comes a warning.
+        """
+        found = session.ledger.find_each([version_key(key, n) for key in keys for n in (1, 2)], otherwise)
+        key = str(found[0].key) if found else keys[0]
+        versions = [record for record in found if record.key in (key, version_key(key, 2))]
+        proposal = cls(session, key, versions, is_anew)
+        if len(versions) > 1:
+            proposal._add_versions(versions)
+        if found and is_anew:
+            warn_user(
+                "A question is asked, and paid for, again: its model has code that is no installed "
+                "library's, so its digest does not tell whether it is the same, and where privacy certifies "
+                "only public rows can: give validation rows, guess_from=(X_val, y_val). A choice has none.",
+                once=("asked anew", session.fingerprint),
+            )
+        return proposal
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether the answer on record is returned without a look."""
+        return bool(self.versions) and self.session.policy.is_private and not self.is_anew
 
-def _add_versions(versions: list[Record], session: Session, key: str) -> None:
-    """Append what else is recorded under a proposal to the versions that are known, which never change."""
-    while (record := session.ledger.find(version_key(key, len(versions) + 1))) is not None:
-        versions.append(record)
+    def charge(self, outputs: OutputSummary, decide: Decide, entry: dict[str, Any], secret: bytes) -> Record:
+        """Return the record whose model said this; if there is none, record what ``decide`` returns.
+
+        Where privacy certifies nothing is compared.
+
+        Parameters
+        ----------
+        outputs : OutputSummary
+            What the model says on the holdout.
+        decide : callable
+        entry : dict
+            Purpose, metric and asker, for the record of a comparison.
+        secret : bytes
+            The ledger's.
+        """
+        session, compared, versions = self.session, 0, [*self.versions]
+        while True:  # until nobody else has recorded a version since the comparison
+            if session.policy.is_private:
+                same = versions[0] if versions and not self.is_anew else None
+            else:
+                same = self._confirmed(outputs, versions[compared:], entry, secret)
+            if same is not None:
+                return same
+            compared = len(versions)
+            name = version_key(self.key, compared + 1)
+            summary = outputs.sealed(session.sealing_key(name, secret))
+            record = session.charge(name, functools.partial(decide, name, summary))
+            if record.fresh:
+                return record
+            self._add_versions(versions)
+
+    def _confirmed(
+        self, outputs: OutputSummary, versions: list[Record], entry: dict[str, Any], secret: bytes
+    ) -> Record | None:
+        """Return the version whose model said this, or None; recorded and paid for either way.
+
+        Where no version keeps what was said, nothing is compared, and nothing revealed.
+        """
+        kept = [(record, kept_outputs(record.body)) for record in versions]
+        comparable = [(record, before) for record, before in kept if before is not None]
+        if not comparable:
+            return None
+        agree = (
+            number
+            for number, (record, before) in enumerate(comparable)
+            if outputs.agrees_with(before, self.session.sealing_key(str(record.key), secret))
+        )
+        same, numbers = next(agree, None), [record.seq for record, _ in comparable]
+        asked = {name: entry[name] for name in ("purpose", "metric", "who", "label", "time")}
+        self.session.charge(None, lambda state: ConfirmationRecord.of(state, numbers, same, asked))
+        return None if same is None else comparable[same][0]
+
+    def _add_versions(self, versions: list[Record]) -> None:
+        """Append what else is recorded under the key to the versions that are known, which never change."""
+        while record := self.session.ledger.find(version_key(self.key, len(versions) + 1)):
+            versions.append(record)
 
 
 def is_asked_anew(session: Session, models: Sequence[Any], outputs: str = "") -> bool:
     """Return whether a question is a new one each time, as privacy certifies and nothing public confirms it.
 
-    Parameters
-    ----------
-    session : Session
-    models : sequence of estimators
-    outputs : str, default=""
-        Digest of their outputs on the rows of the guess; empty if there are no such rows.
+    ``outputs`` is the digest of the models' outputs on the rows of the guess; empty if there are none.
     """
     return session.policy.is_private and not outputs and any(map(has_own_code, models))
-
-
-def warn_of_asking_anew(session: Session, what: str) -> None:
-    """Warn that a question which was asked before is paid for again."""
-    warn_user(
-        "A question is asked, and paid for, again: its model has code that is no installed library's, so its "
-        "digest does not tell whether it is the same, and where privacy certifies only public rows can. "
-        f"{what}",
-        once=("asked anew", session.fingerprint),
-    )
 
 
 # What a question may spend.
 
 
-def _admitted(session: Session, framed: Framed, state: State, member: str) -> FailureBudget:
-    """Return what a question may spend of the failure probability; RefusedError if it is not admitted.
-
-    ``member`` is its key among declared models; empty if it has none.
-    """
+def _admitted(session: Session, framed: Framed, state: State) -> FailureBudget:
+    """Return what a question may spend of the failure probability; RefusedError if it is not admitted."""
     question, publish = framed.question, framed.asked.publish
     mechanism_state = state.mechanism_states.get(question.state_name, {})
     exhausted = state.outgrown(session.fingerprint) or question.exhausted(mechanism_state)
     if exhausted is not None:
         raise RefusedError(exhausted)
-    is_sealed = question.statistic is not None
-    share = state.share(
-        question.purpose,
-        round_name=state.open_round(framed.asked.round_name),
-        at_once=question.at_once,
-        final=publish and not is_sealed,
-    )
+    is_sealed, in_round = question.statistic is not None, state.open_round(framed.asked.round_name)
+    final = publish and not is_sealed
+    share = state.share(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
     if question.may_be_declared:
-        share = state.declared(member, share)
+        share = state.declared(framed.member, share)
     share = certified(state, question, share)
     admits_all = publish or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
     if not admits_all and not state.admits(*foreseen_half_width(state, question, share)):
@@ -448,33 +435,23 @@ def foreseen_half_width(state: State, question: Question, share: FailureBudget) 
     Of a sealed question that of the answer if its guess holds, as a surprise is wider and may not decide; of
     others the worst there can be.
     """
-
-    def transcript_ahead(event: Event) -> Transcript:
-        nats = max(share.nats, state.account.nats) + state.account.price(event)
-        return Transcript(state.policy.ln_transcript, nats)
-
-    return question.foreseen_half_width(share, transcript_ahead)
+    return question.foreseen_half_width(share, lambda event: transcript_of(state, event, share.nats))
 
 
 # What an answer is worth.
 
 
-def transcript_of(state: State, event: Event) -> Transcript:
-    """Return what the transcript theorem takes, if this is told now."""
-    return Transcript(state.policy.ln_transcript, state.account.nats + state.account.price(event))
+def transcript_of(state: State, event: Event, at_least: float = 0.0) -> Transcript:
+    """Return what the transcript theorem takes, if this is told now or after so many nats."""
+    nats = max(at_least, state.account.nats) + state.account.price(event)
+    return Transcript(state.policy.ln_transcript, nats)
 
 
-def final_half_width(
-    state: State,
-    statistic: LossCount,
-    purse: Purse | None = None,
-    nats: float | None = None,
-) -> float:
+def final_half_width(state: State, statistic: LossCount, purse: Purse | None, nats: float) -> float:
     """Return about the half-width of a final, at the value that the guess suggests.
 
-    ``purse`` and ``nats`` are what is left then and what was revealed; None: as they are now.
+    ``purse`` and ``nats`` are what is left then and what was revealed.
     """
-    purse, nats = purse or state.purse, state.account.nats if nats is None else nats
     assert purse is not None
     weight, _ = purse.final()
     level = ln_delta(state.policy.ln_sealed, weight, nats) if weight > 0.0 else -math.inf
@@ -484,13 +461,13 @@ def final_half_width(
 
 def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
     """Warn where a stable median will answer and the asker has not said that it should."""
-    if question.n_subsamples is None or is_chosen(question.metric):
+    metric = question.metric
+    if question.n_subsamples is None or is_chosen(metric):
         return
-    is_regression = is_regressor(estimator)
-    notice = median_notice(question.metric, MedianSettings(), session.data, regression=is_regression)
+    notice = median_notice(metric, MedianSettings(), session.data, regression=is_regressor(estimator))
     warn_user(
         f"{too_few_rows(session, question)}{notice}; or accept the median: settings=MedianSettings().",
-        once=("median", session.fingerprint, question.metric.name),
+        once=("median", session.fingerprint, metric.name),
     )
 
 
@@ -498,21 +475,26 @@ def too_few_rows(session: Session, question: Question) -> str:
     """Return a sentence where the next answer of a stable median will be vacuous, whatever the rows say."""
     if question.n_subsamples is None:
         return ""
-    half, _ = session.ledger.read(
-        lambda state: foreseen_half_width(
-            state, question, state.share(question.purpose, at_once=question.at_once)
-        )
-    )
-    if half < _EVERY_LEVEL:
+
+    def foreseen(state: State) -> float:
+        share = state.share(question.purpose, at_once=question.at_once)
+        return foreseen_half_width(state, question, share)[0]
+
+    if session.ledger.read(foreseen) < _EVERY_LEVEL:
         return ""
-    units = f"{session.data.n_units} {'groups' if session.data.has_groups else 'rows'}"
-    parts = f"{units} in {question.n_subsamples} subsamples"
-    return f"{parts} are too few: what will be paid for certifies nothing. "
+    units = _units(session.data, question.n_subsamples)
+    return f"{units} are too few: what will be paid for certifies nothing. "
+
+
+def _units(data: HoldoutData, n_subsamples: int | None) -> str:
+    """Say how many independent units there are, and in how many subsamples."""
+    units = f"{data.n_units} {'groups' if data.has_groups else 'rows'}"
+    return units if n_subsamples is None else f"{units} in {n_subsamples} subsamples"
 
 
 def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> None:
-    """Warn, once a process, of an answer that certifies nothing."""
-    if certifies_nothing(answer):
+    """Warn, once a process, of an answer that certifies nothing and was not given before."""
+    if not answer.repeated and certifies_nothing(answer):
         parts = question.n_subsamples
         warn_user(
             f"An answer of the holdout certifies nothing. {why_vacuous(session, parts)}",
@@ -536,9 +518,6 @@ def why_vacuous(session: Session, n_subsamples: int | None) -> str:
     """
     data, policy = session.data, session.policy
     nats = session.ledger.read(lambda state: state.account.nats)
-    units = f"{data.n_units} {'groups' if data.has_groups else 'rows'}"
-    if n_subsamples is not None:
-        units += f" in {n_subsamples} subsamples"
     if policy.is_described:
         what = f"with {nats:.3g} nats revealed"
         fewer = "fewer surprises, as guesses that hold cost next to nothing"
@@ -546,11 +525,13 @@ def why_vacuous(session: Session, n_subsamples: int | None) -> str:
         what, fewer = "for what privacy can certify", "fewer expected_questions, which means less noise"
     if n_subsamples is not None:
         fewer += "; or a metric with an interval of its own"
-    can_grow = policy.route == "description_length" and data.units is None
-    more = "more rows (top_up, or a larger holdout" if can_grow else "more rows (a larger holdout"
+    more = "a larger holdout"
+    if policy.route == "description_length" and data.units is None:
+        more = f"top_up, or {more}"
     return (
         "The interval is everything that the metric can be, because independent records are too few: "
-        f"{units}, {what}. What helps: {more}; plan_holdout says how many), or {fewer}."
+        f"{_units(data, n_subsamples)}, {what}. What helps: more rows ({more}; plan_holdout says how many), "
+        f"or {fewer}."
     )
 
 
@@ -570,16 +551,15 @@ def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *
     regression : bool
         Whether the model is a regressor, however few values y has.
     """
-    name = metric.name
+    name, units = metric.name, "groups" if data.has_groups else "records"
     size = data.subsample_size(settings.subsamples(data), stratify=settings.stratify)
-    units = "groups" if data.has_groups else "records"
     why = "has no interval of its own on this holdout"
     if metric.has_interval_of_all_rows:
         why = "has no interval of its own here (the winner's has, of rows that count alike: ask='winner')"
     return (
-        f"{name} {why}. Its answers are the median of {name} over "
-        f"random subsamples of {size} {units}, which is another quantity than {name} on all rows and can be "
-        f"far from it. Use {_with_interval(metric, data, regression)}"
+        f"{name} {why}. Its answers are the median of {name} over random subsamples of {size} {units}, which "
+        f"is another quantity than {name} on all rows and can be far from it. Use "
+        f"{_with_interval(metric, data, regression)}"
     )
 
 

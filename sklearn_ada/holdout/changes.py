@@ -80,13 +80,7 @@ from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.data.labels import stack_rows
 from sklearn_ada.digest.rows import is_leak
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
-from sklearn_ada.holdout.records import (
-    LabelsRecord,
-    MeanWeightRecord,
-    OverlapRecord,
-    RowsRecord,
-    TopUpRecord,
-)
+from sklearn_ada.holdout.records import LabelsRecord, MeanWeightRecord, OverlapRecord, RowsRecord, TopUpRecord
 from sklearn_ada.holdout.session import Session, with_bare_errors
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
@@ -130,7 +124,6 @@ def as_edition(session: Session, missing: str) -> Session:
     """
     data, secret, ledger = session.data, session.secret, session.ledger
     table, fingerprint = data.table(secret), data.fingerprint(secret, "ids")
-    stamp = session.asker.stamp()
     if ledger.find(_FIRST) is None:
         if fingerprint != session.genesis.fingerprint:
             raise LedgerMismatchError(
@@ -138,7 +131,8 @@ def as_edition(session: Session, missing: str) -> Session:
                 "recorded, with other rows than these. Open it with the rows that it was begun with."
             )
         _check_units(session)
-        change, rows = CHANGES["begun"], {"rows": len(table), "fingerprint": fingerprint, **stamp}
+        change, stamp = CHANGES["begun"], session.asker.stamp()
+        rows = {"rows": len(table), "fingerprint": fingerprint, **stamp}
         event = change.event(are_others=False, labellings=1)
         session.charge(_FIRST, lambda state: RowsRecord.of(state, event, change, table, **rows))
     while True:
@@ -160,13 +154,11 @@ def as_edition(session: Session, missing: str) -> Session:
 def editions_of(ledger: Ledger[State]) -> list[Table]:
     """Return the rows of each edition of a holdout, oldest first; none if its rows were not recorded yet."""
     editions: list[Table] = []
-    while True:
-        found = ledger.find(f"rows {len(editions)}")
-        if found is None:
-            return editions
+    while found := ledger.find(f"rows {len(editions)}"):
         record = RowsRecord.from_dict(found.body)
         before = editions[-1] if editions else record.table[:0]
         editions.append(record.change.after(record.table, before))
+    return editions
 
 
 def has_ids_of(table: Table, editions: list[Table]) -> bool:
@@ -202,15 +194,21 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
             return  # somebody else was first, with other rows: compare again
         editions.append(whole)
         if others or change.labels_differ:
-            _tell_of_labels(session)
+            warn_user(
+                f"Rows of the holdout of the ledger {_name(session)!r} have other labels than before. This "
+                "is recorded, costs 5 nats or a little more, and every later certificate assumes that labels "
+                "were corrected without looking at predictions. Questions are asked anew. If these labels "
+                "are wrong, open it again with the right ones; if they are another target, give it a ledger "
+                "of its own."
+            )
 
 
 def _check_changes(session: Session, changes: Changes, before: int, missing: str, was_there: bool) -> None:
     """Raise unless the rows may be changed so; ``was_there``: to ids of an earlier edition."""
     data, policy, name = session.data, session.policy, _name(session)
-    lost = len(changes.missing)
-    if (lost or len(changes.added)) and not was_there and within_cross_validation():
-        what = f"{lost} of the {before} rows are missing, and {len(changes.added)} are new"
+    lost, new = len(changes.missing), len(changes.added)
+    if (lost or new) and not was_there and within_cross_validation():
+        what = f"{lost} of the {before} rows are missing, and {new} are new"
         raise LedgerMismatchError(f"Of the holdout of the ledger {name!r} {what}. {FOLD_OF_ITS_OWN}")
     if lost == before and not was_there:
         raise LedgerMismatchError(
@@ -227,17 +225,13 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
         )
     # Ids are public. Of labels a refusal tells only that not all are the same, and not even that if other
     # rows are a reason already: whoever passes predictions as labels would learn something for nothing.
-    by_ids = [
-        f"{len(rows)} rows are {word}"
-        for rows, word in ((changes.missing, "missing"), (changes.added, "new"))
-        if len(rows)
-    ]
+    by_ids = [f"{count} rows are {word}" for count, word in ((lost, "missing"), (new, "new")) if count]
     reasons = []
     if policy.route != "description_length":
         reasons.append(f"route={policy.route!r}: a privacy budget is chosen for one set of rows")
     if policy.class_mix == "priced":
         reasons.append("class_mix='priced': other class counts have not been paid for")
-    if (lost or len(changes.added)) and (data.units is not None or session.genesis.units is not None):
+    if by_ids and (data.units is not None or session.genesis.units is not None):
         reasons.append("groups, weights or ids that occur more than once: its guarantee is for these units")
     if reasons:
         what = " and ".join(by_ids) or "Labels differ"
@@ -274,15 +268,6 @@ def _are_others(added: Table, editions: list[Table]) -> bool:
     """Return whether rows that are added were there before, with other labels only."""
     before = np.unique(np.concatenate(editions))
     return bool(np.any(np.isin(added["id"], before["id"]) & ~np.isin(added, before)))
-
-
-def _tell_of_labels(session: Session) -> None:
-    warn_user(
-        f"Rows of the holdout of the ledger {_name(session)!r} have other labels than before. This is "
-        "recorded, costs 5 nats or a little more, and every later certificate assumes that labels were "
-        "corrected without looking at predictions. Questions are asked anew. If these labels are wrong, open "
-        "it again with the right ones; if they are another target, give it a ledger of its own."
-    )
 
 
 def _name(session: Session) -> str:
@@ -371,8 +356,7 @@ def with_top_up(session: Session) -> Session:
     """
     if session.data.ids is not None:
         return as_edition(session, "raise")  # back to these rows, if a script runs again from its start
-    data, fingerprint = session.data, session.fingerprint
-    stamp = session.asker.stamp()
+    data, fingerprint, stamp = session.data, session.fingerprint, session.asker.stamp()
 
     def decide(state: State) -> TopUpRecord:
         if state.closed:

@@ -9,6 +9,7 @@ the best of N, except with probability ``e^-t``, for values that one record can 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.data.labels import guarded
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import planned_questions
-from sklearn_ada.holdout.asking import charge_or_confirm, find_versions, is_asked_anew, warn_of_asking_anew
+from sklearn_ada.holdout.asking import Proposal, is_asked_anew
 from sklearn_ada.holdout.framing import meaning_of
 from sklearn_ada.holdout.records import SelectionRecord
 from sklearn_ada.holdout.session import Session, another_error, held_interrupts, look, with_bare_errors
@@ -60,20 +61,15 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     if epsilon == "auto" and session.ledger.read(lambda state: state.privacy is not None):
         named = "auto"
     key = selection_key(metric, [subject.digest for subject in subjects], named, data.first_like)
-    found = find_versions(session, [key], lambda state: _admitted(session, state, choice, count))
-    anew = is_asked_anew(session, [subject.estimator for subject in subjects])
-    if found and anew:
-        what = "A choice has no public rows; questions about single models have: guess_from=(X_val, y_val)."
-        warn_of_asking_anew(session, what)
-    if found and session.policy.is_private and not anew:
-        record = found[0]
+    is_anew = is_asked_anew(session, [subject.estimator for subject in subjects])
+    proposal = Proposal.find(session, [key], lambda state: _admitted(session, state, choice, count), is_anew)
+    if proposal.is_answered:
+        record = proposal.versions[0]
     else:
         for subject in subjects:
             # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
             subject.copy()
-        record = with_bare_errors(
-            lambda: _look_and_charge(session, subjects, metric, choice, key, found, anew=anew)
-        )
+        record = with_bare_errors(lambda: _look_and_charge(proposal, subjects, metric, choice))
     winner = SelectionRecord.from_dict(record.body).chosen
     if isinstance(winner, str) or winner >= count:
         why = winner if isinstance(winner, str) else "all of them failed"
@@ -97,50 +93,34 @@ def _check_metric(subjects: Sequence[Subject], metric: Metric, data: HoldoutData
 
 
 def _look_and_charge(
-    session: Session,
-    subjects: Sequence[Subject],
-    metric: Metric,
-    choice: PrivateChoice | None,
-    key: str,
-    found: list[Record],
-    *,
-    anew: bool,
+    proposal: Proposal, subjects: Sequence[Subject], metric: Metric, choice: PrivateChoice | None
 ) -> Record:
-    """Look at the holdout with every model and return the record of the choice (`charge_or_confirm`)."""
-    secret, stamp, count = session.secret, session.asker.stamp(), len(subjects)
-
-    def evaluate(subject: Subject, data: HoldoutData) -> Observation:
-        return _value(metric, subject, data)
-
+    """Look at the holdout with every model and return the record of the choice (`Proposal.charge`)."""
+    session, count = proposal.session, len(subjects)
+    secret, stamp, value = session.secret, session.asker.stamp(), functools.partial(_value, metric)
     with held_interrupts() as interrupts:
         looks = [
-            look(evaluate, subject, session.data, interrupts, stream="index", scale=1.0)
-            for subject in subjects
+            look(value, subject, session.data, interrupts, stream="index", scale=1.0) for subject in subjects
         ]
         seen = [each.seen for each in looks]
         values = [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]
+        named = {"interrupted": interrupts.raised}
         if session.policy.seal_key is None:  # the winner depends on nothing but the values
             comparable = [math.nan if value is None else value for value in values]
-            summary = OutputSummary.of({"interrupted": interrupts.raised}, comparable, unit_of(metric))
+            summary = OutputSummary.of(named, comparable, unit_of(metric))
         else:  # which only the holder of the private key may read
-            outputs = [each.outputs for each in looks]
-            summary = OutputSummary.joined([OutputSummary.of({"interrupted": interrupts.raised}), *outputs])
+            summary = OutputSummary.joined([OutputSummary.of(named), *(each.outputs for each in looks)])
 
         def decide(version: str, kept: str, state: State) -> SelectionRecord:
             admitted = _admitted(session, state, choice, count)
-            rng, interrupted = Draw(secret, version).question(), interrupts.raised
-            event = _chosen(values, metric, admitted, rng, interrupted=interrupted)
+            event = _chosen(values, metric, admitted, Draw(secret, version), interrupted=interrupts.raised)
             release = None if choice is None else choice.release(event)
-            given_rows = any(subject.is_given for subject in subjects)
-            return SelectionRecord.of(
-                state, event, release, metric=metric.describe(), models=count, outputs=kept,
-                given_rows=given_rows, **stamp,
-            )  # fmt: skip
+            given = any(subject.is_given for subject in subjects)
+            about = {"metric": metric.describe(), "models": count, "outputs": kept, "given_rows": given}
+            return SelectionRecord.of(state, event, release, **about, **stamp)
 
         entry = {"purpose": "select", "metric": metric.describe(), **stamp}
-        record = charge_or_confirm(
-            session, key, summary, decide, entry, secret=secret, found=found, anew=anew
-        )
+        record = proposal.charge(summary, decide, entry, secret)
         interrupts.raised &= record.fresh
     return record
 
@@ -159,12 +139,7 @@ def _value(metric: Metric, subject: Subject, data: HoldoutData) -> Observation:
 
 
 def _chosen(
-    values: Sequence[float | None],
-    metric: Metric,
-    choice: PrivateChoice | None,
-    rng: np.random.Generator,
-    *,
-    interrupted: bool,
+    values: list[float | None], metric: Metric, choice: PrivateChoice | None, draw: Draw, *, interrupted: bool
 ) -> Event:
     """Return the event of the choice, in which a model that failed (None) counts as the worst.
 
@@ -178,7 +153,7 @@ def _chosen(
             index = int(np.argmax(seen))
         else:
             drawn = exponential_mechanism(
-                seen, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=rng
+                seen, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=draw.question()
             )
             index = min(int(drawn.answer), count - 1)
     except Exception:  # whether it is raised may depend on the holdout
@@ -223,10 +198,10 @@ class PrivateChoice:
         labels = data.labels_for(metric, rule)
         size, sensitivity = rule.size(labels), rule.sensitivity(labels)
         if sensitivity is None:
+            fix = "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None."
             raise bad_parameter(
-                "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name,
-                "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None.",
-            )  # fmt: skip
+                "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name, fix
+            )
         is_auto = isinstance(epsilon, str)
         if is_auto:
             check_option(epsilon, "epsilon", "a selection", ("auto",))

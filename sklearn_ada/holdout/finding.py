@@ -46,9 +46,11 @@ from sklearn_ada.ledger.opening import (
     open_existing_ledger,
     open_ledger_to_write,
 )
+from sklearn_ada.ledger.transactions import Address
 from sklearn_ada.terms.policy import Asker
 from sklearn_ada.terms.row_tables import Changes, Table, keyed_ids, keyed_table
 
+Ids = NDArray[np.bytes_]
 _ROWS, _FOLD = "ids", "fold"
 _OF_SESSION = (None, ":memory:")
 
@@ -56,16 +58,11 @@ _OF_SESSION = (None, ":memory:")
 class Place(NamedTuple):
     """Where the ledger of some rows is, and which one of the same rows is to be left for it, if any."""
 
-    address: str | os.PathLike[str]
-    left: str | os.PathLike[str] | None = None
+    address: Address
+    left: Address | None = None
 
 
-def place_of_rows(
-    given: str | os.PathLike[str] | None,
-    ids: NDArray[np.bytes_] | None,
-    y: ArrayLike,
-    missing: str = "raise",
-) -> Place:
+def place_of_rows(given: Address | None, ids: Ids | None, y: ArrayLike, missing: str = "raise") -> Place:
     """Return where the ledger is for rows with these ids and labels: all of them, not the holdout's alone.
 
     So another split of the same rows finds the ledger of the first, which refuses it. Once it has been opened
@@ -93,11 +90,9 @@ def place_of_rows(
         Once for each ledger, if rows of a holdout of this session are among these, and others are not.
     """
     by_labels = ledger_address(given, lambda: labels_digest(y))
-    if given not in _OF_SESSION:
-        return Place(by_labels)
-    if ids is None:
-        if any(is_begun(noted) for noted in noted_ledgers(by_labels)):
-            raise _known_by_ids("with ids, and not without: give their ids again, ids=")
+    if given in _OF_SESSION and ids is None and any(map(is_begun, noted_ledgers(by_labels))):
+        raise _known_by_ids("with ids, and not without: give their ids again, ids=")
+    if given not in _OF_SESSION or ids is None:
         return Place(by_labels)
     in_any_order = ledger_address(given, lambda: labels_digest(np.sort(np.asarray(y))), "sorted")
     place = _place_by_ids(given, np.unique(ids), by_labels, in_any_order, missing)
@@ -127,11 +122,7 @@ def leave_other(place: Place) -> None:
 
 
 def _place_by_ids(
-    given: str | os.PathLike[str] | None,
-    known: NDArray[np.bytes_],
-    by_labels: str | os.PathLike[str],
-    in_any_order: str | os.PathLike[str],
-    missing: str,
+    given: Address | None, known: Ids, by_labels: Address, in_any_order: Address, missing: str
 ) -> Place:
     """Return where the ledger of these ids is.
 
@@ -149,7 +140,8 @@ def _place_by_ids(
     # But one that told nothing is left for the first one of these rows, as soon as missing="ignore" says that
     # they are the same, or the first one knows them already.
     is_left = untouched and (closed or missing == "ignore" or any(one.missing == 0 for one in shared))
-    if here is not None and not is_left and _has_rows(here):
+    # Rows are not recorded yet, or never, if whoever began it ended before.
+    if here is not None and not is_left and editions_of(open_existing_ledger(here, State)):
         if missing == "ignore" and any(one.missing for one in shared):
             _check_alone(1 + len(shared))
         return Place(here)
@@ -184,15 +176,10 @@ def _place_by_ids(
     return Place(own)
 
 
-def _is_untouched(address: str | os.PathLike[str]) -> tuple[bool, bool]:
+def _is_untouched(address: Address) -> tuple[bool, bool]:
     """Return whether a ledger told nothing yet, and whether it is closed."""
     ledger = open_existing_ledger(address, State)
     return ledger.read(lambda state: (state.is_untouched, state.closed))
-
-
-def _has_rows(address: str | os.PathLike[str]) -> bool:
-    """Return whether rows are recorded: not yet, or never, if whoever began it ended before."""
-    return bool(editions_of(open_existing_ledger(address, State)))
 
 
 class _Sharing(NamedTuple):
@@ -203,7 +190,7 @@ class _Sharing(NamedTuple):
     missing: int
 
 
-def _sharing(addresses: list[str], ids: NDArray[np.bytes_]) -> list[_Sharing]:
+def _sharing(addresses: list[str], ids: Ids) -> list[_Sharing]:
     """Return the ledgers that know a row of these hashed ids, each by the edition nearest to them."""
     found = []
     for address in addresses:
@@ -219,7 +206,7 @@ def _sharing(addresses: list[str], ids: NDArray[np.bytes_]) -> list[_Sharing]:
     return found
 
 
-def check_not_of_others(own: Ledger[State], ids: NDArray[np.bytes_]) -> None:
+def check_not_of_others(own: Ledger[State], ids: Ids) -> None:
     """Raise LedgerMismatchError if rows with these ids are also those of another ledger of this session."""
     for given in _OF_SESSION:
         addresses = ledgers_of_kind(given, _ROWS)
@@ -257,7 +244,7 @@ _CHOSEN = (
 )
 
 
-def check_sides(session: Session, ids: NDArray[np.bytes_]) -> None:
+def check_sides(session: Session, ids: Ids) -> None:
     """Raise `HoldoutLeakError` if rows with these ids are, or once were, rows of the holdout.
 
     Parameters
@@ -270,7 +257,7 @@ def check_sides(session: Session, ids: NDArray[np.bytes_]) -> None:
     _check_crossed(editions_of(session.ledger), ids, session.secret)
 
 
-def held_before(address: str | os.PathLike[str], ids: NDArray[np.bytes_]) -> NDArray[np.bool_]:
+def held_before(address: Address, ids: Ids) -> NDArray[np.bool_]:
     """Return which of these hashed ids a ledger knows as those of its holdout's rows, now or before."""
     found = _begun(address)
     if found is None:
@@ -280,13 +267,7 @@ def held_before(address: str | os.PathLike[str], ids: NDArray[np.bytes_]) -> NDA
 
 
 def check_unchanged(
-    address: str | os.PathLike[str],
-    train: NDArray[np.bytes_],
-    ids: NDArray[np.bytes_],
-    y: NDArray[np.generic],
-    *,
-    of_share: bool,
-    is_path: bool,
+    address: Address, train: Ids, ids: Ids, y: NDArray[np.generic], *, of_share: bool, is_path: bool
 ) -> None:
     """Raise if a ledger's holdout is to consist of other rows than before and must not.
 
@@ -340,7 +321,7 @@ def check_unchanged(
     _check_crossed(editions, train, secret)
 
 
-def _begun(address: str | os.PathLike[str]) -> tuple[Ledger[State], list[Table]] | None:
+def _begun(address: Address) -> tuple[Ledger[State], list[Table]] | None:
     """Return a ledger with the editions of its holdout; None if it will be begun, or its rows recorded."""
     try:
         ledger = open_existing_ledger(address, State)
@@ -350,7 +331,7 @@ def _begun(address: str | os.PathLike[str]) -> tuple[Ledger[State], list[Table]]
     return (ledger, editions) if editions else None
 
 
-def _paid_for_labels(address: str | os.PathLike[str]) -> str:
+def _paid_for_labels(address: Address) -> str:
     """Charge that labels differ, which is told now, where nats are what is paid with; return what to say."""
     ledger, stamp = open_ledger_to_write(address, State), Asker().stamp()
     if ledger.read(lambda state: state.policy.route) != "description_length":
@@ -359,7 +340,7 @@ def _paid_for_labels(address: str | os.PathLike[str]) -> str:
     return ", and to tell that cost 4.6 nats"
 
 
-def _check_crossed(editions: list[Table], ids: NDArray[np.bytes_], secret: bytes) -> None:
+def _check_crossed(editions: list[Table], ids: Ids, secret: bytes) -> None:
     if not editions:
         return
     held = np.unique(np.concatenate([rows["id"] for rows in editions]))

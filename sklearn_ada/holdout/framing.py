@@ -119,7 +119,8 @@ class Framed:
     member : str
         Its key among declared models.
     entry : dict
-        What its record says of it, ready for JSON: metric, mechanism, guess, asker and name of the model.
+        What its record says of it, ready for JSON: purpose, metric, mechanism, guess, asker, and the model's
+        name.
     """
 
     asked: Ask
@@ -133,29 +134,20 @@ class Framed:
     def of(cls, session: Session, asked: Ask, question: Question, known_as: str | None = None) -> Framed:
         """Return a question with its keys; ``known_as`` is the one under which it was asked before."""
         digest, metric = asked.subject.digest, metric_identity(question.metric)
-        mechanism = question.describe()
-        guess = {} if question.guess is None else question.guess.describe()
+        mechanism, guess, is_private = question.describe(), question.guess, session.policy.is_private
+        described = {} if guess is None else guess.describe()
         subject = subject_key(digest, metric, mechanism["name"], session.data.first_like)
-        # Nothing may count that differs in its last bits from run to run.
-        if session.policy.is_private:
-            rows, digits = "" if question.guess is None else question.guess.outputs, 9
-        else:  # the holdout confirms; of rows that are known, the guess is known but for noise
-            rows = "" if question.guess is None else question.guess.rows
-            digits = 3 if rows else 9
-        key = question_key(subject, question.purpose, guess, rows, mechanism, digits)
+        rows = "" if guess is None else guess.outputs if is_private else guess.rows
+        # Nothing may count that differs in its last bits from run to run. Where the holdout confirms, the
+        # guess is known but for noise if its rows are known.
+        digits = 3 if rows and not is_private else 9
+        key = question_key(subject, question.purpose, described, rows, mechanism, digits)
+        final = f"{FINAL}{key}"
+        keys: tuple[str, ...] = (final,) if asked.publish and question.statistic is None else (key, final)
         if known_as is not None:
-            keys: tuple[str, ...] = (known_as,)
-        elif asked.publish and question.statistic is None:
-            keys = (f"{FINAL}{key}",)
-        else:
-            keys = (key, f"{FINAL}{key}")
-        entry = {
-            "metric": metric["metric"],
-            "mechanism": mechanism,
-            "guess": guess,
-            **session.asker.stamp(),
-            "model": asked.subject.name,
-        }
+            keys = (known_as,)
+        entry = {"metric": metric["metric"], "mechanism": mechanism, "guess": described}
+        entry |= {"purpose": question.purpose, "model": asked.subject.name, **session.asker.stamp()}
         return cls(asked, question, subject, keys, subject_key(digest, metric, "declared"), entry)
 
 
@@ -183,37 +175,33 @@ def _planned(session: Session, asked: Ask) -> Question:
     check_option(asked.purpose, "purpose", "a question", PURPOSES)
     kind: type[Question] = _checked_class(settings, asked.purpose, owner) or CodedQuestion
     median = settings if kind is StableQuestion else None
+    if subject.is_given and median is not None:
+        expected = "None, or of a mechanism other than a median"
+        raise bad_parameter("settings", f"{owner} of predictions", expected, settings)
     if subject.is_given:
-        if median is not None:
-            expected = "None, or of a mechanism other than a median"
-            raise bad_parameter("settings", f"{owner} of predictions", expected, settings)
         check_predictions(asked.metric, owner)
     asked.metric.check_estimator(subject.estimator)
     metric = asked.metric if settings is not None else _tuned(session, asked)
     guess = as_guess(asked.guess, metric, owner)
-    by_default_median = settings is None and not metric.has_interval
-    if by_default_median:
+    if settings is None and not metric.has_interval:
         median = MedianSettings()
     check_defined(data, metric, of_classes=median is not None)
-    if by_default_median:
+    if settings is None and median is not None:
         _check_median_is_wanted(metric, owner)
     if asked.guess_from is not None:
         guess = _guess_from(session, asked, metric, median)
     if median is not None:
         return StableQuestion.plan(asked.purpose, metric, guess, data, policy, median, session.partition)
     if asked.purpose == "check" and guess is None:
-        raise bad_parameter(
-            "guess", "Holdout.check", "an estimate of the metric", None,
-            "Take it from validation data, or give those: guess_from=(X_val, y_val).",
-        )  # fmt: skip
+        fix = "Take it from validation data, or give those: guess_from=(X_val, y_val)."
+        raise bad_parameter("guess", "Holdout.check", "an estimate of the metric", None, fix)
     refined = kind if issubclass(kind, RefinedCheck) else None
     half_cell: Any = settings if refined is None else getattr(settings, "threshold", None)
+    class_mix = policy.class_mix == "conditional" and data.is_classification
     with meaning_of(metric, data):
         coded = CodedQuestion.plan(
-            asked.purpose, metric, guess, data, policy,
-            class_mix=policy.class_mix == "conditional" and data.is_classification,
-            half_cell=half_cell,
-        )  # fmt: skip
+            asked.purpose, metric, guess, data, policy, class_mix=class_mix, half_cell=half_cell
+        )
     if subject.is_given:
         coded = replace(coded, target=on_these_rows(metric), given_rows=True)
     if refined is not None:
@@ -241,9 +229,7 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
     policy = session.policy
     sealed = in_cells(question, session.data, policy, asked.candidates) if policy.seals else None
     if sealed is None:
-        if not question.may_use_all_rows:
-            return question
-        rows = of_rows(question, session.data, session.policy)
+        rows = of_rows(question, session.data, policy) if question.may_use_all_rows else None
         if rows is None or session.ledger.find(Framed.of(session, asked, question).keys[0]) is not None:
             return question
         return rows
@@ -278,11 +264,8 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
             return "has no answer with noise, and this holdout certifies by privacy alone"
         if metric.measure.at_class_mix and policy.class_mix == "priced":
             return _KNOWN_COUNTS
-        return (
-            ""
-            if purpose == "certify"
-            else "has an interval of all rows, which a certify tells and a check does not"
-        )
+        of_certify = "has an interval of all rows, which a certify tells and a check does not"
+        return "" if purpose == "certify" else of_certify
     if metric.lacks_range:
         if purpose == "check":
             return f"has no finite range: declare one, Metric({metric.name!r}, range=(low, 0))"
@@ -317,10 +300,8 @@ def comparison(
     """Return what is asked of two models: the certify of a difference; see `Holdout.compare`."""
     owner, policy = "Holdout.compare", session.policy
     if not policy.is_described:
-        raise bad_parameter(
-            "route", owner, "one that description length certifies", policy.route,
-            "A difference is told without noise, which privacy alone cannot certify.",
-        )  # fmt: skip
+        fix = "A difference is told without noise, which privacy alone cannot certify."
+        raise bad_parameter("route", owner, "one that description length certifies", policy.route, fix)
     if policy.seals_all:
         warn_user(
             "A comparison is told exactly, at once, for some ten nats or more (fewer with guess_from=): "
@@ -346,10 +327,9 @@ def _checked_class(settings: object, purpose: str, owner: str) -> type[Question]
     is_word = isinstance(settings, str) and settings != FILL
     if settings is None or (kind is not None and purpose in kind.purposes and not is_word):
         return kind
+    expected = "None, a number, 'fill', MedianSettings, NoiseSettings or LadderSettings"
     if purpose == "certify":
         expected = "None or MedianSettings: a certify is the exact value or a stable median"
-        raise bad_parameter("settings", owner, expected, settings)
-    expected = "None, a number, 'fill', MedianSettings, NoiseSettings or LadderSettings"
     raise bad_parameter("settings", owner, expected, settings)
 
 
@@ -357,17 +337,18 @@ def _check_median_is_wanted(metric: Metric, owner: str) -> None:
     """Raise unless the asker wrote that a stable median is wanted, or a function of their own."""
     if metric.string is None or metric.chosen_general:
         return
-    name = metric.name
+    name, why = metric.name, f"{metric.measure.reason}"
     if metric.lacks_range:
-        fix = (
-            f"It has no finite range: declare one, Metric({name!r}, range=(low, 0)), or give validation "
-            "rows, guess_from=(X_val, y_val), which suggest one."
+        why = (
+            f"has no finite range: declare one, Metric({name!r}, range=(low, 0)), or give validation rows, "
+            "guess_from=(X_val, y_val), which suggest one"
         )
-    else:
-        fix = f"It {metric.measure.reason}."
-    raise bad_parameter(
-        "scoring", owner, "a metric with an interval of its own", name, f"{fix} {HOW_A_MEDIAN}"
-    )
+    raise _without_interval(name, why, owner)
+
+
+def _without_interval(name: str, why: str, owner: str) -> ValueError:
+    expected = "a metric with an interval of its own"
+    return bad_parameter("scoring", owner, expected, name, f"It {why}. {HOW_A_MEDIAN}")
 
 
 def _tuned(session: Session, asked: Ask) -> Metric:
@@ -382,8 +363,7 @@ def _tuned(session: Session, asked: Ask) -> Metric:
         if not why and rows is None and metric.measure.needs_rows:
             why = "has an interval that validation rows must tune: give guess_from=(X_val, y_val)"
         if why:
-            expected = "a metric with an interval of its own"
-            raise bad_parameter("scoring", owner, expected, metric.name, f"It {why}. {HOW_A_MEDIAN}")
+            raise _without_interval(metric.name, why, owner)
         if not _is_pair(rows):
             return metric.of_all_rows()
     if metric.is_tuned and _is_pair(rows):
@@ -397,8 +377,8 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
     if asked.guess is not None:
         raise bad_parameter("guess_from", owner, "None where a guess is given", "both", "Give one of them.")
     if not _is_pair(rows):
-        got = f"{type(rows).__name__}"
-        raise bad_parameter("guess_from", owner, "a pair of validation rows and labels, (X, y)", got)
+        expected = "a pair of validation rows and labels, (X, y)"
+        raise bad_parameter("guess_from", owner, expected, type(rows).__name__)
     X, y = rows
     if asked.subject.is_given:
         return guess_from_rows(metric, *public_predictions(X, owner), y)
@@ -410,22 +390,21 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
 
 
 def _tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any, Any]) -> Metric:
-    """Return the metric with what validation rows suggest; the model may keep what it sees."""
+    """Return the metric with what validation rows suggest; the model may keep what it sees.
+
+    A warning comes, before anything is charged, of errors so small that the model may know these rows.
+    """
     check_not_held_out(session, row_hashes(rows[0]))
-    return _not_too_good(tuned_metric(metric, model, *rows), rows[1])
-
-
-def _not_too_good(metric: Metric, y: Any) -> Metric:
-    """Warn, before anything is charged, of errors so small that the model may know these rows."""
-    most = metric.measure.error_bound()
-    if most is not None and most < _TOO_GOOD * float(np.std(np.asarray(y, dtype=float))):
+    tuned = tuned_metric(metric, model, *rows)
+    most = tuned.measure.error_bound()
+    if most is not None and most < _TOO_GOOD * float(np.std(np.asarray(rows[1], dtype=float))):
         warn_user(
             f"The errors of the model on the rows of guess_from are below {most:g}, little beside the spread "
             "of y. If many errors on the holdout are larger the question fails, and is paid for. Give rows "
             "that the model was not trained on, or a range of your own: Metric('neg_mean_absolute_error', "
             "range=(low, 0))."
         )
-    return metric
+    return tuned
 
 
 def _is_pair(rows: object) -> TypeGuard[tuple[Any, Any]]:

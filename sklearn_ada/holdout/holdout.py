@@ -420,8 +420,7 @@ class Holdout:
         metric = as_metric(scoring)
         answered = check_together(self._session, estimators, metric, guesses, guess_from, settings)
         for answer, question in answered:
-            if not answer.repeated:
-                warn_if_vacuous(self._session, answer, question)
+            warn_if_vacuous(self._session, answer, question)
         return [answer for answer, _ in answered]
 
     def compare(
@@ -773,19 +772,17 @@ class Holdout:
     def __deepcopy__(self, memo: object) -> Self:
         return self  # one holdout, one ledger: a copy would only be another name for it
 
-    def __sklearn_clone__(self) -> Self:
-        return self
+    __sklearn_clone__ = __copy__
 
     def _ask(self, asked: Ask) -> Answer:
         """Return the answer, with warnings of what is not as it seems; see `check` and `certify`."""
         session = self._session
         question = plan_question(session, asked)
-        if question.n_subsamples is not None and asked.settings is None and not asked.publish:
+        if asked.settings is None and not asked.publish:
             warn_of_median(session, question, asked.subject.estimator)
         put = publish if asked.publish else put_question
         answer = put(session, asked, question)
-        if not answer.repeated and answer.certificate is not None and answer.certificate.vacuous:
-            warn_if_vacuous(session, answer, question)
+        warn_if_vacuous(session, answer, question)
         return answer
 
     def _subject(self, estimator: Any, method: str) -> Subject:

@@ -16,6 +16,7 @@ of a final; if its value was told before, nothing is told again, and that is nea
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from dataclasses import replace
@@ -24,12 +25,13 @@ from typing import Any
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, counted
+from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, CountRelease, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import FINAL as FINAL_SHARE
 from sklearn_ada.guarantees.description_length import intersection
-from sklearn_ada.holdout.asking import answer_to, put_question
+from sklearn_ada.holdout.asking import answer_to, put_question, refuse
 from sklearn_ada.holdout.framing import FINAL, Ask, Framed, in_form
 from sklearn_ada.holdout.records import (
     AnswerRecord,
@@ -49,13 +51,11 @@ from sklearn_ada.terms.policy import Asker, FailureBudget, Genesis
 from sklearn_ada.terms.seal_key import check_private_key, opened_with, sealed_context, shown
 
 _OWNER = "Holdout.unseal"
+_EXPECTED = "sealed answers of this holdout, or the numbers of their records"
 
 
 def unseal(
-    ledger: Ledger[State],
-    asker: Asker,
-    answers: Iterable[Any] | Answer | int | None,
-    key: Any = None,
+    ledger: Ledger[State], asker: Asker, answers: Iterable[Any] | Answer | int | None, key: Any = None
 ) -> list[Answer]:
     """Tell the exact values of sealed answers. See `Holdout.unseal`.
 
@@ -70,18 +70,17 @@ def unseal(
     """
     genesis = Genesis(ledger.genesis)
     public, private = genesis.policy.seal_key, None
-    if key is not None and public is None:
-        fix = "Its values are hidden by its own secret: nothing else opens them."
-        raise bad_parameter("key", _OWNER, "None where the ledger has no seal_key", "a key", fix)
-    if key is not None and public is not None:
+    if key is not None:
+        if public is None:
+            fix = "Its values are hidden by its own secret: nothing else opens them."
+            raise bad_parameter("key", _OWNER, "None where the ledger has no seal_key", "a key", fix)
         private = check_private_key(key, public, _OWNER)
     if answers is None:
-        numbers = _all_sealed(ledger)
+        sealed = [Sealed(ledger, number) for number in _all_sealed(ledger)]
     else:
         several = isinstance(answers, Iterable) and not isinstance(answers, str | bytes)
         given: list[Any] = list(answers) if several else [answers]  # type: ignore[arg-type]
-        numbers = [_number(ledger, answer) for answer in given]
-    sealed = [Sealed(ledger, number) for number in numbers]
+        sealed = [Sealed(ledger, number) for number in [_number(ledger, answer) for answer in given]]
     fresh = [each for each in sealed if each.unsealed is None]
     if fresh and public is not None and private is None:
         raise bad_parameter(
@@ -96,20 +95,13 @@ def unseal(
             "is asked of this holdout later pays, by wider intervals; what is sealed still does not. Once "
             "the holdout is closed it costs nobody anything: Holdout.close()."
         )
-    unsealed = []
-    for each in sealed:
-        # Published, it has the interval of its asking as well: what lies in both was told.
-        record = ledger.find(f"final {each.number}")
-        if record is None:
-            record = with_bare_errors(lambda each=each: _unsealed(each, asker, private))  # type: ignore[misc]
-        unsealed.append(UnsealedRecord.from_dict(record.body).answer(record, genesis))
-    return unsealed
+    records = [_unsealed(each, asker, private) for each in sealed]
+    return [UnsealedRecord.from_dict(record.body).answer(record, genesis) for record in records]
 
 
 def close(ledger: Ledger[State], asker: Asker) -> None:
     """Record that nothing new is answered any more. See `Holdout.close`."""
-    made = CloseRecord(**asker.stamp())
-    ledger.charge("close", lambda state: made.to_dict())
+    ledger.charge("close", lambda state: CloseRecord(**asker.stamp()).to_dict())
 
 
 def publish(session: Session, asked: Ask, question: Question, number: int | None = None) -> Answer:
@@ -157,11 +149,8 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
         except RefusedError as refused:
             read, stamp = read_record(record.body), session.asker.stamp()
             assert isinstance(read, ValueRecord)
-            refusal = RefusalRecord(
-                purpose="certify", reason=str(refused), metric=read.metric, mechanism=read.mechanism,
-                guess=read.guess, model=read.model, **stamp,
-            )  # fmt: skip
-            return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
+            entry = {name: getattr(read, name) for name in ("metric", "mechanism", "guess", "model")}
+            return refuse(session, refused, purpose="certify", **entry, **stamp)
         return UnsealedRecord.from_dict(final.body).answer(final, session.genesis)
     finally:
         looked.clear()  # or the frames of an error would hold it
@@ -175,6 +164,13 @@ class Sealed:
     ledger : Ledger
     number : int
         Of the record that holds it.
+
+    Attributes
+    ----------
+    statistic : LossCount
+        What was sealed, rebuilt from the record.
+    cell : tuple of int
+        First and last point of the cell that was told.
     """
 
     def __init__(self, ledger: Ledger[State], number: int) -> None:
@@ -183,16 +179,8 @@ class Sealed:
         if record is None or not isinstance(read, SealedRecord) or read.sealed is None:
             raise ValueError(f"Record {number} of the ledger holds nothing that is sealed.")
         self.ledger, self.number, self.read, self.key = ledger, number, read, str(record.key)
-
-    @property
-    def statistic(self) -> LossCount:
-        """What was sealed, rebuilt from the record."""
-        return LossCount.described(self.read.mechanism)
-
-    @property
-    def cell(self) -> tuple[int, int]:
-        """First and last point of the cell that was told."""
-        return self.statistic.ends(self.read.event.symbols[0].value)  # type: ignore[attr-defined]
+        self.statistic = LossCount.described(read.mechanism)
+        self.cell = self.statistic.ends(symbols_of(read.event)[0].value)
 
     @property
     def unsealed(self) -> int | None:
@@ -200,8 +188,7 @@ class Sealed:
         for name in ("unsealed", "final"):
             record = self.ledger.find(f"{name} {self.number}")
             if record is not None:
-                symbol: Any = UnsealedRecord.from_dict(record.body).event.symbols[0]  # type: ignore[attr-defined]
-                return int(symbol.value)
+                return int(symbols_of(UnsealedRecord.from_dict(record.body).event)[0].value)
         return None
 
     def point(self, private: Any = None, seen: int | None = None) -> int:
@@ -234,13 +221,7 @@ class Sealed:
         return point
 
     def record(
-        self,
-        state: State,
-        point: int,
-        stamp: dict[str, Any],
-        share: FailureBudget | None,
-        *,
-        is_known: bool,
+        self, state: State, point: int, stamp: dict[str, Any], share: FailureBudget | None, *, is_known: bool
     ) -> UnsealedRecord:
         """Return the record of telling it now: at the level of the asking and, in a final, at its own."""
         statistic, before = self.statistic, self.read.outcome
@@ -248,25 +229,24 @@ class Sealed:
         own = statistic.fixed_interval(point, point, self.read.ln_delta)
         fixed = own if share is None else statistic.fixed_interval(point, point, share.ln_delta)
         interval = intersection(fixed, [own, before.interval])
-        outcome = Outcome(
-            statistic.value(point),
-            interval,
-            "exact",
-            before.theorem,
-            self.read.population,
-            interval[0] <= 0.0 and interval[1] >= 1.0,
-        )
+        vacuous, target = interval[0] <= 0.0 and interval[1] >= 1.0, self.read.population
+        outcome = Outcome(statistic.value(point), interval, "exact", before.theorem, target, vacuous)
         made = {"number": self.number, "outcome": outcome, **stamp}
         return UnsealedRecord.of(state, self.read, event, share, **made)
 
 
 def _unsealed(sealed: Sealed, asker: Asker, private: Any) -> Record:
-    """Return the record of telling a value at the level of its asking."""
-    point, stamp, is_known = sealed.point(private), asker.stamp(), sealed.unsealed is not None
-    return sealed.ledger.charge(
-        f"unsealed {sealed.number}",
-        lambda state: sealed.record(state, point, stamp, None, is_known=is_known).to_dict(),
-    )
+    """Return the record of telling a value at the level of its asking, or of its final."""
+
+    def open_and_charge() -> Record:
+        point, stamp, is_known = sealed.point(private), asker.stamp(), sealed.unsealed is not None
+        return sealed.ledger.charge(
+            f"unsealed {sealed.number}",
+            lambda state: sealed.record(state, point, stamp, None, is_known=is_known).to_dict(),
+        )
+
+    # Published, it has the interval of its asking as well: what lies in both was told.
+    return sealed.ledger.find(f"final {sealed.number}") or with_bare_errors(open_and_charge)
 
 
 def _final(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
@@ -336,7 +316,7 @@ def _all_sealed(ledger: Ledger[State]) -> list[int]:
     """Return the numbers of all that is sealed, which may be told when nothing more will be asked."""
     if not ledger.read(lambda state: state.closed or state.finals):
         raise bad_parameter(
-            "answers", _OWNER, "answers of this holdout, or the numbers of their records", None,
+            "answers", _OWNER, _EXPECTED, None,
             "All of them are told after close(), or after publish(model): until then each costs "
             "what is asked later about three nats.",
         )  # fmt: skip
@@ -352,33 +332,30 @@ def _all_sealed(ledger: Ledger[State]) -> list[int]:
 
 def _number(ledger: Ledger[State], answer: Any) -> int:
     """Return the number of the record that an answer is sealed in; ValueError if there is none."""
-    expected = "sealed answers of this holdout, or the numbers of their records"
+    wrong = functools.partial(bad_parameter, "answers", _OWNER, _EXPECTED)
     if isinstance(answer, bool) or not isinstance(answer, Answer | Integral):
-        raise bad_parameter("answers", _OWNER, expected, answer)
+        raise wrong(answer)
     number = int(answer.index if isinstance(answer, Answer) else answer)
     record = ledger.record(number) if number >= 0 else None
     read = None if record is None else read_record(record.body)
     genesis = Genesis(ledger.genesis)
     if record is None or not isinstance(read, ValueRecord | RefusalRecord):
         fix = "This ledger has no answer of that number: ask the holdout that gave it."
-        raise bad_parameter("answers", _OWNER, expected, f"number {number}", fix)
+        raise wrong(f"number {number}", fix)
     recorded = read.answer(record, genesis)
-    known = [recorded]
+    same = [recorded]
     if isinstance(read, SealedRecord):  # of a round, before and after it was closed
-        known.append(as_closed(ledger, read).answer(record, genesis))
-    if isinstance(answer, Answer) and (
-        answer.answered != recorded.answered or (answer.answered and answer not in known)
-    ):
+        same.append(as_closed(ledger, read).answer(record, genesis))
+    if isinstance(answer, Answer) and answer not in same and (answer.answered or recorded.answered):
         fix = "It is not what this ledger has under that number: ask the holdout that gave it."
-        raise bad_parameter("answers", _OWNER, expected, f"an answer with number {number}", fix)
+        raise wrong(f"an answer with number {number}", fix)
     if isinstance(read, UnsealedRecord):
         number = read.number
         of = ledger.record(number)
         read = None if of is None else read_record(of.body)
     if not recorded.answered:
         fix = f"It has no value ({recorded.reason}), so nothing was sealed."
-        raise bad_parameter("answers", _OWNER, expected, f"one that was {recorded.verdict}", fix)
+        raise wrong(f"one that was {recorded.verdict}", fix)
     if not isinstance(read, SealedRecord):
-        fix = "Its value was told when it was asked."
-        raise bad_parameter("answers", _OWNER, expected, f"one that is {recorded.verdict}", fix)
+        raise wrong(f"one that is {recorded.verdict}", "Its value was told when it was asked.")
     return number

@@ -133,7 +133,7 @@ def outlook_of(state: State, value: float) -> Outlook:
     forecasts = [_forecast(state, check, check, worst["check"], after) for after in _AHEAD]
     if certify.statistic is not None:  # searches come before the next one, and no checks
         forecasts += _of_searches(state, certify, worst["certify"])
-        published = final_half_width(state, certify.statistic)
+        published = final_half_width(state, certify.statistic, state.purse, state.account.nats)
     else:
         forecasts += [_forecast(state, check, certify, worst["certify"], after) for after in _AHEAD]
     return Outlook(value, remaining, tuple(forecasts), published, state.finals)

@@ -24,7 +24,7 @@ family and as a question like any other, because both halves have been set aside
 This is for checks and certifies without noise, about the rows as they were when the models were declared.
 What it rests on: a declared model is found again by its digest alone, and a digest cannot see everything
 that predictions depend on (weights in a file, say). Here the holdout cannot confirm it, as it does when a
-question is asked again (`asking.charge_or_confirm`): nothing was asked yet when the model was declared, so
+question is asked again (`asking.Proposal`): nothing was asked yet when the model was declared, so
 there is nothing to compare with, and what a model says on the holdout may decide neither whether its question
 is admitted nor how wide the interval is. So every answer with the share of a declared model names this
 assumption in its certificate; and if one question under the digest turns out to be of two models, the second
@@ -51,14 +51,7 @@ from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import certified, foreseen_half_width, put_question
-from sklearn_ada.holdout.framing import (
-    Ask,
-    Framed,
-    Settings,
-    by_default,
-    meaning_of,
-    plan_question,
-)
+from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, meaning_of, plan_question
 from sklearn_ada.holdout.records import FamilyRecord, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError, State
@@ -133,14 +126,11 @@ def open_round(
     stamp, changed = session.asker.stamp(), session.data.first_like
     key = f"{key} {changed}" if changed else key
 
+    may_be_first = session.policy.answers == "auto" and purpose == "certify" and size == 1
+
     def decide(state: State) -> RoundRecord:
         session.check_not_outgrown(state)
-        at_once = sealed is None or (
-            session.policy.answers == "auto"
-            and purpose == "certify"
-            and size == 1
-            and not state.has_certified
-        )
+        at_once = sealed is None or (may_be_first and not state.has_certified)
         probe: Question = exact if sealed is None or at_once else sealed
         share = state.share(purpose, size, at_once=probe.at_once).among(alternatives)
         if share.ln_delta == -math.inf:  # no tolerance is to blame
@@ -201,26 +191,21 @@ def check_together(
     if not (settings is None or isinstance(settings, int | float | str)):
         expected = "None, a number or 'fill'"
         raise bad_parameter("settings", owner, expected, settings, "Ask with these settings by check.")
+    # All digests are taken before any of the models predicts anything.
+    subjects = [Subject.of(each, session.data, session.policy, owner) for each in estimators]
     asked = [
         Ask(subject, metric, "check", guess, guess_from, settings, candidates=count)
-        for subject, guess in zip(
-            # All digests are taken before any of the models predicts anything.
-            [Subject.of(each, session.data, session.policy, owner) for each in estimators],
-            [None] * count if guesses is None else guesses,
-            strict=True,
-        )
+        for subject, guess in zip(subjects, [None] * count if guesses is None else guesses, strict=True)
     ]
     questions = [plan_question(session, each) for each in asked]
     if questions[0].n_subsamples is not None:
         raise bad_parameter("scoring", owner, "a metric with an interval of its own", metric.name)
     pairs = list(zip(asked, questions, strict=True))
     key = f"many {canonical_digest([Framed.of(session, *pair).keys[0] for pair in pairs])}"
-    sizes = [each.guess.size for each in questions if each.guess is not None]
-    rows = min((size for size in sizes if size is not None), default=None)
-    round_name = open_round(
-        session, count, purpose="check", scoring=metric, key=key, settings=settings,
-        guess_rows=None if rows is None else max(round(rows), 1),
-    )  # fmt: skip
+    sizes = [each.guess.size for each in questions if each.guess is not None and each.guess.size is not None]
+    rows = max(round(min(sizes)), 1) if sizes else None
+    about: dict[str, Any] = {"purpose": "check", "scoring": metric, "settings": settings, "guess_rows": rows}
+    round_name = open_round(session, count, key=key, **about)
     answers = [
         put_question(session, replace(each, round_name=round_name), question) for each, question in pairs
     ]
@@ -236,10 +221,8 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
     served = data.has_interval(metric)
     if not served or data.rule(metric).size_is_released:
         why = "A ratio's is tuned by its guess, which is not fixed" if served else "Others rest on a median"
-        raise bad_parameter(
-            "scoring", owner, "a mean, an AUC or a per-class mean, which have one fixed interval",
-            metric.name, f"{why}.",
-        )  # fmt: skip
+        expected = "a mean, an AUC or a per-class mean, which have one fixed interval"
+        raise bad_parameter("scoring", owner, expected, metric.name, f"{why}.")
     members, identity = [], metric_identity(metric)
     for model in models:
         subject = Subject.of(model, data, session.policy, owner)
@@ -255,10 +238,9 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
     def decide(state: State) -> FamilyRecord:
         session.check_not_outgrown(state)
         if not state.is_untouched:
-            raise bad_parameter(
-                "models", owner, "declared before the first question", "a holdout that was asked",
-                "Declare them first thing, on rows that nobody has asked about.",
-            )  # fmt: skip
+            fix = "Declare them first thing, on rows that nobody has asked about."
+            expected = "declared before the first question"
+            raise bad_parameter("models", owner, expected, "a holdout that was asked", fix)
         return made
 
     key = "family " + hashlib.sha256(" ".join(members).encode()).hexdigest()
@@ -316,13 +298,10 @@ def share_ahead(state: State, probe: Question, count: int, purpose: str | None =
     them.
     """
     own = purpose in (None, probe.purpose)
-    at_once = own and probe.at_once
-    share = state.share(
-        purpose or probe.purpose, ahead=count if own or state.purse is not None else 0, at_once=at_once
-    )
-    return share.after(
-        sum(state.account.price_of_repeats(symbol, count) for symbol in probe.expected_symbols(share))
-    )
+    ahead = count if own or state.purse is not None else 0
+    share = state.share(purpose or probe.purpose, ahead=ahead, at_once=own and probe.at_once)
+    symbols = probe.expected_symbols(share)
+    return share.after(sum(state.account.price_of_repeats(symbol, count) for symbol in symbols))
 
 
 def _admits(state: State, probe: Question, share: FailureBudget, count: int) -> bool:
