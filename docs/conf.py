@@ -13,12 +13,7 @@ from sklearn_ada.metrics import classify_scorers
 project = "sklearn_ada"
 copyright = "the sklearn_ada developers"
 release = version = __version__
-extensions = [
-    "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
-    "numpydoc",
-    "sphinx_gallery.gen_gallery",
-]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"]
 autosummary_generate = True
 numpydoc_show_class_members = False
 autodoc_typehints = "none"  # the types are in the sections of parameters

@@ -57,10 +57,7 @@ def measure(folder: Path, seed: int, *, sizes: tuple[int, ...]) -> list[Finding 
     more = each[last]["peak"] - each[first]["peak"]
     found.append(
         Finding(
-            f"time of a row at {last:,} rows over that at {first:,}",
-            growth,
-            f"{growth:.2f}",
-            at_most=GROWTH,
+            f"time of a row at {last:,} rows over that at {first:,}", growth, f"{growth:.2f}", at_most=GROWTH
         )
     )
     found.append(

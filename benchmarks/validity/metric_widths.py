@@ -180,10 +180,7 @@ def _d2(seen: Sample, known: Sample, rng: np.random.Generator) -> Ends:
 def _rmse(seen: Sample, known: Sample, rng: np.random.Generator) -> Ends:
     square, foreseen = (np.minimum(abs(x[:, 0] - x[:, 1]), 200.0) ** 2 / 200.0**2 for x in (seen, known))
     low, high = fixed_bets_mean(
-        square,
-        LN_DELTA,
-        expected_mean=float(foreseen.mean()),
-        expected_variance=float(foreseen.var()),
+        square, LN_DELTA, expected_mean=float(foreseen.mean()), expected_variance=float(foreseen.var())
     )
     return 200.0 * math.sqrt(low), 200.0 * math.sqrt(high)
 

@@ -25,11 +25,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, make_classification
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import SelectPercentile, f_regression
 from sklearn.linear_model import (
     ElasticNet,
@@ -157,10 +153,7 @@ def rows_of(name: str) -> Rows:
 
 def _classifiers(large: bool) -> list[tuple[Any, str, list[Any]]]:
     """Return the families with four values of one parameter each; large sets have no slow ones."""
-    slow = [
-        (KNeighborsClassifier(), "n_neighbors", [1, 5, 15, 40]),
-        (SVC(), "C", [0.1, 1.0, 10.0, 100.0]),
-    ]
+    slow = [(KNeighborsClassifier(), "n_neighbors", [1, 5, 15, 40]), (SVC(), "C", [0.1, 1.0, 10.0, 100.0])]
     fast = [
         (RidgeClassifier(), "alpha", [0.1, 10.0, 1e3, 1e5]),
         (SGDClassifier(loss="log_loss", random_state=0), "alpha", [1e-5, 1e-4, 1e-3, 1e-2]),

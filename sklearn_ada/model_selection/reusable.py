@@ -450,11 +450,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         return answer
 
     def compare(
-        self,
-        incumbent: Any,
-        *,
-        scoring: Any = None,
-        guess_from: tuple[Any, ArrayLike] | None = None,
+        self, incumbent: Any, *, scoring: Any = None, guess_from: tuple[Any, ArrayLike] | None = None
     ) -> Answer:
         """Ask how much better ``best_estimator_`` is than another model, such as the one in use.
 

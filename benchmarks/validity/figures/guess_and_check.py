@@ -329,7 +329,7 @@ def shown(result: dict[str, Any]) -> Shown:
     remarks = [
         "Guess-and-Check has to be told tau, and every answer has that width for ever. Cells that fill a "
         "tolerance are the same bargain. The answers in cells are told coarsely while the search goes on, "
-        "and each exact value can be unsealed once it is closed, with the interval of its asking.",
+        "and each exact value can be unsealed once it is closed, with the interval of its asking."
     ]
     settings = (
         f"{CHECK_SHARE:.0%} of the failure probability is for checks, the rest for a certify that is not "

@@ -106,7 +106,7 @@ def shown(result: dict[str, Any]) -> Shown:
     remarks = [
         "Rows of this package are plans: what is expected if guesses hold as assumed, while certificates "
         "are computed from what was said. On a million records, noise by the package's own theorem answers "
-        "more than exact answers do; where most guesses hold, coded checks answer more than either.",
+        "more than exact answers do; where most guesses hold, coded checks answer more than either."
     ]
     return Shown(sentence, "Nothing is drawn: all of it is computed from bounds.", tables, claims, remarks)
 
