@@ -66,6 +66,11 @@ class Holdout:
         Rows that no model was trained on. No message or ``repr`` shows them, and models get them read-only or
         as a copy. Not copied here: do not change them yourself while they are in use.
     y : array-like of shape (n,)
+    ledger : path-like, str or None, default=None
+        A path: a file that keeps the count across processes and days. ``"postgresql://..."``: a database
+        that serves several machines. ``":memory:"``: this process alone, nothing durable. None: one
+        temporary file for these data in this session, which is this interpreter and all processes that
+        descend from it. With the last two, a second ``Holdout`` of the same data continues the same count.
     ids : array-like of shape (n,) or None, default=None
         Who the rows are: whole numbers, texts, bytes or dates. Without them a holdout is known by its labels
         and their order: columns may change, but rows that were shuffled, dropped, added or relabelled cannot
@@ -73,49 +78,13 @@ class Holdout:
         holdout as by `top_up`. Labels that changed are recorded, and later certificates assume that they were
         corrected without looking at predictions. Rows of one id are a group. Ids are no part of X: no model
         sees them. They must be ids of these data: row numbers of two data sets are the same ids.
-    confidence_level : float, default=0.95
-        In (0, 1).
-    tolerance : float or None, default=None
-        Largest half-width accepted, as a share of the metric's range: a question whose answer could be wider
-        is refused. None refuses nothing; intervals then widen until they are vacuous, as wide as the range.
-        The half-width of a precision, F1 or Jaccard index is taken at the denominator that the guess
-        suggests, or, where the guess is a bare number, at the count of the class. That of a stable median is
-        in quantile levels; where the median is at an end of its grid, one side only is bounded.
-    expected_questions : int or None, default=None
-        About how many questions will be asked. Intervals are made narrow for that number; more may be asked,
-        and no guarantee depends on it.
-    route : {"description_length", "differential_privacy", "both"}, default="description_length"
-        The theory behind the intervals. "description_length": answers without noise, paid for in nats; for
-        questions whose guesses mostly hold. "differential_privacy": every answer carries noise, and a
-        transfer theorem bounds how far it is from the population; for a few thousand questions that nobody
-        can guess, on a very large holdout. "both": each theory has half of the failure probability, and every
-        noisy answer the better interval. No privacy covers an answer without noise, a model that fails on the
-        holdout, or the news that training rows contain it: after one of these, description length certifies
-        alone, and with "differential_privacy" everything else is refused.
-    ledger : path-like, str or None, default=None
-        A path: a file that keeps the count across processes and days. ``"postgresql://..."``: a database
-        that serves several machines. ``":memory:"``: this process alone, nothing durable. None: one
-        temporary file for these data in this session, which is this interpreter and all processes that
-        descend from it. With the last two, a second ``Holdout`` of the same data continues the same count.
+    groups : array-like of shape (n,) or None, default=None
+        Rows of one group (a patient, a document) depend on each other: intervals then count groups, not rows,
+        and speak of the population at the holdout's group sizes; subsamples hold whole groups.
     sample_weight : array-like of shape (n,) or None, default=None
         Weights of these rows. Intervals of means and class means then speak of the population at these very
         weights, which anybody may know; other metrics are certified by the stable median of the weighted
         metric.
-    groups : array-like of shape (n,) or None, default=None
-        Rows of one group (a patient, a document) depend on each other: intervals then count groups, not rows,
-        and speak of the population at the holdout's group sizes; subsamples hold whole groups.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do if rows that the ledger knows by their ids are not among these. "ignore" goes on without
-        them, records how many there are, and later certificates assume that they were left out by a rule that
-        did not look at their labels or at predictions.
-    weight_bound : float or None, default=None
-        Largest total weight that any record (or group) of the population can have, known without the
-        holdout. Means are then certified for the population, ``E[w X] / E[w]``. Their intervals need the
-        holdout's mean weight, which is recorded once, rounded to five percent, and paid for in nats.
-    class_mix : {"conditional", "priced"}, default="conditional"
-        Whoever knows how many rows of each class the holdout has can favour the classes of which it has too
-        many. "conditional": intervals speak of the population at the holdout's class proportions. "priced":
-        the class counts are paid for once, in nats, and intervals speak of the population itself.
     answers : {"exact", "coarse", "auto"} or None, default=None
         How `certify` answers about a count of 0/1 losses, such as an accuracy; fixed when the ledger is
         begun. None: as the ledger was begun, be it by a search; a new one is "exact", as whoever names a
@@ -129,6 +98,37 @@ class Holdout:
         ledger, not protected: whoever decrypts it on purpose cheats. "auto": as the ledger was begun; a new
         one answers in cells if it has a path or a URL, else the first question at once and later ones in
         cells. Where privacy certifies, "auto" is "exact".
+    confidence_level : float, default=0.95
+        In (0, 1).
+    tolerance : float or None, default=None
+        Largest half-width accepted, as a share of the metric's range: a question whose answer could be wider
+        is refused. None refuses nothing; intervals then widen until they are vacuous, as wide as the range.
+        The half-width of a precision, F1 or Jaccard index is taken at the denominator that the guess
+        suggests, or, where the guess is a bare number, at the count of the class. That of a stable median is
+        in quantile levels; where the median is at an end of its grid, one side only is bounded.
+    class_mix : {"conditional", "priced"}, default="conditional"
+        Whoever knows how many rows of each class the holdout has can favour the classes of which it has too
+        many. "conditional": intervals speak of the population at the holdout's class proportions. "priced":
+        the class counts are paid for once, in nats, and intervals speak of the population itself.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do if rows that the ledger knows by their ids are not among these. "ignore" goes on without
+        them, records how many there are, and later certificates assume that they were left out by a rule that
+        did not look at their labels or at predictions.
+    expected_questions : int or None, default=None
+        About how many questions will be asked. Intervals are made narrow for that number; more may be asked,
+        and no guarantee depends on it.
+    route : {"description_length", "differential_privacy", "both"}, default="description_length"
+        The theory behind the intervals. "description_length": answers without noise, paid for in nats; for
+        questions whose guesses mostly hold. "differential_privacy": every answer carries noise, and a
+        transfer theorem bounds how far it is from the population; for a few thousand questions that nobody
+        can guess, on a very large holdout. "both": each theory has half of the failure probability, and every
+        noisy answer the better interval. No privacy covers an answer without noise, a model that fails on the
+        holdout, or the news that training rows contain it: after one of these, description length certifies
+        alone, and with "differential_privacy" everything else is refused.
+    weight_bound : float or None, default=None
+        Largest total weight that any record (or group) of the population can have, known without the
+        holdout. Means are then certified for the population, ``E[w X] / E[w]``. Their intervals need the
+        holdout's mean weight, which is recorded once, rounded to five percent, and paid for in nats.
     seal_key : str, path-like, bytes, X25519PublicKey or None, default=None
         The holder's public key, where who asks and who holds are different people: sealed values are
         encrypted for it, and only the private key opens them (``unseal(key=)``). The path of a PEM file, the
@@ -136,15 +136,15 @@ class Holdout:
         when the ledger is begun; None: as it was begun, and a new one hides by its own secret. Asking,
         asking again and `publish` need no private key: what is published is computed from rows and model.
         What was told, and whoever has rows and models, it does not protect from.
+    who, label : str or None, default=None
+        Who asks, and from where: at most 100 printable characters, written into every record. Neither is
+        part of a question: one that somebody else has asked before is answered again, nearly free.
     random_state : int or None, default=None
         Seeds the ledger's secret, from which noise and subsamples are drawn, so that an experiment can be
         repeated. Against somebody who knows it, answers with noise guarantee nothing, and the intervals of
         mean errors (MAE, RMSE, log loss, R2 and the like), whose ends are drawn, miss more often.
     split : dict or None, default=None
         How the rows were chosen, ready for JSON; kept in the ledger's first record.
-    who, label : str or None, default=None
-        Who asks, and from where: at most 100 printable characters, written into every record. Neither is
-        part of a question: one that somebody else has asked before is answered again, nearly free.
 
     Raises
     ------
@@ -172,23 +172,23 @@ class Holdout:
         X: Any,
         y: ArrayLike,
         *,
+        ledger: str | os.PathLike[str] | None = None,
         ids: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        answers: str | None = None,
         confidence_level: float = 0.95,
         tolerance: float | None = None,
+        class_mix: str = "conditional",
+        missing: str = "raise",
         expected_questions: int | None = None,
         route: str = "description_length",
-        ledger: str | os.PathLike[str] | None = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        missing: str = "raise",
         weight_bound: float | None = None,
-        class_mix: str = "conditional",
-        answers: str | None = None,
         seal_key: str | os.PathLike[str] | bytes | X25519PublicKey | None = None,
-        random_state: int | None = None,
-        split: dict[str, Any] | None = None,
         who: str | None = None,
         label: str | None = None,
+        random_state: int | None = None,
+        split: dict[str, Any] | None = None,
     ) -> None:
         asker = Asker(who, label)
         key = None if seal_key is None else public_key_text(seal_key, "Holdout")

@@ -76,6 +76,10 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         with ``ask="winner"`` nothing is then asked nor certified, with ``"candidates"`` they are certified as
         they were fitted. Nor is anything asked about a winner that a function chose by several scores, unless
         ``scoring`` names one.
+    ledger : path-like, str or None, default=None
+        Where questions are recorded: a file, ``"postgresql://..."`` or ``":memory:"``; see `Holdout`. None:
+        one temporary ledger for these rows in this session, so that a second search on them continues the
+        count. An outer fold is other rows, with a ledger that is certified for that fold alone.
     scoring : str, callable, Metric or None, default=None
         What is certified; by default the search's own scoring (of several, that which its ``refit`` names),
         else accuracy or R^2. Given, the winner is refitted and certified by it with ``refit=False`` too.
@@ -90,46 +94,6 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         stratification. So rows may come in any order, columns may change, no row of the holdout ever
         becomes one for training, and rows with new ids join either side. Without ids the holdout is
         a function of the labels and their order: columns may change, rows may not. See `Holdout`.
-    mechanism : str or scorer, default="auto"
-        How candidates are compared with the holdout, where they are (``ask="candidates"``); of a scorer the
-        winner alone takes metric and holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for candidates,
-        and the metric's own interval for winners, as for R^2 and macro F1; a scorer of scikit-learn that has
-        none here is refused, and of a function of yours the median answers, with a warning.
-        "stable_median" (`StableHoldoutScorer`) for any metric. "ladder" (`LadderScorer`) reveals
-        improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
-        few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.
-    ask : "winner", "candidates" or int, default="winner"
-        "winner" keeps the search's own cross-validation and refit function, and asks about its winner only
-        (an integer: about its best few): one question a search, and none about candidates that the search
-        could not score. If it could score none, it ends with a warning, the first candidate (or that of its
-        refit function) and a ``best_score_`` of NaN, and nothing is charged. "candidates" asks about every
-        candidate, fitted on one part of the rows, with its score on the other part as the guess; it takes
-        searches without a cv or a refit function of their own.
-    reveal : {"all", "winner"}, default="all"
-        "winner" reveals only which of the N candidates asked is the best on the holdout, for ``ln N`` nats,
-        and its certified score; the scores of the others are not kept anywhere, in ``search_`` neither. With
-        ``ask="candidates"``, for `GridSearchCV` and `RandomizedSearchCV`, it searches on validation scores
-        and fits each candidate twice. With ``ask="winner"`` there is nothing else to reveal.
-    validation : float, default=0.25
-        For ``ask="candidates"``: the part of the rows on which candidates are not fitted but scored, for the
-        guesses.
-    one_standard_error : bool, str or callable, default=False
-        Of the candidates whose certified score is within one standard error of the best, take the simplest.
-        True: the earliest in the grid (write the simple values first). The name of a parameter: the one with
-        its least value. A function of a candidate's parameters: the one with its least value. The standard
-        error is computed from the best candidate's certified interval, as half-width over normal quantile, so
-        nothing more is revealed.
-    confidence_level : float, default=0.95
-    tolerance : float or None, default=None
-        Largest half-width of a certified interval that is accepted; see `Holdout`.
-    expected_questions : int or None, default=None
-        See `Holdout`.
-    ledger : path-like, str or None, default=None
-        Where questions are recorded: a file, ``"postgresql://..."`` or ``":memory:"``; see `Holdout`. None:
-        one temporary ledger for these rows in this session, so that a second search on them continues the
-        count. An outer fold is other rows, with a ledger that is certified for that fold alone.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do if rows of the holdout, known by their ids, are not in X; see `Holdout`.
     answers : {"auto", "coarse", "exact"}, default="auto"
         What the search tells of its winner's count of right rows; fixed when the ledger is begun. "coarse":
         the cell in which it lies, with an interval that is coarse, and hardly wider at the twentieth search
@@ -138,13 +102,49 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         was begun; a new one answers in cells if it has a path or a URL, else the first winner exactly, for
         whoever runs one search and nothing else, and later ones in cells. Of other metrics the value is
         told. A given Holdout's ledger decides. See `Holdout`.
+    ask : "winner", "candidates" or int, default="winner"
+        "winner" keeps the search's own cross-validation and refit function, and asks about its winner only
+        (an integer: about its best few): one question a search, and none about candidates that the search
+        could not score. If it could score none, it ends with a warning, the first candidate (or that of its
+        refit function) and a ``best_score_`` of NaN, and nothing is charged. "candidates" asks about every
+        candidate, fitted on one part of the rows, with its score on the other part as the guess; it takes
+        searches without a cv or a refit function of their own.
+    mechanism : str or scorer, default="auto"
+        How candidates are compared with the holdout, where they are (``ask="candidates"``); of a scorer the
+        winner alone takes metric and holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for candidates,
+        and the metric's own interval for winners, as for R^2 and macro F1; a scorer of scikit-learn that has
+        none here is refused, and of a function of yours the median answers, with a warning.
+        "stable_median" (`StableHoldoutScorer`) for any metric. "ladder" (`LadderScorer`) reveals
+        improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
+        few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.
+    confidence_level : float, default=0.95
+    tolerance : float or None, default=None
+        Largest half-width of a certified interval that is accepted; see `Holdout`.
+    reveal : {"all", "winner"}, default="all"
+        "winner" reveals only which of the N candidates asked is the best on the holdout, for ``ln N`` nats,
+        and its certified score; the scores of the others are not kept anywhere, in ``search_`` neither. With
+        ``ask="candidates"``, for `GridSearchCV` and `RandomizedSearchCV`, it searches on validation scores
+        and fits each candidate twice. With ``ask="winner"`` there is nothing else to reveal.
+    one_standard_error : bool, str or callable, default=False
+        Of the candidates whose certified score is within one standard error of the best, take the simplest.
+        True: the earliest in the grid (write the simple values first). The name of a parameter: the one with
+        its least value. A function of a candidate's parameters: the one with its least value. The standard
+        error is computed from the best candidate's certified interval, as half-width over normal quantile, so
+        nothing more is revealed.
+    validation : float, default=0.25
+        For ``ask="candidates"``: the part of the rows on which candidates are not fitted but scored, for the
+        guesses.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do if rows of the holdout, known by their ids, are not in X; see `Holdout`.
+    expected_questions : int or None, default=None
+        See `Holdout`.
     seal_key : str, path-like, bytes, X25519PublicKey or None, default=None
         The holder's public key, which cells are sealed with; see `Holdout`.
+    who : str or None, default=None
+        Who asks: written into every record of the ledger, and no part of a question. See `Holdout`.
     random_state : int or None, default=None
         Seeds the split, together with ids, or labels and their order. Noise and subsamples do not depend on
         it.
-    who : str or None, default=None
-        Who asks: written into every record of the ledger, and no part of a question. See `Holdout`.
     verbose : int, default=0
         1 tells what is done, a line a stage, with a bar for several models where somebody can see it (tqdm:
         ``pip install 'sklearn-ada[progress]'``). The search has a ``verbose`` of its own.
@@ -227,23 +227,23 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
 
     search: Any
     _: KW_ONLY
+    ledger: str | os.PathLike[str] | None = None
     scoring: Scoring | None = None
     holdout: float | ArrayLike | BaseCrossValidator | Holdout = 0.25
     ids: str | None = None
-    mechanism: str | HoldoutScorer = "auto"
+    answers: str = "auto"
     ask: str | int = "winner"
-    reveal: str = "all"
-    validation: float = 0.25
-    one_standard_error: bool | str | Callable[[dict[str, Any]], float] = False
+    mechanism: str | HoldoutScorer = "auto"
     confidence_level: float = 0.95
     tolerance: float | None = None
-    expected_questions: int | None = None
-    ledger: str | os.PathLike[str] | None = None
+    reveal: str = "all"
+    one_standard_error: bool | str | Callable[[dict[str, Any]], float] = False
+    validation: float = 0.25
     missing: str = "raise"
-    answers: str = "auto"
+    expected_questions: int | None = None
     seal_key: str | os.PathLike[str] | bytes | X25519PublicKey | None = None
-    random_state: int | None = None
     who: str | None = None
+    random_state: int | None = None
     verbose: int = 0
 
     def fit(
