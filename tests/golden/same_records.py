@@ -961,7 +961,7 @@ def metrics_of_newer_versions(notes):
 @session(of_own_code=True)
 def many_records(notes):
     """A ledger that is long enough for a checkpoint."""
-    holdout, model = notes.holdout(ledger=":memory:"), classifier("a")
+    holdout, model = notes.holdout(1 - TWO, ledger=":memory:"), classifier("a")
     for number in range(10_200):
         guess = 0.5 + 0.01 * (number % 7)
         holdout.check(model, scoring="accuracy", guess=guess)
