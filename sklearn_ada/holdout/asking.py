@@ -89,8 +89,8 @@ from sklearn_ada.holdout.session import Session, held_interrupts, look, with_bar
 from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
 from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.questions.loss_count import LossCount, Transcript
 from sklearn_ada.questions.question import Draw, Question
-from sklearn_ada.questions.sealed import LossCount, Transcript
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
@@ -253,7 +253,7 @@ def _comparable(session: Session, question: Question, observation: Observation) 
         return observation.outputs
     seen = observation.seen
     if question.statistic is not None and isinstance(seen, int):
-        return observation.outputs.without_values(question.statistic.cell_of(seen))
+        return observation.outputs.without_values(question.statistic.cells.index(seen))
     symbols = seen if isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen) else ()
     return observation.outputs.without_values([symbol.to_dict() for symbol in symbols])
 

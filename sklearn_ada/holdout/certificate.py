@@ -56,8 +56,8 @@ from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
+from sklearn_ada.questions.loss_count import LossCount
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.sealed import LossCount
 from sklearn_ada.terms.policy import FailureBudget, Genesis, as_given
 
 FORMAT = "sklearn_ada certificate 1"
@@ -440,7 +440,7 @@ def _interval(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     if not isinstance(read, SealedRecord):
         return _of_coded(prefix, state, read, level)
     statistic = LossCount.described(read.mechanism)
-    ends = statistic.ends(symbols_of(read.event)[0].value)
+    ends = statistic.cells.counts(symbols_of(read.event)[0].value)
     interval = statistic.fixed_interval(*ends, level)
     if THEOREM not in read.outcome.theorem:
         return interval

@@ -197,11 +197,8 @@ def _planned(session: Session, asked: Ask) -> Question:
         raise bad_parameter("guess", "Holdout.check", "an estimate of the metric", None, fix)
     refined = kind if issubclass(kind, RefinedCheck) else None
     half_cell: Any = settings if refined is None else getattr(settings, "threshold", None)
-    class_mix = policy.class_mix == "conditional" and data.is_classification
     with meaning_of(metric, data):
-        coded = CodedQuestion.plan(
-            asked.purpose, metric, guess, data, policy, class_mix=class_mix, half_cell=half_cell
-        )
+        coded = CodedQuestion.plan(asked.purpose, metric, guess, data, policy, half_cell)
     if subject.is_given:
         coded = replace(coded, target=on_these_rows(metric), given_rows=True)
     if refined is not None:

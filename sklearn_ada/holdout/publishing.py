@@ -45,8 +45,9 @@ from sklearn_ada.holdout.records import (
 from sklearn_ada.holdout.session import Session, as_closed, with_bare_errors
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
+from sklearn_ada.questions.loss_count import LossCount
 from sklearn_ada.questions.question import Guess, Outcome, Question
-from sklearn_ada.questions.sealed import LossCount, as_recorded
+from sklearn_ada.questions.sealed import as_recorded
 from sklearn_ada.terms.policy import Asker, FailureBudget, Genesis
 from sklearn_ada.terms.seal_key import check_private_key, opened_with, sealed_context, shown
 
@@ -180,7 +181,7 @@ class Sealed:
             raise ValueError(f"Record {number} of the ledger holds nothing that is sealed.")
         self.ledger, self.number, self.read, self.key = ledger, number, read, str(record.key)
         self.statistic = LossCount.described(read.mechanism)
-        self.cell = self.statistic.ends(symbols_of(read.event)[0].value)
+        self.cell = self.statistic.cells.counts(symbols_of(read.event)[0].value)
 
     @property
     def unsealed(self) -> int | None:
@@ -230,7 +231,7 @@ class Sealed:
         fixed = own if share is None else statistic.fixed_interval(point, point, share.ln_delta)
         interval = intersection(fixed, [own, before.interval])
         vacuous, target = interval[0] <= 0.0 and interval[1] >= 1.0, self.read.population
-        outcome = Outcome(statistic.value(point), interval, "exact", before.theorem, target, vacuous)
+        outcome = Outcome(point / statistic.n, interval, "exact", before.theorem, target, vacuous)
         made = {"number": self.number, "outcome": outcome, **stamp}
         return UnsealedRecord.of(state, self.read, event, share, **made)
 

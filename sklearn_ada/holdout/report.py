@@ -249,7 +249,7 @@ def _probes(state: State, value: float) -> dict[str, Question]:
     stand_in = HoldoutData(np.zeros((state.units, 1)), np.zeros(state.units, dtype=np.int8))
     metric, probes = Metric("accuracy"), dict[str, Question]()
     for purpose in PURPOSES:
-        coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy, class_mix=False)
+        coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy)
         alone = state.units == state.rows  # groups are no count, so they are told exactly
         sealed = in_cells(coded, stand_in, state.policy) if alone else None
         probes[purpose] = sealed or by_default(coded, stand_in, state.policy)

@@ -343,7 +343,7 @@ def worst_question(
         behind = size if guess_rows is None else max(0.9 * size * guess_rows / len(data), 1.0)
         guess = Guess((low + high) / 2.0, behind)
         half_cell = settings if isinstance(settings, float) else None
-        coded = CodedQuestion.plan(purpose, metric, guess, data, policy, class_mix=False, half_cell=half_cell)
+        coded = CodedQuestion.plan(purpose, metric, guess, data, policy, half_cell)
         if isinstance(settings, str):
             return FilledCheck.refine(coded, settings, data, policy)
         return coded if half_cell is not None else by_default(coded, data, policy)

@@ -66,8 +66,8 @@ from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.ledger.opening import is_of_session, open_ledger
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.outputs import UnusableOutputsError
+from sklearn_ada.questions.loss_count import LossCount
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.sealed import LossCount
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
 from sklearn_ada.terms.policy import Asker, Genesis, Policy
@@ -403,7 +403,7 @@ def as_closed(
     if name not in closed:
         return read
     outcome, statistic = read.outcome, LossCount.described(read.mechanism)
-    ends = statistic.ends(read.event.symbols[0].value)  # type: ignore[attr-defined]
+    ends = statistic.cells.counts(read.event.symbols[0].value)  # type: ignore[attr-defined]
     ln_beta = Genesis(ledger.genesis).policy.ln_transcript
     interval = intersection(outcome.interval, [statistic.transcript_interval(*ends, ln_beta, closed[name])])
     theorem, vacuous = f"{outcome.theorem}; {THEOREM}", interval[0] <= 0.0 and interval[1] >= 1.0

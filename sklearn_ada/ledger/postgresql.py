@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ada.exceptions import LedgerUnavailableError
@@ -106,12 +107,13 @@ class SQLLedger(ChainedLedger[State]):
         _place_at(place).explain(error)
 
 
+@cache
 def _place_at(url: str) -> Place:
-    """Return the place that a URL leads to, or say how to get what that needs."""
+    """Return the place that a URL leads to, or say what to install for it."""
     try:
-        from sklearn_ada.ledger.sql_session import place_at
+        from sklearn_ada.ledger.sql_session import Place
     except ImportError as error:
         raise LedgerUnavailableError(
             f'A ledger in a database needs SQLAlchemy and psycopg: pip install "sklearn-ada[sql]" ({error}).'
         ) from error
-    return place_at(url)
+    return Place(url)

@@ -15,7 +15,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from functools import cache
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -162,12 +161,6 @@ class Place:
             ) from None
         if isinstance(error, SQLAlchemyError):
             raise LedgerUnavailableError(f"The ledger {self.name!r} cannot be used: {error}.") from None
-
-
-@cache
-def place_at(url: str) -> Place:
-    """Return the place that a URL leads to."""
-    return Place(url)
 
 
 class Session(Connection):

@@ -97,13 +97,10 @@ class CodedQuestion(Question):
         guess: Guess | None,
         data: HoldoutData,
         policy: Policy,
-        *,
-        class_mix: bool,
         half_cell: float | None = None,
     ) -> CodedQuestion:
         """Fix cells and code from the guess, the policy and the class counts.
 
-        ``class_mix`` says whether the interval is for the population at the holdout's class proportions.
         `UndefinedMetricError` if the labels do not allow the metric.
         """
         (low, high), width = metric.bounds, metric.width
@@ -116,7 +113,8 @@ class CodedQuestion(Question):
         target = f"population {metric.name}"
         if metric.clips:
             target += f", {metric.measure.clipping}"
-        if class_mix:  # the asker may know the class counts, and favour classes that have too many rows
+        if policy.class_mix == "conditional" and data.is_classification:
+            # The asker may have learnt the class counts, and favour classes that have too many rows.
             target += f" at the holdout's {metric.mix}"
         target += rule.clause
         if data.units is not None:

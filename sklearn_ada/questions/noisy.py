@@ -50,11 +50,7 @@ from sklearn_ada.terms.policy import FailureBudget, Policy
 from sklearn_ada.terms.privacy_account import PrivateRelease, TransferShare
 
 _DEFAULT_HITS = 20
-
-
 _DEFAULT_SCALE = 0.02  # of the threshold
-
-
 _LEAST_SCALE = 1e-12  # of the metric's range; and the largest is its inverse
 
 

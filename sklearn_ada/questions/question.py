@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from sklearn_ada.guarantees import transfer as direct_transfer
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric, undefined_metric
 from sklearn_ada.metrics.outputs import StoredOutputs
+from sklearn_ada.questions.loss_count import LossCount, Transcript
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation
 from sklearn_ada.terms.policy import FailureBudget
@@ -45,9 +46,6 @@ Failure = tuple[Symbol, ...]
 """The symbols of a failure, which stand where a value would."""
 Released = tuple[Event, dict[str, Any]]
 """The event of what is released, and what the mechanism remembers of it."""
-
-if TYPE_CHECKING:  # what is sealed refines a question
-    from sklearn_ada.questions.sealed import LossCount, Transcript
 
 
 class Question(ABC):

@@ -5,41 +5,27 @@ the share s1), and that of the transcript theorem (the share s2), which needs no
 what was released so far. Both hold together (`sklearn_ada.guarantees.intersection`). The value is released
 later, at the level of the asking (`sklearn_ada.guarantees.question_interval`).
 
-**What is sealed is a statistic** of the rows on a lattice of integers (`LossCount`). It says
-
-- which point of the lattice it is, which is all that is sealed;
-- how the points are put into cells, and how likely the code takes each cell, and each point of a cell, to be;
-- what a cell, or a point, certifies at a level that was fixed beforehand (description length), and what a
-  cell certifies by the transcript theorem.
-
-All of it is fixed without the holdout, stands in the question's record and can be rebuilt from that: nothing
-that comes after the asking tunes it.
+What is sealed is a count (`sklearn_ada.questions.loss_count`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
-from sklearn_ada._validation import plain
-from sklearn_ada.accounting.codes import CountCode, largest_unsealing_nats, symbols_of
-from sklearn_ada.accounting.events import CountRelease, CountSymbol, Event
-from sklearn_ada.guarantees.description_length import intersection, question_interval
-from sklearn_ada.guarantees.transcript import THEOREM, transcript_cell_interval, transcript_interval
-from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, CountCells, candidate_width, guess_error
+from sklearn_ada.accounting.codes import symbols_of
+from sklearn_ada.accounting.events import CountRelease, Event
+from sklearn_ada.guarantees.description_length import intersection
+from sklearn_ada.guarantees.transcript import THEOREM
+from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
+from sklearn_ada.questions.loss_count import Ends, LossCount, Transcript
 from sklearn_ada.questions.of_rows import told_value_alone
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
 from sklearn_ada.terms.policy import FailureBudget, Policy
-
-Ends = tuple[float, float]
-# Counts of cells are checked where the cells are made.
-_guess_error, _question_interval = plain(guess_error), plain(question_interval)
-_FINE = 10_000.0  # points to a standard error, so that the width of a cell is whole
 
 
 @dataclass(frozen=True)
@@ -87,7 +73,7 @@ class SealedQuestion(RefinedCheck):
     def release(self, seen: int | Failure, share: FailureBudget, draw: Draw) -> Released:
         """Return the event of telling the cell, or the failure."""
         if isinstance(seen, int):
-            return CountRelease((self.statistic.symbol(self.urn, self.statistic.cell_of(seen)),)), {}
+            return CountRelease((self.statistic.symbol(self.urn, self.statistic.cells.index(seen)),)), {}
         failure, *more = seen
         return CountRelease((self.statistic.symbol(self.urn, failure.value), *more)), {}
 
@@ -122,11 +108,11 @@ class SealedQuestion(RefinedCheck):
         interval = self._interval(value, share, transcript)
         theorem = self.statistic.theorem + ("" if transcript is None else f"; {THEOREM}")
         vacuous = interval[0] <= 0.0 and interval[1] >= 1.0
-        centre, verdict = self.statistic.centre(value), "differs" if value else "agrees"
+        centre, verdict = self.statistic.cells.centre(value), "differs" if value else "agrees"
         return Outcome(centre, interval, verdict, theorem, self.target, vacuous)
 
     def _interval(self, cell: int, share: FailureBudget, transcript: Transcript | None) -> Ends:
-        ends, statistic = self.statistic.ends(cell), self.statistic
+        ends, statistic = self.statistic.cells.counts(cell), self.statistic
         fixed = statistic.fixed_interval(*ends, share.ln_delta)
         if transcript is None:
             return fixed
@@ -167,126 +153,4 @@ def as_recorded(
         return question
     if mechanism["name"] == "sealed":
         return SealedQuestion(replace(question, guess=guess), LossCount.described(mechanism))
-    class_mix = policy.class_mix == "conditional" and data.is_classification
-    coded = CodedQuestion.plan("certify", question.metric, guess, data, policy, class_mix=class_mix)
-    return told_value_alone(coded, mechanism)
-
-
-@dataclass(frozen=True)
-class Transcript:
-    """What the transcript theorem takes: its level, and the nats with the own price.
-
-    Attributes
-    ----------
-    ln_beta : float
-    nats : float
-    """
-
-    ln_beta: float
-    nats: float
-
-
-@dataclass(frozen=True)
-class LossCount:
-    """How many of n rows have a 0/1 loss (or score) of 1, in cells of counts around the guess.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    base, width : int
-        First count of cell 0, and counts in a cell.
-    expected_count, tau : float
-        The count that the guess suggests, and its standard error.
-    half : float
-        Half a cell in standard errors.
-    identical_rows : bool
-        Whether rows are draws of one law; not where intervals are at the holdout's class mix.
-    """
-
-    n: int
-    base: int
-    width: int
-    expected_count: float
-    tau: float
-    half: float
-    identical_rows: bool
-    theorem = "Clopper-Pearson"
-
-    @classmethod
-    def around(cls, guess: float, size: float, n: int, *, identical_rows: bool, width: float) -> Self:
-        """Fix cells and code from a guess made on ``size`` rows; ``width`` is half a cell in its errors."""
-        rows = max(round(size), 1)
-        cells = CountCells.around(n, guess=guess, guess_rows=rows, width=width)
-        return cls(n, cells.base, cells.width, n * guess, _guess_error(n, guess, rows), width, identical_rows)
-
-    @classmethod
-    def described(cls, mechanism: dict[str, Any]) -> Self:
-        """Return the statistic that `describe` wrote into a record."""
-        return cls(**{name: mechanism[name] for name in cls.__dataclass_fields__})
-
-    @property
-    def _cells(self) -> CountCells:
-        return CountCells(self.n, self.base, self.width)
-
-    @property
-    def step(self) -> float:
-        """How wide a cell is, as a share of the rows."""
-        return self.width / self.n
-
-    @property
-    def expected(self) -> int:
-        """The count that the guess suggests."""
-        return min(max(round(self.expected_count), 0), self.n)
-
-    def describe(self) -> dict[str, Any]:
-        """Return all that is fixed, ready for JSON."""
-        return {"statistic": "loss count", **vars(self)}  # all plain numbers: asdict would copy each
-
-    def value(self, point: int) -> float:
-        """Return the count as a share of the rows."""
-        return point / self.n
-
-    def centre(self, cell: int) -> float:
-        """Return the middle of a cell as a share of the rows."""
-        return self._cells.centre(cell)
-
-    def cell_of(self, point: int) -> int:
-        """Return the number of the cell that holds a count."""
-        return self._cells.index(point)
-
-    def ends(self, cell: int) -> tuple[int, int]:
-        """Return the first and the last count of a cell, within 0 to n."""
-        return self._cells.counts(cell)
-
-    def symbol(self, stream: str, value: int | str) -> CountSymbol:
-        """Return the symbol of a cell, or of a failure.
-
-        All candidates of a search have one code, that of cells so many standard errors wide: then what they
-        cost together does not depend on the order in which they are recorded.
-        """
-        if stream == "candidate":
-            half = round(_FINE * self.half)
-            return CountSymbol(stream, value, -half, 2 * half, -0.5, _FINE)
-        return CountSymbol(stream, value, self.base, self.width, self.expected_count, self.tau)
-
-    def symbol_within(self, point: int, known: tuple[int, int]) -> CountSymbol:
-        """Return the symbol of a count that is known to be one of these."""
-        low, high = known
-        return CountSymbol("unsealed", point, low, high - low + 1, self.expected_count, self.tau)
-
-    def largest_unsealing_nats(self, known: tuple[int, int]) -> float:
-        """Return the price of the dearest of the counts that are known to be possible."""
-        return largest_unsealing_nats(*known, CountCode(self.expected_count, self.tau))
-
-    def fixed_interval(self, low: int, high: int, ln_delta: float) -> Ends:
-        """Return Clopper and Pearson's interval; the whole range where nothing is left of the level."""
-        if ln_delta == -math.inf:
-            return 0.0, 1.0
-        return _question_interval(low, high, self.n, ln_beta=ln_delta, weight=1.0, nats=0.0)
-
-    def transcript_interval(self, low: int, high: int, ln_beta: float, nats: float) -> Ends:
-        """Return the binomial tails from the cell's edges or, of identical rows, the cell's probability."""
-        if self.identical_rows:
-            return transcript_cell_interval(low, high, self.n, ln_beta=ln_beta, nats=nats)
-        return transcript_interval(low, high, self.n, ln_beta=ln_beta, nats=nats, identical_rows=False)
+    return told_value_alone(CodedQuestion.plan("certify", question.metric, guess, data, policy), mechanism)

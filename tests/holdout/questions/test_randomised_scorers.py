@@ -101,9 +101,7 @@ def test_noise_is_a_function_of_secret_and_recorded_order(noise, tmp_path):
 
 def _coded(n, guess=0.5, half_cell=0.02):
     data = HoldoutData(np.zeros((n, 1)), np.zeros(n, dtype=int))
-    coded = CodedQuestion.plan(
-        "check", Metric("accuracy"), Guess(guess), data, Policy(), class_mix=False, half_cell=half_cell
-    )
+    coded = CodedQuestion.plan("check", Metric("accuracy"), Guess(guess), data, Policy(), half_cell)
     return coded, data
 
 
@@ -144,9 +142,7 @@ def test_one_event_covers_all_guesses_because_the_scale_is_theirs_in_common():
     scales = set()
     for guess in (0.5, 0.9, 0.99):
         data = HoldoutData(np.zeros((500, 1)), np.zeros(500, dtype=int))
-        coded = CodedQuestion.plan(
-            "check", Metric("accuracy"), Guess(guess, 300.0), data, Policy(), class_mix=False
-        )
+        coded = CodedQuestion.plan("check", Metric("accuracy"), Guess(guess, 300.0), data, Policy())
         scales.add(NoisyCheck.refine(coded, NoiseSettings("laplace"), data, Policy()).scale_of_noise)
     assert len(scales) == 1
 

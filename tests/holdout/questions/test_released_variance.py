@@ -19,7 +19,7 @@ from sklearn_ada.terms.policy import FailureBudget, Policy
 def _question(n, value=-0.2, deviation=0.1):
     data = HoldoutData(np.zeros((n, 1)), np.arange(n) % 2)
     guess = Guess(value, n, deviation)
-    return CodedQuestion.plan("certify", Metric("neg_brier_score"), guess, data, Policy(), class_mix=False)
+    return CodedQuestion.plan("certify", Metric("neg_brier_score"), guess, data, Policy())
 
 
 def _read(question, mean, deviation, ln_delta, monkeypatch):

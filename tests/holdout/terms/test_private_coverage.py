@@ -32,7 +32,7 @@ class Conversant:
     def __init__(self, seed):
         self.state = State(Genesis.of(DATA, POLICY, {}, b"", None).body)
         self.secret, self.asked = str(seed).encode(), 0
-        coded = CodedQuestion.plan("certify", Metric("accuracy"), Guess(0.5), DATA, POLICY, class_mix=False)
+        coded = CodedQuestion.plan("certify", Metric("accuracy"), Guess(0.5), DATA, POLICY)
         self.question = GaussianQuestion.plan(coded, DATA, POLICY)
 
     def ask(self, value):
