@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import secrets
+import sys
 from contextlib import contextmanager
 
 import pytest
@@ -75,3 +76,15 @@ def sentence():
         return rf"^The '{name}' parameter of {owner} must be .+\. Got .+ instead\."
 
     return pattern
+
+
+@pytest.fixture
+def hidden(monkeypatch):
+    """A function that makes a package that is installed look as if it were not."""
+
+    def hide(package):
+        loaded = [name for name in sys.modules if name.startswith(f"{package}.")]
+        for name in (package, *loaded):
+            monkeypatch.setitem(sys.modules, name, None)
+
+    return hide

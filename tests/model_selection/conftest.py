@@ -6,8 +6,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_ada import Holdout
+from sklearn_ada import Holdout, ReusableHoldoutCV
 from tests.support.rows import coin_flips
+from tests.support.searches import grid
 
 
 class _Recording(BaseEstimator):
@@ -69,6 +70,41 @@ def rows():
 @pytest.fixture(scope="session")
 def coins():
     return coin_flips()
+
+
+@pytest.fixture
+def wrap(tmp_path):
+    """Wrap a search, by default one of trees; its ledger is a file unless it has a holdout with one."""
+
+    def wrapped(search=..., **params):
+        given = isinstance(params.get("holdout"), Holdout) or hasattr(params.get("mechanism"), "holdout")
+        ledger = {} if given else {"ledger": tmp_path / "ledger.db"}
+        return ReusableHoldoutCV(grid() if search is ... else search, **{**ledger, **params})
+
+    return wrapped
+
+
+@pytest.fixture
+def searched(wrap, numbered):
+    """Wrap a search and fit it, by default on the numbered rows; ``passed`` is what else fit takes."""
+
+    def fit(search=..., X=None, y="classifier", passed=None, **params):
+        X, y = numbered[0] if X is None else X, numbered[1][y] if isinstance(y, str) else y
+        return wrap(search, **params).fit(X, y, **(passed or {}))
+
+    return fit
+
+
+@pytest.fixture
+def refused(searched, sentence, tmp_path):
+    """Assert that a search is refused in the name of a parameter, and that no ledger is made."""
+
+    def check(name, match="", owner=".+", **params):
+        with pytest.raises(ValueError, match=f"(?={sentence(name, owner)}).*{match}"):
+            searched(**params)
+        assert not list(tmp_path.iterdir())
+
+    return check
 
 
 @pytest.fixture

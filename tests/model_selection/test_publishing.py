@@ -212,13 +212,6 @@ def test_what_has_no_cells_is_published_from_what_was_told(path, scoring):
     assert final.cost.nats < 0.0011
 
 
-@pytest.mark.parametrize("bad", ["cell", None, 1])
-def test_answers_misspelt_is_an_error(bad, path):
-    with pytest.raises(ValueError, match="The 'answers' parameter of ReusableHoldoutCV must be"):
-        searched(path, answers=bad)
-    assert not path.exists()
-
-
 def test_a_given_holdout_has_answers_of_its_own(path):
     holdout = Holdout(X[:400], Y[:400], ledger=path)
     search = ReusableHoldoutCV(grid(), holdout=holdout, ask="winner", answers="coarse")

@@ -1,6 +1,7 @@
 """Bad parameters of `ReusableHoldoutCV` are refused before any model is fitted or anything is charged."""
 
 import os
+import re
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, RepeatedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Holdout, ReusableHoldoutCV
+from sklearn_ada import Holdout
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
+from tests.support.searches import grid
 
 
 class Fitless(ClassifierMixin, BaseEstimator):
@@ -28,91 +29,8 @@ class Fitless(ClassifierMixin, BaseEstimator):
         return np.zeros(len(X), dtype=int)
 
 
-@pytest.fixture
-def refused(numbered, tmp_path, sentence):
-    """Assert that fitting with these parameters is refused, with no ledger made."""
-
-    def check(name, match="", owner=".+", **params):
-        search = GridSearchCV(Fitless(), {"C": [0.1, 1.0]})
-        wrapped = ReusableHoldoutCV(**{"search": search, "ledger": tmp_path / "ledger.db", **params})
-        with pytest.raises(ValueError, match=f"{sentence(name, owner)}.*{match}"):
-            wrapped.fit(numbered[0], numbered[1]["classifier"])
-        assert not os.listdir(tmp_path)
-
-    return check
-
-
-BAD = [
-    *(("ask", v) for v in ("all", "best", 0, -1, 2.5, True, None)),
-    *(("mechanism", v) for v in ("median", "laplace", None, 1)),
-    *(("validation", v) for v in (0.0, 1.0, -0.25, np.nan, None, "quarter")),
-    *(("confidence_level", v) for v in (0.0, 1.0, 95, np.nan, None)),
-    *(("tolerance", v) for v in (0.0, 0.6, -1.0, np.nan, "wide")),
-    *(("expected_questions", v) for v in (0, -1, 1.5, "many")),
-    *(("ledger", v) for v in (5, True)),
-    *(("search", v) for v in ("grid", None, LogisticRegression())),
-]
-
-
-@pytest.mark.parametrize(("name", "value"), BAD, ids=str)
-def test_bad_parameters_are_refused(name, value, refused):
-    refused(name, **{name: value})
-
-
-PROMISE = [(name, v) for name, v in BAD if name in ("confidence_level", "tolerance", "expected_questions")]
-
-
-@pytest.mark.parametrize(("name", "value"), PROMISE, ids=str)
-def test_a_bad_policy_is_refused_in_the_name_of_what_the_user_wrote(name, value, refused):
-    refused(name, owner="ReusableHoldoutCV", **{name: value})
-
-
-def test_a_class_as_search_is_refused(refused):
-    refused("search", search=GridSearchCV)
-
-
-BAD_HOLDOUTS = {
-    "0": 0,
-    "1": 1,
-    "1.0": 1.0,
-    "0.0": 0.0,
-    "negative": -0.25,
-    "NaN": np.nan,
-    "None": None,
-    "numpy integer": np.int64(5),
-    "indices": np.arange(100),
-    "list of indices": [1, 2, 3],
-    "zeros and ones": (np.arange(400) < 100).astype(int),
-    "short mask": np.arange(399) < 100,
-    "long mask": np.arange(401) < 100,
-    "table": np.zeros((400, 2), dtype=bool),
-    "all True": np.ones(400, dtype=bool),
-    "all False": np.zeros(400, dtype=bool),
-    "five splits": KFold(5),
-    "ten splits": RepeatedKFold(n_splits=5, n_repeats=2),
-    "leave one out": LeaveOneOut(),
-}
-
-
-@pytest.mark.parametrize("case", BAD_HOLDOUTS)
-def test_bad_holdouts_are_refused(case, refused):
-    refused("holdout", holdout=BAD_HOLDOUTS[case])
-
-
-@pytest.mark.parametrize("value", [25, True, "0.25", None])
-def test_a_bad_holdout_that_is_one_value_is_shown(value, refused):
-    refused("holdout", rf"(?<=Got {value!r} instead\.)", holdout=value)
-
-
-@pytest.mark.parametrize("indices", [np.arange(100), [1, 2, 3]])
-def test_the_refusal_of_indices_says_why(indices, numbered):
-    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), holdout=indices)
-    with pytest.raises(ValueError, match="make a mask of them"):
-        search.fit(numbered[0], numbered[1]["classifier"])
-
-
-def test_a_text_as_holdout_is_refused(refused):
-    refused("holdout", holdout="quarter")
+def fitless(values=(1.0,), **params):
+    return grid(Fitless(), list(values), **params)
 
 
 class Overlapping:
@@ -122,145 +40,113 @@ class Overlapping:
         yield np.arange(310), np.arange(300, 400)
 
 
-def test_a_splitter_whose_parts_overlap_is_refused(refused):
-    refused("holdout", holdout=Overlapping())
+BAD_HOLDOUTS = [
+    *(0, 1, 25, True, 1.0, 0.0, -0.25, np.nan, None, "quarter", "0.25", np.int64(5)),
+    *(np.arange(100), [1, 2, 3], (np.arange(400) < 100).astype(int)),  # indices, zeros and ones
+    *(np.arange(399) < 100, np.arange(401) < 100, np.zeros((400, 2), dtype=bool)),  # masks of another shape
+    *(np.ones(400, dtype=bool), np.zeros(400, dtype=bool)),
+    *(KFold(5), RepeatedKFold(n_splits=5, n_repeats=2), LeaveOneOut(), Overlapping()),
+]
+BAD = [
+    *(("ask", v) for v in ("all", "best", 0, -1, 2.5, True, None)),
+    *(("answers", v) for v in ("cell", None, 1)),
+    *(("mechanism", v) for v in ("median", "laplace", None, 1)),
+    *(("validation", v) for v in (0.0, 1.0, -0.25, np.nan, None, "quarter")),
+    *(("confidence_level", v) for v in (0.0, 1.0, 95, np.nan, None)),
+    *(("tolerance", v) for v in (0.0, 0.6, -1.0, np.nan, "wide")),
+    *(("expected_questions", v) for v in (0, -1, 1.5, "many")),
+    *(("ledger", v) for v in (5, True)),
+    *(("holdout", v) for v in BAD_HOLDOUTS),
+    *(("random_state", v) for v in ("seed", 1.5, True, np.random.RandomState(0))),
+    *(("scoring", v) for v in (["accuracy", "f1"], {"a": "accuracy"}, ("accuracy",))),
+    *(("search", v) for v in ("grid", None, LogisticRegression(), GridSearchCV)),
+    *(("who", v) for v in ("", "two\nlines", 7)),
+]
 
 
-@pytest.mark.parametrize("value", ["seed", 1.5, True, np.random.RandomState(0)], ids=str)
-def test_a_bad_random_state_is_refused(value, refused):
-    refused("random_state", random_state=value)
+@pytest.mark.parametrize(("name", "value"), BAD)
+def test_bad_parameters_are_refused_in_the_name_of_what_the_user_wrote(name, value, refused):
+    shown = name == "holdout" and isinstance(value, str | bool | int | float | None)
+    owner = "Holdout" if name == "ledger" else "ReusableHoldoutCV"
+    got = f"(?<=Got {re.escape(repr(value))} instead\\.)" if shown else ""
+    refused(name, got, owner, **{"search": fitless([0.1, 1.0]), name: value})
 
 
-def test_a_numpy_integer_is_a_random_state(numbered, tmp_path):
-    search = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]})
-    wrapped = ReusableHoldoutCV(search, random_state=np.int64(3), ledger=tmp_path / "ledger.db")
-    wrapped.fit(numbered[0], numbered[1]["classifier"])
+@pytest.mark.parametrize("indices", [np.arange(100), [1, 2, 3]])
+def test_the_refusal_of_indices_says_why(indices, searched):
+    with pytest.raises(ValueError, match="make a mask of them"):
+        searched(fitless(), holdout=indices)
 
 
-@pytest.mark.parametrize("cv", [5, 2, KFold(3), [(np.arange(300), np.arange(300, 400))]], ids=repr)
-def test_the_searchs_own_cv_is_refused_with_candidates_and_names_winner(cv, numbered, sentence):
-    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}, cv=cv), ask="candidates")
-    with pytest.raises(ValueError, match=sentence("search") + ".*ask='winner'"):
-        search.fit(numbered[0], numbered[1]["classifier"])
+def test_a_numpy_integer_is_a_random_state(searched):
+    assert searched(grid(values=[1]), random_state=np.int64(3)).best_answer_.answered
+
+
+SPLIT = [(np.arange(300), np.arange(300, 400))]
+NOT_BY_CANDIDATES = [  # what says so may be the search's own, and what is advised
+    *((fitless(cv=cv), "ask='winner'") for cv in (5, 2, KFold(3), SPLIT)),
+    (fitless(refit=lambda results: 0), "one_standard_error=, or ask='winner'"),
+    (grid(SVC(kernel="precomputed"), [1.0]), "ask='winner'"),  # they know a part of its columns
+    (grid(KNeighborsClassifier(metric="precomputed"), [3]), "ask='winner'"),
+]
 
 
 @pytest.mark.parametrize("reveal", ["all", "winner"])
-def test_a_function_as_refit_is_refused_with_candidates_and_names_the_rule(reveal, refused):
-    search = GridSearchCV(Fitless(), {"C": [1.0]}, refit=lambda results: 0)
-    refused(
-        "search", ask="candidates", search=search, reveal=reveal, match="one_standard_error=, or ask='winner'"
-    )
-
-
-@pytest.mark.parametrize("reveal", ["all", "winner"])
-@pytest.mark.parametrize("model", [SVC(kernel="precomputed"), KNeighborsClassifier(metric="precomputed")])
-def test_a_matrix_of_pairs_is_refused_with_candidates_that_know_a_part_of_its_columns(model, reveal, refused):
-    grid = {"C": [1.0]} if isinstance(model, SVC) else {"n_neighbors": [3]}
-    search = GridSearchCV(model, grid)
-    refused("search", ask="candidates", search=search, reveal=reveal, match="ask='winner'")
+@pytest.mark.parametrize(("search", "way"), NOT_BY_CANDIDATES)
+def test_what_candidates_cannot_be_asked_with_is_refused_with_the_way_out(search, way, reveal, refused):
+    refused("search", way, search=search, ask="candidates", reveal=reveal)
 
 
 def test_a_model_of_pairs_is_certified_on_pairs_with_its_rows(rows, tmp_path):
     model = SVC(kernel="precomputed").fit(rows[0] @ rows[0].T, rows[1])
-    holdout = Holdout(rows[2] @ rows[0].T, rows[3], ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(model, scoring="accuracy")
-    assert answer.value == pytest.approx(model.score(rows[2] @ rows[0].T, rows[3]))
+    pairs = rows[2] @ rows[0].T
+    answer = Holdout(pairs, rows[3], ledger=tmp_path / "ledger.db").certify(model, scoring="accuracy")
+    assert answer.value == pytest.approx(model.score(pairs, rows[3]))
 
 
-@pytest.mark.parametrize("scoring", [["accuracy", "f1"], {"a": "accuracy"}, ("accuracy",)], ids=repr)
-def test_several_metrics_are_refused(scoring, refused):
-    refused("scoring", scoring=scoring)
-
-
-def test_a_search_of_a_list_of_metrics_that_names_none_is_refused(refused):
-    search = GridSearchCV(Fitless(), {"C": [1.0]}, scoring=["accuracy", "f1"], refit=False)
-    refused("scoring", ask="candidates", search=search)
-
-
-def test_a_search_of_named_metrics_is_certified_by_the_one_it_refits_for(numbered, tmp_path):
-    scoring = {"a": "accuracy", "auc": "roc_auc"}
-    inner = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, scoring=scoring, refit="auc")
-    search = ReusableHoldoutCV(inner, ask="winner", ledger=tmp_path / "ledger.db")
-    search.fit(numbered[0], numbered[1]["classifier"])
-    assert "roc_auc" in search.best_answer_.certificate.target
-
-
-@pytest.mark.parametrize(("refit", "ask"), [(False, "candidates"), (True, "winner")])
-def test_a_search_of_named_metrics_that_refits_for_none_is_refused(refit, ask, numbered, tmp_path, sentence):
-    scoring = {"b": "balanced_accuracy", "auc": "roc_auc"}
-    inner = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, scoring=scoring, refit=refit)
-    search = ReusableHoldoutCV(inner, ask=ask, ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match=sentence("scoring")):
-        search.fit(numbered[0], numbered[1]["classifier"])
-
-
-def test_unknown_scoring_is_refused(refused):
-    refused("scoring", scoring="acuracy")
-
-
-def test_y_none_is_refused(numbered, tmp_path, sentence):
-    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match=sentence("y")):
-        search.fit(numbered[0])
-
-
-BAD_LABELS = {"a table": lambda y: np.c_[y, y], "short": lambda y: y[:-1]}
+LABELS = np.arange(400) % 2
+BAD_LABELS = {
+    "none": (None, r"^The 'y' parameter of"),
+    "a table": (np.c_[LABELS, LABELS], "one-dimensional"),
+    "short": (LABELS[:-1], "inconsistent numbers of samples"),
+    "NaN": (np.where(np.arange(400) == 0, np.nan, 0.5), r"(?i)nan|infini"),
+    "infinite": (np.where(np.arange(400) == 0, np.inf, 0.5), r"(?i)nan|infini"),
+}
 
 
 @pytest.mark.parametrize("case", BAD_LABELS)
-def test_labels_of_a_wrong_shape_are_refused(case, numbered, tmp_path):
-    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match=r"one-dimensional|inconsistent numbers of samples"):
-        search.fit(numbered[0], BAD_LABELS[case](numbered[1]["classifier"]))
+def test_bad_labels_are_refused(case, searched, tmp_path):
+    y, message = BAD_LABELS[case]
+    with pytest.raises(ValueError, match=message):
+        searched(grid(Ridge()) if case in ("NaN", "infinite") else fitless(), y=y)
     assert not os.listdir(tmp_path)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
-def test_a_column_of_labels_is_flattened_as_scikit_learn_does(numbered, tmp_path):
-    X, y = numbered[0], numbered[1]["classifier"]
-    search = ReusableHoldoutCV(
-        GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}), ledger=tmp_path / "l"
-    )
-    assert np.isfinite(search.fit(X, y[:, None]).best_score_)
+def test_a_column_of_labels_is_flattened_as_scikit_learn_does(searched, numbered):
+    assert np.isfinite(searched(y=numbered[1]["classifier"][:, None]).best_score_)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_labels_that_are_not_finite_are_refused(value, numbered, tmp_path):
-    search = ReusableHoldoutCV(GridSearchCV(Ridge(), {"alpha": [1.0]}), ledger=tmp_path / "ledger.db")
-    y = numbered[1]["regressor"].copy()
-    y[0] = value
-    with pytest.raises(ValueError, match=r"(?i)nan|infini"):
-        search.fit(numbered[0], y)
-    assert not os.listdir(tmp_path)
-
-
-def test_thresholdout_of_what_has_no_interval_names_the_stable_median(numbered, tmp_path):
-    search = ReusableHoldoutCV(
-        GridSearchCV(Ridge(), {"alpha": [1.0]}), mechanism="thresholdout", ask="candidates",
-        ledger=tmp_path / "ledger.db",
-    )  # fmt: skip
+def test_thresholdout_of_what_has_no_interval_names_the_stable_median(searched, refused):
     with pytest.raises(ValueError, match="StableHoldoutScorer"):
-        search.fit(numbered[0], numbered[1]["regressor"])
+        searched(grid(Ridge()), y="regressor", mechanism="thresholdout", ask="candidates")
 
 
-def test_thresholdout_of_the_winner_is_not_silently_a_stable_median(refused):
-    search = GridSearchCV(Fitless(), {"C": [1.0]}, scoring="f1_macro")
-    refused("scoring", search=search, mechanism="thresholdout", ask="winner")
+def test_a_metric_that_cannot_be_is_refused(refused):
+    refused("scoring", search=fitless(), scoring="acuracy")
+    # not silently a stable median
+    refused("scoring", search=fitless(scoring="f1_macro"), mechanism="thresholdout", ask="winner")
 
 
-def test_a_ledger_of_other_data_is_refused(numbered, tmp_path):
-    X, y = numbered[0], numbered[1]["classifier"]
-    tree = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]})
-    ReusableHoldoutCV(tree, ask="winner", ledger=tmp_path / "ledger.db").fit(X, y)
-    other = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), ledger=tmp_path / "ledger.db")
+def test_a_ledger_of_other_data_is_refused(searched, numbered):
+    searched()
     with pytest.raises(LedgerMismatchError):
-        other.fit(X, y[::-1])
+        searched(fitless(), y=numbered[1]["classifier"][::-1])
 
 
-def test_an_unwritable_path_is_refused_before_any_fit(numbered, tmp_path):
-    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), ledger=tmp_path / "no" / "ledger.db")
+def test_an_unwritable_path_is_refused_before_any_fit(searched, tmp_path):
     with pytest.raises(LedgerUnavailableError):
-        search.fit(numbered[0], numbered[1]["classifier"])
+        searched(fitless(), ledger=tmp_path / "no" / "ledger.db")
 
 
 class Wavering(ClassifierMixin, BaseEstimator):
@@ -279,65 +165,46 @@ class Wavering(ClassifierMixin, BaseEstimator):
         return np.full(len(X), np.nan if self.act == "nan" else 1.0)
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("ask", ["candidates", "winner"])
-def test_a_candidate_that_cannot_be_fitted_does_not_lose_the_search(ask, numbered, tmp_path):
-    search = GridSearchCV(Wavering(), {"act": ["fail", "predict"]})
-    search = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db")
-    search.fit(numbered[0], numbered[1]["classifier"])
-    assert search.best_params_ == {"act": "predict"}
-    assert np.isnan(search.cv_results_["mean_test_score"][0])
+def wavering(*acts):
+    return GridSearchCV(Wavering(), {"act": list(acts)})
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("ask", ["candidates", "winner"])
-def test_a_candidate_without_a_guess_does_not_lose_the_search(ask, numbered, tmp_path):
-    search = GridSearchCV(Wavering(), {"act": ["predict", "nan"]})
-    search = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db")
-    search.fit(numbered[0], numbered[1]["classifier"])
+@pytest.mark.parametrize("acts", [("fail", "predict"), ("predict", "nan")])
+def test_a_candidate_without_a_fit_or_a_guess_does_not_lose_the_search(acts, ask, searched):
+    search = searched(wavering(*acts), ask=ask)
     assert search.best_params_ == {"act": "predict"}
+    assert np.isnan(search.cv_results_["mean_test_score"][0]) == (acts[0] == "fail")
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_if_no_candidate_has_a_guess_the_error_says_so(numbered, tmp_path):
-    search = GridSearchCV(Wavering(), {"act": ["nan"]})
-    search = ReusableHoldoutCV(search, ask="candidates", ledger=tmp_path / "ledger.db")
+def test_if_no_candidate_has_a_guess_the_error_says_so(searched):
     with pytest.raises(ValueError, match="not finite"):
-        search.fit(numbered[0], numbered[1]["classifier"])
+        searched(wavering("nan"), ask="candidates")
 
 
 @pytest.mark.parametrize("ask", ["candidates", "winner"])
-def test_a_class_that_only_the_holdout_has_is_named_before_any_fit(ask, numbered, tmp_path, sentence):
+def test_a_class_that_only_the_holdout_has_is_named_before_any_fit(ask, numbered, refused):
     y = numbered[1]["classifier"].astype("U9")
     y[399] = "rare"
-    search = GridSearchCV(Fitless(), {"C": [1.0]})
-    search = ReusableHoldoutCV(search, ask=ask, holdout=np.arange(400) >= 300, ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match=sentence("y")) as caught:
-        search.fit(numbered[0], y)
-    assert "'rare'" in str(caught.value)
-    assert "holdout=mask" in str(caught.value)
-    assert not os.listdir(tmp_path)  # another holdout may be chosen
+    last = np.arange(400) >= 300
+    # No ledger is made: another holdout may be chosen.
+    refused("y", "'rare'.*holdout=mask", search=fitless(), y=y, ask=ask, holdout=last)
 
 
-def test_a_class_that_only_a_given_holdout_has_is_named_before_any_fit(rows, holdout, uncharged):
-    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), holdout=holdout)
+def test_a_class_that_only_a_given_holdout_has_is_named_before_any_fit(rows, holdout, uncharged, wrap):
     with uncharged(holdout), pytest.raises(ValueError, match="no training row of 1"):
-        search.fit(rows[0], np.zeros(len(rows[1]), dtype=int))
+        wrap(fitless(), holdout=holdout).fit(rows[0], np.zeros(len(rows[1]), dtype=int))
 
 
-def test_whole_numbers_of_a_regressor_are_no_classes(numbered, tmp_path):
-    search = ReusableHoldoutCV(
-        GridSearchCV(Ridge(), {"alpha": [1.0]}), ask="winner", ledger=tmp_path / "ledger.db"
-    )
-    assert np.isfinite(search.fit(numbered[0], np.arange(400)).best_score_)
+def test_whole_numbers_of_a_regressor_are_no_classes(searched):
+    assert np.isfinite(searched(grid(Ridge()), y=np.arange(400)).best_score_)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("ask", ["candidates", "winner"])
-def test_a_metric_that_the_model_cannot_serve_is_named_as_the_cause(ask, numbered, tmp_path):
-    search = GridSearchCV(Wavering(), {"act": ["predict"]})
-    search = ReusableHoldoutCV(search, ask=ask, scoring="roc_auc", ledger=tmp_path / "ledger.db")
-    cause = "decision_function, predict_proba"
-    is_error = ask == "candidates"
+def test_a_metric_that_the_model_cannot_serve_is_named_as_the_cause(ask, searched):
+    cause, is_error = "decision_function, predict_proba", ask == "candidates"
     with pytest.raises(TypeError, match=cause) if is_error else pytest.warns(UserWarning, match=cause):
-        search.fit(numbered[0], numbered[1]["classifier"])
+        searched(wavering("predict"), ask=ask, scoring="roc_auc")

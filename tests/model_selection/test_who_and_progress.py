@@ -38,13 +38,6 @@ def test_two_names_share_one_ledger_and_its_answers(tmp_path):
     assert first.get_params()["who"] == "ada"
 
 
-@pytest.mark.parametrize("who", ["", "two\nlines", 7])
-def test_a_name_that_no_table_can_show_is_refused(who, tmp_path):
-    with pytest.raises(ValueError, match=r"^The 'who' parameter of ReusableHoldoutCV must be"):
-        searched(tmp_path / "never.db", who=who)
-    assert not (tmp_path / "never.db").exists()
-
-
 def test_a_given_holdout_has_a_name_of_its_own(tmp_path):
     given = Holdout(X[:200], Y[:200], ledger=tmp_path / "given.db", who="ada")
     inner = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}, cv=3)

@@ -1,0 +1,26 @@
+"""Searches to be wrapped, and the warnings of a call."""
+
+import warnings
+
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
+
+__all__ = ["TREE", "grid", "warned"]
+
+TREE = DecisionTreeClassifier(random_state=0)
+
+
+def grid(model=TREE, values=None, **params):
+    """Return a grid search over the one parameter that matters of a model: depth, strength or neighbours."""
+    names = ("max_depth", "C", "alpha", "n_neighbors")
+    name = next(name for name in names if name in model.get_params())
+    usual = [0.1, 1.0] if name in ("C", "alpha") else [1, 2]
+    return GridSearchCV(model, {name: usual if values is None else values}, **params)
+
+
+def warned(about, call, *args, **params):
+    """Return what a call returns, and those of its warnings that have this text in them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        returned = call(*args, **params)
+    return returned, [str(each.message) for each in caught if about in str(each.message)]
