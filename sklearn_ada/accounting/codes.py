@@ -161,7 +161,7 @@ class Code:
     leak_mass: float = 1e-6
 
     def ln_prior(self, symbol: Symbol) -> float:
-        """Return the log probability of a symbol in the code of its kind, before any answer was given.
+        """Return a symbol's log probability before any answer was given.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class Code:
 @dataclass(frozen=True)
 @checked_fields(centre=real(-MOST_OFFSET, MOST_OFFSET), tau="> 0", failure_mass="(0, 1)")
 class CountCode:
-    """A mixture of a Student and a Cauchy law on the integers, and a little mass for failures.
+    """A law on counts: a Student and a Cauchy law, and a little mass for failures.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class CountCode:
 
     @checked(count=integer(-MOST_OFFSET), low_count=_OFFSET, high_count=_OFFSET)
     def ln_within(self, count: int, low_count: int, high_count: int) -> float:
-        """Return the log mass of one count where it is known to be from ``low_count`` to ``high_count``.
+        """Return a count's log mass, given that it lies in a range.
 
         ``ln[(1 - e0) w(count) / sum of w]``, w the mass of a single count and e0 that of failures: the masses
         of the counts of the range and of all failures sum to 1.
@@ -483,7 +483,7 @@ class DescriptionLength:
         return total
 
     def _ln_probability(self, symbol: Symbol | CountSymbol, more_seen: int, more: int) -> float:
-        """Return a symbol's log mass after ``more`` symbols of its stream, ``more_seen`` of them the same."""
+        """Return a symbol's log mass after ``more`` of its stream, ``more_seen`` the same."""
         urn = self._urns.get(symbol.stream)
         if isinstance(symbol, CountSymbol):  # its prior is its own, and hardly ever comes again
             ln_own = ln_count_prior(symbol)
@@ -524,7 +524,7 @@ def symbols_of(event: Event) -> tuple[Any, ...]:
 
 
 def ln_count_prior(symbol: CountSymbol) -> float:
-    """Return the log probability of a symbol about a count, before an urn has learnt from others.
+    """Return a count symbol's log probability before an urn has learnt from others.
 
     Examples
     --------
@@ -571,7 +571,9 @@ def urn_nats(n_questions: int, surprises: NDArray[np.int_], code: Code) -> NDArr
 
 
 def unsealing_nats(count: int, low_count: int, high_count: int, code: CountCode) -> float:
-    """Return ``-ln[(1 - e0) w(count) / sum of w over the cell]``, the price of one value of a released cell.
+    """Return the price of one value of a released cell.
+
+    It is ``-ln[(1 - e0) w(count) / sum of w over the cell]``.
 
     Parameters
     ----------
@@ -601,10 +603,11 @@ def unsealing_nats(count: int, low_count: int, high_count: int, code: CountCode)
 
 
 def largest_unsealing_nats(low_count: int, high_count: int, code: CountCode) -> float:
-    """Return the price of the dearest value of a released cell: for admission, which must not tell the value.
+    """Return the price of the dearest value of a released cell.
 
-    The weights fall to both sides of their centre, so the dearest value is at an end of the cell. A failure
-    may cost more; admission by this price stays independent of the value, which is all that it needs.
+    Admission goes by it, as it must not depend on the value. The weights fall to both sides of their centre,
+    so the dearest value is at an end of the cell. A failure may cost more; admission by this price stays
+    independent of the value, which is all that it needs.
 
     Parameters
     ----------
@@ -620,7 +623,9 @@ def largest_unsealing_nats(low_count: int, high_count: int, code: CountCode) -> 
 
 
 def failed_unsealing_nats(code: CountCode) -> float:
-    """Return the price of saying that a sealed value cannot be had, and in which of the ways to fail.
+    """Return the price of a sealed value that cannot be had.
+
+    That it failed, and in which way, is what is paid for.
 
     Parameters
     ----------
@@ -637,7 +642,7 @@ def failed_unsealing_nats(code: CountCode) -> float:
 
 @checked(size="count")
 def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high_code: CountCode) -> float:
-    """Return the price of both ends of an interval on a lattice of ``size + 1`` points.
+    """Return the price of an interval's two ends on a lattice of ``size + 1`` points.
 
     The lower end is coded among 0 to ``size``, the upper one from the lower end on; only the first of the two
     codes keeps mass for failures, as there is one release.
@@ -687,7 +692,7 @@ def ln_geometric(value: int, decay: float) -> float:
 
 @checked(value=_OFFSET, scale="> 0")
 def ln_cauchy(value: int, scale: float) -> float:
-    """Return the log mass of z under a Cauchy law of this scale rounded to integers.
+    """Return the log mass of z under a Cauchy law, rounded to integers.
 
     Its tails forgive a bad guess: an offset of z costs about ``2 ln(z/scale)`` nats more than none.
 

@@ -47,7 +47,9 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class EpsilonDelta(NamedTuple):
-    """The guarantee ``P[A(x) in E] <= exp(epsilon) * P[A(x') in E] + delta`` for all neighbours and all E.
+    """The guarantee of (epsilon, delta)-differential privacy.
+
+    ``P[A(x) in E] <= exp(epsilon) * P[A(x') in E] + delta`` for all neighbours x, x' and all events E.
 
     Parameters
     ----------
@@ -97,7 +99,7 @@ def basic_composition(k: int, epsilon: float, delta: float = 0.0) -> EpsilonDelt
 
 @checked(k="count", epsilon=">= 0", delta="[0, 1)", slack="(0, 1)")
 def advanced_composition(k: int, epsilon: float, delta: float = 0.0, *, slack: float) -> EpsilonDelta:
-    """Compose k mechanisms at the price of about sqrt(k), with the sharp drift of lecture 11.
+    """Compose k mechanisms at about sqrt(k), with the sharp drift of lecture 11.
 
     Together they are ``(epsilon*sqrt(2*k*ln(1/slack)) + k*epsilon*tanh(epsilon/2), k*delta + slack)``-DP.
     In the lecture ``tanh(epsilon/2)`` is written ``(e^epsilon - 1)/(e^epsilon + 1)``: the privacy loss of
@@ -139,7 +141,7 @@ def advanced_composition(k: int, epsilon: float, delta: float = 0.0, *, slack: f
 
 @checked(k="count", epsilon=">= 0", delta="[0, 1)", slack="(0, 1)")
 def advanced_composition_simple(k: int, epsilon: float, delta: float = 0.0, *, slack: float) -> EpsilonDelta:
-    """Compose k mechanisms at the price of about sqrt(k), with the looser drift of lecture 19.
+    """Compose k mechanisms at about sqrt(k), with the looser drift of lecture 19.
 
     Together they are ``(epsilon*sqrt(2*k*ln(1/slack)) + k*epsilon*(e^epsilon - 1), k*delta + slack)``-DP
     (Dwork, Rothblum, Vadhan 2010, Theorem III.3). `advanced_composition` is never worse; this one is for
@@ -180,7 +182,7 @@ def advanced_composition_simple(k: int, epsilon: float, delta: float = 0.0, *, s
 def heterogeneous_composition(
     epsilons: Sequence[float], deltas: Sequence[float] = (), *, slack: float
 ) -> EpsilonDelta:
-    """Compose mechanisms with different parameters at the price of the root of the sum of squares.
+    """Compose mechanisms of different parameters, at the root of the sum of squares.
 
     Together they are ``(S/2 + sqrt(2*ln(1/slack)*S), sum(deltas) + slack)``-DP with S the sum of epsilon**2:
     Feldman, Steinke 2017, Theorem 2.4 (their Theorem 2.5 is the case of equal parameters; after Bun, Steinke
@@ -229,7 +231,7 @@ def _deviation(k: int, epsilon: float, slack: float) -> float:
 
 @checked(composed_epsilon=">= 0", k="count", epsilon=">= 0", delta="[0, 1)")
 def optimal_composition_delta(composed_epsilon: float, k: int, epsilon: float, delta: float = 0.0) -> float:
-    """Return the smallest delta at which k (epsilon, delta)-DP mechanisms are (composed_epsilon, delta)-DP.
+    """Return the smallest delta of k (epsilon, delta)-DP mechanisms at a total epsilon.
 
     Kairouz, Oh, Viswanath 2015, Theorem 3.3, for any real ``composed_epsilon``. A sum of k + 1 positive
     terms in log space, so nothing cancels for k in the thousands.
@@ -266,7 +268,7 @@ def optimal_composition_delta(composed_epsilon: float, k: int, epsilon: float, d
 
 @checked(composed_delta="(0, 1)", k="count", epsilon=">= 0", delta="[0, 1)")
 def optimal_composition_epsilon(composed_delta: float, k: int, epsilon: float, delta: float = 0.0) -> float:
-    """Return the smallest epsilon at which k (epsilon, delta)-DP mechanisms are (epsilon, composed_delta)-DP.
+    """Return the smallest epsilon of k (epsilon, delta)-DP mechanisms at a total delta.
 
     The inverse of `optimal_composition_delta`, at the end of the root search where the guarantee holds.
 
@@ -315,7 +317,10 @@ def _composed_delta(composed_epsilon: float, k: int, epsilon: float, delta: floa
 
 
 def _log_delta_of_randomized_responses(composed_epsilon: float, k: int, epsilon: float) -> float:
-    """Return ``ln E[max(0, 1 - exp(composed_epsilon - loss))]``, loss the sum of k losses of +-epsilon."""
+    """Return the log delta of k randomised responses.
+
+    ``ln E[max(0, 1 - exp(composed_epsilon - loss))]``, loss the sum of k losses of +-epsilon.
+    """
     # j truthful answers make the loss (2j - k) * epsilon; only losses above composed_epsilon count.
     j = np.arange(k // 2 + 1, k + 1, dtype=np.float64)
     loss = (2.0 * j - k) * epsilon
@@ -510,7 +515,7 @@ class PrivacyLossDistribution:
 
 
 def finite_privacy_loss(p: npt.ArrayLike, q: npt.ArrayLike) -> PrivacyLossDistribution:
-    """Return the law of the privacy loss of a finite mechanism from its two output laws.
+    """Return the law of a finite mechanism's privacy loss from its two output laws.
 
     Parameters
     ----------

@@ -723,7 +723,10 @@ def zcdp_epsilon_simple(rho: float, delta: float) -> float:
 
 
 def _solve_order(increasing: Callable[[float, float], float]) -> float:
-    """Return t > 0 where ``increasing(t, ln t)`` changes sign, or the nearer end of the range tried."""
+    """Return t > 0 where ``increasing(t, ln t)`` changes sign.
+
+    The nearer end of the range tried, if it does not.
+    """
     return math.exp(enclosed_root(lambda log_t: increasing(math.exp(log_t), log_t), -700.0, 700.0)[0])
 
 
@@ -921,7 +924,10 @@ class GaussianPrivacyLoss:
 
 
 def _log_delta(mu: float, epsilon: float) -> float:
-    """Return ``ln phi(x) + ln(R(x) - R(x + mu))``, R the Mills ratio: both terms of delta share phi(x)."""
+    """Return ``ln phi(x) + ln(R(x) - R(x + mu))``, R the Mills ratio.
+
+    Both terms of delta share phi(x).
+    """
     if mu == 0.0:
         return -math.inf
     x = epsilon / mu - mu / 2.0
@@ -938,7 +944,10 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 
 
 def _log_mills_decrease(x: float, mu: float) -> float:
-    """Return ``ln(R(x) - R(x + mu))`` for x >= -1, as an integral of -R' where the difference cancels."""
+    """Return ``ln(R(x) - R(x + mu))`` for x >= -1.
+
+    By an integral of -R' where the difference cancels.
+    """
     if mu >= max(1.0, x):
         return math.log(_mills(x) - _mills(x + mu))
     t = x + 0.5 * mu * (1.0 + _NODES)

@@ -424,7 +424,7 @@ class PermuteAndFlipEvent(WithEpsilon):
 
 
 class AboveThresholdEvent(WithEpsilon):
-    """The noise of a threshold was drawn for a run that ends at its first "above".
+    """A threshold's noise was drawn, for a run that ends at its first "above".
 
     The event happens when the noise is drawn: a run in which nothing was above has happened too.
 
@@ -576,7 +576,10 @@ def event_from_dict(body: dict[str, Any]) -> Event:
 
 
 def _written(body: dict[str, Any]) -> object:
-    """Return what tells True from 1 and 1 from 1.0, which a tuple of the values would not."""
+    """Return a key of the body in which True, 1 and 1.0 differ.
+
+    A tuple of the values would not do.
+    """
     try:
         return marshal.dumps(body, 2)  # without references, which depend on more than the content
     except ValueError:  # not made of JSON's types alone

@@ -40,7 +40,7 @@ __all__ = [
 
 
 class ZCDPFilter:
-    """A zCDP budget: everything charged to it is together ``budget``-zCDP, whatever was charged and why.
+    """A zCDP budget: whatever is charged to it is together ``budget``-zCDP.
 
     A `UnitZCDPFilter` with a single privacy unit, the record, that raises an error where it is exhausted.
 
@@ -277,7 +277,7 @@ def subsamples_unit(n_subsamples: int, *, stratified: bool) -> Unit:
 
 
 class UnitZCDPFilter:
-    """A zCDP budget for each privacy unit: all that is recorded keeps every budget of a unit in use.
+    """A zCDP budget for each privacy unit in use; no record may exceed one.
 
     Together it is ``budget(u)``-zCDP with respect to replacing one unit u.
 
@@ -328,9 +328,9 @@ class UnitZCDPFilter:
         return float(self._total(self._check(unit), self._spent))
 
     def left(self, unit: Unit) -> float:
-        """Return the largest rho of a mechanism at this unit that all budgets in use would admit, about.
+        """Return about the largest rho that all budgets in use would still admit.
 
-        Rounded down by more than the conversions round; 0 if nothing is left.
+        Of one mechanism, at this unit. Rounded down by more than the conversions round; 0 if nothing is left.
 
         Parameters
         ----------
@@ -362,9 +362,10 @@ class UnitZCDPFilter:
 
     @checked("UnitZCDPFilter", cost=">= 0", count="count")
     def exceeded(self, unit: Unit, cost: float, count: int = 1) -> tuple[Unit, float] | None:
-        """Return a unit whose budget ``count`` mechanisms would exceed and its total rho then, or None.
+        """Return a unit whose budget would be exceeded, with its total rho; or None.
 
-        Sums are exact: a full budget cannot be passed by steps that are too small to be seen in a float.
+        By ``count`` mechanisms of this cost each. Sums are exact: a full budget cannot be passed by steps
+        that are too small to be seen in a float.
 
         Parameters
         ----------
@@ -423,7 +424,7 @@ class UnitZCDPFilter:
         return sum(costs, Fraction(0))
 
     def _touched(self, unit: Unit, other: Unit) -> float:
-        """Return how many units of one kind can change when one of the other kind is replaced.
+        """Return how many units change when one of another kind is replaced.
 
         Infinite where one of the other kind may be replaced by what is no neighbour of the first kind.
         """

@@ -114,7 +114,7 @@ def sample_splitting_half_width(
 def rounding_half_width(
     n: int, n_questions: int, ln_beta: float, *, expected_value: float | None = None
 ) -> float:
-    """Return the half-width when answers are rounded to the centres of M equal cells, at the best M.
+    """Return the half-width of answers rounded to M equal cells, at the best M.
 
     Before question j there are at most ``M^(j-1)`` transcripts, so that a union bound over
     ``1 + M + ... + M^(k-1)`` questions and Hoeffding's inequality give
@@ -169,14 +169,14 @@ def verdict_half_width(
     passes: int | None = None,
     disagreement: float | None = None,
 ) -> float:
-    """Return the half-width when each answer is one bit, "pass" or "fail", and nothing else is revealed.
+    """Return the half-width when each answer is one bit, "pass" or "fail".
 
-    Before question j there are ``2^(j-1)`` transcripts: a union bound over ``2^k - 1`` questions. The bit
-    says on which side of a threshold, fixed beforehand, the holdout's value lies; the population's lies there
-    too, up to the half-width. Dwork et al., NIPS 2015; the fully adaptive case of Renggli et al.,
-    "Continuous integration of machine learning models with ease.ml/ci", MLSys 2019. A process that stops at
-    its r-th pass has had fewer than r passes before any question: ``sum_(i < r) C(j - 1, i)`` transcripts
-    before question j, which make ``C(k, 1) + ... + C(k, r)`` questions.
+    Nothing else is revealed. Before question j there are ``2^(j-1)`` transcripts: a union bound over ``2^k -
+    1`` questions. The bit says on which side of a threshold, fixed beforehand, the holdout's value lies; the
+    population's lies there too, up to the half-width. Dwork et al., NIPS 2015; the fully adaptive case of
+    Renggli et al., "Continuous integration of machine learning models with ease.ml/ci", MLSys 2019. A process
+    that stops at its r-th pass has had fewer than r passes before any question: ``sum_(i < r) C(j - 1, i)``
+    transcripts before question j, which make ``C(k, 1) + ... + C(k, r)`` questions.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def verdict_half_width(
 
 
 class LadderBound(NamedTuple):
-    """How close a Ladder's best loss is to the best loss on the population, and with which step.
+    """How close a Ladder's best loss is to the population's best, with which step.
 
     Attributes
     ----------
@@ -247,11 +247,12 @@ def blum_hardt_2015(
     step: float | None = None,
     expected_value: float | None = None,
 ) -> LadderBound:
-    """Return how close the best loss so far is, at every time, to that of the best question so far.
+    """Return how close a Ladder's answer is to the best population loss so far.
 
-    Blum, Hardt (ICML 2015) with the exact count of conversations: the Ladder's answer is within
-    a step of the smallest empirical loss, and every loss that may be asked for is near its population value,
-    by a union bound over `ladder_transcripts`. Nothing is said of questions that did not improve.
+    It holds at every time. Blum, Hardt (ICML 2015) with the exact count of conversations: the Ladder's answer
+    is within a step of the smallest empirical loss, and every loss that may be asked for is near its
+    population value, by a union bound over `ladder_transcripts`. Nothing is said of questions that did not
+    improve.
 
     Parameters
     ----------
@@ -297,7 +298,7 @@ def blum_hardt_2015(
 
 @checked(n_questions="count", step="(0, 1]")
 def ladder_transcripts(n_questions: int, step: float) -> float:
-    """Return the logarithm of the number of questions that any conversation with a Ladder can contain.
+    """Return the log of how many questions a conversation with a Ladder can contain.
 
     j answers never rise and lie on at most ``M + 1`` rungs, ``M = floor(1/step) + 1``, so that there are at
     most ``C(j + M, M)`` of them; the sum over the conversations before each of the k questions,

@@ -92,9 +92,10 @@ _LEAST_VARIANCE = 1e-10
 
 @checked(variance=">= 0", ln_delta="<= 0")
 def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> Interval:
-    """Return an interval for the mean that misses with probability at most delta, by fixed bets.
+    """Return an interval for the mean, by fixed bets; it misses with probability delta.
 
-    For independent rows in [0, 1], whose laws may differ: the interval is for the mean of their means.
+    At most delta, that is. For independent rows in [0, 1], whose laws may differ: the interval is for the
+    mean of their means.
 
     Source: Waudby-Smith, Ramdas (2024), for the wealth as evidence; the module's text proves it for rows of
     different laws.
@@ -135,9 +136,10 @@ def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> Interv
 def betting_predictable(
     values: ArrayLike, variance: float, ln_delta: float, grid: ArrayLike, *, uniform: float | None = None
 ) -> Interval:
-    """Return an interval for the mean that misses with probability at most delta, by predictable bets.
+    """Return an interval for the mean, by predictable bets.
 
-    For independent rows of one law, in an order that does not depend on them.
+    It misses with probability at most delta. For independent rows of one law, in an order that does not
+    depend on them.
 
     Source: Waudby-Smith, Ramdas (2024), Theorem 3; stakes of Voracek, Orabona (2025). With ``uniform``:
     Ramdas, Manole (2023), Theorem 1.2, a form of Markov's inequality with a drawn bound.
@@ -246,10 +248,10 @@ def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable:
 def fixed_bets_mean(
     values: ArrayLike, ln_delta: float, *, expected_mean: float, expected_variance: float
 ) -> Interval:
-    """Return an interval for the mean of values in [0, 1] that misses with probability at most delta.
+    """Return an interval for the mean, by fixed bets sized for a foreseen mean.
 
-    Rows are independent and may be of different laws, as at a fixed class mix; the mean is that of their
-    expectations. Each side gets delta/2.
+    It misses with probability at most delta. Rows are independent and may be of different laws, as at a fixed
+    class mix; the mean is that of their expectations. Each side gets delta/2.
 
     Parameters
     ----------
@@ -298,9 +300,10 @@ def lowest_ratio(
     bracket: Interval,
     counts: Array | None = None,
 ) -> float:
-    """Return the lower end for a ratio of means, which is above the ratio with probability at most the level.
+    """Return a lower end for a ratio of means.
 
-    The module's theorem. The upper end is minus the lower one with the numerator negated.
+    It is above the ratio with probability at most the level. The module's theorem. The upper end is minus the
+    lower one with the numerator negated.
 
     Parameters
     ----------
@@ -376,7 +379,9 @@ def bet_sizes(n: int, ln_level: float, variance: float, most_lost: float) -> Arr
 def ln_wealth(
     numerator: Array, denominator: Array | float, ratio: float, bets: Array, counts: Array | None = None
 ) -> float:
-    """Return the logarithm of the wealth after the last row, of bets that the ratio is above ``ratio``.
+    """Return the log wealth of bets that the ratio is above ``ratio``.
+
+    That after the last row.
 
     Parameters
     ----------
@@ -463,7 +468,10 @@ def _ln_mean_wealth(x: Array, m: float, stakes: Array) -> float:
 
 
 def _running_moments(x: Array, variance: float, prior: float) -> tuple[Array, Array]:
-    """Return variance and skewness of a row, guessed before each row from the guess and the rows before."""
+    """Return a row's variance and skewness, guessed from the rows before it.
+
+    And, for the variance, from the guess made without these rows.
+    """
     seen = np.arange(len(x), dtype=np.float64)
     some = np.maximum(seen, 1.0)
     centred = x - x[0]  # a shift, against cancellation
@@ -481,9 +489,10 @@ def _leaning(skewness: Array) -> Array:
 
 
 def _rejected(x: Array, gains: Array, bound: float, spared: float, points: Array) -> int:
-    """Return how many of the rising numbers are rejected as too low, up to the first that is not.
+    """Return how many of the rising numbers are rejected as too low.
 
-    ``spared`` is what the logarithm of the wealth may lack of the bound in the end.
+    Up to the first that is not. ``spared`` is what the logarithm of the wealth may lack of the bound in the
+    end.
     """
     caps = _MOST_LOST / points
     left = np.full(len(points), bound)  # the bound, less the logarithm of the wealth

@@ -70,7 +70,7 @@ def choose_half_cell(
     ln_delta_certify: float,
     code: Code,
 ) -> float:
-    """Return the half cell h that serves the last check and the certify after it best.
+    """Return the best half cell for the last check and the certify after it.
 
     Minimises ``h + w(check) + 3 w(certify)``, the expected half-widths of the last check and of one
     certify after it; the certify counts more, as it is the number that is reported.
@@ -173,10 +173,10 @@ def plan_certifies(
     check_share: float = CHECK_SHARE,
     code: Code | None = None,
 ) -> float:
-    """Return ``ln delta`` of the last of k certifies of one ledger, after the price of those before it.
+    """Return ``ln delta`` of the last of k certifies of one ledger.
 
-    A certify releases the exact value, by a Cauchy code centred at its guess: ``ln(pi scale) + ln(1 + x^2)``
-    nats for a value that is x scales off, about a standard normal.
+    The exact values before it are paid for. A certify releases the exact value, by a Cauchy code centred at
+    its guess: ``ln(pi scale) + ln(1 + x^2)`` nats for a value that is x scales off, about a standard normal.
 
     Parameters
     ----------
@@ -309,7 +309,10 @@ class PlannedCells:
         return self._expected(at)
 
     def unsealed(self, half_width: HalfWidth) -> float:
-        """Return the half-width of its exact value at the level of its asking, told when all is asked."""
+        """Return the half-width of its exact value, released after all questions.
+
+        At the failure probability of its asking.
+        """
         return self._expected(lambda before, after: half_width(self._ln_asked - before, 0.0))
 
     def published(self, half_width: HalfWidth) -> float:
@@ -340,7 +343,10 @@ class PlannedCells:
 
 @lru_cache(maxsize=64)  # the same for all questions of a holdout
 def _surprises(n_questions: int, code: Code) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how likely each number of surprises is, for every width of the cells, and what it costs."""
+    """Return the law of the number of surprises, and their price.
+
+    The law for every width of the cells.
+    """
     expected = n_questions * 2.0 * ndtr(-_MULTIPLES)
     chance = np.asarray(poisson.pmf(_SURPRISES, expected[:, None]), dtype=np.float64)
     # More surprises than the list holds: count them at its end, where such cells lose anyway.

@@ -226,7 +226,9 @@ def ratio_interval(
 
 @checked(size="> 0", expected_size=">= 1", ln_delta="<= 0")
 def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> float:
-    """Return half the width that no interval exceeds at this denominator, whatever the share and its guess.
+    """Return half the width of the widest interval at this denominator.
+
+    Whatever the share is, and its guess.
 
     Parameters
     ----------
@@ -257,7 +259,7 @@ def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> f
 
 @checked(ln_delta="<= 0")
 def class_mean_interval(hits: Sequence[int], rows: Sequence[int], ln_delta: float) -> Interval:
-    """Return an interval for the mean over classes of each class's recall, by the count of each class.
+    """Return an interval for the mean of the classes' recalls, from their counts.
 
     It misses with probability at most delta: Clopper and Pearson's interval of every class misses with
     probability at most ``delta / C``, and where none does, the mean of the recalls is between the means of
@@ -326,11 +328,11 @@ def confusion_ratio_interval(
     label: int = 0,
     beta: float = 1.0,
 ) -> Interval:
-    """Return an interval for kappa or a metric of one class that misses with probability at most delta.
+    """Return an interval for kappa, or for a metric of one class.
 
-    The target is the metric of the population at the class mix of these rows, which are independent given
-    their classes. The value of scikit-learn's metric is the one at which neither side would gain anything
-    to first order. Each side gets delta/2.
+    It misses with probability at most delta. The target is the metric of the population at the class mix of
+    these rows, which are independent given their classes. The value of scikit-learn's metric is the one at
+    which neither side would gain anything to first order. Each side gets delta/2.
 
     Source: theorem of `sklearn_ada.guarantees.bets`, terms of `sklearn_ada.guarantees.class_tables`.
 
@@ -382,11 +384,12 @@ def average_ratio_interval(
     average: str = "macro",
     beta: float = 1.0,
 ) -> Interval:
-    """Return an interval for a metric's average over the classes that misses with probability at most delta.
+    """Return an interval for a metric's average over the classes.
 
-    The target is the average of the population's metric over the classes, at the class mix of these rows,
-    which are independent given their classes. A class that the rows do not have counts, too, as
-    scikit-learn's does for the ``labels`` that it is given. Each side gets delta/2.
+    It misses with probability at most delta. The target is the average of the population's metric over the
+    classes, at the class mix of these rows, which are independent given their classes. A class that the rows
+    do not have counts, too, as scikit-learn's does for the ``labels`` that it is given. Each side gets
+    delta/2.
 
     Source: theorem of `sklearn_ada.guarantees.class_tables`.
 
@@ -473,7 +476,9 @@ def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) 
 
 
 def confusion_terms(metric: str, shares: Array, label: int = 0, *, beta: float = 1.0) -> Terms:
-    """Return numerator and denominator of a row, by its class (first axis) and its prediction (second).
+    """Return numerator and denominator of a row, by its class and prediction.
+
+    The class is the first axis, the prediction the second.
 
     Parameters
     ----------
@@ -522,7 +527,7 @@ def binary_mcc(share: float, recall: float, false_rate: float) -> float:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The confusion matrix of the rows, and one of others by which centring and bets are chosen."""
+    """The confusion matrix of the rows, and one of others that sizes the bets."""
 
     counts: Array
     expected: Array
@@ -562,7 +567,7 @@ class _Rows:
         return np.asarray(self.laws * self.counts.sum(axis=1)[:, None])
 
     def mean_ends(self, values: Array, ln_level: float) -> Interval:
-        """Return both ends of the mean over the rows of a value for each class and prediction."""
+        """Return both ends of a mean of values of class and prediction."""
         bottom, top = float(values.min()), float(values.max())
         if bottom == top:
             return bottom, top
@@ -608,14 +613,14 @@ class _Rows:
 
 
 def _by_class(rows: _Rows, terms: list[Terms], weights: Array, level: float) -> Interval:
-    """Return the averages of the ends of each class, at an equal share of the level."""
+    """Return the averages of the classes' ends, each at an equal part of the level."""
     each = level - math.log(len(terms))
     low, high = weights @ np.array([rows.ends(each_class, each, (0.0, 1.0)) for each_class in terms])
     return float(low), float(high)
 
 
 def _linear(rows: _Rows, terms: list[Terms], weights: Array, level: float) -> Interval:
-    """Return the ends of the linear part, moved by as much as the rest can be."""
+    """Return the ends of the linear part, moved by the most of the rest."""
     foreseen = rows.foreseen
     n = float(rows.counts.sum())
     each = level + LN_TENTH - math.log(4.0 * len(terms))
@@ -640,7 +645,7 @@ _FORMS = (_by_class, _linear)  # where both are as wide, the first
 
 
 def _low_of_several_classes(rows: _Rows, ln_level: float, *, sign: float = 1.0) -> float:
-    """Return the lower end for ``sign`` times Matthews' correlation, in [-1, 1], at the level given."""
+    """Return the lower end for ``sign`` times Matthews' correlation."""
     n, shares = float(rows.counts.sum()), rows.shares
     numerator = sign * (np.eye(len(shares)) - shares)
     spread = math.sqrt(1.0 - float(shares @ shares))
@@ -670,9 +675,9 @@ def _low_of_several_classes(rows: _Rows, ln_level: float, *, sign: float = 1.0) 
 
 
 def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
-    """Return the lower end for Matthews' correlation, in [-1, 1], to 2e-6, at the level given.
+    """Return the lower end for Matthews' correlation, to 2e-6.
 
-    Both classes have rows.
+    Both classes have rows. Both classes have rows.
     """
     counts, sizes = rows.counts, rows.counts.sum(axis=1)
     share = float(sizes[0] / sizes.sum())
@@ -701,7 +706,10 @@ def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
 def _is_rejected(
     ratio: float, share: float, box: tuple[Interval, ...], stands: Callable[[Array, Array], NDArray[np.bool_]]
 ) -> bool:
-    """Return whether wealth is enough at all rates of the box with a coefficient up to ``ratio``."""
+    """Return whether wealth is enough wherever the coefficient is at most ``ratio``.
+
+    Within the box of both rates.
+    """
     x = np.linspace(*box[0], _PIECES + 1)
     low, high = x[:-1], x[1:]
     for _ in range(_ROUNDS):
@@ -724,7 +732,10 @@ def _is_rejected(
 
 
 def _false_rates(ratio: float, share: float, x: Array) -> Array:
-    """Return the y at which the coefficient is ``ratio``, negative or above 1 where there is none."""
+    """Return the y at which the coefficient is ``ratio``.
+
+    Negative or above 1 where there is none.
+    """
     rest, square = 1.0 - share, ratio * ratio
     both = share * rest
     second = both + square * rest * rest
@@ -736,7 +747,7 @@ def _false_rates(ratio: float, share: float, x: Array) -> Array:
 
 
 def _exponents_of_rates(sizes: Array, share: float, expected: Array, ln_level: float) -> tuple[Array, Array]:
-    """Return the exponents that weigh the two rates as the coefficient does where foreseen."""
+    """Return exponents that weigh both rates as the coefficient foreseen does."""
     x, y = (expected[:, 0] + 0.5) / (expected.sum(axis=1) + 1.0)
     step = 1e-6
     slopes = (

@@ -140,9 +140,10 @@ def ln_delta(ln_beta: float, weight: float, nats: float) -> float:
 def question_interval(
     low_count: int, high_count: int, n: int, *, ln_beta: float, weight: float, nats: float
 ) -> Interval:
-    """Return Clopper and Pearson's interval at ``delta = beta pi exp(-L)``, L as it was at the asking.
+    """Return a question's interval at the level of its asking, by exact binomial tails.
 
-    With the edges of the released cell it is what the theorem of description length says while the value is
+    Clopper and Pearson's at ``delta = beta pi exp(-L)``, with L as it was when the question was asked. With
+    the edges of the released cell it is what the theorem of description length says while the value is
     sealed; with the unsealed count twice it is what that value certifies.
 
     Theorem (sealed answers). Let question v be asked with ``delta_v = beta s1 pi_v exp(-L_v)``, with L_v
@@ -264,7 +265,9 @@ def ln_declared(ln_beta: float, n_models: int) -> float:
 def planned_ln_deltas(
     ln_beta: float, check_share: float, expected_questions: int | None
 ) -> tuple[float, float]:
-    """Return ``ln delta`` of the last expected check and of the first certify, with nothing revealed.
+    """Return ``ln delta`` of the last check expected and of the first certify.
+
+    With nothing revealed.
 
     Parameters
     ----------
@@ -306,9 +309,10 @@ def planned_questions(expected_questions: int | None) -> int:
 
 @checked(n="count", n_classes="count")
 def class_count_nats(n: int, n_classes: int) -> float:
-    """Return ``ln C(n + C - 1, C - 1)``: the price of the class counts of n records, all equally likely.
+    """Return the price of the class counts of n rows, in nats.
 
-    Once it is in L, certificates speak of the population itself, not at the holdout's class mix.
+    ``ln C(n + C - 1, C - 1)``: all counts are equally likely. Once it is in L, certificates speak of the
+    population itself, not at the holdout's class mix.
 
     Parameters
     ----------
@@ -361,11 +365,12 @@ def intersection(fixed: Interval, others: Iterable[Interval]) -> Interval:
 
 @checked(purpose=option(PURPOSES), first="integer >= 0", size="count", expected_questions="count or None")
 def round_weight(purpose: str, first: int, size: int, expected_questions: int | None = None) -> float:
-    """Return the weight pi of each of ``size`` questions asked as one round after ``first`` others.
+    """Return the stake of each question of a round.
 
-    Summed over any sequence of rounds, ``size * pi`` is at most 1. Checks without a horizon have the
-    cumulative weight ``1 - 1/(j+1)``; with ``expected_questions = K`` 0.8 of the weight lies evenly on the
-    first K, which costs ln 1.25 more than knowing K. Certifies put 0.8 on the first.
+    ``size`` questions that are asked together, after ``first`` others. Summed over any sequence of rounds,
+    ``size * pi`` is at most 1. Checks without a horizon have the cumulative weight ``1 - 1/(j+1)``; with
+    ``expected_questions = K`` 0.8 of the weight lies evenly on the first K, which costs ln 1.25 more than
+    knowing K. Certifies put 0.8 on the first.
 
     Parameters
     ----------
@@ -414,7 +419,9 @@ def ln_share(purpose: str, check_share: float) -> float:
 
 @checked(rank="count")
 def rank_weight(rank: int) -> float:
-    """Return the weight of the candidate of this public rank: .9 for the first, ``.1/(r (r - 1))`` after it.
+    """Return a locked candidate's part of its round's stake, by its public rank.
+
+    .9 for the first, ``.1/(r (r - 1))`` after it.
 
     Parameters
     ----------
@@ -480,7 +487,9 @@ class Purse:
 
     @checked(size="count")
     def round(self, size: int) -> tuple[float, Self]:
-        """Take what one question would, for ``size`` questions fixed together; return the weight of each.
+        """Take what one question would, for ``size`` questions that are asked together.
+
+        The stake of each is returned.
 
         Parameters
         ----------
@@ -531,9 +540,10 @@ class Purse:
 
     @checked(share="[0, 1]")
     def take(self, share: float) -> tuple[float, Self]:
-        """Take a fraction of what is left, in [0, 1], chosen by anything but the answer that it is for.
+        """Take a fraction of what is left.
 
-        Rounding errors are left out of the purse: weights taken and what is left sum to at most 1 exactly.
+        In [0, 1], chosen by anything but the answer that it is for. Rounding errors are left out of the
+        purse: weights taken and what is left sum to at most 1 exactly.
 
         Parameters
         ----------

@@ -105,7 +105,7 @@ def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) ->
 def binomial_tail_ends(
     low_count: int, high_count: int, n: int, ln_side: float, *, identical_rows: bool = False
 ) -> Interval:
-    """Return the ends beyond which p makes the tail from the cell's edge at most ``e^ln_side`` likely.
+    """Return an interval for p whose two tails are at most ``e^ln_side`` likely.
 
     At every p below the lower end ``P[S >= low_count]`` is at most ``e^ln_side``, at every p above the upper
     end ``P[S <= high_count]`` is. Clopper and Pearson's interval with the level of one side given.
@@ -146,12 +146,12 @@ def binomial_tail_ends(
 def chernoff_kl(
     low_value: float, high_value: float, size: float, ln_delta: float, range: Interval = (0.0, 1.0)
 ) -> Interval:
-    """Return an interval for the mean of a bounded variable that misses with probability at most delta.
+    """Return Chernoff's interval for the mean of a bounded variable.
 
-    All p with ``size * kl(p_hat, p) <= ln(2/delta)`` after rescaling to [0, 1], for some p_hat in
-    ``[low_value, high_value]``. Valid for any variable with values in ``range``; never wider than
-    Hoeffding's interval. With ``size = min(n_pos, n_neg)`` it is valid for the ROC AUC, a two-sample
-    U-statistic (Hoeffding 1963, section 5).
+    It misses with probability at most delta. All p with ``size * kl(p_hat, p) <= ln(2/delta)`` after
+    rescaling to [0, 1], for some p_hat in ``[low_value, high_value]``. Valid for any variable with values in
+    ``range``; never wider than Hoeffding's interval. With ``size = min(n_pos, n_neg)`` it is valid for the
+    ROC AUC, a two-sample U-statistic (Hoeffding 1963, section 5).
 
     Parameters
     ----------
@@ -182,13 +182,14 @@ def chernoff_kl(
 def bentkus(
     low_value: float, high_value: float, size: int, ln_delta: float, range: Interval = (0.0, 1.0)
 ) -> Interval:
-    """Return an interval for the mean of a bounded variable that misses with probability at most delta.
+    """Return Bentkus's interval for the mean of a bounded variable.
 
-    All p are excluded for which ``inf_t E(Bin(n, p) - t)+ / (s - t)`` is at most delta/2, with s the observed
-    sum, and mirrored. Valid for independent variables with values in ``range``, and with
-    ``size = min(n_pos, n_neg)`` for the ROC AUC; never wider than Chernoff's interval, which bounds the same
-    tail: that compares the sum with a binomial variable by exponentials, Bentkus by functions ``(x - t)+``,
-    of which every exponential is a mixture. It is about the binomial tail itself, times e.
+    It misses with probability at most delta. All p are excluded for which ``inf_t E(Bin(n, p) - t)+ / (s -
+    t)`` is at most delta/2, with s the observed sum, and mirrored. Valid for independent variables with
+    values in ``range``, and with ``size = min(n_pos, n_neg)`` for the ROC AUC; never wider than Chernoff's
+    interval, which bounds the same tail: that compares the sum with a binomial variable by exponentials,
+    Bentkus by functions ``(x - t)+``, of which every exponential is a mixture. It is about the binomial tail
+    itself, times e.
 
     Proof: ``(x - t)+ / (s - t)`` is at least ``1(x >= s)`` and convex. Of all independent sums in [0, n] with
     mean ``n p`` the binomial has the largest mean of a convex function (Hoeffding 1963, section 5, for equal
@@ -231,9 +232,10 @@ def bentkus(
 def hoeffding(
     low_value: float, high_value: float, size: float, ln_delta: float, range: Interval = (0.0, 1.0)
 ) -> Interval:
-    """Return an interval for the mean of independent terms that misses with probability at most delta.
+    """Return Hoeffding's interval for the mean of independent terms.
 
-    What ``size`` is for a mean that is not a plain mean over n records (whose docstrings have the proofs):
+    It misses with probability at most delta. What ``size`` is for a mean that is not a plain mean over n
+    records (whose docstrings have the proofs):
 
     - balanced accuracy and macro recall: ``class_mean_size(counts)``, which is ``C^2 / sum_c (1/n_c)``;
     - a mean at known weights: ``kish_size(weights)``, which is ``W^2 / sum w^2``;
@@ -295,10 +297,10 @@ def hoeffding_half_width(size: float, ln_delta: float, width: float = 1.0) -> fl
 def empirical_bernstein(
     low: float, high: float, variance: float, n: int, ln_delta: float, bounds: Interval = (0.0, 1.0)
 ) -> Interval:
-    """Return an interval for the mean of bounded scores that misses with probability at most delta.
+    """Return an interval for a mean of bounded scores, by their sample variance.
 
-    For scores in [0, 1] each side reaches ``sqrt(2 V ln(4/delta)/n) + 7 ln(4/delta)/(3 (n - 1))``, with V the
-    unbiased sample variance. Scores need not have the same law.
+    It misses with probability at most delta. For scores in [0, 1] each side reaches ``sqrt(2 V ln(4/delta)/n)
+    + 7 ln(4/delta)/(3 (n - 1))``, with V the unbiased sample variance. Scores need not have the same law.
 
     Source: Maurer, Pontil, "Empirical Bernstein bounds and sample variance penalization", COLT 2009,
     Theorem 11.
@@ -401,10 +403,11 @@ def fixed_shares_kl(
     ln_delta: float,
     range: Interval = (0.0, 1.0),
 ) -> Interval:
-    """Return an interval for ``sum a_i E[X_i]`` with known shares ``a_i``, missing with probability delta.
+    """Return an interval for ``sum a_i E[X_i]`` with fixed shares ``a_i``.
 
-    Chernoff's for ``q_hat / (n a_max)``, the mean of the independent variables ``a_i X_i / a_max`` in [0, 1].
-    The shares (positive, of sum 1) must be fixed, so the target is conditional on the weights.
+    It misses with probability at most delta. Chernoff's for ``q_hat / (n a_max)``, the mean of the
+    independent variables ``a_i X_i / a_max`` in [0, 1]. The shares (positive, of sum 1) must be fixed, so the
+    target is conditional on the weights.
 
     Source: Hoeffding (1963), Theorem 1.
 
@@ -460,7 +463,7 @@ def class_mean_size(class_counts: tuple[int, ...]) -> float:
 
 @checked(class_counts="each count")
 def averaged_auc_size(class_counts: tuple[int, ...], *, pairs: bool, weighted: bool = False) -> float:
-    """Return the size, for Hoeffding's formula, of an AUC that is averaged over classes or pairs of them.
+    """Return the size, for Hoeffding, of an AUC averaged over classes or pairs.
 
     The larger of two, given the labels. Another score of one record of class k moves the average by at most
     ``c_k``, so by McDiarmid's inequality it is off its expectation by t with probability at most
@@ -564,9 +567,10 @@ def bounded_weight_size(n: int, mean_weight: float, weight_bound: float) -> floa
 
 @checked(value="[0, 1]", size="> 0")
 def wilson_deviation(value: float, size: float) -> float:
-    """Return the standard deviation of one 0/1 record behind a share, which may be near 0 or 1 by luck.
+    """Return a cautious standard deviation of one 0/1 value behind a share.
 
-    At Wilson's centre, four standard errors towards 1/2; no variable in [0, 1] with such a mean has more.
+    The share may be near 0 or 1 by luck. At Wilson's centre, four standard errors towards 1/2; no variable in
+    [0, 1] with such a mean has more.
 
     Parameters
     ----------
@@ -597,7 +601,7 @@ def wilson_deviation(value: float, size: float) -> float:
 def expected_half_width(
     n: int, ln_delta: float, expected_value: float | None = None, *, reach: float = 0.0
 ) -> float:
-    """Return half the width of the interval for one fixed question, at the answer that is expected.
+    """Return the half-width for one fixed question, at the answer expected.
 
     With an ``expected_value`` p the question is a share, a mean of 0/1 values: the interval is Clopper and
     Pearson's (1934) at the real-valued count ``n p``, from 300 nats on Chernoff-KL's, within [0, 1]. Without,
@@ -639,10 +643,10 @@ def expected_half_width(
 
 @checked(n="count", disagreement="(0, 1]", ln_delta="<= 0")
 def difference_half_width(n: int, ln_delta: float, disagreement: float) -> float:
-    """Return half the width of the interval for the difference of two models' scores, one fixed question.
+    """Return the half-width for the difference of two models' scores.
 
-    Where both say the same, the difference has no variance. The interval itself, from the rows, is in
-    `sklearn_ada.guarantees.scores`.
+    For one fixed question. Where both say the same, the difference has no variance. The interval itself, from
+    the rows, is in `sklearn_ada.guarantees.scores`.
 
     Theorem (Bennett, JASA 1962, with the second moment in place of the variance). Let D_1, ..., D_n be
     independent and at most 1, with mean mu and ``E D^2 <= d``. Then for ``t > 0``, with
@@ -694,7 +698,9 @@ def difference_half_width(n: int, ln_delta: float, disagreement: float) -> float
 
 @checked(p="[0, 1]", q="[0, 1]")
 def bernoulli_kl(p: float, q: float) -> float:
-    """Return the divergence kl(p, q) of two Bernoulli laws in nats (``inf`` where q excludes p).
+    """Return the divergence kl(p, q) of two Bernoulli laws, in nats.
+
+    It is ``inf`` where q excludes p.
 
     Parameters
     ----------
@@ -724,7 +730,10 @@ def ln_side(ln_delta: float) -> float:
 
 
 def mirrored(low: float) -> float:
-    """Return ``1 - low``, rounded up: the upper end of a share from the lower end of what is missing to 1."""
+    """Return ``1 - low``, rounded up.
+
+    The upper end of a share from the lower end of what is missing to 1.
+    """
     return 1.0 if low == 0.0 else min(math.nextafter(1.0 - low, 2.0), 1.0)
 
 
@@ -758,7 +767,7 @@ def check_order(low_count: int, high_count: int, n: int, owner: str) -> None:
 def _both_ends(
     low_value: float, high_value: float, bounds: Interval, owner: str, low_end: Callable[[float], float]
 ) -> Interval:
-    """Return the interval of a mean whose lower end, on the scale of [0, 1], is ``low_end`` of the value."""
+    """Return a mean's interval from its lower end as a function on [0, 1]."""
     bottom, top = check_range(bounds, owner)
     p_low, p_high = to_unit(low_value, high_value, bottom, top, owner)
     low, high = low_end(p_low), mirrored(low_end(1.0 - p_high))
@@ -792,7 +801,10 @@ def _log_tail_root(count: int, n: int, ln_side: float) -> float:
 
 
 def _log_tail_bound(count: int, n: int, log_p: float) -> float:
-    """Return an upper bound of ln P[Bin(n, p) >= count], tight when p is well below count/n."""
+    """Return an upper bound of ``ln P[Bin(n, p) >= count]``.
+
+    Tight when p is well below count/n.
+    """
     p = math.exp(log_p)
     log_choose = math.lgamma(n + 1) - math.lgamma(count + 1) - math.lgamma(n - count + 1)
     log_mass = log_choose + count * log_p + (n - count) * math.log1p(-p)
@@ -887,7 +899,10 @@ def _bentkus_tail(n: int, total: float) -> Callable[[float], float]:
     choose, ln_choose_at = choose - choose[middle], float(gammaln(n + 1.0) + choose[middle])
 
     def ln_bound(p: float) -> float:
-        """Return the logarithm of the least of ``E(Bin - t)+ / (total - t)`` over integers t, at most 0."""
+        """Return the least of ``ln E(Bin - t)+ / (total - t)`` over integers t.
+
+        At most 0.
+        """
         logit = math.log(p) - math.log1p(-p)
         masses = np.exp(np.minimum(choose + (counts - at) * logit, _LARGEST_TERM))
         # E[(Bin - total) 1(Bin > t)] rises in t; the bound is least at the first t where it is not negative.

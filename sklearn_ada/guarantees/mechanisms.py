@@ -93,7 +93,9 @@ def thresholdout_direct(
     threshold: float,
     noise_scale: float | None = None,
 ) -> ThresholdoutBound:
-    """Return how close k answers of a Thresholdout with Laplace noise are to the population, all at once.
+    """Return how close a Thresholdout's k answers are to the population, all at once.
+
+    Its noise is Laplace noise.
 
     Theorem 2 of `sklearn_ada.guarantees.transfer`. The conversation costs `thresholdout_zcdp` at
     ``1/(s n)``, whatever its number of questions. An answer that agrees is within the threshold, the noise of
@@ -152,7 +154,7 @@ def thresholdout_direct(
 
 
 class MultiplicativeWeightsBound(NamedTuple):
-    """How close k answers of private multiplicative weights are to the population, and with which settings.
+    """How close private multiplicative weights come to the population, with which settings.
 
     Attributes
     ----------
@@ -189,7 +191,7 @@ def multiplicative_weights_direct(
     alpha: float | None = None,
     epsilon: float | None = None,
 ) -> MultiplicativeWeightsBound:
-    """Return how close k answers of private multiplicative weights are to the population, all at once.
+    """Return how close private multiplicative weights come to the population, k answers at once.
 
     For adaptively chosen means of values in [0, 1] on independent records of one law over a finite universe.
 
@@ -283,7 +285,7 @@ def multiplicative_weights_records(
 
 
 def multiplicative_weights_median_level(bound: MultiplicativeWeightsBound) -> float:
-    """Return x such that medians lie in the (1/2 - x, 1/2 + x) quantile interval of the population.
+    """Return how far from 1/2 the quantile level of such medians can be.
 
     For all medians at once that `sklearn_ada.mechanisms.multiplicative_weights_median` finds. A median on a
     grid T needs ``n_counting_questions(|T|)`` mean questions, all of which count in the bound.
@@ -310,7 +312,9 @@ def multiplicative_weights_median_level(bound: MultiplicativeWeightsBound) -> fl
 
 
 class VerificationLevels(NamedTuple):
-    """What all answers of a verification say about the population at once, except with probability beta.
+    """What a verification's answers say about the population, except with probability beta.
+
+    All answers at once.
 
     Attributes
     ----------
@@ -446,7 +450,9 @@ def verification_plan(
 
 @checked(n_hypotheses="count", alpha="(0, 1)", epsilon="> 0", beta="(0, 1)")
 def private_learner_sample_size(n_hypotheses: int, alpha: float, epsilon: float, beta: float) -> int:
-    """Return how many records an epsilon-DP learner of a finite class needs (lecture 16, Theorem 0.3).
+    """Return how many rows an epsilon-DP learner of a finite class needs.
+
+    Lecture 16, Theorem 0.3.
 
     The exponential mechanism over the empirical errors returns a hypothesis whose error on D is within alpha
     of the smallest in the class, except with probability beta, if n is at least both of::
@@ -505,7 +511,10 @@ def _best_settings(n: int, k: int, ln_beta: float, size: int) -> tuple[float, fl
 
 
 def _noise(k: int, size: int, alpha: float, ln_failure: float) -> float:
-    """Return the nats of noise that must be small, for answers within alpha of the records."""
+    """Return how large the noise may be, in nats.
+
+    That must be small for answers within alpha of the rows.
+    """
     thresholds = most_updates(size, alpha) + 1
     return 2.0 * math.log(3.0 * thresholds) + 4.0 * math.log(3.0 * k) - 6.0 * ln_failure
 

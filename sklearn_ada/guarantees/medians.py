@@ -121,11 +121,12 @@ def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> 
 
 @checked(n="count", ln_delta="<= 0")
 def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
-    """Return which two of n sorted independent values enclose their law's median, but with probability delta.
+    """Return which two sorted values enclose their law's median.
 
-    More than ``r - 1`` of them are at most the median, except with the probability that a binomial of n and
-    1/2 is below r. If the values have laws of their own, the median is that of their mixture, and the tail of
-    the count is no heavier as r is at most n/2 (Hoeffding 1956, Theorem 4).
+    Of n independent ones, except with probability delta. More than ``r - 1`` of them are at most the median,
+    except with the probability that a binomial of n and 1/2 is below r. If the values have laws of their own,
+    the median is that of their mixture, and the tail of the count is no heavier as r is at most n/2
+    (Hoeffding 1956, Theorem 4).
 
     Parameters
     ----------
@@ -156,10 +157,11 @@ def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
 
 @checked(n_questions="count", grid_size="count", ln_beta="<= 0")
 def uniform_code_level(n_subsamples: int, n_questions: int, grid_size: int, ln_beta: float) -> float:
-    """Return the level of the last of k exact grid medians, each priced evenly over its grid.
+    """Return the quantile level of the last of k exact medians on grids.
 
-    `quantile_interval` by description length: the k - 1 answers before cost ``ln|T|`` nats each, and every
-    question has the weight 1/k. With guesses that hold, a code that is centred at them needs far less.
+    Each is priced evenly over its grid. `quantile_interval` by description length: the k - 1 answers before
+    cost ``ln|T|`` nats each, and every question has the weight 1/k. With guesses that hold, a code that is
+    centred at them needs far less.
 
     Parameters
     ----------
@@ -254,7 +256,10 @@ def median_is_covered(n_subsamples: int, level: float, rank_error: float, ln_del
 
 @lru_cache(maxsize=64)  # a question needs the same one three times: admitted, charged, read
 def _at_least(count: int, m: int, ln_delta: float) -> float:
-    """Return a bound from below for a probability whose event came ``count`` times or more among m."""
+    """Return a lower bound of a probability whose event came ``count`` of m times.
+
+    Or more often.
+    """
     return clopper_pearson(count, m, m, ln_delta)[0]
 
 
@@ -277,7 +282,7 @@ class MedianLevel(NamedTuple):
 def stable_median_level(
     n_subsamples: int, n_questions: int, grid_size: int, ln_beta: float, *, transfer: str = "direct"
 ) -> MedianLevel:
-    """Return the largest level found that k adaptive medians reach all at once with so many subsamples.
+    """Return the best quantile level that k adaptive medians reach all at once.
 
     Parameters
     ----------
@@ -329,10 +334,11 @@ class MedianPlan(NamedTuple):
 def stable_median_plan(
     n_questions: int, grid_size: int, ln_beta: float, *, level: float = 0.25, transfer: str = "direct"
 ) -> MedianPlan:
-    """Return the fewest subsamples with which k adaptive medians are all in the (level, 1 - level) interval.
+    """Return how many subsamples k adaptive medians need for a quantile level.
 
-    The parameter of the mechanism is chosen numerically, as is, for ``transfer="jung"``, the share of beta
-    for the rank error; the plan returned has been verified at what was found.
+    The fewest with which all are in the (level, 1 - level) interval. The parameter of the mechanism is chosen
+    numerically, as is, for ``transfer="jung"``, the share of beta for the rank error; the plan returned has
+    been verified at what was found.
 
     Parameters
     ----------
@@ -412,7 +418,7 @@ def median_rank_error(
 
 @checked(mean_rank_error=">= 0", rho=">= 0", ln_beta="<= 0")
 def median_level_direct(mean_rank_error: float, rho: float, ln_beta: float) -> float:
-    """Return the largest level that the theorem of this module certifies for all answers at once.
+    """Return the largest quantile level of all medians, by this module's theorem.
 
     Parameters
     ----------
@@ -493,7 +499,7 @@ def median_level_jung(rank_error: float, ln_rank_failure: float, rho: float, ln_
 
 
 def _best_direct(m: int, k: int, grid_size: int, ln_beta: float) -> Interval:
-    """Return level and epsilon of the best exponential mechanism, by the theorem of this module."""
+    """Return quantile level and epsilon of the best exponential mechanism, by this module."""
 
     def level(epsilon: float) -> float:
         a = median_rank_error(m, k, grid_size, epsilon, ln_beta, mean=True)
@@ -506,7 +512,7 @@ def _best_direct(m: int, k: int, grid_size: int, ln_beta: float) -> Interval:
 
 
 def _best_jung(m: int, k: int, grid_size: int, ln_beta: float) -> Interval:
-    """Return level and epsilon of the best exponential mechanism, by Jung et al., over the shares of beta."""
+    """Return quantile level and epsilon of the best exponential mechanism, by Jung et al."""
 
     def deviation(x: Array) -> float:
         if not (np.all(np.abs(x) < 50.0) and x[1] < 0.0):
@@ -575,7 +581,9 @@ def mean_deviation(level: float) -> MeanDeviation:
 
 
 class OverfittingBound(NamedTuple):
-    """``S[phi] - D[phi] <= constant + factor * mad(phi(D))`` for phi with values in [0, 1].
+    """A bound on how far a sample's mean can be above the population's.
+
+    ``S[phi] - D[phi] <= constant + factor * mad(phi(D))`` for phi with values in [0, 1].
 
     Attributes
     ----------
@@ -759,11 +767,12 @@ def feldman_steinke_2017_theorem_4_2(
 def feldman_steinke_2017_theorem_4_3(
     n_questions: int, grid_size: int, beta: float, *, failure: str = "beta"
 ) -> int:
-    """Return how many subsamples Theorem 4.3 needs for k answers all in the (1/4, 3/4) quantile interval.
+    """Return how many subsamples Theorem 4.3 needs for k answers.
 
-    ``m = 640 sqrt(max(k, 16) ln(256/beta)) ln(k r/beta)`` for medians by the exponential mechanism with
-    epsilon ``16 ln(k r/beta)/m`` each. The proof's constants give this except with probability ``2 beta``;
-    for beta, as in the statement, beta/2 is put in its place.
+    All of them are in the (1/4, 3/4) quantile interval. ``m = 640 sqrt(max(k, 16) ln(256/beta)) ln(k
+    r/beta)`` for medians by the exponential mechanism with epsilon ``16 ln(k r/beta)/m`` each. The proof's
+    constants give this except with probability ``2 beta``; for beta, as in the statement, beta/2 is put in
+    its place.
 
     Parameters
     ----------

@@ -188,10 +188,11 @@ def gaussian_jung(
 
 @checked(n="count", n_questions="count", ln_beta=real(high=-math.log(4.0), closed="high"))
 def gaussian_bassily(n: int, n_questions: int, ln_beta: float) -> GaussianBound:
-    """Return the bound of `bassily_2016` with the exact privacy curve of Gaussian noise, noise chosen best.
+    """Return the bound of `bassily_2016` for Gaussian noise, chosen best.
 
-    ``6 epsilon + alpha`` at ``k beta0 + max(4 delta/epsilon, e^(-epsilon^2 n/8)) = beta``, where the noise
-    exceeds alpha with probability beta0. Infinite where no ``sqrt(12/n) <= epsilon <= 1/8`` will do.
+    With its exact privacy curve. ``6 epsilon + alpha`` at ``k beta0 + max(4 delta/epsilon, e^(-epsilon^2
+    n/8)) = beta``, where the noise exceeds alpha with probability beta0. Infinite where no ``sqrt(12/n) <=
+    epsilon <= 1/8`` will do.
 
     Parameters
     ----------
@@ -307,7 +308,10 @@ def _best_noise(half_width: Callable[[float], float], guess: float) -> float:
 
 
 def _rogers_minimum(twice_nats: float) -> float:
-    """Return ``min over l of (twice_nats - ln(1 - l))/l``, by a root in ``t = l/(1 - l)``."""
+    """Return ``min over l of (twice_nats - ln(1 - l))/l``.
+
+    By a root in ``t = l/(1 - l)``.
+    """
     t = 1e15
     if twice_nats < t:
         t, _ = enclosed_root(lambda t: t - math.log1p(t) - twice_nats, 0.0, 2.0 * twice_nats + 4.0)
@@ -347,7 +351,7 @@ class LaplacePlan(NamedTuple):
 
 @checked(n_questions="count", alpha="(0, 1)", beta=_BETA)
 def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
-    """Return how many records lecture 19 needs for k adaptive answers within alpha, with Laplace noise.
+    """Return how many rows lecture 19 needs for k answers with Laplace noise.
 
     The smallest n found with an epsilon per answer such that `bassily_2016` (Theorem 1.2) gives half-width
     alpha and failure probability beta: the noise exceeds ``ln(1/b)/(n epsilon)`` with probability b (Claim
@@ -390,10 +394,10 @@ def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
 
 @checked(n="count", n_questions="count", beta=_BETA)
 def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
-    """Return the half-width of k answers with Laplace noise by Theorem 1.2 of lecture 19 (`bassily_2016`).
+    """Return the half-width of k answers with Laplace noise, by lecture 19.
 
-    What `laplace_plan` solves for the number of records. A method of the planner and of comparisons: below
-    some ten thousand records the theorem allows no noise at all.
+    Theorem 1.2, `bassily_2016`. What `laplace_plan` solves for the number of records. A method of the planner
+    and of comparisons: below some ten thousand records the theorem allows no noise at all.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Confidence intervals that are made for one metric, or a family of them, and named after it.
+r"""Confidence intervals that are made for one metric, or for a family of them.
 
 They are built from the intervals for one mean in `sklearn_ada.guarantees.intervals`, whose conventions they
 share, and from bets (`sklearn_ada.guarantees.bets`). Accuracy, AUC and the mean of a loss need no more than
@@ -187,9 +187,9 @@ def paired_zero_one_interval(
     identical_rows: bool = False,
     expected: Interval | None = None,
 ) -> Interval:
-    """Return an interval for the difference of two error rates that misses with probability at most delta.
+    """Return an interval for the difference of two error rates.
 
-    Rows are independent. Each side gets delta/2.
+    It misses with probability at most delta. Rows are independent. Each side gets delta/2.
 
     Source: theorems of `sklearn_ada.guarantees.scores`; given the disagreements the test is McNemar's (1947)
     in its exact form.
@@ -254,9 +254,10 @@ def paired_loss_interval(
     expected_difference: float,
     expected_variance: float,
 ) -> Interval:
-    """Return an interval for the difference of two mean losses that misses with probability at most delta.
+    """Return an interval for the difference of two mean losses.
 
-    Rows are independent, and may be of different laws. Each side gets delta/2.
+    It misses with probability at most delta. Rows are independent, and may be of different laws. Each side
+    gets delta/2.
 
     Source: theorem of `sklearn_ada.guarantees.bets`.
 
@@ -382,11 +383,11 @@ def d2_pinball_interval(
     expected: ExpectedLosses,
     quantile: float = 0.5,
 ) -> Interval:
-    """Return an interval for D^2 of the pinball loss that misses with probability at most delta.
+    """Return an interval for D^2 of the pinball loss.
 
-    At ``quantile=0.5`` it is D^2 of the absolute error. The target is ``1 - E L / min_m E B(m)`` of the
-    population, clipped as for `r_squared_interval`; rows are independent and of one law. Each side gets
-    delta/2.
+    It misses with probability at most delta. At ``quantile=0.5`` it is D^2 of the absolute error. The target
+    is ``1 - E L / min_m E B(m)`` of the population, clipped as for `r_squared_interval`; rows are independent
+    and of one law. Each side gets delta/2.
 
     Source: theorems of `sklearn_ada.guarantees.scores`.
 
@@ -432,7 +433,7 @@ def d2_pinball_interval(
 
 
 class ExpectedLosses(NamedTuple):
-    """What is foreseen of a model's losses and a constant's, from rows other than those of the interval.
+    """What other rows foresee of a model's losses and of a constant's.
 
     Parameters
     ----------
@@ -514,7 +515,7 @@ def _band(counts: NDArray[np.int64], size: int, ln_each: float) -> tuple[Array, 
 
 
 def _area(recalls: Array, false: Array) -> float:
-    """Return the integral of ``u / (u + f)`` with one f between each two recalls."""
+    """Return the integral of ``u / (u + f)``, f constant between two recalls."""
     start, stop = recalls[:-1], recalls[1:]
     inside = (false > 0.0) & (stop > start)
     lost = false[inside] * np.log((stop[inside] + false[inside]) / (start[inside] + false[inside]))
@@ -522,7 +523,10 @@ def _area(recalls: Array, false: Array) -> float:
 
 
 def _thresholds(positives: Array, count: int, rng: np.random.Generator) -> Array:
-    """Return so many scores, the highest first, at even shares of positives, and a number for ties."""
+    """Return scores at even shares of positives, with a number for ties.
+
+    The highest comes first.
+    """
     at = np.unique(np.round(np.arange(1, count + 1) / (count + 1) * len(positives)).astype(int))
     scores = positives[::-1][np.clip(at, 1, len(positives)) - 1]
     pairs = np.column_stack((scores, rng.random(len(scores))))
@@ -540,7 +544,7 @@ def _sides(scores: ArrayLike, is_positive: ArrayLike, name: str, owner: str) -> 
 
 
 def _above(ordered: Array, thresholds: Array, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return how many rows are above each threshold, where rows with its score are at a random number.
+    """Return how many rows are above each threshold, ties broken at random.
 
     Rows of one score are alike, so their numbers are drawn together, where a threshold has their score.
     """
@@ -596,7 +600,7 @@ def _losses(values: ArrayLike, name: str, bottom: float, top: float, owner: str)
 def _explained(
     loss: Array, baseline: Array, slack: float, most: Interval, level: float, expected: ExpectedLosses
 ) -> Interval:
-    """Return both ends of ``1 - E loss / (E baseline - s)``, where s is at most the slack."""
+    """Return both ends of ``1 - E loss / (E baseline - s)``, s at most the slack."""
     n = len(loss)
     most_loss, most_baseline = most
     corners = np.array([0.0, most_loss, 0.0, most_loss]), np.array([0.0, 0.0, most_baseline, most_baseline])
@@ -626,7 +630,10 @@ def _explained(
 
 
 def _quantile_slack(y: Array, constant: float, quantile: float, level: float, bounds: Interval) -> float:
-    """Return a bound, each of two cases at twice the level, on what the constant loses to the best one."""
+    """Return a bound on what the constant loses to the best one.
+
+    Each of the two cases has twice the level.
+    """
     n = len(y)
     ordered = np.sort(y)
     rank = int(binom.isf(math.exp(level), n, quantile)) + 1  # P[Bin >= rank] <= level
@@ -642,7 +649,10 @@ def _quantile_slack(y: Array, constant: float, quantile: float, level: float, bo
 
 
 def _both_losses(y: Array, error: Array, constant: float, quantile: float | None) -> tuple[Array, Array]:
-    """Return the losses of the model, whose errors are ``y - prediction``, and of the constant."""
+    """Return the losses of the model and of the constant.
+
+    The model's errors are ``y - prediction``.
+    """
     away = y - constant
     if quantile is None:
         return error * error, away * away

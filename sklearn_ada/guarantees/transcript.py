@@ -127,7 +127,7 @@ THEOREM = "universal inference on the transcript (Wasserman, Ramdas, Balakrishna
 
 @checked(ln_beta="< 0", nats=">= 0")
 def transcript_ln_side(ln_beta: float, nats: float) -> float:
-    """Return ``ln(b exp(-L_j))``, at which each side of a test of question j may be inverted.
+    """Return ``ln(b exp(-L_j))``, the level of each side of question j's test.
 
     An interval of `sklearn_ada.guarantees.intervals` that is two tails from the edges of a cell holds at
     ``ln_delta = transcript_ln_side(...) + ln 2``, as it gives half of delta to each side.
@@ -159,7 +159,9 @@ def transcript_ln_side(ln_beta: float, nats: float) -> float:
 def transcript_interval(
     low_count: int, high_count: int, n: int, *, ln_beta: float, nats: float, identical_rows: bool
 ) -> Interval:
-    """Return an interval for p that holds, for all questions at once, with probability at least ``1 - b``.
+    """Return an interval for p, from the tails at a released cell's edges.
+
+    It holds for all questions at once, with probability at least ``1 - b``.
 
     Theorem of `sklearn_ada.guarantees.transcript`, by the tails from the cell's edges.
 
@@ -201,10 +203,11 @@ def transcript_interval(
 def transcript_cell_interval(
     low_count: int, high_count: int, n: int, *, ln_beta: float, nats: float
 ) -> Interval:
-    """Return an interval for p from the probability of the released cell itself, for rows of one law only.
+    """Return an interval for p from the released cell's own probability.
 
-    Never wider than `transcript_interval` for identical rows. Where the cell is so small that some share in
-    it already makes it less likely than the level, the tails' interval is returned: it is valid as well.
+    For rows of one law only. Never wider than `transcript_interval` for identical rows. Where the cell is so
+    small that some share in it already makes it less likely than the level, the tails' interval is returned:
+    it is valid as well.
 
     Parameters
     ----------
@@ -240,7 +243,7 @@ def transcript_cell_interval(
 def transcript_interval_beside_exact_count(
     low_count: int, high_count: int, n: int, *, exact_count: int, ln_beta: float, nats: float
 ) -> Interval:
-    """Return an interval for a question's p where another question's exact count is part of the transcript.
+    """Return an interval for p where another question's exact count was released.
 
     Rows must be of one law. It follows from the same event as `transcript_interval` at the same b and L, so
     the two may be intersected for nothing; the tails win while nothing exact was said at a high price.
@@ -282,10 +285,11 @@ def transcript_interval_beside_exact_count(
 def transcript_ratio_interval(
     low_share: float, high_share: float, size: float, *, ln_beta: float, nats: float
 ) -> Interval:
-    """Return an interval for ``E[H] / E[N]`` that holds, for all questions, with probability ``1 - b``.
+    """Return an interval for ``E[H] / E[N]``, from two released cells.
 
-    The same formula holds for the mean of ``size`` independent terms in [0, 1], known up to a cell, and with
-    ``size = min(n_pos, n_neg)`` for the ROC AUC: for them Chernoff's bound is the tail that is inverted.
+    It holds for all questions at once, with probability at least ``1 - b``. The same formula holds for the
+    mean of ``size`` independent terms in [0, 1], known up to a cell, and with ``size = min(n_pos, n_neg)``
+    for the ROC AUC: for them Chernoff's bound is the tail that is inverted.
 
     Parameters
     ----------
@@ -320,7 +324,9 @@ def transcript_ratio_interval(
 
 @checked(count="integer >= 0", n="count")
 def largest_ln_mass(count: int, n: int) -> float:
-    """Return ``ln P[Bin(n, count/n) = count]``, which no binomial law of n rows exceeds at this count.
+    """Return the largest log mass that any binomial law has at this count.
+
+    ``ln P[Bin(n, count/n) = count]``.
 
     Parameters
     ----------
@@ -342,7 +348,10 @@ def largest_ln_mass(count: int, n: int) -> float:
 
 
 def _cell_low(low_count: int, high_count: int, n: int, ln_level: float) -> float | None:
-    """Return the lower end of the shares that make the cell more likely than the level; None if not A/n."""
+    """Return the least share that makes the cell more likely than the level.
+
+    None if not even A/n does.
+    """
     tail_low, _ = binomial_tail_ends(low_count, high_count, n, ln_level, identical_rows=True)
     if tail_low == 0.0:  # no count, or a share below all floats
         return tail_low

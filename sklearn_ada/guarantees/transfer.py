@@ -194,9 +194,9 @@ class TransferBound(NamedTuple):
 
 
 def is_vacuous(half_width: float) -> bool:
-    """Return whether a half-width for a mean in [0, 1] says nothing: the answer 1/2 is as good without data.
+    """Return whether a half-width for a mean in [0, 1] says nothing.
 
-    NaN is vacuous.
+    The answer 1/2 is as good without data, then. NaN is vacuous.
 
     Parameters
     ----------
@@ -242,7 +242,9 @@ def zcdp_gap(rho: float, ln_beta: float) -> float:
 
 @checked(mu=">= 0", ln_beta="<= 0")
 def gaussian_dp_gap(mu: float, ln_beta: float) -> float:
-    """Return the gap of Theorem 1 for mu-GDP, such as k Gaussian answers with ``mu = sqrt(k)/(n sigma)``.
+    """Return the gap of Theorem 1 for mu-GDP.
+
+    Such as k Gaussian answers with ``mu = sqrt(k)/(n sigma)``.
 
     Parameters
     ----------
@@ -405,11 +407,11 @@ def laplace_tail_mean(n_questions: int, noise_scale: float, ln_beta: float) -> f
 
 
 def family_weight(family: str) -> float:
-    """Return the weight of a family of questions by the privacy route, fixed by its name alone.
+    """Return the level of a family of questions, fixed by its name alone.
 
-    A weight in the order in which families are asked would be chosen by the conversation. The weights of all
-    families that one ledger can have sum to at most 1: there are at most two classes whose recall can be
-    asked, each a family of its own.
+    Its part of the failure probability of the privacy route. A weight in the order in which families are
+    asked would be chosen by the conversation. The weights of all families that one ledger can have sum to at
+    most 1: there are at most two classes whose recall can be asked, each a family of its own.
 
     Parameters
     ----------
@@ -575,7 +577,7 @@ def dwork_2015_max_information(epsilon: float, n: int, ln_beta: float) -> float:
 
 @checked(nats=">= 0", ln_slack="<= 0", weight="(0, 1]")
 def joined_nats(nats: float, epsilon: float, n: int, ln_slack: float, weight: float) -> float:
-    """Return what to put in place of L when epsilon-DP answers are mixed with coded ones.
+    """Return what takes L's place when private answers are mixed with coded ones.
 
     Parameters
     ----------
@@ -847,16 +849,19 @@ def zcdp_score(ln_x: float) -> float:
 
 
 def excess_over_shift(score: Callable[[float], float], shift: float, ln_high: float, ln_low: float) -> float:
-    """Return by how much more than the shift two scores differ, less a slack for rounding.
+    """Return by how much the difference of two scores exceeds the shift.
 
-    Where it is positive, ``high > G(low)``.
+    Less a slack for rounding. Where it is positive, ``high > G(low)``.
     """
     upper, lower = score(ln_high), score(ln_low)
     return (upper - lower) - (shift * (1.0 + 1e-9) + 1e-14 * abs(lower))
 
 
 def _gap(score: Callable[[float], float], shift: float, ln_beta: float) -> float:
-    """Return the smallest g with ``beta (1 + 3g)/4 > G(beta (1 - g)/4)``, from above; 1 if there is none."""
+    """Return the smallest g with ``beta (1 + 3g)/4 > G(beta (1 - g)/4)``.
+
+    From above; 1 if there is none.
+    """
     if shift == 0.0:
         return 0.0
     ln_quarter = min(ln_beta, -LN_2) - 2.0 * LN_2

@@ -18,7 +18,7 @@ __all__ = ["Ladder", "ParameterFreeLadder"]
 @dataclass
 @checked_fields(step="(0, 1]", best="integer >= 0 or None")
 class Ladder(StatefulMechanism):
-    """Answer the best loss so far, which changes only where a question improves on it by ``step``.
+    """Answer the best loss so far, where a question improves it by ``step``.
 
     No noise and no differential privacy: the promise is that few conversations are possible. k answers
     are one of at most ``C(k + M, M)`` with ``M = floor(1/step) + 1``, whatever the questions, so it is never

@@ -262,7 +262,9 @@ def multiplicative_weights_median(
 def multiplicative_weights_sample_size(
     n_questions: int, *, universe_size: int, alpha: float, epsilon: float, beta: float
 ) -> int:
-    """Return n for which all answers of the mechanism are within alpha, except with probability beta.
+    """Return how many rows make all answers of the mechanism accurate.
+
+    Within alpha, except with probability beta.
 
     It is enough that::
 

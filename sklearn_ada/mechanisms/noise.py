@@ -1,4 +1,4 @@
-"""Mechanisms that keep something, and the simplest: a number or a bit with noise, a slice for each question.
+"""Mechanisms that keep something, and the simplest ones: noise, a bit, a slice for each question.
 
 All Laplace and normal noise of the package is drawn here, by `with_laplace` and `with_normal`. A question of
 declared sensitivity s is any number that changes by at most s when one record is replaced (a mean of [0, 1]
@@ -355,7 +355,10 @@ def _noisy(
     rounding: Rounding | None,
     owner: str,
 ) -> tuple[float, tuple[Symbol, ...] | None]:
-    """Draw a number with noise, once what is wanted of it was checked, and move it to where it may be."""
+    """Draw a number with noise, and move it to where it may be.
+
+    All else is checked before anything is drawn.
+    """
     low, high = -math.inf, math.inf
     if clip is not None:
         if not (isinstance(clip, tuple) and len(clip) == 2):

@@ -354,9 +354,10 @@ def quantile_log_law(
 
 @checked(epsilon="> 0", n_subsamples="count", grid_size="count", beta="(0, 1)")
 def rank_error(epsilon: float, n_subsamples: int, grid_size: int, beta: float) -> float:
-    """Return how far from its level a private quantile's rank can be, except with probability ``beta``.
+    """Return how far from its level a private quantile's rank can be.
 
-    ``(2 / (epsilon m)) ln(|T| / beta)``, as a share of the m values (Feldman, Steinke 2017, (1)).
+    Except with probability ``beta``. ``(2 / (epsilon m)) ln(|T| / beta)``, as a share of the m values
+    (Feldman, Steinke 2017, (1)).
 
     Parameters
     ----------
@@ -436,9 +437,9 @@ def noisy_search(
     deviation: float,
     rng: Generator,
 ) -> int:
-    """Return a grid index near a quantile, found by `search_quantile` with normal noise in each count.
+    """Return a grid index near a quantile, by `search_quantile` on noisy counts.
 
-    A kernel: nothing is recorded, and only the point found may leave, never a count.
+    The noise is normal. A kernel: nothing is recorded, and only the point found may leave, never a count.
 
     Parameters
     ----------
@@ -466,7 +467,10 @@ def noisy_search(
 
 
 def exponential_rank_error(epsilon: float, n_subsamples: int, nats: float) -> float:
-    """Return ``2 nats / (epsilon m)``: points this far from the level have ``e^-nats`` of the best weight."""
+    """Return the rank error at a number of nats, ``2 nats / (epsilon m)``.
+
+    Points this far from the level have ``e^-nats`` of the best weight.
+    """
     return 2.0 * nats / (epsilon * n_subsamples)
 
 

@@ -149,10 +149,10 @@ def candidate_width(n_candidates: int) -> float:
 
 @checked(n="count", guess="[0, 1]", guess_rows="count")
 def guess_error(n: int, guess: float, guess_rows: int) -> float:
-    """Return tau, the standard error of the holdout's count around ``n * guess``, at least half a count.
+    """Return the standard error of the holdout's count around ``n * guess``.
 
-    ``n sqrt(g (1 - g) (1/n + 1/N))`` with ``g = (guess N + 1)/(N + 2)``, so that a guess of 0 or 1 is not
-    taken for certain.
+    Tau, at least half a count. ``n sqrt(g (1 - g) (1/n + 1/N))`` with ``g = (guess N + 1)/(N + 2)``, so that
+    a guess of 0 or 1 is not taken for certain.
 
     Parameters
     ----------
@@ -228,7 +228,9 @@ class CountCells:
         return (count - self.base) // self.width
 
     def ends(self, index: int) -> tuple[int, int]:
-        """Return the first and the last integer of a cell, which may be below 0 or above n.
+        """Return the first and the last integer of a cell.
+
+        They may be below 0 or above n.
 
         Parameters
         ----------
@@ -240,7 +242,9 @@ class CountCells:
         return first, first + self.width - 1
 
     def counts(self, index: int) -> tuple[int, int]:
-        """Return the first and the last count of a cell, within 0 to n; ValueError if no count is in it.
+        """Return the first and the last count of a cell, within 0 to n.
+
+        Raise ValueError if no count is in it.
 
         Parameters
         ----------
@@ -491,7 +495,7 @@ def lattice_step(scale: float) -> float:
 
 
 def on_lattice(number: float, scale: float) -> float:
-    """Return the multiple of `lattice_step` nearest to a number that noise of this scale was added to.
+    """Return the multiple of `lattice_step` nearest to a noisy number.
 
     Parameters
     ----------

@@ -157,7 +157,9 @@ def sparse_vector_error(
     max_hits: int = 1,
     redraw: bool = False,
 ) -> float:
-    """Return a such that, except with probability beta, no answer of the sparse vector is off by a.
+    """Return how far off an answer of the sparse vector can be.
+
+    No answer is off by more than it, except with probability beta.
 
     Every "above" was larger than its threshold minus a and every "below" less than it plus a::
 
@@ -369,10 +371,10 @@ def laplace_threshold(threshold: float, scale: float, rng: Generator) -> float:
 def laplace_correction(
     guess: float, value: float, noisy_threshold: float, scale: float, rng: Generator
 ) -> float | None:
-    """Return None if the guess agrees with the value, else the value with noise: one step of Thresholdout.
+    """Return None if the guess agrees with the value, else a noisy value.
 
-    The comparison has Laplace noise of four times the scale, a corrected value of the scale itself. A kernel:
-    nothing is checked, rounded or recorded.
+    One step of Thresholdout. The comparison has Laplace noise of four times the scale, a corrected value of
+    the scale itself. A kernel: nothing is checked, rounded or recorded.
 
     Parameters
     ----------
@@ -394,10 +396,10 @@ def laplace_correction(
 def gaussian_correction(
     guess: float, value: float, threshold: float, deviation: float, rng: Generator
 ) -> float | None:
-    """Return None if the guess agrees with the value, else the value with noise, as in the published figure.
+    """Return None if the guess agrees with the value, else a noisy value.
 
-    Normal noise of one standard deviation in the comparison and in a corrected value, and a threshold without
-    any. A kernel: nothing is checked, rounded or recorded.
+    As in the published figure. Normal noise of one standard deviation in the comparison and in a corrected
+    value, and a threshold without any. A kernel: nothing is checked, rounded or recorded.
 
     Parameters
     ----------

@@ -145,7 +145,10 @@ class PlanDisplay:
 
 
 def _tick(ax: Axes) -> None:
-    """Write plain numbers at powers of ten (k for thousands, M for millions), and between if they are few."""
+    """Write plain numbers at powers of ten, and between if they are few.
+
+    With k for thousands and M for millions.
+    """
     from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
     low, high = ax.get_xlim()
@@ -167,7 +170,9 @@ def _look(row: MethodPlan) -> str:
 
 
 def axes_or_new(ax: Axes | None, what: str, size: tuple[float, float]) -> Axes:
-    """Return ``ax``, or the axes of a new figure of this size in inches if it is None.
+    """Return ``ax``, or the axes of a new figure if it is None.
+
+    ``size`` is that of the figure, in inches.
 
     Raises
     ------
@@ -181,7 +186,9 @@ def axes_or_new(ax: Axes | None, what: str, size: tuple[float, float]) -> Axes:
 
 
 def panels_or_new(ax: Any, what: str, heights: Sequence[float], owner: str, fix: str) -> list[Axes]:
-    """Return the axes that were given, or one below the other in a new figure, of these heights in inches.
+    """Return the axes given, or new ones, one below the other.
+
+    ``heights`` are theirs, in inches.
 
     Raises
     ------

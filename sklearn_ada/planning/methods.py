@@ -88,11 +88,17 @@ class Assumptions:
         return 0.5 if self.expected_value is None else self.expected_value
 
     def guess_error(self, n: int) -> float:
-        """Return the standard error of the difference between a share of n holdout records and its guess."""
+        """Return the standard error of a holdout share around its guess.
+
+        The holdout has n rows.
+        """
         return math.sqrt(self.value * (1.0 - self.value) * (1.0 / n + 1.0 / (self.guess_rows or n)))
 
     def half_width(self, n: int, ln_delta: float, reach: float = 0.0) -> float:
-        """Return the half-width of one answer, or of one difference of models, at any failure probability."""
+        """Return the half-width of one answer, or of one difference of models.
+
+        At any failure probability.
+        """
         if self.disagreement is not None:
             return difference_half_width(n, ln_delta, self.disagreement)
         return expected_half_width(n, ln_delta, self.expected_value, reach=reach)
@@ -156,7 +162,10 @@ def methods(given: Assumptions) -> tuple[Method, ...]:
 
 
 def solve(method: Method, n: int | None, n_questions: int | None, width: float | None) -> MethodPlan:
-    """Return the row of a method, given two of the three: the third is solved for, rounded to be safe."""
+    """Return a method's row, solved for the one of three that is None.
+
+    It is rounded to the safe side.
+    """
     note, rows, questions, is_solved = method.note, n, n_questions or 0, True
     if n is None:
         assert width is not None

@@ -70,11 +70,11 @@ def plan_holdout(
     passes: int | None = Assumptions.passes,
     disagreement: float | None = Assumptions.disagreement,
 ) -> HoldoutPlan:
-    """Say what a holdout can certify, by every method: given two of records, questions and width, the third.
+    """Plan a holdout: from two of rows, questions and width, find the third.
 
-    A plan, not a certificate: static methods are planned at what they guarantee; coded checks, certifies and
-    guessed medians at what is expected if guesses hold as assumed. Numbers of records are rounded up and
-    numbers of questions down.
+    For every method, with what it certifies. A plan, not a certificate: static methods are planned at what
+    they guarantee; coded checks, certifies and guessed medians at what is expected if guesses hold as
+    assumed. Numbers of records are rounded up and numbers of questions down.
 
     Parameters
     ----------
@@ -202,7 +202,9 @@ class HoldoutPlan(PlanRows):
         return f"{by_what[self.solved_for](self)} {_medians(self)}"
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame with the methods as index and a column for each attribute of `MethodPlan`.
+        """Return a data frame with a row for each method.
+
+        The columns are the attributes of `MethodPlan`.
 
         Raises
         ------
@@ -386,7 +388,10 @@ def _tolerance(plan: PlanRows) -> str:
 
 
 def splitting_wins(plan: PlanRows, n: int, rival: str) -> int:
-    """Return up to how many searches splitting n records is narrower than another method, at most 100."""
+    """Return up to how many searches splitting is narrower than another method.
+
+    At most 100, on n rows.
+    """
     by_name = {method.name: method.half_width for method in methods(plan.given)}
     split, other = by_name["sample splitting"], by_name[rival]
     return next((m - 1 for m in range(1, _CROSSING + 1) if split(n, m) >= other(n, m)), _CROSSING)
@@ -476,7 +481,7 @@ def _up_to(searches: int) -> str:
 
 
 def _verdicts(plan: PlanRows) -> str:
-    """Return what to do where pass or fail is all that is wanted, and what numbers would take instead."""
+    """Return what to do for verdicts, and what numbers would take instead."""
     best, one = plan.best, plan["one use"]
     if best is None:
         return _no_verdicts(plan)
