@@ -605,9 +605,9 @@ def unsealing_nats(count: int, low_count: int, high_count: int, code: CountCode)
 def largest_unsealing_nats(low_count: int, high_count: int, code: CountCode) -> float:
     """Return the price of the dearest value of a released cell.
 
-    Admission goes by it, as it must not depend on the value. The weights fall to both sides of their centre,
-    so the dearest value is at an end of the cell. A failure may cost more; admission by this price stays
-    independent of the value, which is all that it needs.
+    Whether a value may be unsealed is decided by this price, which does not depend on the value. The masses
+    fall to both sides of their centre, so the dearest value is at an end of the cell. A failure may cost
+    more.
 
     Parameters
     ----------
@@ -625,7 +625,7 @@ def largest_unsealing_nats(low_count: int, high_count: int, code: CountCode) -> 
 def failed_unsealing_nats(code: CountCode) -> float:
     """Return the price of a sealed value that cannot be had.
 
-    That it failed, and in which way, is what is paid for.
+    The release names one of the ways to fail.
 
     Parameters
     ----------
@@ -642,10 +642,10 @@ def failed_unsealing_nats(code: CountCode) -> float:
 
 @checked(size="count")
 def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high_code: CountCode) -> float:
-    """Return the price of an interval's two ends on a lattice of ``size + 1`` points.
+    """Return the price of an interval's two ends, as points of a lattice.
 
-    The lower end is coded among 0 to ``size``, the upper one from the lower end on; only the first of the two
-    codes keeps mass for failures, as there is one release.
+    The lattice has ``size + 1`` points. The lower end is coded among 0 to ``size``, the upper one from the
+    lower end on; only the first of the two codes keeps mass for failures, as there is one release.
 
     Parameters
     ----------

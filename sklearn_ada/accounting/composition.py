@@ -99,7 +99,7 @@ def basic_composition(k: int, epsilon: float, delta: float = 0.0) -> EpsilonDelt
 
 @checked(k="count", epsilon=">= 0", delta="[0, 1)", slack="(0, 1)")
 def advanced_composition(k: int, epsilon: float, delta: float = 0.0, *, slack: float) -> EpsilonDelta:
-    """Compose k mechanisms at about sqrt(k), with the sharp drift of lecture 11.
+    """Compose k mechanisms at about sqrt(k) times the price, by lecture 11.
 
     Together they are ``(epsilon*sqrt(2*k*ln(1/slack)) + k*epsilon*tanh(epsilon/2), k*delta + slack)``-DP.
     In the lecture ``tanh(epsilon/2)`` is written ``(e^epsilon - 1)/(e^epsilon + 1)``: the privacy loss of
@@ -141,7 +141,7 @@ def advanced_composition(k: int, epsilon: float, delta: float = 0.0, *, slack: f
 
 @checked(k="count", epsilon=">= 0", delta="[0, 1)", slack="(0, 1)")
 def advanced_composition_simple(k: int, epsilon: float, delta: float = 0.0, *, slack: float) -> EpsilonDelta:
-    """Compose k mechanisms at about sqrt(k), with the looser drift of lecture 19.
+    """Compose k mechanisms at about sqrt(k) times the price, by lecture 19.
 
     Together they are ``(epsilon*sqrt(2*k*ln(1/slack)) + k*epsilon*(e^epsilon - 1), k*delta + slack)``-DP
     (Dwork, Rothblum, Vadhan 2010, Theorem III.3). `advanced_composition` is never worse; this one is for
@@ -182,7 +182,7 @@ def advanced_composition_simple(k: int, epsilon: float, delta: float = 0.0, *, s
 def heterogeneous_composition(
     epsilons: Sequence[float], deltas: Sequence[float] = (), *, slack: float
 ) -> EpsilonDelta:
-    """Compose mechanisms of different parameters, at the root of the sum of squares.
+    """Compose mechanisms whose parameters differ, by the sum of their squares.
 
     Together they are ``(S/2 + sqrt(2*ln(1/slack)*S), sum(deltas) + slack)``-DP with S the sum of epsilon**2:
     Feldman, Steinke 2017, Theorem 2.4 (their Theorem 2.5 is the case of equal parameters; after Bun, Steinke

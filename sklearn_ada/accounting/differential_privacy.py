@@ -725,7 +725,7 @@ def zcdp_epsilon_simple(rho: float, delta: float) -> float:
 def _solve_order(increasing: Callable[[float, float], float]) -> float:
     """Return t > 0 where ``increasing(t, ln t)`` changes sign.
 
-    The nearer end of the range tried, if it does not.
+    Without a change of sign, return the nearer end of the range tried.
     """
     return math.exp(enclosed_root(lambda log_t: increasing(math.exp(log_t), log_t), -700.0, 700.0)[0])
 
@@ -924,9 +924,9 @@ class GaussianPrivacyLoss:
 
 
 def _log_delta(mu: float, epsilon: float) -> float:
-    """Return ``ln phi(x) + ln(R(x) - R(x + mu))``, R the Mills ratio.
+    """Return ``ln phi(x) + ln(R(x) - R(x + mu))``.
 
-    Both terms of delta share phi(x).
+    R is the Mills ratio; both terms of delta have the factor phi(x).
     """
     if mu == 0.0:
         return -math.inf
@@ -946,7 +946,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 def _log_mills_decrease(x: float, mu: float) -> float:
     """Return ``ln(R(x) - R(x + mu))`` for x >= -1.
 
-    By an integral of -R' where the difference cancels.
+    Where the difference cancels, it is an integral of -R'.
     """
     if mu >= max(1.0, x):
         return math.log(_mills(x) - _mills(x + mu))

@@ -330,7 +330,8 @@ class UnitZCDPFilter:
     def left(self, unit: Unit) -> float:
         """Return about the largest rho that all budgets in use would still admit.
 
-        Of one mechanism, at this unit. Rounded down by more than the conversions round; 0 if nothing is left.
+        It is the rho of one mechanism with respect to this unit, rounded down by more than the conversions
+        round; 0 if nothing is left.
 
         Parameters
         ----------
@@ -364,8 +365,8 @@ class UnitZCDPFilter:
     def exceeded(self, unit: Unit, cost: float, count: int = 1) -> tuple[Unit, float] | None:
         """Return a unit whose budget would be exceeded, with its total rho; or None.
 
-        By ``count`` mechanisms of this cost each. Sums are exact: a full budget cannot be passed by steps
-        that are too small to be seen in a float.
+        The budgets are asked for ``count`` mechanisms of this cost each. Sums are exact: a full budget cannot
+        be passed by steps that are too small to be seen in a float.
 
         Parameters
         ----------

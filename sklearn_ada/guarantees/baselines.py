@@ -171,12 +171,12 @@ def verdict_half_width(
 ) -> float:
     """Return the half-width when each answer is one bit, "pass" or "fail".
 
-    Nothing else is revealed. Before question j there are ``2^(j-1)`` transcripts: a union bound over ``2^k -
-    1`` questions. The bit says on which side of a threshold, fixed beforehand, the holdout's value lies; the
-    population's lies there too, up to the half-width. Dwork et al., NIPS 2015; the fully adaptive case of
-    Renggli et al., "Continuous integration of machine learning models with ease.ml/ci", MLSys 2019. A process
-    that stops at its r-th pass has had fewer than r passes before any question: ``sum_(i < r) C(j - 1, i)``
-    transcripts before question j, which make ``C(k, 1) + ... + C(k, r)`` questions.
+    Before question j there are ``2^(j-1)`` transcripts: a union bound over ``2^k - 1`` questions. The bit
+    says on which side of a threshold, fixed beforehand, the holdout's value lies; the population's lies there
+    too, up to the half-width. Dwork et al., NIPS 2015; the fully adaptive case of Renggli et al., "Continuous
+    integration of machine learning models with ease.ml/ci", MLSys 2019. A process that stops at its r-th pass
+    has had fewer than r passes before any question: ``sum_(i < r) C(j - 1, i)`` transcripts before question
+    j, which make ``C(k, 1) + ... + C(k, r)`` questions.
 
     Parameters
     ----------
@@ -249,10 +249,10 @@ def blum_hardt_2015(
 ) -> LadderBound:
     """Return how close a Ladder's answer is to the best population loss so far.
 
-    It holds at every time. Blum, Hardt (ICML 2015) with the exact count of conversations: the Ladder's answer
-    is within a step of the smallest empirical loss, and every loss that may be asked for is near its
-    population value, by a union bound over `ladder_transcripts`. Nothing is said of questions that did not
-    improve.
+    The bound holds for all answers at once: Blum, Hardt (ICML 2015) with the exact count of conversations.
+    The Ladder's answer is within a step of the smallest empirical loss, and every loss that may be asked for
+    is near its population value, by a union bound over `ladder_transcripts`. There is no bound for questions
+    that did not improve.
 
     Parameters
     ----------

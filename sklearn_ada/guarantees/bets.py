@@ -92,10 +92,10 @@ _LEAST_VARIANCE = 1e-10
 
 @checked(variance=">= 0", ln_delta="<= 0")
 def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> Interval:
-    """Return an interval for the mean, by fixed bets; it misses with probability delta.
+    """Return an interval for the mean of values in [0, 1], by fixed bets.
 
-    At most delta, that is. For independent rows in [0, 1], whose laws may differ: the interval is for the
-    mean of their means.
+    It misses with probability at most delta. Rows are independent, and their laws may differ: the interval is
+    for the mean of their means.
 
     Source: Waudby-Smith, Ramdas (2024), for the wealth as evidence; the module's text proves it for rows of
     different laws.
@@ -136,10 +136,10 @@ def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> Interv
 def betting_predictable(
     values: ArrayLike, variance: float, ln_delta: float, grid: ArrayLike, *, uniform: float | None = None
 ) -> Interval:
-    """Return an interval for the mean, by predictable bets.
+    """Return an interval for the mean of values in [0, 1], by predictable bets.
 
-    It misses with probability at most delta. For independent rows of one law, in an order that does not
-    depend on them.
+    It misses with probability at most delta. Rows must be independent and of one law, in an order that does
+    not depend on them.
 
     Source: Waudby-Smith, Ramdas (2024), Theorem 3; stakes of Voracek, Orabona (2025). With ``uniform``:
     Ramdas, Manole (2023), Theorem 1.2, a form of Markov's inequality with a drawn bound.
@@ -248,7 +248,7 @@ def betting_half_width(n: int, variance: float, ln_delta: float, *, predictable:
 def fixed_bets_mean(
     values: ArrayLike, ln_delta: float, *, expected_mean: float, expected_variance: float
 ) -> Interval:
-    """Return an interval for the mean, by fixed bets sized for a foreseen mean.
+    """Return an interval for the mean, by bets that a foreseen mean sizes.
 
     It misses with probability at most delta. Rows are independent and may be of different laws, as at a fixed
     class mix; the mean is that of their expectations. Each side gets delta/2.
@@ -302,8 +302,8 @@ def lowest_ratio(
 ) -> float:
     """Return a lower end for a ratio of means.
 
-    It is above the ratio with probability at most the level. The module's theorem. The upper end is minus the
-    lower one with the numerator negated.
+    By the module's theorem it is above the ratio with probability at most the level. The upper end is minus
+    the lower one with the numerator negated.
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ def ln_wealth(
 ) -> float:
     """Return the log wealth of bets that the ratio is above ``ratio``.
 
-    That after the last row.
+    It is the wealth after the last row.
 
     Parameters
     ----------
@@ -470,7 +470,7 @@ def _ln_mean_wealth(x: Array, m: float, stakes: Array) -> float:
 def _running_moments(x: Array, variance: float, prior: float) -> tuple[Array, Array]:
     """Return a row's variance and skewness, guessed from the rows before it.
 
-    And, for the variance, from the guess made without these rows.
+    The variance starts from the guess that was made without these rows.
     """
     seen = np.arange(len(x), dtype=np.float64)
     some = np.maximum(seen, 1.0)
@@ -491,8 +491,8 @@ def _leaning(skewness: Array) -> Array:
 def _rejected(x: Array, gains: Array, bound: float, spared: float, points: Array) -> int:
     """Return how many of the rising numbers are rejected as too low.
 
-    Up to the first that is not. ``spared`` is what the logarithm of the wealth may lack of the bound in the
-    end.
+    Only those before the first that is not rejected count. ``spared`` is what the logarithm of the wealth may
+    lack of the bound in the end.
     """
     caps = _MOST_LOST / points
     left = np.full(len(points), bound)  # the bound, less the logarithm of the wealth

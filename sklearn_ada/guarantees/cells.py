@@ -175,8 +175,8 @@ def plan_certifies(
 ) -> float:
     """Return ``ln delta`` of the last of k certifies of one ledger.
 
-    The exact values before it are paid for. A certify releases the exact value, by a Cauchy code centred at
-    its guess: ``ln(pi scale) + ln(1 + x^2)`` nats for a value that is x scales off, about a standard normal.
+    A certify releases the exact value, and every later one pays for it, by a Cauchy code centred at its
+    guess: ``ln(pi scale) + ln(1 + x^2)`` nats for a value that is x scales off, about a standard normal.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ class PlannedCells:
         return min(2.0 * float(ndtr(-WINNER_WIDTH)) + self.surprise_rate, 1.0)
 
     def told(self, half_width: HalfWidth) -> float:
-        """Return the half-width of what is said of the last winner while searching, if its guess holds."""
+        """Return the half-width of the last winner's coarse answer, if its guess holds."""
         ln_transcript = self.ln_beta + math.log(TRANSCRIPT_SHARE) + LN_2  # both its sides have that share
 
         def at(before: float, after: float) -> float:
@@ -311,7 +311,7 @@ class PlannedCells:
     def unsealed(self, half_width: HalfWidth) -> float:
         """Return the half-width of its exact value, released after all questions.
 
-        At the failure probability of its asking.
+        Its failure probability is that of its asking.
         """
         return self._expected(lambda before, after: half_width(self._ln_asked - before, 0.0))
 
@@ -332,7 +332,7 @@ class PlannedCells:
         return self._ln_sealed + math.log(weight)
 
     def _expected(self, half_width: Callable[[float, float], float]) -> float:
-        """Return what is expected of a function of the nats before the last winner and with it."""
+        """Return a half-width's expectation, from the nats before the last winner and with it."""
         before = self.n_searches - 1  # all surprises come before the last winner
 
         def at(surprises: int) -> float:
@@ -345,7 +345,7 @@ class PlannedCells:
 def _surprises(n_questions: int, code: Code) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the law of the number of surprises, and their price.
 
-    The law for every width of the cells.
+    There is one law for each width of the cells.
     """
     expected = n_questions * 2.0 * ndtr(-_MULTIPLES)
     chance = np.asarray(poisson.pmf(_SURPRISES, expected[:, None]), dtype=np.float64)
@@ -355,7 +355,7 @@ def _surprises(n_questions: int, code: Code) -> tuple[NDArray[np.float64], NDArr
 
 
 def _expected(answers: int, surprise: float, half_width: Callable[[int], float]) -> float:
-    """Return what is expected of a half-width that is a function of how many answers are surprises."""
+    """Return a half-width's expectation over the number of surprises."""
     expected = answers * surprise
     few = min(math.floor(expected), max(answers - 1, 0))
     low, high = (half_width(min(number, answers)) for number in (few, few + 1))
@@ -363,7 +363,10 @@ def _expected(answers: int, surprise: float, half_width: Callable[[int], float])
 
 
 def _nats(answers: int, surprises: int) -> float:
-    """Return what so many winners cost in all, of which so many are in a cell next to their guess's."""
+    """Return the price of the winners of searches, some of them surprises.
+
+    A surprise is in a cell next to that of its guess.
+    """
     code = CountCode(-0.5, _FINE)
     half = round(_FINE * WINNER_WIDTH)
     agrees, differs = code.ln_mass(-half, half - 1), code.ln_mass(half, 3 * half - 1)

@@ -228,7 +228,7 @@ def ratio_interval(
 def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> float:
     """Return half the width of the widest interval at this denominator.
 
-    Whatever the share is, and its guess.
+    The bound holds for every share and every guess of it.
 
     Parameters
     ----------
@@ -478,7 +478,7 @@ def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) 
 def confusion_terms(metric: str, shares: Array, label: int = 0, *, beta: float = 1.0) -> Terms:
     """Return numerator and denominator of a row, by its class and prediction.
 
-    The class is the first axis, the prediction the second.
+    Both are matrices, with the class as first axis and the prediction as second.
 
     Parameters
     ----------
@@ -620,7 +620,7 @@ def _by_class(rows: _Rows, terms: list[Terms], weights: Array, level: float) -> 
 
 
 def _linear(rows: _Rows, terms: list[Terms], weights: Array, level: float) -> Interval:
-    """Return the ends of the linear part, moved by the most of the rest."""
+    """Return the ends of the linear part, widened by the rest."""
     foreseen = rows.foreseen
     n = float(rows.counts.sum())
     each = level + LN_TENTH - math.log(4.0 * len(terms))
@@ -677,7 +677,7 @@ def _low_of_several_classes(rows: _Rows, ln_level: float, *, sign: float = 1.0) 
 def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
     """Return the lower end for Matthews' correlation, to 2e-6.
 
-    Both classes have rows. Both classes have rows.
+    Both classes have rows.
     """
     counts, sizes = rows.counts, rows.counts.sum(axis=1)
     share = float(sizes[0] / sizes.sum())
@@ -708,7 +708,7 @@ def _is_rejected(
 ) -> bool:
     """Return whether wealth is enough wherever the coefficient is at most ``ratio``.
 
-    Within the box of both rates.
+    Only the rates in the box count.
     """
     x = np.linspace(*box[0], _PIECES + 1)
     low, high = x[:-1], x[1:]
@@ -734,7 +734,7 @@ def _is_rejected(
 def _false_rates(ratio: float, share: float, x: Array) -> Array:
     """Return the y at which the coefficient is ``ratio``.
 
-    Negative or above 1 where there is none.
+    Where there is none, it is negative or above 1.
     """
     rest, square = 1.0 - share, ratio * ratio
     both = share * rest

@@ -142,9 +142,9 @@ def question_interval(
 ) -> Interval:
     """Return a question's interval at the level of its asking, by exact binomial tails.
 
-    Clopper and Pearson's at ``delta = beta pi exp(-L)``, with L as it was when the question was asked. With
-    the edges of the released cell it is what the theorem of description length says while the value is
-    sealed; with the unsealed count twice it is what that value certifies.
+    It is Clopper and Pearson's interval at ``delta = beta pi exp(-L)``, where pi is the question's stake and
+    L is what had been released when it was asked. While the value is sealed, give the edges of the released
+    cell; when it is unsealed, give the count twice.
 
     Theorem (sealed answers). Let question v be asked with ``delta_v = beta s1 pi_v exp(-L_v)``, with L_v
     everything revealed before its own answer. Outside one event of probability at most ``beta s1``, for every
@@ -267,7 +267,7 @@ def planned_ln_deltas(
 ) -> tuple[float, float]:
     """Return ``ln delta`` of the last check expected and of the first certify.
 
-    With nothing revealed.
+    Both are those of a ledger that has released nothing.
 
     Parameters
     ----------
@@ -311,8 +311,8 @@ def planned_questions(expected_questions: int | None) -> int:
 def class_count_nats(n: int, n_classes: int) -> float:
     """Return the price of the class counts of n rows, in nats.
 
-    ``ln C(n + C - 1, C - 1)``: all counts are equally likely. Once it is in L, certificates speak of the
-    population itself, not at the holdout's class mix.
+    It is ``ln C(n + C - 1, C - 1)``, as all counts are equally likely. Once it is in L, certificates speak of
+    the population itself, not at the holdout's class mix.
 
     Parameters
     ----------
@@ -367,10 +367,10 @@ def intersection(fixed: Interval, others: Iterable[Interval]) -> Interval:
 def round_weight(purpose: str, first: int, size: int, expected_questions: int | None = None) -> float:
     """Return the stake of each question of a round.
 
-    ``size`` questions that are asked together, after ``first`` others. Summed over any sequence of rounds,
-    ``size * pi`` is at most 1. Checks without a horizon have the cumulative weight ``1 - 1/(j+1)``; with
-    ``expected_questions = K`` 0.8 of the weight lies evenly on the first K, which costs ln 1.25 more than
-    knowing K. Certifies put 0.8 on the first.
+    A round is ``size`` questions that are asked together, after ``first`` others of their purpose. Summed
+    over any sequence of rounds, ``size * pi`` is at most 1. Checks without a horizon have the cumulative
+    stake ``1 - 1/(j+1)``; with ``expected_questions = K`` the first K share 0.8 of it evenly, at ln 1.25 nats
+    more than if K were sure. The first certify has a stake of 0.8.
 
     Parameters
     ----------
@@ -421,7 +421,7 @@ def ln_share(purpose: str, check_share: float) -> float:
 def rank_weight(rank: int) -> float:
     """Return a locked candidate's part of its round's stake, by its public rank.
 
-    .9 for the first, ``.1/(r (r - 1))`` after it.
+    It is .9 for rank 1 and ``.1/(r (r - 1))`` for rank r.
 
     Parameters
     ----------
@@ -489,7 +489,7 @@ class Purse:
     def round(self, size: int) -> tuple[float, Self]:
         """Take what one question would, for ``size`` questions that are asked together.
 
-        The stake of each is returned.
+        The stake returned is that of each question.
 
         Parameters
         ----------
@@ -540,10 +540,10 @@ class Purse:
 
     @checked(share="[0, 1]")
     def take(self, share: float) -> tuple[float, Self]:
-        """Take a fraction of what is left.
+        """Take a fraction of what is left in the purse.
 
-        In [0, 1], chosen by anything but the answer that it is for. Rounding errors are left out of the
-        purse: weights taken and what is left sum to at most 1 exactly.
+        The fraction may depend on anything but the answer that it is for. Rounding errors are left out of the
+        purse: stakes taken and what is left sum to at most 1 exactly.
 
         Parameters
         ----------

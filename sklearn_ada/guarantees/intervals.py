@@ -148,10 +148,10 @@ def chernoff_kl(
 ) -> Interval:
     """Return Chernoff's interval for the mean of a bounded variable.
 
-    It misses with probability at most delta. All p with ``size * kl(p_hat, p) <= ln(2/delta)`` after
-    rescaling to [0, 1], for some p_hat in ``[low_value, high_value]``. Valid for any variable with values in
-    ``range``; never wider than Hoeffding's interval. With ``size = min(n_pos, n_neg)`` it is valid for the
-    ROC AUC, a two-sample U-statistic (Hoeffding 1963, section 5).
+    It misses with probability at most delta. It contains all p with ``size * kl(p_hat, p) <= ln(2/delta)``
+    after rescaling to [0, 1], for some p_hat in ``[low_value, high_value]``. Valid for any variable with
+    values in ``range``; never wider than Hoeffding's interval. With ``size = min(n_pos, n_neg)`` it is valid
+    for the ROC AUC, a two-sample U-statistic (Hoeffding 1963, section 5).
 
     Parameters
     ----------
@@ -184,12 +184,12 @@ def bentkus(
 ) -> Interval:
     """Return Bentkus's interval for the mean of a bounded variable.
 
-    It misses with probability at most delta. All p are excluded for which ``inf_t E(Bin(n, p) - t)+ / (s -
-    t)`` is at most delta/2, with s the observed sum, and mirrored. Valid for independent variables with
-    values in ``range``, and with ``size = min(n_pos, n_neg)`` for the ROC AUC; never wider than Chernoff's
-    interval, which bounds the same tail: that compares the sum with a binomial variable by exponentials,
-    Bentkus by functions ``(x - t)+``, of which every exponential is a mixture. It is about the binomial tail
-    itself, times e.
+    It misses with probability at most delta. All p are excluded for which
+    ``inf_t E(Bin(n, p) - t)+ / (s - t)`` is at most delta/2, with s the observed sum, and mirrored. Valid for
+    independent variables with values in ``range``, and with ``size = min(n_pos, n_neg)`` for the ROC AUC;
+    never wider than Chernoff's interval, which bounds the same tail: that compares the sum with a binomial
+    variable by exponentials, Bentkus by functions ``(x - t)+``, of which every exponential is a mixture. It
+    is about the binomial tail itself, times e.
 
     Proof: ``(x - t)+ / (s - t)`` is at least ``1(x >= s)`` and convex. Of all independent sums in [0, n] with
     mean ``n p`` the binomial has the largest mean of a convex function (Hoeffding 1963, section 5, for equal
@@ -299,8 +299,9 @@ def empirical_bernstein(
 ) -> Interval:
     """Return an interval for a mean of bounded scores, by their sample variance.
 
-    It misses with probability at most delta. For scores in [0, 1] each side reaches ``sqrt(2 V ln(4/delta)/n)
-    + 7 ln(4/delta)/(3 (n - 1))``, with V the unbiased sample variance. Scores need not have the same law.
+    It misses with probability at most delta. For scores in [0, 1] each side reaches
+    ``sqrt(2 V ln(4/delta)/n) + 7 ln(4/delta)/(3 (n - 1))``, with V the unbiased sample variance. Scores need
+    not have the same law.
 
     Source: Maurer, Pontil, "Empirical Bernstein bounds and sample variance penalization", COLT 2009,
     Theorem 11.
@@ -405,7 +406,7 @@ def fixed_shares_kl(
 ) -> Interval:
     """Return an interval for ``sum a_i E[X_i]`` with fixed shares ``a_i``.
 
-    It misses with probability at most delta. Chernoff's for ``q_hat / (n a_max)``, the mean of the
+    It misses with probability at most delta: Chernoff's for ``q_hat / (n a_max)``, the mean of the
     independent variables ``a_i X_i / a_max`` in [0, 1]. The shares (positive, of sum 1) must be fixed, so the
     target is conditional on the weights.
 
@@ -569,8 +570,8 @@ def bounded_weight_size(n: int, mean_weight: float, weight_bound: float) -> floa
 def wilson_deviation(value: float, size: float) -> float:
     """Return a cautious standard deviation of one 0/1 value behind a share.
 
-    The share may be near 0 or 1 by luck. At Wilson's centre, four standard errors towards 1/2; no variable in
-    [0, 1] with such a mean has more.
+    A share near 0 or 1 may be so by luck, so the deviation is that at Wilson's centre, four standard errors
+    towards 1/2; no variable in [0, 1] with such a mean has more.
 
     Parameters
     ----------
@@ -643,10 +644,10 @@ def expected_half_width(
 
 @checked(n="count", disagreement="(0, 1]", ln_delta="<= 0")
 def difference_half_width(n: int, ln_delta: float, disagreement: float) -> float:
-    """Return the half-width for the difference of two models' scores.
+    """Return the half-width of one question about two models' difference in score.
 
-    For one fixed question. Where both say the same, the difference has no variance. The interval itself, from
-    the rows, is in `sklearn_ada.guarantees.scores`.
+    Where both models say the same, the difference has no variance. The interval itself, from the rows, is in
+    `sklearn_ada.guarantees.scores`.
 
     Theorem (Bennett, JASA 1962, with the second moment in place of the variance). Let D_1, ..., D_n be
     independent and at most 1, with mean mu and ``E D^2 <= d``. Then for ``t > 0``, with
@@ -700,7 +701,7 @@ def difference_half_width(n: int, ln_delta: float, disagreement: float) -> float
 def bernoulli_kl(p: float, q: float) -> float:
     """Return the divergence kl(p, q) of two Bernoulli laws, in nats.
 
-    It is ``inf`` where q excludes p.
+    Where q excludes p, it is infinite.
 
     Parameters
     ----------
@@ -732,7 +733,7 @@ def ln_side(ln_delta: float) -> float:
 def mirrored(low: float) -> float:
     """Return ``1 - low``, rounded up.
 
-    The upper end of a share from the lower end of what is missing to 1.
+    It makes the upper end of a share of the lower end of what is missing to 1.
     """
     return 1.0 if low == 0.0 else min(math.nextafter(1.0 - low, 2.0), 1.0)
 
@@ -803,7 +804,7 @@ def _log_tail_root(count: int, n: int, ln_side: float) -> float:
 def _log_tail_bound(count: int, n: int, log_p: float) -> float:
     """Return an upper bound of ``ln P[Bin(n, p) >= count]``.
 
-    Tight when p is well below count/n.
+    It is tight when p is well below count/n.
     """
     p = math.exp(log_p)
     log_choose = math.lgamma(n + 1) - math.lgamma(count + 1) - math.lgamma(n - count + 1)
@@ -899,10 +900,7 @@ def _bentkus_tail(n: int, total: float) -> Callable[[float], float]:
     choose, ln_choose_at = choose - choose[middle], float(gammaln(n + 1.0) + choose[middle])
 
     def ln_bound(p: float) -> float:
-        """Return the least of ``ln E(Bin - t)+ / (total - t)`` over integers t.
-
-        At most 0.
-        """
+        """Return the least of ``ln E(Bin - t)+ / (total - t)`` over integers t."""
         logit = math.log(p) - math.log1p(-p)
         masses = np.exp(np.minimum(choose + (counts - at) * logit, _LARGEST_TERM))
         # E[(Bin - total) 1(Bin > t)] rises in t; the bound is least at the first t where it is not negative.

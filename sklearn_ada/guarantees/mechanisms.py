@@ -95,8 +95,6 @@ def thresholdout_direct(
 ) -> ThresholdoutBound:
     """Return how close a Thresholdout's k answers are to the population, all at once.
 
-    Its noise is Laplace noise.
-
     Theorem 2 of `sklearn_ada.guarantees.transfer`. The conversation costs `thresholdout_zcdp` at
     ``1/(s n)``, whatever its number of questions. An answer that agrees is within the threshold, the noise of
     its run (2 s; ``max_hits + 1`` runs) and that of its comparison (4 s) of the holdout's value, on one side
@@ -314,7 +312,7 @@ def multiplicative_weights_median_level(bound: MultiplicativeWeightsBound) -> fl
 class VerificationLevels(NamedTuple):
     """What a verification's answers say about the population, except with probability beta.
 
-    All answers at once.
+    Both levels hold for all answers at once.
 
     Attributes
     ----------
@@ -452,8 +450,6 @@ def verification_plan(
 def private_learner_sample_size(n_hypotheses: int, alpha: float, epsilon: float, beta: float) -> int:
     """Return how many rows an epsilon-DP learner of a finite class needs.
 
-    Lecture 16, Theorem 0.3.
-
     The exponential mechanism over the empirical errors returns a hypothesis whose error on D is within alpha
     of the smallest in the class, except with probability beta, if n is at least both of::
 
@@ -513,7 +509,7 @@ def _best_settings(n: int, k: int, ln_beta: float, size: int) -> tuple[float, fl
 def _noise(k: int, size: int, alpha: float, ln_failure: float) -> float:
     """Return how large the noise may be, in nats.
 
-    That must be small for answers within alpha of the rows.
+    Answers within alpha of the holdout's need as much.
     """
     thresholds = most_updates(size, alpha) + 1
     return 2.0 * math.log(3.0 * thresholds) + 4.0 * math.log(3.0 * k) - 6.0 * ln_failure

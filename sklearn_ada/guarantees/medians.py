@@ -123,10 +123,10 @@ def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> 
 def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
     """Return which two sorted values enclose their law's median.
 
-    Of n independent ones, except with probability delta. More than ``r - 1`` of them are at most the median,
-    except with the probability that a binomial of n and 1/2 is below r. If the values have laws of their own,
-    the median is that of their mixture, and the tail of the count is no heavier as r is at most n/2
-    (Hoeffding 1956, Theorem 4).
+    The n values are independent; the ranks fail with probability delta. More than ``r - 1`` of them are at
+    most the median, except with the probability that a binomial of n and 1/2 is below r. If the values have
+    laws of their own, the median is that of their mixture, and the tail of the count is no heavier as r is at
+    most n/2 (Hoeffding 1956, Theorem 4).
 
     Parameters
     ----------
@@ -159,9 +159,9 @@ def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
 def uniform_code_level(n_subsamples: int, n_questions: int, grid_size: int, ln_beta: float) -> float:
     """Return the quantile level of the last of k exact medians on grids.
 
-    Each is priced evenly over its grid. `quantile_interval` by description length: the k - 1 answers before
-    cost ``ln|T|`` nats each, and every question has the weight 1/k. With guesses that hold, a code that is
-    centred at them needs far less.
+    Each answer is priced evenly over its grid. This is `quantile_interval` by description length: the k - 1
+    answers before cost ``ln|T|`` nats each, and every question has the stake 1/k. With guesses that hold, a
+    code that is centred at them needs far less.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def median_is_covered(n_subsamples: int, level: float, rank_error: float, ln_del
 def _at_least(count: int, m: int, ln_delta: float) -> float:
     """Return a lower bound of a probability whose event came ``count`` of m times.
 
-    Or more often.
+    It may have come more often.
     """
     return clopper_pearson(count, m, m, ln_delta)[0]
 
@@ -336,9 +336,9 @@ def stable_median_plan(
 ) -> MedianPlan:
     """Return how many subsamples k adaptive medians need for a quantile level.
 
-    The fewest with which all are in the (level, 1 - level) interval. The parameter of the mechanism is chosen
-    numerically, as is, for ``transfer="jung"``, the share of beta for the rank error; the plan returned has
-    been verified at what was found.
+    With these all medians are in the (level, 1 - level) quantile interval. The parameter of the mechanism is
+    chosen numerically, as is, for ``transfer="jung"``, the part of beta for the rank error; the plan returned
+    was verified at what was found.
 
     Parameters
     ----------
@@ -769,10 +769,10 @@ def feldman_steinke_2017_theorem_4_3(
 ) -> int:
     """Return how many subsamples Theorem 4.3 needs for k answers.
 
-    All of them are in the (1/4, 3/4) quantile interval. ``m = 640 sqrt(max(k, 16) ln(256/beta)) ln(k
-    r/beta)`` for medians by the exponential mechanism with epsilon ``16 ln(k r/beta)/m`` each. The proof's
-    constants give this except with probability ``2 beta``; for beta, as in the statement, beta/2 is put in
-    its place.
+    With so many all answers are in the (1/4, 3/4) quantile interval:
+    ``m = 640 sqrt(max(k, 16) ln(256/beta)) ln(k r/beta)`` for medians by the exponential mechanism with
+    epsilon ``16 ln(k r/beta)/m`` each. The proof's constants give this except with probability ``2 beta``;
+    for beta, as in the statement, beta/2 is put in its place.
 
     Parameters
     ----------

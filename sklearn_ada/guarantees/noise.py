@@ -190,9 +190,9 @@ def gaussian_jung(
 def gaussian_bassily(n: int, n_questions: int, ln_beta: float) -> GaussianBound:
     """Return the bound of `bassily_2016` for Gaussian noise, chosen best.
 
-    With its exact privacy curve. ``6 epsilon + alpha`` at ``k beta0 + max(4 delta/epsilon, e^(-epsilon^2
-    n/8)) = beta``, where the noise exceeds alpha with probability beta0. Infinite where no ``sqrt(12/n) <=
-    epsilon <= 1/8`` will do.
+    With the exact privacy curve of Gaussian noise it is ``6 epsilon + alpha`` at
+    ``k beta0 + max(4 delta/epsilon, e^(-epsilon^2 n/8)) = beta``, where the noise exceeds alpha with
+    probability beta0. Infinite where no ``sqrt(12/n) <= epsilon <= 1/8`` will do.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def _best_noise(half_width: Callable[[float], float], guess: float) -> float:
 def _rogers_minimum(twice_nats: float) -> float:
     """Return ``min over l of (twice_nats - ln(1 - l))/l``.
 
-    By a root in ``t = l/(1 - l)``.
+    It is found as a root in ``t = l/(1 - l)``.
     """
     t = 1e15
     if twice_nats < t:
@@ -396,8 +396,8 @@ def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
 def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
     """Return the half-width of k answers with Laplace noise, by lecture 19.
 
-    Theorem 1.2, `bassily_2016`. What `laplace_plan` solves for the number of records. A method of the planner
-    and of comparisons: below some ten thousand records the theorem allows no noise at all.
+    It is the bound of `bassily_2016` (Theorem 1.2), which `laplace_plan` solves for the number of rows. Below
+    some ten thousand rows the theorem allows no noise at all.
 
     Parameters
     ----------

@@ -525,7 +525,7 @@ def _area(recalls: Array, false: Array) -> float:
 def _thresholds(positives: Array, count: int, rng: np.random.Generator) -> Array:
     """Return scores at even shares of positives, with a number for ties.
 
-    The highest comes first.
+    They come from the highest down.
     """
     at = np.unique(np.round(np.arange(1, count + 1) / (count + 1) * len(positives)).astype(int))
     scores = positives[::-1][np.clip(at, 1, len(positives)) - 1]
@@ -600,7 +600,7 @@ def _losses(values: ArrayLike, name: str, bottom: float, top: float, owner: str)
 def _explained(
     loss: Array, baseline: Array, slack: float, most: Interval, level: float, expected: ExpectedLosses
 ) -> Interval:
-    """Return both ends of ``1 - E loss / (E baseline - s)``, s at most the slack."""
+    """Return both ends of ``1 - E loss / (E baseline - s)``."""
     n = len(loss)
     most_loss, most_baseline = most
     corners = np.array([0.0, most_loss, 0.0, most_loss]), np.array([0.0, 0.0, most_baseline, most_baseline])
@@ -632,7 +632,7 @@ def _explained(
 def _quantile_slack(y: Array, constant: float, quantile: float, level: float, bounds: Interval) -> float:
     """Return a bound on what the constant loses to the best one.
 
-    Each of the two cases has twice the level.
+    Each of its two cases fails with twice the probability of the level.
     """
     n = len(y)
     ordered = np.sort(y)
@@ -649,10 +649,7 @@ def _quantile_slack(y: Array, constant: float, quantile: float, level: float, bo
 
 
 def _both_losses(y: Array, error: Array, constant: float, quantile: float | None) -> tuple[Array, Array]:
-    """Return the losses of the model and of the constant.
-
-    The model's errors are ``y - prediction``.
-    """
+    """Return the losses of the model and of the constant."""
     away = y - constant
     if quantile is None:
         return error * error, away * away

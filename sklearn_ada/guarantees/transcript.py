@@ -205,9 +205,9 @@ def transcript_cell_interval(
 ) -> Interval:
     """Return an interval for p from the released cell's own probability.
 
-    For rows of one law only. Never wider than `transcript_interval` for identical rows. Where the cell is so
-    small that some share in it already makes it less likely than the level, the tails' interval is returned:
-    it is valid as well.
+    It is for rows of one law, and never wider than `transcript_interval` for them. Where the cell is so small
+    that some share in it already makes it less likely than the level, the tails' interval is returned: it is
+    valid as well.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def transcript_ratio_interval(
 def largest_ln_mass(count: int, n: int) -> float:
     """Return the largest log mass that any binomial law has at this count.
 
-    ``ln P[Bin(n, count/n) = count]``.
+    It is ``ln P[Bin(n, count/n) = count]``.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def largest_ln_mass(count: int, n: int) -> float:
 def _cell_low(low_count: int, high_count: int, n: int, ln_level: float) -> float | None:
     """Return the least share that makes the cell more likely than the level.
 
-    None if not even A/n does.
+    Return None if not even A/n does.
     """
     tail_low, _ = binomial_tail_ends(low_count, high_count, n, ln_level, identical_rows=True)
     if tail_low == 0.0:  # no count, or a share below all floats

@@ -196,7 +196,7 @@ class TransferBound(NamedTuple):
 def is_vacuous(half_width: float) -> bool:
     """Return whether a half-width for a mean in [0, 1] says nothing.
 
-    The answer 1/2 is as good without data, then. NaN is vacuous.
+    From 1/2 on, the answer 1/2 is as good without data. NaN is vacuous, too.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def zcdp_gap(rho: float, ln_beta: float) -> float:
 def gaussian_dp_gap(mu: float, ln_beta: float) -> float:
     """Return the gap of Theorem 1 for mu-GDP.
 
-    Such as k Gaussian answers with ``mu = sqrt(k)/(n sigma)``.
+    An example are k Gaussian answers, with ``mu = sqrt(k)/(n sigma)``.
 
     Parameters
     ----------
@@ -409,9 +409,10 @@ def laplace_tail_mean(n_questions: int, noise_scale: float, ln_beta: float) -> f
 def family_weight(family: str) -> float:
     """Return the level of a family of questions, fixed by its name alone.
 
-    Its part of the failure probability of the privacy route. A weight in the order in which families are
-    asked would be chosen by the conversation. The weights of all families that one ledger can have sum to at
-    most 1: there are at most two classes whose recall can be asked, each a family of its own.
+    The level is its part of the failure probability of the privacy route. If levels went by the order in
+    which families are asked, the conversation would choose them. The levels of all families that one ledger
+    can have sum to at most 1: there are at most two classes whose recall can be asked, each a family of its
+    own.
 
     Parameters
     ----------
@@ -851,7 +852,7 @@ def zcdp_score(ln_x: float) -> float:
 def excess_over_shift(score: Callable[[float], float], shift: float, ln_high: float, ln_low: float) -> float:
     """Return by how much the difference of two scores exceeds the shift.
 
-    Less a slack for rounding. Where it is positive, ``high > G(low)``.
+    A slack for rounding is taken off. Where the result is positive, ``high > G(low)``.
     """
     upper, lower = score(ln_high), score(ln_low)
     return (upper - lower) - (shift * (1.0 + 1e-9) + 1e-14 * abs(lower))
@@ -860,7 +861,7 @@ def excess_over_shift(score: Callable[[float], float], shift: float, ln_high: fl
 def _gap(score: Callable[[float], float], shift: float, ln_beta: float) -> float:
     """Return the smallest g with ``beta (1 + 3g)/4 > G(beta (1 - g)/4)``.
 
-    From above; 1 if there is none.
+    It is found from above, and 1 if there is none.
     """
     if shift == 0.0:
         return 0.0

@@ -34,11 +34,11 @@ __all__ = ["EffectiveRounds", "EffectiveRoundsAnswer", "Verification", "verifica
 class Verification(StatefulMechanism, count="failures", limit="max_failures"):
     """Answer whether a guess is well inside the sample's quantile interval.
 
-    "Y" if it is, "N" if it is outside. With at least `verification_sample_size` subsamples, and except with
-    the probability beta given there, every answer is "Y" if both shares, of values at most and at least the
-    guess, exceed ``rho - alpha/3``, and "N" if one of them is at most ``rho - 2 alpha/3``. After
-    ``max_failures`` answers "N" every question is refused: the third answer of the theorem. A "Y" uses up
-    nothing.
+    The answer is "Y" if it is, and "N" if it is outside. With at least `verification_sample_size` subsamples,
+    and except with the probability beta given there, every answer is "Y" if both shares, of values at most
+    and at least the guess, exceed ``rho - alpha/3``, and "N" if one of them is at most ``rho - 2 alpha/3``.
+    After ``max_failures`` answers "N" every question is refused: the third answer of the theorem. A "Y" uses
+    up nothing.
 
     Parameters
     ----------
@@ -177,9 +177,9 @@ class EffectiveRoundsAnswer:
 class EffectiveRounds(StatefulMechanism, count="failures", limit="n_slices"):
     """Answer with the median of a slice until a verification finds it overfitted.
 
-    Then with the next slice's. The number of questions is limited only by how often the analyst defeats a
-    slice: a slice is replaced when the verification, on subsamples of its own, finds its answer implausible,
-    and the mechanism is exhausted after the last.
+    From then on the next slice answers. The number of questions is limited only by how often the analyst
+    defeats a slice: a slice is replaced when the verification, on subsamples of its own, finds its answer
+    implausible, and the mechanism is exhausted after the last.
 
     Parameters
     ----------

@@ -264,7 +264,7 @@ def multiplicative_weights_sample_size(
 ) -> int:
     """Return how many rows make all answers of the mechanism accurate.
 
-    Within alpha, except with probability beta.
+    With so many they are within alpha, except with probability beta.
 
     It is enough that::
 

@@ -357,7 +357,7 @@ def _noisy(
 ) -> tuple[float, tuple[Symbol, ...] | None]:
     """Draw a number with noise, and move it to where it may be.
 
-    All else is checked before anything is drawn.
+    What the user gave is checked before anything is drawn.
     """
     low, high = -math.inf, math.inf
     if clip is not None:

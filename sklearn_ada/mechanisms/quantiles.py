@@ -356,8 +356,8 @@ def quantile_log_law(
 def rank_error(epsilon: float, n_subsamples: int, grid_size: int, beta: float) -> float:
     """Return how far from its level a private quantile's rank can be.
 
-    Except with probability ``beta``. ``(2 / (epsilon m)) ln(|T| / beta)``, as a share of the m values
-    (Feldman, Steinke 2017, (1)).
+    Except with probability ``beta`` it is at most ``(2 / (epsilon m)) ln(|T| / beta)``, as a share of the m
+    values (Feldman, Steinke 2017, (1)).
 
     Parameters
     ----------
@@ -439,7 +439,8 @@ def noisy_search(
 ) -> int:
     """Return a grid index near a quantile, by `search_quantile` on noisy counts.
 
-    The noise is normal. A kernel: nothing is recorded, and only the point found may leave, never a count.
+    The noise in a count is normal. This is a kernel: nothing is recorded, and only the point found may leave,
+    never a count.
 
     Parameters
     ----------

@@ -151,8 +151,8 @@ def candidate_width(n_candidates: int) -> float:
 def guess_error(n: int, guess: float, guess_rows: int) -> float:
     """Return the standard error of the holdout's count around ``n * guess``.
 
-    Tau, at least half a count. ``n sqrt(g (1 - g) (1/n + 1/N))`` with ``g = (guess N + 1)/(N + 2)``, so that
-    a guess of 0 or 1 is not taken for certain.
+    This tau is at least half a count, and else ``n sqrt(g (1 - g) (1/n + 1/N))`` with
+    ``g = (guess N + 1)/(N + 2)``, so that a guess of 0 or 1 is not taken for certain.
 
     Parameters
     ----------

@@ -159,7 +159,7 @@ def sparse_vector_error(
 ) -> float:
     """Return how far off an answer of the sparse vector can be.
 
-    No answer is off by more than it, except with probability beta.
+    Except with probability beta, no answer is off by more than this a.
 
     Every "above" was larger than its threshold minus a and every "below" less than it plus a::
 
@@ -373,8 +373,8 @@ def laplace_correction(
 ) -> float | None:
     """Return None if the guess agrees with the value, else a noisy value.
 
-    One step of Thresholdout. The comparison has Laplace noise of four times the scale, a corrected value of
-    the scale itself. A kernel: nothing is checked, rounded or recorded.
+    It is one step of Thresholdout. The comparison has Laplace noise of four times the scale, a corrected
+    value of the scale itself. A kernel: nothing is checked, rounded or recorded.
 
     Parameters
     ----------
@@ -398,8 +398,8 @@ def gaussian_correction(
 ) -> float | None:
     """Return None if the guess agrees with the value, else a noisy value.
 
-    As in the published figure. Normal noise of one standard deviation in the comparison and in a corrected
-    value, and a threshold without any. A kernel: nothing is checked, rounded or recorded.
+    This is how the published figure was made: normal noise of one standard deviation in the comparison and in
+    a corrected value, and none in the threshold. It is a kernel: nothing is checked, rounded or recorded.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ class PlanDisplay:
 def _tick(ax: Axes) -> None:
     """Write plain numbers at powers of ten, and between if they are few.
 
-    With k for thousands and M for millions.
+    Thousands are written with k, and millions with M.
     """
     from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
@@ -188,7 +188,7 @@ def axes_or_new(ax: Axes | None, what: str, size: tuple[float, float]) -> Axes:
 def panels_or_new(ax: Any, what: str, heights: Sequence[float], owner: str, fix: str) -> list[Axes]:
     """Return the axes given, or new ones, one below the other.
 
-    ``heights`` are theirs, in inches.
+    ``heights`` are those of the new ones, in inches.
 
     Raises
     ------

@@ -88,17 +88,11 @@ class Assumptions:
         return 0.5 if self.expected_value is None else self.expected_value
 
     def guess_error(self, n: int) -> float:
-        """Return the standard error of a holdout share around its guess.
-
-        The holdout has n rows.
-        """
+        """Return the standard error of a holdout share around its guess."""
         return math.sqrt(self.value * (1.0 - self.value) * (1.0 / n + 1.0 / (self.guess_rows or n)))
 
     def half_width(self, n: int, ln_delta: float, reach: float = 0.0) -> float:
-        """Return the half-width of one answer, or of one difference of models.
-
-        At any failure probability.
-        """
+        """Return the half-width of one answer, or of one difference of models."""
         if self.disagreement is not None:
             return difference_half_width(n, ln_delta, self.disagreement)
         return expected_half_width(n, ln_delta, self.expected_value, reach=reach)

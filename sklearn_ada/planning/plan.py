@@ -72,9 +72,9 @@ def plan_holdout(
 ) -> HoldoutPlan:
     """Plan a holdout: from two of rows, questions and width, find the third.
 
-    For every method, with what it certifies. A plan, not a certificate: static methods are planned at what
-    they guarantee; coded checks, certifies and guessed medians at what is expected if guesses hold as
-    assumed. Numbers of records are rounded up and numbers of questions down.
+    There is one row for each method, with what it certifies. It is a plan, not a certificate: methods without
+    a guess are planned at what they guarantee, and coded checks, certifies and guessed medians at what is
+    expected if guesses hold as assumed. Numbers of rows are rounded up, and numbers of questions down.
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ def _tolerance(plan: PlanRows) -> str:
 def splitting_wins(plan: PlanRows, n: int, rival: str) -> int:
     """Return up to how many searches splitting is narrower than another method.
 
-    At most 100, on n rows.
+    Both methods have n rows; 100 is the most that is tried.
     """
     by_name = {method.name: method.half_width for method in methods(plan.given)}
     split, other = by_name["sample splitting"], by_name[rival]
